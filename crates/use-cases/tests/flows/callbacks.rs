@@ -1,4 +1,4 @@
-//! Callbacks are hints: kept, answered, and believed only after the truth was read.
+//! Callbacks are hints: stored, answered, and applied only after the acquirer's record was read.
 
 use std::time::Duration;
 
@@ -208,13 +208,13 @@ fn second() -> AcquirerName {
     AcquirerName::parse("second").unwrap()
 }
 
-/// The charge as another acquirer was asked for it.
+/// Returns the order of the charge for another acquirer.
 fn order(charge: &Charge) -> ChargeOrder {
     let (txid, amount) = (charge.txid.clone(), charge.terms.amount);
     ChargeOrder { txid, amount, expires_in_s: 3_600, payer: None, description: None }
 }
 
-/// A callback as institutions send them: with the Pix and its time.
+/// Returns a callback as institutions send it: with the Pix and its time.
 fn named(world: &World, charge: &Charge, pix: &EndToEndId) -> String {
     format!("{}/{pix}/{}", charge.txid, world.clock.now())
 }
@@ -283,7 +283,7 @@ async fn forged_callbacks_cost_bounded_reads_and_hold_up_nothing() {
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 10);
     assert_eq!(world.available(), 10_000);
     assert_eq!((world.psp.lists(), world.psp.finds()), (1, 256));
-    // Those that were not read are read in the next pass; none is dropped.
+    // Charges that were not read are read in the next pass. None is dropped.
     world.clock.advance(Duration::from_secs(1));
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
     assert_eq!(world.psp.finds(), 512);
@@ -351,7 +351,7 @@ async fn unmatched_callbacks_of_one_acquirer_are_bounded() {
     }
     while process::run_once(&world.ports).await.unwrap().done > 0 {}
     let kept = world.store.count_notices().await.unwrap();
-    // The pass that reaches the bound adds all of its own.
+    // The pass that reaches the bound adds all of its own callbacks.
     assert_eq!((kept.open.is_empty(), kept.unmatched.values().sum::<u64>()), (true, 10_100));
     for number in 20_000..20_010 {
         world.call_back(&format!("{number:032}")).await;

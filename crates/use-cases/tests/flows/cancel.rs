@@ -1,4 +1,4 @@
-//! Cancelling: upstream first, repeatable, and never over a payment.
+//! Cancellation: at the acquirer first, repeatable, and never after a payment.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A process that dies, or a store whose answer is lost, before or after each commit of a creation.
+//! A process that crashes, or a store whose reply is lost, before or after each commit of a creation.
 
 use cais_domain::charge::ChargeStatus;
 use cais_testkit::Crash;
@@ -17,7 +17,7 @@ async fn interrupted(nth: u64, crash: Crash) -> World {
     world
 }
 
-/// One charge here, one upstream, and the same answer for ever.
+/// Asserts one charge here, one at the acquirer, and the same response for all repeats.
 async fn exactly_one(world: &World) {
     let charge = world.only_charge();
     assert_eq!(charge.state.status(), ChargeStatus::Pending);
@@ -64,7 +64,7 @@ async fn a_repeat_within_the_lease_never_makes_a_second_one() {
         let world = interrupted(nth, crash).await;
         let repeat = world.create("a", named("order-1", ten_reais())).await;
         match (nth, crash) {
-            // Nothing became true, or everything did: either way the answer is there.
+            // No change was committed, or all were: the response is available in both cases.
             (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().status, 201),
             _ => assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { .. })), "{nth} {crash:?}: {repeat:?}"),
         }
@@ -77,12 +77,12 @@ async fn a_repeat_within_the_lease_never_makes_a_second_one() {
 
 #[tokio::test]
 async fn a_resumption_that_is_interrupted_is_resumed_too() {
-    // Commit 1 of a resumption takes the claim over, commit 2 answers it.
+    // Commit 1 of a resumption takes over the request, and commit 2 answers it.
     for (nth, crash) in ALL {
         let world = interrupted(1, Crash::After).await;
         world.clock.advance(PAST_LEASE);
         world.store.crash_at(nth, crash);
-        // The pass goes on when one of its creations is in trouble.
+        // The pass continues after the failure of one creation.
         resume::run_once(&world.ports).await.unwrap();
         world.clock.advance(PAST_LEASE);
         world.work().await;

@@ -1,4 +1,4 @@
-//! Creating a charge, repeating the call, and calling with a key that is taken.
+//! Creation of a charge, repeats of the request, and requests with a used key.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ async fn while_the_first_call_is_executed_its_key_is_in_progress() {
     assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { retry_after_s: 1.. })), "{repeat:?}");
     assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict), "also in progress");
     assert_eq!(world.psp.creates(), 1);
-    // A request is answered within 10 s: whoever holds the key for longer has died, and the lease must run out.
+    // A request is answered within 10 s. A process that holds the key for longer has crashed, and its lease must end.
     world.clock.advance(Duration::from_secs(12));
     let repeat = world.create("a", ten_reais()).await;
     assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { retry_after_s: 15..=20 })), "{repeat:?}");

@@ -1,4 +1,4 @@
-//! Charges whose time is over, after one last look upstream.
+//! Overdue charges, after one last read of the acquirer.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ async fn a_silent_acquirer_delays_the_expiry_until_patience_is_over() {
         assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
         assert_eq!(world.status(charge.id), ChargeStatus::Expired);
 
-        // And what was paid in the meantime is not lost.
+        // A payment in the meantime is not lost.
         world.psp.set(Mood::Fine);
         world.psp.pay(&charge.txid, 1_000);
         world.call_back(charge.txid.as_str()).await;
@@ -98,7 +98,7 @@ async fn what_is_completed_without_a_payment_does_not_wait_for_ever() {
     assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!(world.status(charge.id), ChargeStatus::Expired);
 
-    // A reader finds the payment all the same, without a callback.
+    // A reader still finds the payment, without a callback.
     world.psp.pay(&charge.txid, 1_000);
     assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Paid);
     world.check().await;
@@ -117,7 +117,7 @@ async fn clock_that_is_ahead_expires_no_payable_charge() {
         assert_eq!(world.status(charge.id), ChargeStatus::Pending, "{ahead:?}");
         let alerts = logs.alerts("clock_skew").len();
         assert_eq!(alerts, usize::from(ahead > Duration::from_secs(30)), "{ahead:?}");
-        // Its acquirer's clock has come as far: the second that it shows is the one in which the charge is over.
+        // The acquirer's clock has reached the end of the charge, in whole seconds.
         world.psp.set_clock(world.clock.now() - Duration::from_millis(500) - ahead);
         assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
         assert_eq!(world.status(charge.id), ChargeStatus::Expired);

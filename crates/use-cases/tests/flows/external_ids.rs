@@ -1,4 +1,4 @@
-//! The caller's own name of a charge: one charge, whatever keys are used.
+//! The caller's external id of a charge: one charge, with any number of keys.
 
 use cais_ports::Store as _;
 use cais_testkit::builders::{an_account, steps};
@@ -23,7 +23,7 @@ async fn the_same_amount_is_answered_with_the_original() {
     assert_eq!(id_of(&again), id_of(&first));
     assert_eq!((world.psp.creates(), world.psp.held()), (1, 1));
 
-    // The answer is the second key's own from now on, whatever becomes of the charge.
+    // The response belongs to the second key from now on, in every later state of the charge.
     let charge = world.only_charge();
     world.psp.pay(&charge.txid, 1_000);
     world.read(charge.id).await.unwrap();
@@ -44,7 +44,7 @@ async fn only_the_amount_is_material() {
     assert_eq!(world.create("b", terms).await.unwrap().status, 200);
     let other = world.create("c", named("order-1", reais(11))).await;
     assert_eq!(other, Err(another_amount(&first)));
-    // A refusal is judged afresh: the same key may be used with another external id.
+    // A refusal is not stored: the same key may be used with another external id.
     assert_eq!(world.create("c", named("order-2", reais(11))).await.unwrap().status, 201);
 }
 

@@ -1,4 +1,4 @@
-//! Taking over a creation whose holder is slow or dead: the fence keeps the slow one from answering.
+//! Takeover of a creation whose holder is slow or crashed. The fence prevents a response of the slow holder.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use tokio::sync::Semaphore;
 use crate::psp::acquirers;
 use crate::world::{PAST_LEASE, World, id_of, ten_reais};
 
-/// Acquirers whose reply to a creation waits until a test lets it through.
+/// Acquirers whose reply to a creation waits for the test.
 pub struct SlowReply {
     behind: Arc<dyn Acquirers>,
-    /// One permit for each creation that was done upstream.
+    /// One permit for each creation at the acquirer.
     pub done: Semaphore,
-    /// One permit lets one reply through.
+    /// One permit releases one reply.
     pub let_through: Semaphore,
 }
 

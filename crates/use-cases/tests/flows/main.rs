@@ -1,4 +1,5 @@
-//! What the use cases promise, over a store in memory and simulated acquirers: every step, every outage, every crash between two steps.
+//! Use cases of charges over a store in memory and simulated acquirers: every step, every outage, every crash between
+//! two steps.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Acquirers that are down, refuse, keep silent or lose their replies.
+//! Acquirers that are down, refuse, stay silent or lose their replies.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use cais_use_cases::resume;
 use crate::psp::Mood;
 use crate::world::{World, id_of, named, ten_reais};
 
-/// Longer than every pause of a worker.
+/// A time longer than every pause of a worker.
 const LONG: Duration = Duration::from_mins(6);
 
 async fn visible(world: &World) -> usize {
@@ -48,7 +48,7 @@ async fn the_same_key_tries_the_same_charge_again() {
     world.psp.set(Mood::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     let abandoned = world.only_charge();
-    // Still down: nobody has it, so the answer is as certain as before.
+    // The acquirers are still down, and none has the charge, so the response is as certain as before.
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, Err(CreateChargeError::AcquirerUnavailable));
     assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
 
@@ -72,7 +72,8 @@ async fn an_external_id_that_was_given_up_is_free() {
     let other = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!(other.status, 201);
 
-    // The first key does not make a second charge: the external id has its charge, and that is the key's answer for ever.
+    // The first key creates no second charge. The external id has its charge, and that charge is the permanent response
+    // of the key.
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((first.status, id_of(&first)), (200, id_of(&other)));
     world.psp.pay(&world.charge(id_of(&other)).txid, 1_000);
@@ -99,7 +100,8 @@ async fn what_was_given_up_is_judged_by_the_limit_of_today() {
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
     assert_eq!((world.only_charge(), world.psp.held()), (abandoned, 0), "nothing of it was made");
 
-    // A key that has an answer keeps it, and a name that has a charge answers the key that was given up.
+    // A key keeps its stored response. An external id with a charge is the response to the key of the abandoned
+    // creation.
     world.account = old;
     let made = world.create("b", named("order-1", ten_reais())).await.unwrap();
     world.account.limits.charge = limit;
@@ -226,7 +228,7 @@ async fn a_refusal_of_what_the_acquirer_has_already_is_no_refusal() {
     world.psp.set(Mood::LosesReplies);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     let begun = world.only_charge();
-    // It made the charge, and refuses a second one of the same name.
+    // The acquirer created the charge, and refuses a second one with the same txid.
     world.psp.set(Mood::Refuses);
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((answer.status, id_of(&answer)), (201, begun.id));

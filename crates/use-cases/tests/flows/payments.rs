@@ -1,4 +1,4 @@
-//! What arrives is credited, all of it, once, whenever it comes.
+//! Every payment is credited in full and once, at any time.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::psp::Mood;
 use crate::world::{World, named, ten_reais};
 
-/// Fees of R$ 0.50 and 1 %.
+/// Creates a world with fees of R$ 0.50 and 1 %.
 async fn with_fee() -> World {
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::parse("1").unwrap(), None, None).unwrap();
     let account = Account { fees: FeeSchedule::default().with(Operation::PixIn, rule), ..an_account() };
@@ -130,7 +130,7 @@ async fn a_second_payment_is_credited_without_fee() {
     assert_eq!(world.available(), 940 + 1_001);
     assert_eq!(world.told(), [EventType::ChargePaid, EventType::PaymentUnexpected], "paid once");
 
-    // One that comes after the charge is known as paid is told by a callback.
+    // A callback announces a payment that arrives after the charge is paid.
     world.psp.pay(&charge.txid, 1_002);
     world.call_back(charge.txid.as_str()).await;
     world.work().await;
@@ -193,7 +193,7 @@ async fn a_payment_of_a_charge_that_was_given_up_is_credited_in_full() {
     world.check().await;
 }
 
-/// Reason and amount of each `payment.unexpected`, with its Pix.
+/// Returns reason and amount of each `payment.unexpected`, with its Pix.
 fn unexpected(world: &World) -> Vec<(String, String, String)> {
     let events = world.store.events(world.account.id);
     let of = |event: &NewEvent| {

@@ -1,4 +1,4 @@
-//! What an account must be and may ask for, and in which order it is told.
+//! The required state and permissions of an account, and the order of the checks.
 
 use cais_domain::account::{Account, AccountStatus, Feature, Limits, NotPermitted};
 use cais_domain::money::Money;
@@ -9,7 +9,7 @@ use cais_use_cases::charges::create::{AskedShare, ChargeRefusal, CreateCharge, C
 use crate::psp::Mood;
 use crate::world::{World, named, reais, ten_reais};
 
-/// The account as an operator has changed it since.
+/// Returns the request with the account as an operator has changed it since.
 fn as_account(world: &World, account: Account, terms: NewCharge) -> CreateCharge {
     CreateCharge { account, ..world.command("a", terms) }
 }

@@ -1,4 +1,5 @@
-//! The endpoint that a charge names for its events: it must be there when the charge is made, and hears of them once, wherever it is by then.
+//! The endpoint that a charge names for its events. The endpoint must exist at the creation, and receives each event
+//! once.
 
 use cais_domain::account::Limits;
 use cais_domain::event::EventType;
@@ -14,14 +15,14 @@ use cais_use_cases::webhooks::delete::delete;
 use crate::world::{World, id_of, named, reais, ten_reais};
 
 impl World {
-    /// An endpoint of the account.
+    /// Creates an endpoint of the account.
     async fn endpoint(&self, slot: u8, subscription: Subscription) -> Endpoint {
         let endpoint = Endpoint { subscription, ..an_endpoint(self.account.id, slot) };
         self.store.commit(steps::open_endpoint(&endpoint)).await.unwrap();
         Endpoint { version: 1, ..endpoint }
     }
 
-    /// One that wants nothing of a charge.
+    /// Creates an endpoint without a subscription to charge events.
     async fn quiet(&self, slot: u8) -> Endpoint {
         self.endpoint(slot, subscribed(&[EventType::PayoutFailed])).await
     }
@@ -30,7 +31,7 @@ impl World {
         change(&self.ports, &self.account, endpoint.id, asked).await.unwrap();
     }
 
-    /// To whom the last event of the account goes, in the order of their making.
+    /// Returns the receivers of the account's last event, in the order of the deliveries.
     async fn hears(&self) -> Vec<EndpointId> {
         let last = self.store.events(self.account.id).last().unwrap().event.id;
         let deliveries = self.store.list_deliveries_of_event(self.account.id, last).await.unwrap();
@@ -89,7 +90,7 @@ async fn an_address_of_no_active_endpoint_is_refused_before_anything_is_written(
         );
     }
     assert_eq!((world.store.commits(), world.psp.creates()), (commits, 0));
-    // What was asked for is judged before the rules of business.
+    // The endpoint is checked before the business rules.
     let mut command = world.command("a", NewCharge { postback_url: Some(gone.url.to_string()), ..reais(10) });
     command.account.limits = Limits { charge: Money::from_centavos(1), ..command.account.limits };
     let refused = create(&world.ports, command).await;
@@ -110,7 +111,8 @@ async fn what_was_answered_before_still_is_when_the_endpoint_is_gone() {
     assert_eq!(new, Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)));
 }
 
-/// What happens to the endpoint between the charge's creation and its payment, and who hears of the payment then.
+/// Changes the endpoint between the creation of the charge and its payment, and checks the receivers of the payment
+/// event.
 #[tokio::test]
 async fn whatever_becomes_of_the_endpoint_the_event_goes_to_each_receiver_once() {
     #[derive(Debug, Clone, Copy)]
@@ -127,7 +129,7 @@ async fn whatever_becomes_of_the_endpoint_the_event_goes_to_each_receiver_once()
         MovesAndASubscribedOneTakesItsAddress,
     }
     let cases = [
-        // what happens; whether the endpoint hears of it, whether the other one does
+        // (change; whether the endpoint receives the event; whether the other endpoint does)
         (Then::Nothing, true, false),
         (Then::Subscribes, true, false),
         (Then::Moves, true, false),

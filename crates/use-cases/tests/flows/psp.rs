@@ -1,4 +1,4 @@
-//! A simulated acquirer behind mocks: it keeps charges and payments, and behaves as a test tells it to.
+//! A simulated acquirer behind mocks. The test controls its charges, payments and replies.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -16,18 +16,18 @@ use cais_testkit::ManualClock;
 use cais_testkit::builders::a_payment;
 use jiff::{Timestamp, ToSpan as _};
 
-/// How the acquirer answers.
+/// The reaction of the acquirer to requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
-    /// It does what it is asked.
+    /// Executes requests.
     Fine,
-    /// It certainly does nothing.
+    /// Certainly executes no request.
     Down,
-    /// It refuses for good.
+    /// Refuses permanently.
     Refuses,
-    /// It does nothing, and nobody can tell.
+    /// Executes no request, with an unknown outcome.
     Silent,
-    /// It does what it is asked, and nobody can tell.
+    /// Executes requests, with an unknown outcome.
     LosesReplies,
 }
 
@@ -39,13 +39,13 @@ struct Book {
     creates: u32,
     finds: u32,
     lists: u32,
-    /// Its own clock, as its answers show it.
+    /// The acquirer's clock in its replies.
     clock: Option<Timestamp>,
-    /// Pix that its list does not show yet.
+    /// The Pix that the list does not show yet.
     unlisted: Vec<EndToEndId>,
 }
 
-/// One simulated acquirer. Cloning shares it.
+/// One simulated acquirer. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Psp {
     name: AcquirerName,
@@ -78,44 +78,44 @@ impl Psp {
         self.book().mood = mood;
     }
 
-    /// Its breaker is open, or closed again.
+    /// Opens or closes the breaker.
     pub fn set_resting(&self, resting: bool) {
         self.book().resting = resting;
     }
 
-    /// How often it was asked for a charge.
+    /// Returns the number of requests for a charge.
     pub fn creates(&self) -> u32 {
         self.book().creates
     }
 
-    /// How often it was asked how a charge stands.
+    /// Returns the number of reads of a charge.
     pub fn finds(&self) -> u32 {
         self.book().finds
     }
 
-    /// How often it was asked for a page of its list.
+    /// Returns the number of reads of a list page.
     pub fn lists(&self) -> u32 {
         self.book().lists
     }
 
-    /// Its list does not show that Pix, although its charge does.
+    /// Hides the Pix from the list, but not from its charge.
     pub fn hide_from_list(&self, end_to_end_id: EndToEndId) {
         self.book().unlisted.push(end_to_end_id);
     }
 
-    /// How many charges it holds.
+    /// Returns the number of charges at the acquirer.
     pub fn held(&self) -> usize {
         self.book().charges.len()
     }
 
-    /// A payer pays so many centavos.
+    /// Pays the charge.
     pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
         let id = a_payment(centavos).end_to_end_id;
         self.pay_as(txid, centavos, id.clone());
         id
     }
 
-    /// A payer pays with a Pix of that id.
+    /// Pays the charge by a Pix with this id.
     pub fn pay_as(&self, txid: &Txid, centavos: i64, end_to_end_id: EndToEndId) {
         let payment = a_payment(centavos);
         let paid_at = self.clock.now();
@@ -127,7 +127,7 @@ impl Psp {
         }
     }
 
-    /// It gives the last payment of a charge back, on its own.
+    /// Returns the last payment of a charge without a refund of this service.
     pub fn give_back(&self, txid: &Txid, centavos: i64) {
         let at = Some(self.clock.now());
         let returned = UpstreamReturn {
@@ -140,12 +140,12 @@ impl Psp {
         self.book().charges.get_mut(txid).unwrap().payments.last_mut().unwrap().returns = vec![returned];
     }
 
-    /// It calls a charge that.
+    /// Sets the status of a charge.
     pub fn call(&self, txid: &Txid, status: UpstreamStatus) {
         self.book().charges.get_mut(txid).unwrap().status = status;
     }
 
-    /// It holds a charge that nobody here knows of any more.
+    /// Adds a charge that this service does not have.
     pub fn hold(&self, order: &ChargeOrder) {
         let charge = self.made(order);
         self.book().charges.insert(order.txid.clone(), charge);
@@ -155,7 +155,7 @@ impl Psp {
         self.book.lock().unwrap()
     }
 
-    /// Does the work or not, and says so or not, as the mood is.
+    /// Executes and reports the work according to the mood.
     fn act<T>(&self, work: impl FnOnce(&mut Book) -> T) -> Result<T, AcquirerError> {
         let mut book = self.book();
         match book.mood {
@@ -188,12 +188,12 @@ impl Psp {
         self.act(|book| book.charges.entry(order.txid.clone()).or_insert(made).clone())
     }
 
-    /// Its answers show that clock from now on.
+    /// Sets the clock in later replies.
     pub fn set_clock(&self, at: Timestamp) {
         self.book().clock = Some(at);
     }
 
-    /// One that refuses business still tells what it has.
+    /// Returns the charge. An acquirer that refuses new charges still answers reads.
     fn find(&self, txid: &Txid) -> Result<Option<UpstreamCharge>, AcquirerError> {
         let mut book = self.book();
         book.finds += 1;
@@ -242,7 +242,7 @@ impl Psp {
     }
 }
 
-/// A callback's body here is txids with commas between; an end-to-end id and then an instant may follow each, behind slashes.
+/// Parses a callback: txids with commas between them. An end-to-end id and an instant may follow each, after slashes.
 fn read_notice(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let read = |item: &str| {
         let mut parts = item.split('/');
@@ -254,7 +254,7 @@ fn read_notice(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     str::from_utf8(body).unwrap().split(',').map(read).collect()
 }
 
-/// All of them in that order, as the router offers them.
+/// Returns all acquirers in this order, as the router offers them.
 pub fn acquirers(psps: &[Psp]) -> MockAcquirers {
     let mut mock = MockAcquirers::new();
     let [first, issue, named] = [psps.to_vec(), psps.to_vec(), psps.to_vec()];

@@ -1,4 +1,4 @@
-//! Reading and listing: refreshed from upstream now and then, never worse than what is stored.
+//! Reads and lists: refreshed from the acquirer at intervals, and never older than the stored state.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! One account over an empty store, with simulated acquirers and a clock that stands still.
+//! One account over an empty store, with simulated acquirers and a manual clock.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -27,27 +27,27 @@ use cais_use_cases::{Answer, Ports, SyncGate, resume};
 
 use crate::psp::{Psp, acquirers};
 
-/// The lease of a creation, and a moment more.
+/// A time just longer than the lease of a creation.
 pub const PAST_LEASE: Duration = Duration::from_secs(31);
 
-/// Everything that a test works with.
+/// The surroundings of a test.
 pub struct World {
     pub ports: Ports,
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
     pub psp: Psp,
-    /// Asked when the first one certainly did not take a charge.
+    /// The acquirer that is asked if the first certainly did not accept a charge.
     pub second: Psp,
     pub account: Account,
 }
 
 impl World {
-    /// An approved account without fees; one acquirer.
+    /// Creates an approved account without fees, and one acquirer.
     pub async fn new() -> Self {
         Self::with(an_account(), 1).await
     }
 
-    /// That account, and so many acquirers.
+    /// Creates the account, and this number of acquirers.
     pub async fn with(account: Account, psps: usize) -> Self {
         let clock = Arc::new(ManualClock::default());
         let psp = Psp::new(main_acquirer().as_str(), Arc::clone(&clock));
@@ -73,12 +73,12 @@ impl World {
         Self { ports, store, clock, psp, second, account }
     }
 
-    /// The same world with other acquirers.
+    /// Returns the ports with other acquirers.
     pub fn asking(&self, acquirers: Arc<dyn Acquirers>) -> Ports {
         Ports { acquirers, ..self.ports.clone() }
     }
 
-    /// A POST with that key.
+    /// Posts a charge with the key.
     pub async fn create(&self, key: &str, terms: NewCharge) -> Result<Answer, CreateChargeError> {
         Box::pin(create(&self.ports, self.command(key, terms))).await
     }
@@ -93,14 +93,14 @@ impl World {
         }
     }
 
-    /// A charge of R$ 10.00 that waits for its payer.
+    /// Creates a pending charge of R$ 10.00.
     pub async fn pending(&self) -> Charge {
         let key = format!("pending-{}", self.store.commits());
         let answer = self.create(&key, ten_reais()).await.unwrap();
         self.charge(id_of(&answer))
     }
 
-    /// The charge as it is stored, visible or not.
+    /// Returns the stored charge, visible or not.
     pub fn charge(&self, id: ChargeId) -> Charge {
         self.store.charges().into_iter().find(|charge| charge.id == id).unwrap()
     }
@@ -109,47 +109,47 @@ impl World {
         self.charge(id).state.status()
     }
 
-    /// The only charge there is.
+    /// Returns the only charge.
     pub fn only_charge(&self) -> Charge {
         let charges = self.store.charges();
         assert_eq!(charges.len(), 1, "{charges:?}");
         charges[0].clone()
     }
 
-    /// A GET that nobody made in the second before.
+    /// Reads a charge, with no earlier read in the same second.
     pub async fn read(&self, id: ChargeId) -> Result<Charge, FetchError> {
         fetch(&self.ports, &SyncGate::new(), self.account.id, &ChargeName::Id(id)).await
     }
 
-    /// A GET by external id.
+    /// Reads a charge by its external id.
     pub async fn read_external(&self, external: &str) -> Result<Charge, FetchError> {
         let name = ChargeName::External(ExternalId::parse(external).unwrap());
         fetch(&self.ports, &SyncGate::new(), self.account.id, &name).await
     }
 
-    /// A callback that names those charges, not looked into yet.
+    /// Receives a callback with these charges, without processing it.
     pub async fn call_back(&self, body: &str) {
         receive(&self.ports, &main_acquirer(), body.as_bytes().to_vec()).await.unwrap();
     }
 
-    /// One pass of every worker that follows upstream.
+    /// Runs one pass of every worker that follows acquirers.
     pub async fn work(&self) {
         process::run_once(&self.ports).await.unwrap();
         resume::run_once(&self.ports).await.unwrap();
         expire::run_once(&self.ports).await.unwrap();
     }
 
-    /// What the account may use, in centavos.
+    /// Returns the available balance in centavos.
     pub fn available(&self) -> i64 {
         available(&self.store, self.account.id)
     }
 
-    /// What consumers were told, in order.
+    /// Returns the published events in order.
     pub fn told(&self) -> Vec<EventType> {
         self.store.events(self.account.id).iter().map(|stored| stored.event.kind).collect()
     }
 
-    /// Nothing was lost, done twice or credited wrongly.
+    /// Asserts that no money was lost, moved twice or credited wrongly.
     pub async fn check(&self) {
         let report = self.store.verify_ledger().await.unwrap();
         assert_eq!(report.differences, [], "the ledger adds up");
@@ -160,7 +160,7 @@ pub fn available(store: &MemoryStore, account: AccountId) -> i64 {
     store.balance(&LedgerAccount::Merchant(account, Bucket::Available)).centavos()
 }
 
-/// Judges addresses; to call one would be a failure.
+/// Returns a sender that checks addresses and fails on each call.
 fn receivers() -> MockWebhookSender {
     let judge = |url: &WebhookUrl| {
         let inside = url.as_str().contains("inside");
@@ -172,7 +172,7 @@ fn receivers() -> MockWebhookSender {
     mock
 }
 
-/// R$ 10.00 for an hour, and nothing that can be left out.
+/// Returns terms of R$ 10.00 for an hour, without optional fields.
 pub fn ten_reais() -> NewCharge {
     reais(10)
 }
@@ -194,7 +194,7 @@ pub fn named(external: &str, terms: NewCharge) -> NewCharge {
     NewCharge { external_id: Some(ExternalId::parse(external).unwrap()), ..terms }
 }
 
-/// The charge that an answer shows.
+/// Returns the id of the charge in a response.
 pub fn id_of(answer: &Answer) -> ChargeId {
     let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
     ChargeId::parse(body["id"].as_str().unwrap()).unwrap()

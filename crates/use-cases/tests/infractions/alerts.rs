@@ -1,4 +1,4 @@
-//! Operators hear of a deadline that comes near, each time once, whichever node looks.
+//! Alerts for near deadlines: each is raised once, on one node only.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn more_than_one_list_of_them_is_told() {
     }
     world.poll().await;
     world.clock.advance(Duration::from_hours(150));
-    // All of the very same deadline: a list ends in the midst of them.
+    // All have the same deadline, so the list ends among them.
     let mut heard = told(&world).await;
     heard.extend(told(&world).await);
     assert_eq!(heard.len(), 300);

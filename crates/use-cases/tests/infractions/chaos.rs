@@ -1,4 +1,5 @@
-//! Payments, payouts, refunds, disputes and their ends in any order, many at once: the money always adds up, and all of it ends.
+//! Payments, payouts, refunds and disputes in any order, many at once. The money always adds up, and each operation
+//! ends.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -61,7 +62,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What a test did so far at the acquirer.
+/// The test's actions at the acquirer so far.
 #[derive(Default)]
 struct Done {
     charges: Vec<cais_domain::charge::Charge>,
@@ -69,7 +70,7 @@ struct Done {
     disputes: Vec<String>,
 }
 
-/// What payers and the acquirer do happens at once; what follows from it here is returned, to happen together with others.
+/// Executes an action at the acquirer at once. Returns the local consequence, to run together with others.
 async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -> Option<BoxFuture<'a, ()>> {
     match act {
         Act::Pay(amount) => {
@@ -107,7 +108,7 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
         }
         Act::Reopen(dispute) => {
             let id = done.disputes.get(dispute)?;
-            // An end and a reopening between two looks cannot be told from nothing having happened.
+            // An end and a reopening between two polls cannot be distinguished from no change.
             let known = world.all().into_iter().rfind(|infraction| infraction.upstream_id == *id);
             if known.is_some_and(|infraction| !infraction.state.status().is_open()) {
                 world.psp.reopen(id);
@@ -187,7 +188,8 @@ fn reopen_unseen(world: &World, id: &str) {
     }
 }
 
-/// What is accepted is taken, of a Pix that is credited here: another one never would be.
+/// Resolves an infraction at the acquirer. An accepted one is returned, if its Pix is credited here. Another Pix would
+/// never be credited.
 fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
     let all = world.psp.infractions();
     let pix = &all.iter().find(|row| row.id == id).unwrap().end_to_end_id;
@@ -251,7 +253,7 @@ async fn run(release_delay_s: u32, together: usize, acts: Vec<Act>) {
     finish(&world).await;
 }
 
-/// Everything comes to its end upstream, and then here: first what is no open dispute, then the open disputes.
+/// Ends all operations at the acquirer, and then here: open disputes come last.
 async fn finish(world: &World) {
     world.psp.set(Taking::Takes);
     world.psp.end_all(&UpstreamProgress::Done { at: None });
@@ -265,7 +267,7 @@ async fn finish(world: &World) {
 /// Lets every worker finish and an operator decide. Then the infractions here agree with those of the acquirer. `beyond`: each Pix of which
 /// more was returned than disputed; returned with those that were found.
 async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndToEndId> {
-    // Nothing more is taken for what has ended.
+    // Ended infractions seize no more money.
     world.clock.advance(Duration::from_hours(24));
     for _ in 0..8 {
         // Each hour has a poll of the whole list.

@@ -1,4 +1,5 @@
-//! A process that is killed, or a store that does not answer, between any two commits: what was begun is finished, once.
+//! A process that crashes, or a store that does not answer, between any two commits: each started operation is finished
+//! once.
 
 use std::time::Duration;
 
@@ -54,7 +55,7 @@ async fn whatever_commit_of_a_dispute_is_interrupted_it_ends_as_it_should() {
         (UpstreamInfractionStatus::Accepted, InfractionStatus::Lost, [400, 0, 0]),
         (UpstreamInfractionStatus::Rejected, InfractionStatus::Won, [1_000, 0, 0]),
     ] {
-        // Crediting, opening, reviewing, settling, and the position.
+        // The commits are: credit, opening, review, resolution, and position.
         for commit in 1..=6 {
             for crash in [Crash::Before, Crash::After] {
                 let world = World::new().await;

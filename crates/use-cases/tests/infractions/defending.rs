@@ -1,4 +1,4 @@
-//! Defending against a dispute: one defence, in time, and an answer that says what is known.
+//! Defense against a dispute: one defense, in time, and a response with the certain facts only.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! An acquirer's word that cannot be true: nothing of ours follows it, and others are not kept from being followed.
+//! Reports that cannot be true: they change no stored infraction, and do not delay other reports.
 
 use std::time::Duration;
 

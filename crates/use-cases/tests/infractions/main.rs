@@ -1,4 +1,4 @@
-//! What the use cases promise of infractions: known once, blocked at once, defended once, settled once, whatever happens between.
+//! Use cases of infractions: each is blocked at once, defended once and resolved once, with any events in between.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! The statement explains every centavo that is blocked, and nobody but the creator is touched.
+//! The statement explains every blocked centavo, and only the creator's money moves.
 
 use cais_domain::charge::ChargeTerms;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount};

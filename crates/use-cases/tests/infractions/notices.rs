@@ -1,4 +1,4 @@
-//! Callbacks about disputes: hints at what to look for, in whatever order and however often they come.
+//! Callbacks about disputes: hints for reads, in any order and with any number of repeats.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A dispute becomes known: it blocks at once what is there, whatever became of its Pix before.
+//! Opening of a dispute: the available money is blocked at once, in every earlier state of its Pix.
 
 use std::time::Duration;
 
@@ -150,7 +150,7 @@ async fn a_refund_of_all_that_fails_is_blocked_in_the_same_commit_among_all_that
     assert_eq!((world.money(), limits(&world)), ([0, 0, 250], vec![250, 0, 0]));
     world.psp.end_all(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
-    // While it is decided, one of them is reviewed: what was read of it before is refused, and is decided anew.
+    // During the decision one of the infractions is defended, so the decision fails as stale and is repeated.
     let other = world.clone();
     let id = world.psp.infractions()[1].id.clone();
     let beside = world.beside(move || {

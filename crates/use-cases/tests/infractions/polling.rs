@@ -1,4 +1,4 @@
-//! Reading acquirers' lists: how far, how often, and what one failure does to the rest.
+//! Reads of acquirers' lists: their span, their frequency, and the effect of one failure on the rest.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::world::World;
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// How many hours back the list was read at the last pass, and how wide each span was at most.
+/// Returns the span of the last pass in hours, and the length of its longest request.
 fn reached(world: &World) -> (i64, i64) {
     let asked = world.psp.listed();
     let now = world.clock.now();

@@ -1,4 +1,4 @@
-//! A simulated acquirer behind mocks that is paid, judges disputes and takes defences, as a test tells it to.
+//! A simulated acquirer behind mocks. The test controls its payments, disputes and replies to defenses.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,37 +18,37 @@ use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_return_id, an_end_to_end_id, issued};
 use jiff::ToSpan as _;
 
-/// How it answers who hands it a defence.
+/// The reaction of the acquirer to a defense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taking {
-    /// As things stand: one for each infraction, until its deadline.
+    /// Accepts one defense for each infraction until its deadline.
     Takes,
-    /// It takes it, and nobody can tell.
+    /// Accepts the defense, but its reply is lost.
     LosesReplies,
-    /// It does nothing, and nobody can tell.
+    /// Does not accept the defense, and its reply is lost.
     Silent,
-    /// It certainly does nothing, and may later.
+    /// Certainly does not accept the defense, and may accept it later.
     Down,
-    /// It refuses for good.
+    /// Refuses permanently.
     Refuses,
-    /// It says that the time is over, whatever it has.
+    /// Replies that the deadline has passed, in every state.
     LooksAtTheTime,
 }
 
-/// How it lists infractions.
+/// The content of the list of infractions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
-    /// So many rows on a page.
+    /// Pages with this number of rows.
     Pages(usize),
-    /// Not at all.
+    /// No reply.
     Silent,
-    /// Nothing, as if nothing had ever happened.
+    /// An empty list.
     Empty,
-    /// Nothing of what began longer ago than a month.
+    /// Only infractions that started within the last month.
     Lately,
-    /// The first page for ever.
+    /// The first page again and again.
     Circles,
-    /// As it was when it was told to.
+    /// The state at the time of the setting.
     AsItWas,
 }
 
@@ -61,15 +61,15 @@ pub(super) struct Book {
     pub(super) tells: bool,
     pub(super) shows_words: bool,
     pub(super) shows_defenses: bool,
-    /// Single reads of a Pix find it.
+    /// `true` if single reads of a Pix find it.
     pub(super) shows_received: bool,
     pub(super) charges: BTreeMap<Txid, UpstreamCharge>,
     /// Pix without a charge.
     pub(super) others: Vec<ReceivedPix>,
     pub(super) infractions: Vec<UpstreamInfraction>,
-    /// What [`Listing::AsItWas`] shows.
+    /// The rows of [`Listing::AsItWas`].
     pub(super) as_it_was: Vec<UpstreamInfraction>,
-    /// Every defence that reached it, taken or not.
+    /// Every defense that arrived, accepted or not.
     pub(super) handed: Vec<DefenseOrder>,
     pub(super) taken: usize,
     pub(super) listed: Vec<ListRequest>,
@@ -78,7 +78,7 @@ pub(super) struct Book {
     pub(super) on_defense: Option<Hook>,
 }
 
-/// One simulated acquirer. Cloning shares it.
+/// One simulated acquirer. Clones share it.
 #[derive(Clone)]
 pub struct Psp {
     pub name: AcquirerName,
@@ -120,17 +120,17 @@ impl Psp {
         book.as_it_was = now;
     }
 
-    /// It has no list of infractions at all.
+    /// Removes the list of infractions.
     pub fn tells_nothing(&self) {
         self.book().tells = false;
     }
 
-    /// It shows that there is a defence, and not what it says.
+    /// Shows that a defense exists, but not its text.
     pub fn hides_words(&self) {
         self.book().shows_words = false;
     }
 
-    /// Its list shows every infraction as if there were no defence.
+    /// Shows every infraction without its defense.
     pub fn hides_defenses(&self, hides: bool) {
         self.book().shows_defenses = !hides;
     }
@@ -140,33 +140,33 @@ impl Psp {
         self.book().shows_received = !hides;
     }
 
-    /// Something else happens once, after its next list was made and before that arrives.
+    /// Runs the hook once, after the next list is built and before it arrives.
     pub fn when_listed(&self, hook: impl FnOnce() + Send + 'static) {
         self.book().on_list = Some(Box::new(hook));
     }
 
-    /// Something else happens once, while its next reply to a defence is on its way.
+    /// Runs the hook once, while the next reply to a defense is in transit.
     pub fn when_defended(&self, hook: impl FnOnce() + Send + 'static) {
         self.book().on_defense = Some(Box::new(hook));
     }
 
-    /// Every defence that reached it, and how many it took.
+    /// Returns the number of defenses that arrived, and of those that were accepted.
     pub fn defenses(&self) -> (usize, usize) {
         let book = self.book();
         (book.handed.len(), book.taken)
     }
 
-    /// The last defence that reached it.
+    /// Returns the last defense that arrived.
     pub fn last_defense(&self) -> DefenseOrder {
         self.book().handed.last().unwrap().clone()
     }
 
-    /// What its list was asked for since it was last asked so.
+    /// Returns the requests for the list since the last call.
     pub fn listed(&self) -> Vec<ListRequest> {
         std::mem::take(&mut self.book().listed)
     }
 
-    /// It has the charge, as it was issued.
+    /// Adds the charge as issued.
     pub fn hold(&self, charge: &Charge) {
         let upstream = UpstreamCharge {
             txid: charge.txid.clone(),
@@ -180,7 +180,7 @@ impl Psp {
         self.book().charges.insert(charge.txid.clone(), upstream);
     }
 
-    /// A payer pays the charge so many centavos.
+    /// Pays the charge.
     pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
         let payment = self.payment(centavos);
         let end_to_end_id = payment.end_to_end_id.clone();
@@ -193,7 +193,7 @@ impl Psp {
         end_to_end_id
     }
 
-    /// Somebody pays into the account without a charge.
+    /// Receives a payment without a charge.
     pub fn receive(&self, centavos: i64) -> EndToEndId {
         let payment = self.payment(centavos);
         let end_to_end_id = payment.end_to_end_id.clone();
@@ -206,7 +206,7 @@ impl Psp {
         UpstreamPayment { end_to_end_id, amount, paid_at: self.clock.now(), returns: Vec::new() }
     }
 
-    /// A payer disputes so many centavos of a Pix; a week is left for a defence.
+    /// Disputes this amount of a Pix, with a week for a defense.
     pub fn dispute(&self, end_to_end_id: &EndToEndId, centavos: i64) -> String {
         let now = self.clock.now();
         let mut book = self.book();
@@ -227,13 +227,13 @@ impl Psp {
         id
     }
 
-    /// It tells otherwise of an infraction from now on.
+    /// Changes an infraction at the acquirer.
     pub fn change(&self, id: &str, change: impl FnOnce(&mut UpstreamInfraction)) {
         let mut book = self.book();
         change(book.infractions.iter_mut().find(|row| row.id == id).unwrap());
     }
 
-    /// It settles an infraction; what it returns stands in the Pix.
+    /// Resolves an infraction. The Pix shows the returned amount.
     pub fn settle(&self, id: &str, status: UpstreamInfractionStatus) {
         let now = self.clock.now();
         self.change(id, |row| {
@@ -242,7 +242,7 @@ impl Psp {
         });
     }
 
-    /// It is open again after it had ended.
+    /// Reopens an ended infraction.
     pub fn reopen(&self, id: &str) {
         self.change(id, |row| {
             row.status = UpstreamInfractionStatus::Open;
@@ -251,7 +251,7 @@ impl Psp {
         });
     }
 
-    /// The same, and it tells that it began now; a week is left for a defence.
+    /// Like [`Self::reopen`], with a reported start at the present instant and a week for a defense.
     pub fn reopen_now(&self, id: &str) {
         let now = self.clock.now();
         self.reopen(id);
@@ -261,7 +261,7 @@ impl Psp {
         });
     }
 
-    /// Somebody else hands it a defence.
+    /// Adds a defense from another source.
     pub fn is_given(&self, id: &str, text: &str) {
         let now = self.clock.now();
         self.change(id, |row| {
@@ -270,7 +270,7 @@ impl Psp {
         });
     }
 
-    /// It accepts a claim, and takes what is left of its Pix, at most what is disputed.
+    /// Accepts a dispute, and returns the rest of its Pix, at most the disputed amount.
     pub fn accept(&self, id: &str) {
         self.settle(id, UpstreamInfractionStatus::Accepted);
         let mut book = self.book();
@@ -286,7 +286,7 @@ impl Psp {
         }
     }
 
-    /// It takes so many centavos of a Pix because of an infraction.
+    /// Returns this amount of a Pix because of an infraction.
     pub fn take_back(&self, end_to_end_id: &EndToEndId, centavos: i64) {
         self.begin_to_take(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
     }
@@ -299,7 +299,7 @@ impl Psp {
         returns.filter(|back| back.nature == ReturnNature::Infraction).map(|back| back.amount.centavos()).sum()
     }
 
-    /// The same, and it stands so with it.
+    /// Like [`Self::take_back`], with this progress.
     pub fn begin_to_take(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let back = UpstreamReturn {
             name: "med".to_owned(),
@@ -313,7 +313,7 @@ impl Psp {
         payments.find(|payment| payment.end_to_end_id == *end_to_end_id).unwrap().returns.push(back);
     }
 
-    /// Every refund and payout whose outcome is open ends so.
+    /// Ends every open refund and payout with this progress.
     pub fn end_all(&self, progress: &UpstreamProgress) {
         let mut book = self.book();
         let charges = book.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
@@ -329,7 +329,7 @@ impl Psp {
         }
     }
 
-    /// Every infraction as it really is.
+    /// Returns the true state of every infraction.
     pub fn infractions(&self) -> Vec<UpstreamInfraction> {
         self.book().infractions.clone()
     }

@@ -1,4 +1,4 @@
-//! Everything at once: nodes, payouts, refunds and payers against a dispute that opens or ends.
+//! Concurrent nodes, payouts, refunds and payers during the opening or the end of a dispute.
 
 use cais_domain::infraction::{InfractionState, InfractionStatus};
 use cais_ports::{NoticeState, UpstreamInfractionStatus};

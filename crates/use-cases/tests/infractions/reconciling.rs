@@ -1,4 +1,4 @@
-//! Comparing what disputes took here with what they took at the acquirer.
+//! Compares the amounts that disputes returned here and at the acquirer.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn differences(world: &World) -> Vec<Difference> {
     run(&world.ports, start(), until, true, &|_| {}).await.unwrap().differences
 }
 
-/// What the worker leaves to operators.
+/// Runs the worker, and returns the differences that it leaves to operators.
 async fn pass(world: &World) -> Vec<Difference> {
     run_once(&world.ports).await.unwrap();
     differences(world).await
@@ -53,7 +53,7 @@ async fn what_was_lost_here_and_never_went_back_there_is_told_for_each_pix() {
         let id = world.psp.dispute(&pix, 1_000);
         world.poll().await;
         world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
-        // It is told long after it happened.
+        // The end is reported long after it happened.
         world.clock.advance(LONG);
         world.poll().await;
         assert_eq!(differences(&world).await, [], "its return is on its way");
@@ -93,7 +93,8 @@ async fn one_that_began_long_ago_is_looked_up_before_it_is_a_difference() {
     world.poll().await;
     world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
     world.poll().await;
-    // Until half past an hour: the whole list was read in it, and only what began lately is read until the next.
+    // Advances to half past an hour. The whole list was read in this hour, and only recent rows are read until the
+    // next.
     world.clock.advance(Duration::from_hours(48));
     let past = u64::try_from(world.clock.now().as_second().rem_euclid(3_600)).unwrap();
     world.clock.advance(Duration::from_secs(3_600 - past + 1_800));

@@ -1,4 +1,4 @@
-//! A dispute that is reopened after it ended is a new one of ours; what only looks so is not.
+//! A dispute that is reopened after its end is a new stored infraction. An outdated list is not a reopening.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ async fn it_can_happen_more_than_once_and_not_for_ever() {
 async fn a_list_that_lags_reopens_nothing() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
-    // It shows that it is open, for a while after its end became known.
+    // For a while after its end was reported, the list shows the dispute as open.
     world.psp.set_listing(Listing::AsItWas);
     let (psp, lost) = (world.psp.clone(), id.clone());
     psp.settle(&lost, UpstreamInfractionStatus::Accepted);
@@ -78,7 +78,7 @@ async fn a_list_that_lags_reopens_nothing_however_late_the_end_was_told() {
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
     world.psp.change(&id, |row| row.resolved_at = row.resolved_at.map(|at| at - Duration::from_mins(2)));
     assert_eq!(world.poll().await, 1);
-    // The next lists are of a replica that has not seen the end.
+    // The next lists come from a replica without the end.
     world.psp.reopen(&id);
     for _ in 0..2 {
         assert_eq!(world.poll().await, 0);
@@ -96,7 +96,7 @@ async fn what_was_listed_before_the_end_and_comes_after_it_reopens_nothing() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     let other = world.clone();
-    // Long after this node was given the list, and before it looks at it, another one has settled the infraction.
+    // Long after this node received the list, and before it reads the store, another node has resolved the infraction.
     world.psp.when_listed(move || {
         other.psp.settle(&id, UpstreamInfractionStatus::Accepted);
         futures_util::FutureExt::now_or_never(other.poll()).unwrap();
@@ -138,7 +138,7 @@ async fn what_was_looked_at_for_one_round_says_nothing_of_the_next() {
     world.psp.reopen(&id);
     world.clock.advance(A_WHILE);
     let (other, psp) = (world.clone(), world.psp.clone());
-    // While the second look of this node is on its way, another node opens the next round and settles it.
+    // While the second read of this node is in transit, another node opens the next round and resolves it.
     let between = move || {
         let poll = |world: &World| futures_util::FutureExt::now_or_never(world.poll()).unwrap();
         assert_eq!(poll(&other), 1);

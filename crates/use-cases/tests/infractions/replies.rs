@@ -1,4 +1,4 @@
-//! What the simulated acquirer answers, and how it stands behind the ports.
+//! The replies of the simulated acquirer, and its connection to the ports.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use jiff::SignedDuration;
 
 use crate::psp::{Book, Listing, Psp, Taking};
 
-/// How far back the list of [`Listing::Lately`] goes.
+/// The span of the list of [`Listing::Lately`].
 const MONTH: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 impl Psp {
@@ -161,7 +161,7 @@ impl Psp {
         });
         mock.expect_send_payout().returning(move |order, _| Ok(payout.send_payout(order)));
         mock.expect_find_payout().returning(move |id, _| Ok(sent.book().sent.get(&id.to_string()).cloned()));
-        // The body of a callback in these tests has the names of infractions.
+        // The body of a callback in these tests contains ids of infractions.
         mock.expect_notices().returning(|body| {
             let names = str::from_utf8(body).unwrap().split(',');
             Ok(names.map(|id| CallbackItem::Infraction(CallbackInfraction { id: id.to_owned() })).collect())
@@ -201,7 +201,7 @@ fn page<T>(listing: Listing, rows: Vec<T>, number: u32) -> Result<UpstreamPage<T
     }
 }
 
-/// All of them in that order, as the router offers them.
+/// Returns all acquirers in this order, as the router offers them.
 pub fn acquirers(psps: &[Psp]) -> MockAcquirers {
     let mut mock = MockAcquirers::new();
     let named = psps.to_vec();

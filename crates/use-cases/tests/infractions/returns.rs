@@ -1,4 +1,4 @@
-//! What an acquirer takes of a Pix because of a dispute belongs to that, and to nothing else.
+//! A return because of a dispute is attributed to this dispute only.
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::infraction::InfractionStatus;

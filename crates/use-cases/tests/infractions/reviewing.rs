@@ -134,7 +134,7 @@ async fn other_open_infraction_explains_a_return() {
     let (_, pix) = world.paid(1_000).await;
     let (id, other) = (world.psp.dispute(&pix, 400), world.psp.dispute(&pix, 300));
     world.poll().await;
-    // The other dispute was accepted as well, and the list does not show that yet.
+    // The other dispute was accepted too, and the list does not show that yet.
     world.psp.take_back(&pix, 300);
     world.psp.settle(&id, Rejected);
     assert_eq!((world.poll().await, world.statuses()), (1, vec![Won, Open]));

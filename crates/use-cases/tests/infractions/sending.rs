@@ -1,4 +1,4 @@
-//! A defence of which nobody knows whether it arrived is found, or sent once more: never lost, never taken twice.
+//! A defense of unknown arrival is found or sent again. No defense is lost or accepted twice.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::world::{A_WHILE, LONG, World};
 
 const UNKNOWN: DefendError = DefendError::Unknown { retry_after_s: 2 };
 
-/// A dispute with a defence of which nobody knows whether it arrived, and the acquirer's name for it.
+/// Creates a dispute with a defense of unknown arrival. Returns the acquirer's id of the dispute too.
 async fn unknown(taking: Taking) -> (World, String) {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
@@ -121,7 +121,7 @@ async fn who_is_told_that_it_was_not_taken_withdraws_nothing_that_was_sent_since
     world.psp.set(Taking::Down);
     world.psp.set_listing(Listing::Pages(9));
     let other = world.clone();
-    // The refusal takes so long that a worker has sent it once more, without a reply.
+    // The refusal is so slow that a worker has sent the defense again, without a reply.
     world.psp.when_defended(move || {
         other.psp.set(Taking::Silent);
         other.clock.advance(A_WHILE);

@@ -1,4 +1,4 @@
-//! How a dispute ends: once, with all that it holds, whatever is told afterwards.
+//! Resolution of a dispute: once, with its whole block, and independently of later reports.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use cais_testkit::builders::{a_postback, an_endpoint, main_acquirer, terms};
 
 use crate::world::World;
 
-/// What left the house through the main acquirer, beyond what came in.
+/// Returns the amount that left through the main acquirer, beyond the amount that arrived.
 fn left(world: &World) -> i64 {
     let account = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), world.account.id);
     world.store.balance(&account).centavos()

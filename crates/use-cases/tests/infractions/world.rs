@@ -1,4 +1,4 @@
-//! One account over an empty store, with two simulated acquirers and a clock that stands still.
+//! One account over an empty store, with two simulated acquirers and a manual clock.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -35,12 +35,12 @@ use cais_use_cases::{Answer, Ports, SyncGate};
 use crate::psp::Psp;
 use crate::replies::acquirers;
 
-/// Longer than an acquirer's list may lag behind what happened, and than a request may be on its way.
+/// A time longer than the lag of an acquirer's list, and than a request can be in transit.
 pub const A_WHILE: Duration = Duration::from_secs(61);
-/// Longer than every pause of a worker.
+/// A time longer than every pause of a worker.
 pub const LONG: Duration = Duration::from_mins(6);
 
-/// Everything that a test works with. Cloning shares it.
+/// The surroundings of a test. Clones share them.
 #[derive(Clone)]
 pub struct World {
     pub ports: Ports,
@@ -51,7 +51,7 @@ pub struct World {
     pub account: Account,
 }
 
-/// Lets everybody else go on before each commit, and some of them once more before its caller hears of it.
+/// Lets all other tasks run before each commit, and some of them again before the caller receives the result.
 struct Contended {
     store: Arc<MemoryStore>,
     commits: AtomicUsize,
@@ -69,7 +69,7 @@ impl Store for Contended {
     }
 }
 
-/// Something else happens before its next commit is judged.
+/// Runs a hook before its next commit is checked.
 struct Beside {
     store: Arc<MemoryStore>,
     hook: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -86,7 +86,7 @@ impl Store for Beside {
     }
 }
 
-/// Puts its caller to sleep after each commit.
+/// Advances the clock after each commit.
 struct Sleepy {
     store: Arc<MemoryStore>,
     clock: Arc<ManualClock>,
@@ -103,7 +103,7 @@ impl Store for Sleepy {
 }
 
 impl World {
-    /// An approved account without money.
+    /// Creates an approved account without money.
     pub async fn new() -> Self {
         Self::with(an_account()).await
     }
@@ -123,7 +123,7 @@ impl World {
             keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: store.clone(),
-            // Without an expectation: to call a receiver would be a failure.
+            // Without an expectation, so that a call to a receiver fails the test.
             webhooks: Arc::new(MockWebhookSender::new()),
             secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
@@ -133,28 +133,28 @@ impl World {
         Self { ports, store, clock, psp, second, account }
     }
 
-    /// The same world over a store at which everybody reads before anybody writes: the worst that can happen to decisions.
+    /// Returns the same world over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
         let store = Contended { store: self.store.clone(), commits: AtomicUsize::new(0) };
         let ports = Ports { store: Arc::new(store), ..self.ports.clone() };
         Self { ports, ..self.clone() }
     }
 
-    /// The same world, in which something else happens once, before the next commit is judged.
+    /// Returns the same world with a hook that runs once, before the next commit is checked.
     pub fn beside(&self, hook: impl FnOnce() + Send + 'static) -> Self {
         let store = Beside { store: self.store.clone(), hook: Mutex::new(Some(Box::new(hook))) };
         let ports = Ports { store: Arc::new(store), ..self.ports.clone() };
         Self { ports, ..self.clone() }
     }
 
-    /// The same world, in which the process sleeps so long after each commit.
+    /// Returns the same world with a clock that advances after each commit.
     pub fn sleeping_after_commit(&self, sleep: Duration) -> Self {
         let store = Sleepy { store: self.store.clone(), clock: self.clock.clone(), sleep };
         let ports = Ports { store: Arc::new(store), ..self.ports.clone() };
         Self { ports, ..self.clone() }
     }
 
-    /// A charge of those terms that waits for its payer at the main acquirer.
+    /// Creates a pending charge with these terms at the main acquirer.
     pub async fn waiting(&self, terms: ChargeTerms) -> Charge {
         let charge = Charge { terms, ..pending_charge(self.account.id) };
         self.store.commit(steps::open_charge(&charge)).await.unwrap();
@@ -162,12 +162,12 @@ impl World {
         charge
     }
 
-    /// A charge of so many centavos without fee that waits for its payer.
+    /// Creates a pending charge of this amount without a fee.
     pub async fn pending(&self, centavos: i64) -> Charge {
         self.waiting(ChargeTerms { amount: Money::from_centavos(centavos), fee: Money::ZERO, ..terms() }).await
     }
 
-    /// A charge of so many centavos that is paid, and the Pix that paid it.
+    /// Creates a paid charge of this amount. Returns its Pix too.
     pub async fn paid(&self, centavos: i64) -> (Charge, EndToEndId) {
         let charge = self.pending(centavos).await;
         let pix = self.psp.pay(&charge.txid, centavos);
@@ -176,7 +176,8 @@ impl World {
         (paid, pix)
     }
 
-    /// One of R$ 10.00, all of it disputed, which is known; and the acquirer's name for the dispute.
+    /// Creates a paid charge of R$ 10.00 with an open dispute of the whole amount. Returns the acquirer's id of the
+    /// dispute too.
     pub async fn disputed(&self) -> (Charge, String) {
         let (charge, pix) = self.paid(1_000).await;
         let id = self.psp.dispute(&pix, 1_000);
@@ -184,41 +185,41 @@ impl World {
         (self.charge(charge.id), id)
     }
 
-    /// A GET that nobody made in the second before.
+    /// Reads a charge, with no earlier read in the same second.
     pub async fn read(&self, charge: &Charge) -> Charge {
         fetch(&self.ports, &SyncGate::new(), charge.account, &ChargeName::Id(charge.id)).await.unwrap()
     }
 
-    /// The charge as it is stored.
+    /// Returns the stored charge.
     pub fn charge(&self, id: ChargeId) -> Charge {
         self.store.charges().into_iter().find(|charge| charge.id == id).unwrap()
     }
 
-    /// One pass over the acquirers' lists; how many infractions changed.
+    /// Runs one pass over the acquirers' lists. Returns the number of changed infractions.
     pub async fn poll(&self) -> usize {
         poll::run_once(&self.ports).await.unwrap().done
     }
 
-    /// One pass over the defences whose arrival is open; of how many it is known now.
+    /// Runs one pass over the defenses of unknown arrival. Returns the number of resolved ones.
     pub async fn resume(&self) -> usize {
         resume::run_once(&self.ports).await.unwrap().done
     }
 
-    /// A callback of the main acquirer that names an infraction, looked into.
+    /// Receives and processes a callback of the main acquirer about an infraction.
     pub async fn call_back(&self, id: &str) -> NoticeState {
         receive(&self.ports, &main_acquirer(), id.as_bytes().to_vec()).await.unwrap();
         process::run_once(&self.ports).await.unwrap();
         self.store.notices().last().unwrap().state
     }
 
-    /// Passes over the callbacks that wait, after every pause.
+    /// Runs passes over the waiting callbacks, after every pause.
     pub async fn look_again(&self) -> NoticeState {
         self.clock.advance(LONG);
         process::run_once(&self.ports).await.unwrap();
         self.store.notices().last().map_or(NoticeState::Done, |notice| notice.state)
     }
 
-    /// A defence with these words.
+    /// Submits a defense with this text.
     pub async fn defend(&self, text: &str) -> Result<Infraction, DefendError> {
         self.defend_with(text, None).await
     }
@@ -240,22 +241,22 @@ impl World {
         resolve(&self.ports, &operator, id, (decision, &note)).await
     }
 
-    /// All infractions of ours, the oldest first.
+    /// Returns all stored infractions, oldest first.
     pub fn all(&self) -> Vec<Infraction> {
         self.store.infractions()
     }
 
-    /// The youngest infraction of ours.
+    /// Returns the youngest stored infraction.
     pub fn last(&self) -> Infraction {
         self.all().pop().unwrap()
     }
 
-    /// Where each of ours stands, the oldest first.
+    /// Returns the status of each stored infraction, oldest first.
     pub fn statuses(&self) -> Vec<InfractionStatus> {
         self.all().iter().map(|infraction| infraction.state.status()).collect()
     }
 
-    /// What is available, pending and blocked, in centavos.
+    /// Returns the available, pending and blocked balances in centavos.
     pub fn money(&self) -> [i64; 3] {
         [Bucket::Available, Bucket::Pending, Bucket::Blocked].map(|bucket| self.in_bucket(bucket))
     }
@@ -264,7 +265,7 @@ impl World {
         self.store.balance(&LedgerAccount::Merchant(self.account.id, bucket)).centavos()
     }
 
-    /// All money that may be used is spent, but for so many centavos.
+    /// Spends the available balance except this amount.
     pub async fn spend_all_but(&self, centavos: i64) {
         let away = Transfer {
             from: LedgerAccount::Merchant(self.account.id, Bucket::Available),
@@ -278,7 +279,7 @@ impl World {
         self.store.commit(steps::transfer(away)).await.unwrap();
     }
 
-    /// A payout of so many centavos, with a key of its own.
+    /// Creates a payout of this amount with its own key.
     pub async fn pay_out(&self, key: &str, centavos: i64) -> Answer {
         let command = CreatePayout {
             account: self.account.clone(),
@@ -296,12 +297,12 @@ impl World {
         create_payout(&self.ports, command).await.unwrap()
     }
 
-    /// A refund of so many centavos, with a key of its own.
+    /// Creates a refund of this amount with its own key.
     pub async fn refund(&self, key: &str, charge: ChargeId, centavos: i64) -> Result<Answer, CreateRefundError> {
         self.refund_payment(key, (charge, None), centavos).await
     }
 
-    /// The same of one payment of the charge.
+    /// Creates a refund of one payment of the charge.
     pub async fn refund_payment(
         &self,
         key: &str,
@@ -322,13 +323,13 @@ impl World {
         create_refund(&self.ports, command).await
     }
 
-    /// What consumers were told, in order, but for payments.
+    /// Returns the published events in order, without payments.
     pub fn told(&self) -> Vec<EventType> {
         let events = self.store.events(self.account.id);
         events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
     }
 
-    /// Nothing was lost, done twice or credited wrongly; what is blocked is what open infractions hold.
+    /// Asserts that no money was lost, moved twice or credited wrongly, and that blocks match the open infractions.
     pub async fn check(&self) {
         let report = self.store.verify_ledger().await.unwrap();
         assert_eq!(report.differences, [], "the ledger adds up");

@@ -1,4 +1,4 @@
-//! Keys and external ids of refunds: what is known is answered again, and nothing is returned twice.
+//! Keys and external ids of refunds: a stored response is replayed, and no money is returned twice.
 
 use cais_domain::charge::ChargeStatus;
 use cais_ports::StoredAnswer;

@@ -1,4 +1,4 @@
-//! What the use cases promise of money that goes back, is shared, waits, is read, or is compared with an acquirer's lists.
+//! Use cases of refunds, splits, releases, reads, and the reconciliation with acquirers' lists.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Refunds whose outcome is open are followed until it is known, and sent again only when nobody has them.
+//! Refunds with an open outcome are polled, and sent again only if no acquirer has them.
 
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ async fn what_the_acquirer_never_had_is_sent_again_after_a_minute_under_the_same
 async fn two_nodes_send_it_again_once() {
     let (world, _) = processing(Returning::Silent).await;
     world.clock.advance(LONG);
-    // The other node polls while the first one's order is on its way.
+    // The other node polls while the order of the first node is in transit.
     let other = world.clone();
     world.psp.meanwhile(move || {
         let pass = futures_util::future::FutureExt::now_or_never(poll::run_once(&other.ports));
@@ -114,7 +114,7 @@ async fn a_refusal_of_the_repeat_ends_it_only_if_the_acquirer_does_not_have_it()
     assert_eq!(world.told(), [EventType::ChargePaid, EventType::RefundFailed]);
     world.check().await;
 
-    // Here the first order was taken after all, and the second one is refused for that.
+    // Here the first order was accepted, and the second one is refused because of that.
     let (world, _) = processing(Returning::LosesReplies).await;
     world.psp.set_looking(Looking::Forgets);
     world.psp.set(Returning::Refuses);
@@ -157,7 +157,7 @@ async fn another_amount_or_another_outcome_changes_nothing() {
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status()), (1, RefundStatus::Completed));
 
-    // It fails after its completion was told.
+    // The refund fails after its reported completion.
     world.psp.settle(&UpstreamProgress::Failed { reason: None });
     let looked = cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
     assert_eq!((looked.done, world.status(), world.available()), (0, RefundStatus::Completed, 0));

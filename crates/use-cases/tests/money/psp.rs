@@ -1,4 +1,4 @@
-//! A simulated acquirer behind mocks: it receives, returns, sends and lists Pix, and behaves as a test tells it to.
+//! A simulated acquirer behind mocks that receives, returns, sends and lists Pix. The test controls its replies.
 
 mod manners;
 
@@ -33,19 +33,19 @@ struct Book {
     charges: BTreeMap<Txid, UpstreamCharge>,
     /// Pix without a charge.
     others: Vec<ReceivedPix>,
-    /// With the instants of sending.
+    /// The sent payouts with the instants of sending.
     sent: BTreeMap<InstructionId, (Timestamp, UpstreamPayout)>,
-    /// Received Pix whose rows cannot be read, with their instants.
+    /// Received Pix with unreadable rows, and their instants.
     unreadable: Vec<(Timestamp, UnreadableRow)>,
-    /// Lists of a time from this instant on, and before the other, cannot be read.
+    /// The span in which lists cannot be read: inclusive start, exclusive end.
     dark: Option<(Timestamp, Timestamp)>,
     orders: Vec<RefundOrder>,
     finds: u32,
-    /// Happens once, while a reply to an order is on its way.
+    /// A hook that runs once, while a reply to an order is in transit.
     hook: Option<Hook>,
 }
 
-/// One simulated acquirer. Cloning shares it.
+/// One simulated acquirer. Clones share it.
 #[derive(Clone)]
 pub struct Psp {
     pub name: AcquirerName,
@@ -83,22 +83,22 @@ impl Psp {
         self.book().listing = listing;
     }
 
-    /// Something else happens while its next reply to an order is on its way.
+    /// Runs the hook while the next reply to an order is in transit.
     pub fn meanwhile(&self, hook: impl FnOnce() + Send + 'static) {
         self.book().hook = Some(Box::new(hook));
     }
 
-    /// Every order to return a Pix, oldest first.
+    /// Returns every order to return a Pix, oldest first.
     pub fn orders(&self) -> Vec<RefundOrder> {
         self.book().orders.clone()
     }
 
-    /// How often it was asked for a return.
+    /// Returns the number of reads of a return.
     pub fn finds(&self) -> u32 {
         self.book().finds
     }
 
-    /// It has the charge, as it was issued.
+    /// Adds the charge as issued.
     pub fn hold(&self, charge: &Charge) {
         let upstream = UpstreamCharge {
             txid: charge.txid.clone(),
@@ -112,7 +112,7 @@ impl Psp {
         self.book().charges.insert(charge.txid.clone(), upstream);
     }
 
-    /// A payer pays the charge so many centavos.
+    /// Pays the charge.
     pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
         let end_to_end_id = an_end_to_end_id();
         let mut book = self.book();
@@ -127,7 +127,7 @@ impl Psp {
         end_to_end_id
     }
 
-    /// Somebody pays into the account without a charge, or for one of somebody else.
+    /// Receives a payment without a charge, or for a charge of another service.
     pub fn receive(&self, txid: Option<Txid>, centavos: i64) -> EndToEndId {
         let end_to_end_id = an_end_to_end_id();
         let (amount, paid_at) = (Money::from_centavos(centavos), self.clock.now());
@@ -136,14 +136,14 @@ impl Psp {
         end_to_end_id
     }
 
-    /// It says otherwise of a payment of a charge from now on.
+    /// Changes a payment of a charge at the acquirer.
     pub fn change_payment(&self, end_to_end_id: &EndToEndId, change: impl FnOnce(&mut UpstreamPayment)) {
         let mut book = self.book();
         let mut payments = book.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
         change(payments.find(|payment| payment.end_to_end_id == *end_to_end_id).unwrap());
     }
 
-    /// It returns so many centavos of a Pix, of its own accord.
+    /// Returns this amount of a Pix without a refund of this service.
     pub fn give_back(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let amount = Money::from_centavos(centavos);
         let (name, return_id, nature) = ("theirs".to_owned(), Some(a_return_id()), ReturnNature::Ordinary);
@@ -151,7 +151,7 @@ impl Psp {
         self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
     }
 
-    /// Every return that it knows of moves on.
+    /// Sets the progress of every return.
     pub fn settle(&self, progress: &UpstreamProgress) {
         let mut book = self.book();
         for charge in book.charges.values_mut() {
@@ -161,7 +161,7 @@ impl Psp {
         }
     }
 
-    /// Every return whose outcome is open has that one.
+    /// Sets the progress of every open return.
     pub fn settle_open(&self, progress: &UpstreamProgress) {
         let mut book = self.book();
         for charge in book.charges.values_mut() {
@@ -173,7 +173,7 @@ impl Psp {
         }
     }
 
-    /// It forgets every return.
+    /// Removes every return.
     pub fn forget_returns(&self) {
         for charge in self.book().charges.values_mut() {
             for payment in &mut charge.payments {
@@ -182,7 +182,7 @@ impl Psp {
         }
     }
 
-    /// How many centavos it returned, or is about to.
+    /// Returns the returned amount in centavos, including returns in process.
     pub fn returned(&self) -> i64 {
         let book = self.book();
         let payments = book.charges.values().flat_map(|charge| charge.payments.iter());
@@ -191,20 +191,20 @@ impl Psp {
         moving.map(|back| back.amount.centavos()).sum()
     }
 
-    /// It has sent that, the first time that it is named now.
+    /// Adds a sent payout. Its time of sending is the first call.
     pub fn has_sent(&self, payout: UpstreamPayout) {
         let mut book = self.book();
         let sent_at = book.sent.get(&payout.instruction_id).map_or(self.clock.now(), |(sent_at, _)| *sent_at);
         book.sent.insert(payout.instruction_id.clone(), (sent_at, payout));
     }
 
-    /// It lists a received Pix from now on whose row cannot be read.
+    /// Adds an unreadable row to the list of received Pix.
     pub fn lists_unreadable(&self, name: &str) {
         let row = UnreadableRow { name: name.to_owned(), reason: "valor is not an amount".to_owned() };
         self.book().unreadable.push((self.clock.now(), row));
     }
 
-    /// Its lists of that time cannot be read.
+    /// Makes lists of this span unreadable.
     pub fn goes_dark(&self, span: Option<(Timestamp, Timestamp)>) {
         self.book().dark = span;
     }
@@ -309,7 +309,7 @@ impl Psp {
             charge.payments.clone().into_iter().map(row).collect::<Vec<_>>()
         };
         let rows = book.charges.values().flat_map(of_charge).chain(book.others.clone());
-        // Both ends belong to the span, as at real ones.
+        // The span includes both ends, as at real acquirers.
         let asked = rows.filter(|row| (request.from..=request.to).contains(&row.payment.paid_at)).collect();
         let named = book.unreadable.iter().filter(|(at, _)| (request.from..=request.to).contains(at));
         let unreadable = named.map(|(_, row)| row.clone()).collect();
@@ -342,7 +342,7 @@ impl Psp {
     }
 }
 
-/// A callback's body here is a txid.
+/// Parses a callback: its body is a txid.
 fn read_notice(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let txid = Txid::parse(str::from_utf8(body).unwrap()).map_err(|error| AcquirerError::Refused(error.to_string()))?;
     Ok(vec![CallbackItem::Received(CallbackPix { txid, end_to_end_id: None, paid_at: None })])
@@ -367,7 +367,7 @@ impl Book {
     }
 }
 
-/// All of them in that order, as the router offers them.
+/// Returns all acquirers in this order, as the router offers them.
 pub fn acquirers(psps: &[Psp]) -> MockAcquirers {
     let mut mock = MockAcquirers::new();
     let named = psps.to_vec();

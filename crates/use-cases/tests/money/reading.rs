@@ -1,4 +1,4 @@
-//! Reading the statement and the timeline: cursors of this account only, whatever the filter.
+//! Reads of the statement and the timeline: cursors of this account only, with any filter.
 
 use cais_domain::ids::EntryId;
 use cais_domain::ledger::{Bucket, EntryKind};
@@ -45,7 +45,7 @@ async fn pages_of_the_statement_follow_each_other_and_explain_the_balance() {
     }
     assert_eq!(balance.centavos(), world.available());
 
-    // A cursor that the filter leaves out only says where to go on.
+    // A cursor that the filter excludes marks only a position.
     let first = read(EntryFilter::default(), None).await.unwrap().rows[0].clone();
     assert_eq!(first.kind, EntryKind::Refund);
     let charges =

@@ -1,4 +1,4 @@
-//! Reconciliation that nobody asks for: where it begins, how it moves on, and what it finds however late it runs.
+//! Reconciliation by the worker: its start, its progress, and its findings after any delay.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::reconcile_received::kinds;
 use crate::reconcile_sent::{DONE, only, paid_out, part, upstream};
 use crate::world::World;
 
-/// The rhythm of the worker.
+/// The interval of the worker.
 const EVERY: Duration = Duration::from_mins(10);
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
-/// Passes of one round over all days on which a payout may have been sent that can come back.
+/// The number of passes of one round over all days whose payouts can still come back.
 const ROUND: usize = 98;
 
 async fn pass(world: &World) -> AutomaticRun {
@@ -39,7 +39,7 @@ async fn set_seen_until(world: &World, seen_until: Timestamp) {
     world.store.commit(change).await.unwrap();
 }
 
-/// A charge that nobody reads any more, since it expired.
+/// Creates an expired charge that no caller reads.
 async fn expired(world: &World) -> Charge {
     let charge = world.pending().await;
     world.clock.advance(HOUR * 2);
@@ -56,7 +56,7 @@ fn before(at: Timestamp, by: Duration) -> Timestamp {
     at.checked_sub(SignedDuration::try_from(by).unwrap()).unwrap()
 }
 
-/// A completed payout of which all came back 26 hours later, without any callback.
+/// Creates a completed payout that came back in full after 26 hours, without a callback.
 async fn returned_late() -> World {
     let world = paid_out(PayoutStatus::Completed).await;
     let sent = upstream(only(&world).instruction_id(), 1_000, DONE);
@@ -152,7 +152,7 @@ async fn position_moves_on_after_each_window_and_waits_for_unread() {
     world.clock.advance(DAY * 4);
     world.psp.pay(&late.txid, 1_000);
     world.clock.advance(HOUR);
-    // One day of the five cannot be read: what is before it is settled, what is after it is compared all the same.
+    // One of the five days cannot be read. Earlier days are complete, and later days are still compared.
     world.psp.goes_dark(Some((begun + DAY * 2, begun + DAY * 3)));
     let done = pass(&world).await;
     let reached = seen_until(&world, UpstreamList::Received).await;
@@ -196,7 +196,7 @@ async fn unreadable_row_is_reported_and_the_others_are_credited() {
     assert_eq!((report.open(), report.unread.len(), kinds(&report).len()), (2, 0, 1));
     let done = pass(&world).await;
     assert_eq!((done.done, done.standings[0].open, world.available()), (1, 1, 1_000));
-    // The position waits for a day, and then moves on.
+    // The position waits for a day and then advances.
     for (after, wanted) in [(HOUR * 12, 1), (HOUR * 18, 0)] {
         world.clock.advance(after);
         pass(&world).await;
@@ -229,7 +229,7 @@ async fn position_ahead_of_the_clock_hides_no_payment() {
     world.clock.advance(DAY * 2);
     assert_eq!((pass(&world).await.done, world.available()), (1, 1_000));
     assert_eq!(seen_until(&world, UpstreamList::Received).await, world.clock.now());
-    // What two clocks may differ by is no reason.
+    // A tolerated difference of clocks does not reset the position.
     set_seen_until(&world, world.clock.now() + Duration::from_secs(5)).await;
     pass(&world).await;
     assert_eq!(seen_until(&world, UpstreamList::Received).await, world.clock.now() + Duration::from_secs(5));

@@ -1,4 +1,4 @@
-//! Comparing what was received with what was credited, in both directions.
+//! Comparison of received and credited Pix, in both directions.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -72,7 +72,7 @@ async fn two_missed_payments_of_one_charge_are_both_credited() {
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 1_000);
     world.psp.pay(&charge.txid, 300);
-    // Crediting the first one credits the second one as well.
+    // The credit of the first payment also credits the second.
     assert_eq!(kinds(&compare(&world, true).await), [(DifferenceKind::PaymentMissed, true)]);
     assert_eq!(world.available(), 1_300);
     world.check().await;
@@ -84,7 +84,7 @@ async fn nothing_is_credited_that_names_no_charge_of_ours() {
     let charge = world.pending().await;
     world.psp.receive(None, 500);
     world.psp.receive(Some(Txid::of_charge(fresh())), 600);
-    // It names a charge of ours, but the charge itself does not show it.
+    // The Pix names a stored charge, but the charge itself does not show the Pix.
     world.psp.receive(Some(charge.txid.clone()), 1_000);
     let report = compare(&world, true).await;
     let unknown = (DifferenceKind::PaymentUnknown, false);
@@ -219,7 +219,7 @@ async fn a_time_that_takes_too_long_to_read_is_cut_into_shorter_ones() {
     world.store.set_longest_span(SignedDuration::from_mins(7));
     let report = compare(&world, true).await;
     assert_eq!((kinds(&report), report.unread), (vec![(DifferenceKind::PaymentMissed, true)], vec![]));
-    // None is short enough.
+    // No window is short enough.
     world.store.set_longest_span(SignedDuration::ZERO);
     let until = world.clock.advance(Duration::from_secs(1));
     assert!(run(&world.ports, start(), until, true, &|_| {}).await.is_err());

@@ -1,4 +1,4 @@
-//! Comparing returns of received Pix with our refunds, in both directions.
+//! Comparison of returns of received Pix with stored refunds, in both directions.
 
 use cais_domain::money::Money;
 use cais_domain::refund::RefundStatus;

@@ -1,4 +1,4 @@
-//! Comparing what was sent with our payouts, in both directions.
+//! Comparison of sent Pix with stored payouts, in both directions.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::world::{LONG, World};
 
 pub const DONE: UpstreamProgress = UpstreamProgress::Done { at: None };
 
-/// The only payout there is.
+/// Returns the only payout.
 pub fn only(world: &World) -> Payout {
     let payouts = world.store.payouts();
     assert_eq!(payouts.len(), 1);
     payouts[0].clone()
 }
 
-/// A payout of R$ 10.00 in that status, whose money is where it should be.
+/// Creates a payout of R$ 10.00 with this status and the matching balances.
 pub async fn paid_out(status: PayoutStatus) -> World {
     let world = World::new().await;
     world.fund(2_000).await;

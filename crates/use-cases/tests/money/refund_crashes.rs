@@ -1,4 +1,5 @@
-//! A process that dies, or a store whose answer is lost, before or after each commit of a refund: it is returned once.
+//! A process that crashes, or a store whose reply is lost, before or after each commit of a refund. The money is
+//! returned once.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::world::{LONG, PAST_LEASE, World, all, id_of, named, status_of};
 
 /// Commit 1 holds the money, commit 2 writes the outcome; the acquirer is asked between them.
 const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
-/// What the acquirer does with an order that reaches it.
+/// The reactions of the acquirer to an order that arrives.
 const RETURNINGS: [Returning; 4] = [Returning::Takes, Returning::Completes, Returning::Fails, Returning::LosesReplies];
 
 async fn interrupted(nth: u64, crash: Crash, returning: Returning) -> (World, cais_domain::charge::Charge) {
@@ -27,7 +28,8 @@ async fn interrupted(nth: u64, crash: Crash, returning: Returning) -> (World, ca
     (world, charge)
 }
 
-/// One refund here, at most one upstream, the same answer for ever, and the money where the outcome says.
+/// Asserts one refund here, at most one at the acquirer, the same response for all repeats, and the balances of the
+/// outcome.
 async fn exactly_one(world: &World, charge: &cais_domain::charge::Charge, returning: Returning) {
     let answer = world.refund("a", charge, named("back-1", all())).await.unwrap();
     let again = world.refund("a", charge, named("back-1", all())).await.unwrap();
@@ -134,7 +136,7 @@ async fn a_process_that_wakes_up_late_neither_gives_up_nor_answers() {
         let charge = world.paid().await;
         world.psp.set(returning);
         let other = world.clone();
-        // While the reply is on its way its lease runs out, and a worker takes over and finds the acquirer well.
+        // While the reply is in transit, the lease ends, and a worker takes over with the acquirer available again.
         world.psp.meanwhile(move || {
             other.clock.advance(PAST_LEASE);
             other.psp.set(Returning::Takes);
@@ -151,7 +153,7 @@ async fn a_process_that_wakes_up_late_neither_gives_up_nor_answers() {
 async fn a_process_that_slept_until_its_lease_was_over_sends_nothing() {
     let world = World::new().await;
     let charge = world.paid().await;
-    // The clock jumps between the first commit and the sending: the acquirer's name is looked up there.
+    // The clock jumps between the first commit and the sending, at the look-up of the acquirer's name.
     let (clock, psp) = (world.clock.clone(), world.psp.clone());
     let mut sleepy = cais_ports::acquirer::MockAcquirers::new();
     sleepy.expect_named().returning(move |name| {

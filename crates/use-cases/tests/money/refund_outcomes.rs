@@ -1,4 +1,4 @@
-//! Whatever the acquirer says of a refund, or does not say: what is answered, what is held, and what is told.
+//! The response, the held money and the events of a refund, for each reply of the acquirer and for none.
 
 use cais_domain::charge::{ChargeStatus, ChargeTerms};
 use cais_domain::event::EventType;
@@ -129,7 +129,7 @@ async fn what_was_given_up_and_whose_name_is_taken_is_answered_with_its_owner() 
     }
     assert_eq!(world.psp.returned(), 300);
 
-    // Even where nothing is left that it could be tried anew with.
+    // The response is also replayed if no amount is left for another attempt.
     world.psp.set(Returning::Down);
     world.refund("c", &charge, named("back-2", part(700))).await.unwrap_err();
     world.psp.set(Returning::Completes);

@@ -1,4 +1,4 @@
-//! Refunds of single payments: a second one, one below the amount, an overpayment, one for a charge that was given up.
+//! Refunds of single payments: a second one, one below the amount, an overpayment, one for an abandoned charge.
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
@@ -24,7 +24,7 @@ async fn paid_twice() -> (World, Charge, EndToEndId) {
     (world, charge, pix)
 }
 
-/// One more payment of the charge, which is credited.
+/// Adds a credited payment to the charge.
 async fn extra(world: &World, charge: &Charge, centavos: i64) -> EndToEndId {
     let pix = world.psp.pay(&charge.txid, centavos);
     world.clock.advance(LONG);

@@ -1,4 +1,4 @@
-//! A refund fails only on proof: its Pix lists every return, so its record is the list that a look-up needs beside it.
+//! A refund fails only on proof. A Pix lists its returns, so its record is the list that a look-up needs besides.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::world::{LONG, World, all};
 
 const ALERT: &str = "refund_outcome_unproven";
 
-/// A refund of which no reply came back, and that is refused from now on. No look-up shows it.
+/// Creates a refund without a reply that is refused from now on. No look-up shows it.
 async fn unanswered(returning: Returning) -> World {
     let world = World::new().await;
     let charge = world.paid().await;

@@ -1,4 +1,4 @@
-//! Refunds that meet other refunds, payments, infractions and callbacks at the worst moment.
+//! Refunds that coincide with other refunds, payments, infractions and callbacks.
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
@@ -102,7 +102,7 @@ async fn an_infraction_that_is_opened_meanwhile_stops_the_next_refund_and_not_th
 async fn a_charge_that_is_refreshed_before_the_reply_tells_the_outcome_first() {
     let world = World::new().await;
     let charge = world.paid().await;
-    // The acquirer shows the return while its reply says nothing, or even that it did not take it.
+    // The acquirer shows the return, while its reply is lost, a failure or a refusal.
     for (key, says) in [("a", Returning::Silent), ("b", Returning::Down), ("c", Returning::Refuses)] {
         let (other, paid) = (world.clone(), charge.clone());
         world.psp.set(says);
@@ -257,8 +257,8 @@ async fn act(world: &World, charge: &Charge, number: usize, action: Action) {
 }
 
 proptest! {
-    /// Parts in any order, with any outcome, over any interruption: never more than was paid, and in the end exactly what went
-    /// back is gone.
+    /// Refunds parts in any order, with any outcome and any interruption. Never more than the payment is returned, and
+    /// the final balance lacks exactly the returned amount.
     #[test]
     fn partial_refunds_never_exceed_what_was_paid(actions in prop::collection::vec(action(), 1..24)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -270,7 +270,7 @@ proptest! {
                 prop_assert!(world.psp.returned() <= 1_000);
                 world.check().await;
             }
-            // The dust settles. Interruptions that are still planned hit these passes, so there are a few.
+            // All faults end. Interruptions that are still planned affect these passes, so several follow.
             world.psp.set(Returning::Takes);
             for _ in 0..8 {
                 world.psp.settle_open(&UpstreamProgress::Done { at: None });

@@ -1,4 +1,4 @@
-//! What can be refunded, when, and how much of it.
+//! The rules of refunds: permitted charges, times and amounts.
 
 use std::time::Duration;
 
@@ -165,7 +165,8 @@ async fn a_suspended_account_refunds_nothing_but_no_feature_is_needed() {
 async fn the_acquirer_that_has_the_money_returns_it() {
     let world = World::new().await;
     let charge = world.pending().await;
-    // Issued at the first, paid at the second, which holds a twin of it.
+    // The charge was issued at the first acquirer and paid at the second, which has a duplicate charge with the same
+    // txid.
     world.second.hold(&charge);
     world.second.pay(&charge.txid, 1_000);
     let sync = cais_use_cases::reconcile::run(

@@ -1,4 +1,4 @@
-//! What a refreshed charge shows of its returns: ours move their refunds, others are never ours.
+//! Returns in a refreshed charge: returns of this service change their refunds, and other returns never do.
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::event::EventType;
@@ -9,7 +9,7 @@ use cais_use_cases::notices::{process, receive};
 
 use crate::world::{World, all, part};
 
-/// What is done by a callback: the charge is refreshed.
+/// Processes a callback, which refreshes the charge.
 async fn call_back(world: &World, charge: &cais_domain::charge::Charge) {
     receive(&world.ports, &main_acquirer(), charge.txid.as_str().as_bytes().to_vec()).await.unwrap();
     process::run_once(&world.ports).await.unwrap();
@@ -47,7 +47,7 @@ async fn a_return_that_is_not_ours_takes_nothing_away() {
     world.refund("a", &charge, part(100)).await.unwrap();
     let refund = world.only_refund();
     world.psp.give_back(&pix, 400, UpstreamProgress::Done { at: None });
-    // A name that could be one of ours, and is not.
+    // A name in the form of a refund of this service that matches no refund.
     let name = cais_testkit::builders::fresh::<cais_domain::ids::kind::Refund>().suffix();
     world.psp.change_payment(&pix, |payment| {
         let other = UpstreamReturn { name, ..payment.returns[1].clone() };

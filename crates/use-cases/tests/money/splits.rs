@@ -1,4 +1,4 @@
-//! Charges that others share in: who may, what each gets, and that it stays theirs.
+//! Charges with shares: eligible recipients, the amount of each share, and the permanence of a share.
 
 use cais_domain::account::{Account, AccountStatus, Feature, Features, Kyc};
 use cais_domain::charge::{ChargeStatus, ChargeTerms};
@@ -41,7 +41,7 @@ fn asking(split: Vec<AskedShare>) -> NewCharge {
     }
 }
 
-/// A POST of a charge that nobody takes.
+/// Posts a charge that no acquirer accepts.
 async fn post_in_vain(world: &World, key: &str, asked: NewCharge) -> Result<Answer, CreateChargeError> {
     let mut mock = MockAcquirers::new();
     mock.expect_first().return_const(main_acquirer());
@@ -49,7 +49,7 @@ async fn post_in_vain(world: &World, key: &str, asked: NewCharge) -> Result<Answ
     post_at(mock, world, key, asked).await
 }
 
-/// A POST of a charge, at an acquirer that takes everything.
+/// Posts a charge at an acquirer that accepts all charges.
 async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Answer, CreateChargeError> {
     let mut mock = MockAcquirers::new();
     mock.expect_first().return_const(main_acquirer());
@@ -176,14 +176,14 @@ async fn parts_are_credited_with_the_payment_and_stay_where_they_are() {
     suspend(&world, &one).await;
     world.psp.pay(&charge.txid, 1_050);
     let paid = world.read(&charge).await;
-    // R$ 10.00 less a fee of 0.60 are 9.40; what came on top is the creator's.
+    // R$ 10.00 less a fee of 0.60 are 9.40. The excess belongs to the creator.
     assert_eq!(paid.state.settlement().unwrap().parts, [313, 94].map(Money::from_centavos));
     assert_eq!(money_of(&world, &one, Bucket::Available), 313);
     assert_eq!(money_of(&world, &two, Bucket::Available), 94, "what others share does not wait");
     assert_eq!(world.available(), 940 - 313 - 94 + 50);
     world.check().await;
 
-    // The creator returns all of it, at its own expense.
+    // The creator returns the whole amount at its own expense.
     world.fund(1_000).await;
     world.psp.set(Returning::Completes);
     assert_eq!(world.refund("a", &paid, all()).await.unwrap().status, 201);
@@ -209,7 +209,7 @@ async fn one_that_shares_its_all_can_refund_only_what_it_has() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is divided among whomever, every centavo that was paid is credited, and nobody gets a negative part.
+    /// Divides any amount among any recipients. Every paid centavo is credited, and no share is negative.
     #[test]
     fn every_split_conserves_the_amount(
         amount in 200_i64..=5_000_000,

@@ -1,4 +1,4 @@
-//! One account over an empty store, with two simulated acquirers and a clock that stands still.
+//! One account over an empty store, with two simulated acquirers and a manual clock.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -30,12 +30,12 @@ use cais_use_cases::{Answer, Ports, SyncGate, resume};
 
 use crate::psp::{Psp, acquirers};
 
-/// The lease of a creation, and a moment more.
+/// A time just longer than the lease of a creation.
 pub const PAST_LEASE: Duration = Duration::from_secs(31);
-/// Longer than every pause of a worker, and than what an acquirer's list may lag.
+/// A time longer than every pause of a worker, and than the lag of an acquirer's list.
 pub const LONG: Duration = Duration::from_mins(6);
 
-/// Everything that a test works with. Cloning shares it.
+/// The surroundings of a test. Clones share them.
 #[derive(Clone)]
 pub struct World {
     pub ports: Ports,
@@ -46,7 +46,7 @@ pub struct World {
     pub account: Account,
 }
 
-/// Lets everybody else go on before each commit, and some of them once more before its caller hears of it.
+/// Lets all other tasks run before each commit, and some of them again before the caller receives the result.
 struct Contended {
     store: Arc<MemoryStore>,
     commits: AtomicUsize,
@@ -64,7 +64,7 @@ impl Store for Contended {
     }
 }
 
-/// What a caller wants to go back.
+/// The terms of a refund request.
 #[derive(Debug, Clone, Copy, Default, Hash)]
 pub struct Asked {
     pub centavos: Option<i64>,
@@ -72,7 +72,7 @@ pub struct Asked {
 }
 
 impl World {
-    /// An approved account without money.
+    /// Creates an approved account without money.
     pub async fn new() -> Self {
         Self::with(an_account()).await
     }
@@ -92,7 +92,7 @@ impl World {
             keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: store.clone(),
-            // Without an expectation: to call a receiver would be a failure.
+            // Without an expectation, so that a call to a receiver fails the test.
             webhooks: Arc::new(MockWebhookSender::new()),
             secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
@@ -103,24 +103,24 @@ impl World {
         world
     }
 
-    /// The same world over a store at which everybody reads before anybody writes: the worst that can happen to decisions.
+    /// Returns the same world over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
         let store = Contended { store: self.store.clone(), commits: AtomicUsize::new(0) };
         let ports = Ports { store: Arc::new(store), ..self.ports.clone() };
         Self { ports, ..self.clone() }
     }
 
-    /// Another account.
+    /// Creates another account.
     pub async fn open(&self, account: &Account) {
         self.store.commit(steps::open_account(account)).await.unwrap();
     }
 
-    /// A charge of R$ 10.00 without fee that waits for its payer.
+    /// Creates a pending charge of R$ 10.00 without a fee.
     pub async fn pending(&self) -> Charge {
         self.waiting(ChargeTerms { fee: Money::ZERO, ..terms() }).await
     }
 
-    /// A charge of those terms that waits for its payer.
+    /// Creates a pending charge with these terms.
     pub async fn waiting(&self, terms: ChargeTerms) -> Charge {
         let charge = Charge { terms, ..pending_charge(self.account.id) };
         self.store.commit(steps::open_charge(&charge)).await.unwrap();
@@ -128,7 +128,7 @@ impl World {
         charge
     }
 
-    /// A charge of R$ 10.00 without fee that is paid; the money is available.
+    /// Creates a paid charge of R$ 10.00 without a fee. The money is available.
     pub async fn paid(&self) -> Charge {
         let charge = self.pending().await;
         self.psp.pay(&charge.txid, 1_000);
@@ -137,17 +137,17 @@ impl World {
         paid
     }
 
-    /// A GET that nobody made in the second before.
+    /// Reads a charge, with no earlier read in the same second.
     pub async fn read(&self, charge: &Charge) -> Charge {
         fetch(&self.ports, &SyncGate::new(), charge.account, &ChargeName::Id(charge.id)).await.unwrap()
     }
 
-    /// The charge as it is stored.
+    /// Returns the stored charge.
     pub fn charge(&self, id: ChargeId) -> Charge {
         self.store.charges().into_iter().find(|charge| charge.id == id).unwrap()
     }
 
-    /// All money that may be used is spent on something else, but for so many centavos.
+    /// Spends the available balance except this amount.
     pub async fn spend_all_but(&self, centavos: i64) {
         let away = Transfer {
             from: LedgerAccount::Merchant(self.account.id, Bucket::Available),
@@ -161,7 +161,7 @@ impl World {
         self.store.commit(steps::transfer(away)).await.unwrap();
     }
 
-    /// So many centavos fall from the sky.
+    /// Adds this amount to the available balance.
     pub async fn fund(&self, centavos: i64) {
         let here = Transfer {
             from: LedgerAccount::system(SystemAccount::Fees, self.account.id),
@@ -175,12 +175,12 @@ impl World {
         self.store.commit(steps::transfer(here)).await.unwrap();
     }
 
-    /// A POST with that key.
+    /// Posts a refund with the key.
     pub async fn refund(&self, key: &str, charge: &Charge, asked: Asked) -> Result<Answer, CreateRefundError> {
         create(&self.ports, self.command(key, charge, asked)).await
     }
 
-    /// A POST with that key, of one payment of the charge.
+    /// Posts a refund of one payment of the charge with the key.
     pub async fn refund_payment(
         &self,
         key: &str,
@@ -212,35 +212,35 @@ impl World {
         }
     }
 
-    /// One pass of the poller, after the first pause.
+    /// Runs one pass of the poller, after the first pause.
     pub async fn poll(&self) -> usize {
         self.clock.advance(Duration::from_secs(2));
         poll::run_once(&self.ports).await.unwrap().done
     }
 
-    /// One pass of the worker that finishes creations.
+    /// Runs one pass of the worker that finishes creations.
     pub async fn resume(&self) -> usize {
         resume::run_once(&self.ports).await.unwrap().done
     }
 
-    /// The only refund there is, visible or not.
+    /// Returns the only refund, visible or not.
     pub fn only_refund(&self) -> Refund {
         let refunds = self.store.refunds();
         assert_eq!(refunds.len(), 1, "{refunds:?}");
         refunds[0].clone()
     }
 
-    /// The status of the only refund there is.
+    /// Returns the status of the only refund.
     pub fn status(&self) -> RefundStatus {
         self.only_refund().state.status()
     }
 
-    /// What the account may use, in centavos.
+    /// Returns the available balance in centavos.
     pub fn available(&self) -> i64 {
         self.in_bucket(Bucket::Available)
     }
 
-    /// What is on its way out, in centavos.
+    /// Returns the balance in transit in centavos.
     pub fn in_transit(&self) -> i64 {
         self.in_bucket(Bucket::InTransit)
     }
@@ -249,12 +249,12 @@ impl World {
         self.store.balance(&LedgerAccount::Merchant(self.account.id, bucket)).centavos()
     }
 
-    /// What consumers were told, in order.
+    /// Returns the published events in order.
     pub fn told(&self) -> Vec<EventType> {
         self.store.events(self.account.id).iter().map(|stored| stored.event.kind).collect()
     }
 
-    /// Nothing was lost, done twice or credited wrongly; what is held is what is on its way.
+    /// Asserts that no money was lost, moved twice or credited wrongly, and that held money belongs to open orders.
     pub async fn check(&self) {
         let report = self.store.verify_ledger().await.unwrap();
         assert_eq!(report.differences, [], "the ledger adds up");
@@ -276,12 +276,12 @@ impl World {
     }
 }
 
-/// All that is left.
+/// Returns terms for the whole rest.
 pub fn all() -> Asked {
     Asked::default()
 }
 
-/// So many centavos.
+/// Returns terms for this amount in centavos.
 pub fn part(centavos: i64) -> Asked {
     Asked { centavos: Some(centavos), external: None }
 }
@@ -294,12 +294,12 @@ pub fn body(answer: &Answer) -> serde_json::Value {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-/// The refund that an answer shows.
+/// Returns the id of the refund in a response.
 pub fn id_of(answer: &Answer) -> RefundId {
     RefundId::parse(body(answer)["id"].as_str().unwrap()).unwrap()
 }
 
-/// Where it stood then.
+/// Returns the status of the refund in a response.
 pub fn status_of(answer: &Answer) -> String {
     body(answer)["status"].as_str().unwrap().to_owned()
 }

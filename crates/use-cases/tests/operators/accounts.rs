@@ -1,4 +1,4 @@
-//! Opening, changing and listing accounts.
+//! Operators create, change and list accounts.
 
 use cais_domain::account::{AccountStatus, Features, Kyc};
 use cais_domain::fee::{FeeRule, Operation};

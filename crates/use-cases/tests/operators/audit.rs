@@ -1,4 +1,4 @@
-//! Every change of an operator leaves a row in the audit log, in the commit of the change.
+//! Every change by an operator writes a row of the audit log in the same commit.
 
 use cais_domain::api_key::Scopes;
 use cais_domain::fee::{FeeRule, Operation};

@@ -1,4 +1,4 @@
-//! Making, listing and revoking API keys, and who is recognised by them.
+//! Operators create, list and revoke API keys, and keys authenticate callers.
 
 use std::time::Duration;
 

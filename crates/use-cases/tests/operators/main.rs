@@ -1,4 +1,4 @@
-//! What operators do with accounts and keys, over a store in memory.
+//! Use cases of operators over a store in memory.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! An empty store, and a second operator who is always a little faster.
+//! An empty store, and a second operator whose changes always come first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,14 +33,14 @@ impl World {
             store: store.clone(),
             queries: store.clone(),
             maintenance: store.clone(),
-            // Without an expectation: to ask an acquirer would be a failure.
+            // Without an expectation, so that a request to an acquirer fails the test.
             acquirers: Arc::new(MockAcquirers::new()),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
             keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: store.clone(),
-            // Without an expectation: to call a receiver would be a failure.
+            // Without an expectation, so that a call to a receiver fails the test.
             webhooks: Arc::new(MockWebhookSender::new()),
             secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
@@ -49,7 +49,7 @@ impl World {
         Self { ports, store, clock }
     }
 
-    /// A world with one account.
+    /// Creates a world with one account.
     pub async fn with_account() -> Self {
         let world = Self::new();
         world.create(EMAIL, true).await.unwrap();
@@ -70,14 +70,14 @@ impl World {
         self.store.find_account_by_email(EMAIL).await.unwrap().unwrap()
     }
 
-    /// The same world, in which another operator changes the account just before each of the next `times` commits.
+    /// Returns ports with another operator who changes the account just before each of the next `times` commits.
     pub fn raced(&self, times: u32) -> Ports {
         let store = Arc::new(Raced { store: self.store.clone(), left: AtomicU32::new(times) });
         Ports { store, ..self.ports.clone() }
     }
 }
 
-/// The one who makes the changes.
+/// Returns the operator of the tests.
 pub fn operator() -> Operator {
     Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Callbacks of what was sent are hints: kept, answered, and believed only after the truth was read.
+//! Callbacks about payouts are hints: stored, answered, and applied only after the acquirer's record was read.
 
 use std::time::Duration;
 

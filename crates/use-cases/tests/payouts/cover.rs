@@ -1,4 +1,4 @@
-//! Money that is not there: the refusal is an answer, kept for repeats, and takes nothing.
+//! Payouts above the balance: the refusal is a stored response, and no money moves.
 
 use cais_domain::money::Money;
 use cais_testkit::Crash;
@@ -79,7 +79,7 @@ async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
 #[tokio::test]
 async fn an_answer_that_could_not_be_kept_is_judged_again() {
     let world = World::new().await;
-    // The first commit is refused, the second one keeps the answer.
+    // The first commit is refused, and the second stores the response.
     for crash in [cais_testkit::Crash::Before, cais_testkit::Crash::After] {
         let key = format!("{crash:?}");
         world.store.crash_at(2, crash);
@@ -105,7 +105,8 @@ async fn what_was_given_up_is_judged_by_the_limit_of_today() {
     assert_eq!((world.only_payout(), world.psp.sent()), (given_up, 0), "nothing of it was made");
     world.untouched().await;
 
-    // A key that has an answer keeps it, and a name that has a payout answers the key that was given up.
+    // A key keeps its stored response. An external id with a payout is the response to the key of the abandoned
+    // creation.
     world.account = old;
     let made = world.create("b", named("order-1", ten_reais())).await.unwrap();
     world.account.limits.payout = limit;

@@ -1,4 +1,5 @@
-//! A process that dies, or a store whose answer is lost, before or after each commit of a payout: it is sent once all the same.
+//! A process that crashes, or a store whose reply is lost, before or after each commit of a payout. The payout is sent
+//! once.
 
 use cais_domain::event::EventType;
 use cais_domain::payout::PayoutStatus;
@@ -11,7 +12,7 @@ use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, named, status_of,
 
 /// Commit 1 holds the money, commit 2 writes the outcome; the acquirer is asked between them.
 const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
-/// What the acquirer does with an order that reaches it.
+/// The reactions of the acquirer to an order that arrives.
 const SENDINGS: [Sending; 4] = [Sending::Takes, Sending::Completes, Sending::Fails, Sending::LosesReplies];
 
 async fn interrupted(nth: u64, crash: Crash, sending: Sending) -> World {
@@ -23,7 +24,8 @@ async fn interrupted(nth: u64, crash: Crash, sending: Sending) -> World {
     world
 }
 
-/// One payout here, at most one upstream, the same answer for ever, and the money where the outcome says.
+/// Asserts one payout here, at most one at the acquirer, the same response for all repeats, and the balances of the
+/// outcome.
 async fn exactly_one(world: &World, sending: Sending) {
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
@@ -88,7 +90,7 @@ async fn a_repeat_within_the_lease_never_sends_a_second_one() {
         let world = interrupted(nth, crash, Sending::Takes).await;
         let repeat = world.create("a", named("order-1", ten_reais())).await;
         match (nth, crash) {
-            // Nothing became true, or everything did: either way the answer is there.
+            // No change was committed, or all were: the response is available in both cases.
             (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().status, 201),
             _ => assert!(matches!(repeat, Err(CreatePayoutError::KeyInProgress { .. })), "{nth} {crash:?}: {repeat:?}"),
         }
@@ -100,13 +102,13 @@ async fn a_repeat_within_the_lease_never_sends_a_second_one() {
 
 #[tokio::test]
 async fn a_resumption_that_is_interrupted_is_resumed_too() {
-    // Commit 1 of a resumption takes the claim over, commit 2 answers it.
+    // Commit 1 of a resumption takes over the request, and commit 2 answers it.
     for (nth, crash) in ALL {
         for first in [(1, Crash::After), (2, Crash::Before)] {
             let world = interrupted(first.0, first.1, Sending::Takes).await;
             world.clock.advance(PAST_LEASE);
             world.store.crash_at(nth, crash);
-            // The pass goes on when one of its creations is in trouble.
+            // The pass continues after the failure of one creation.
             assert_eq!(world.resume().await, 0);
             world.clock.advance(PAST_LEASE);
             world.resume().await;
@@ -117,7 +119,7 @@ async fn a_resumption_that_is_interrupted_is_resumed_too() {
 
 #[tokio::test]
 async fn what_may_have_been_sent_is_never_given_up() {
-    // The process died between the hold and the send, or between the send and the outcome: nobody knows which.
+    // The process crashed between hold and sending, or between sending and outcome. The store does not show which.
     for (nth, crash) in [(1, Crash::After), (2, Crash::Before)] {
         for sending in [Sending::Down, Sending::Refuses, Sending::Silent] {
             for looking in [Looking::Tells, Looking::Silent, Looking::Forgets] {
@@ -160,7 +162,7 @@ async fn a_giving_up_whose_commit_is_lost_gives_back_once() {
         let world = interrupted(2, crash, Sending::Down).await;
         world.clock.advance(PAST_LEASE);
         world.psp.set(Sending::Takes);
-        // When it became true, only the caller tries it again; when not, the worker finishes it.
+        // If the commit succeeded, only the caller repeats the creation. Otherwise the worker finishes it.
         assert_eq!(world.resume().await, usize::from(crash == Crash::Before), "{crash:?}");
         exactly_one(&world, Sending::Takes).await;
     }
@@ -173,7 +175,7 @@ async fn a_new_try_that_is_interrupted_is_resumed_too() {
         world.psp.set(Sending::Down);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
         world.psp.set(Sending::Takes);
-        // A first commit finds that the key is known; then come those two.
+        // The first commit finds that the key exists. The two commits of the creation follow.
         world.store.crash_at(nth + 1, crash);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
         world.clock.advance(PAST_LEASE);

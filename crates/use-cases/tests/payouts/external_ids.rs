@@ -1,4 +1,4 @@
-//! The caller's own name of a payout: one payout, whatever keys are used.
+//! The caller's external id of a payout: one payout, with any number of keys.
 
 use cais_domain::pix_key::PixKey;
 use cais_ports::Store as _;
@@ -25,7 +25,7 @@ async fn the_same_amount_and_key_are_answered_with_the_original() {
     assert_eq!((again.status, again.replay_of, id_of(&again)), (200, None, id_of(&first)));
     assert_eq!((world.psp.payout_orders().len(), world.money().0), (1, FUNDS - 1_000 - FEE));
 
-    // The answer is the second key's own from now on, whatever becomes of the payout.
+    // The response belongs to the second key from now on, in every later state of the payout.
     world.psp.complete();
     world.clock.advance(LONG);
     world.poll().await;
@@ -46,7 +46,7 @@ async fn amount_and_normalised_key_are_material_and_nothing_else() {
     assert_eq!(world.create("c", keyed("rui@bank.example")).await, Err(conflict(&first, &["pix_key"])));
     let other = NewPayout { pix_key: PixKey::parse("ana@bank.example").unwrap(), ..named("order-1", reais(9)) };
     assert_eq!(world.create("c", other).await, Err(conflict(&first, &["amount"])));
-    // A refusal is judged afresh: the same key may be used with another external id.
+    // A refusal is not stored: the same key may be used with another external id.
     assert_eq!(world.create("c", named("order-2", reais(9))).await.unwrap().status, 201);
 }
 

@@ -1,4 +1,4 @@
-//! Idempotency keys: one payout per key, whatever is repeated and when.
+//! Idempotency keys: one payout per key, for all repeats at any time.
 
 use cais_domain::account::{Account, AccountStatus, Feature, Features, NotPermitted};
 use cais_domain::money::Money;
@@ -55,7 +55,7 @@ async fn the_key_of_what_was_not_taken_tries_the_same_payout_again() {
     world.clock.advance(LONG);
     assert_eq!(world.resume().await, 0, "only the caller tries it again");
 
-    // Nobody can be asked: nothing is even begun.
+    // No acquirer is available, so no creation begins.
     world.psp.set_resting(true);
     world.second.set_resting(true);
     let failed = world.create("a", named("order-1", ten_reais())).await;

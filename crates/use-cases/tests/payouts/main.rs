@@ -1,4 +1,5 @@
-//! What payouts promise, over a store in memory and simulated acquirers: sent at most once, whatever crashes, is lost or lies.
+//! Use cases of payouts over a store in memory and simulated acquirers: sent at most once, after any crash, loss or
+//! false report.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

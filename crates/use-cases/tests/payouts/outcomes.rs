@@ -1,4 +1,4 @@
-//! What a creation leads to, for each answer of the acquirer.
+//! The result of a creation for each reply of the acquirer.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::PayoutId;
@@ -15,7 +15,7 @@ use crate::world::{FEE, FUNDS, World, id_of, named, status_of, ten_reais, upstre
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const GONE: (i64, i64) = (FUNDS - 1_000 - FEE, 0);
 
-/// The entries of the account about that payout: bucket, kind, centavos.
+/// Returns the account's entries of the payout: bucket, kind, centavos.
 fn entries(world: &World, id: PayoutId) -> Vec<(Bucket, EntryKind, i64)> {
     let of_payout = world.store.entries().into_iter().filter(|entry| entry.resource == Some(id.to_string()));
     let own = of_payout.filter_map(|entry| match entry.account {

@@ -1,4 +1,4 @@
-//! Following what is processing: asked ever more slowly, sent again only when its acquirer never had it, ended once.
+//! Polling of open payouts: at growing intervals, sent again only if the acquirer never had them, ended once.
 
 use std::time::Duration;
 
@@ -138,7 +138,7 @@ async fn a_refusal_of_what_the_acquirer_turns_out_to_have_is_none() {
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status(), world.money()), (0, PayoutStatus::Processing, HELD));
 
-    // Nor is one after which nobody answers.
+    // A refusal without a readable look-up after it does not end the payout either.
     let world = World::new().await;
     world.psp.set(Sending::Silent);
     world.create("a", ten_reais()).await.unwrap();
@@ -169,7 +169,7 @@ async fn while_it_cannot_be_sent_again_it_stays_processing() {
 
 #[tokio::test]
 async fn an_outcome_is_never_taken_back() {
-    // It arrived, and then upstream says that it failed.
+    // The payout arrived, and then the acquirer reports a failure.
     let world = World::new().await;
     let payout = world.completed().await;
     let after = world.money();
@@ -180,7 +180,7 @@ async fn an_outcome_is_never_taken_back() {
     assert_eq!((world.status(), world.money(), world.told().len()), (PayoutStatus::Completed, after, 1));
     world.check().await;
 
-    // It failed, and then upstream says that it arrived.
+    // The payout failed, and then the acquirer reports an arrival.
     let world = World::new().await;
     let payout = world.processing().await;
     world.psp.fail();
@@ -200,7 +200,7 @@ async fn two_nodes_end_it_once_and_send_it_again_once() {
     world.processing().await;
     world.psp.complete();
     world.clock.advance(MOMENT);
-    // Both have read what upstream says before either writes it.
+    // Both nodes have read the acquirer's record before either writes.
     let other = world.clone();
     world.psp.when(Moment::Read, move || {
         now(other.poll());
@@ -234,7 +234,7 @@ async fn a_node_that_slept_over_its_decision_sends_nothing() {
     world.create("a", ten_reais()).await.unwrap();
     world.psp.set(Sending::Takes);
     world.clock.advance(LONG);
-    // The commit of the decision takes a minute to be answered.
+    // The commit of the decision is answered after a minute.
     let clock = world.clock.clone();
     let slow = SlowStore::answering_after(&world, move || {
         clock.advance(Duration::from_mins(1));
@@ -274,7 +274,7 @@ async fn open_payouts_are_read_from_the_list_then_one_by_one() {
     world.clock.advance(MOMENT);
     let (finds, lists) = (world.psp.finds(OrderKind::Payout), world.psp.lists(List::Sent));
     assert_eq!(world.poll().await, 10);
-    // Its pages have one row, so the list is left after three.
+    // The pages have one row, so reading stops after three of them.
     assert_eq!((world.psp.finds(OrderKind::Payout) - finds, world.psp.lists(List::Sent) - lists), (7, 3));
     assert!(world.store.payouts().iter().all(|payout| payout.state.status() == PayoutStatus::Completed));
     world.check().await;

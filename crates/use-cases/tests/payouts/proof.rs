@@ -1,4 +1,4 @@
-//! A payout fails only on proof: a refusal is none while the acquirer has the payout, or may have it.
+//! A payout fails only on proof. A refusal is no proof while the acquirer has, or may have, the payout.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use cais_testkit::psp::{List, Listing, Looking, Sending};
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const ALERT: &str = "payout_outcome_unproven";
 
-/// A payout of which no reply came back. The acquirer has it, or never got it.
+/// Creates a payout without a reply. The acquirer has it, or never received it.
 async fn unanswered(sending: Sending) -> World {
     let world = World::new().await;
     world.psp.set(sending);
@@ -24,7 +24,7 @@ async fn unanswered(sending: Sending) -> World {
     world
 }
 
-/// The payout has been carried out once, and our books say so.
+/// Asserts that the payout was executed once and completes here.
 async fn completes(world: &World) {
     world.psp.set_looking(Looking::Tells);
     world.psp.complete();
@@ -52,7 +52,7 @@ async fn first_refusal_without_a_look_up_keeps_it_processing() {
         world.psp.set_looking(Looking::Silent);
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((status_of(&answer).as_str(), world.money()), ("processing", HELD), "{sending:?}");
-        // The look-up works again: the acquirer has the payout, or refuses it once more and shows it nowhere.
+        // Look-ups work again: the acquirer has the payout, or refuses it again and does not show it.
         world.psp.set_looking(Looking::Tells);
         world.psp.set(Sending::Refuses);
         world.clock.advance(LONG);

@@ -1,4 +1,4 @@
-//! What happens at the same time: callbacks before replies, readers beside pollers, holders that wake up late.
+//! Concurrent events: callbacks before replies, readers beside pollers, and holders that resume late.
 
 use cais_domain::event::EventType;
 use cais_domain::payout::{Payout, PayoutStatus};
@@ -14,7 +14,7 @@ use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, SlowStore, World, named, now, s
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const GONE: (i64, i64) = (FUNDS - 1_000 - FEE, 0);
 
-/// Within the moment between what the acquirer does and its reply, its callback comes and is looked into.
+/// Receives and processes a callback between the acquirer's action and its reply.
 fn call_back_early(world: &World, outcome: impl FnOnce(&World) + Send + 'static) {
     let within = world.clone();
     world.psp.when(Moment::Ordered, move || {
@@ -83,7 +83,7 @@ async fn readers_pollers_and_callbacks_end_it_once() {
         }
         world.clock.advance(LONG);
         world.call_back(&payout).await;
-        // Each has read what upstream says before any of them writes it.
+        // Each task has read the acquirer's record before any of them writes.
         let (poller, caller) = (world.clone(), world.clone());
         world.psp.when(Moment::Read, move || {
             now(poller.poll());
@@ -129,7 +129,7 @@ async fn a_holder_whose_reply_comes_late_gets_the_answer_of_the_one_who_took_ove
 
 #[tokio::test]
 async fn a_holder_that_slept_before_it_sent_sends_nothing() {
-    // Somebody has finished it meanwhile, or nobody has.
+    // Another process has finished the creation meanwhile, or none has.
     for finished in [true, false] {
         let world = World::new().await;
         let within = world.clone();
@@ -161,7 +161,7 @@ async fn what_is_given_up_while_it_is_taken_over_is_not_sent() {
         world.store.crash_at(2, Crash::Before);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
         world.clock.advance(PAST_LEASE);
-        // Between the reading of the one who takes over and its commit, the first holder wakes up and gives it up.
+        // Between the read of the new holder and its commit, the first holder resumes and abandons the creation.
         let within = world.clone();
         let slow = SlowStore::judging_after(&world, move || give_up(&within, None));
         let taker = world.over(slow);
@@ -188,14 +188,14 @@ async fn what_is_given_up_before_a_worker_reads_it_is_not_tried_anew() {
     world.store.crash_at(2, Crash::Before);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     world.clock.advance(PAST_LEASE);
-    // As the worker sees it that has listed the claim just before.
+    // The state for a worker that listed the request just before.
     give_up(&world, Some(world.clock.now()));
     world.psp.set(Sending::Takes);
     assert_eq!((world.resume().await, world.psp.sent()), (0, 0), "its caller was told that nothing happened");
     world.untouched().await;
 }
 
-/// What the first holder commits when the acquirer certainly did not take it.
+/// Commits the first holder's result if the acquirer certainly did not accept the order.
 fn give_up(world: &World, due_at: Option<Timestamp>) {
     let payout: Payout = world.only_payout();
     let external_id = payout.terms.external_id.clone().unwrap();

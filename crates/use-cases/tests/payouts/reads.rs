@@ -1,4 +1,4 @@
-//! Reading payouts: refreshed from upstream when they may have moved, at most once per second.
+//! Reads of payouts: refreshed from the acquirer while a change is possible, at most once per second.
 
 use std::time::Duration;
 

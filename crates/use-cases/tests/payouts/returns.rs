@@ -1,4 +1,4 @@
-//! What comes back of a payout: each part is credited once, the fee stays, and all of it together is a reversal.
+//! Returned payouts: each part is credited once, the fee stays, and the full amount is a reversal.
 
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ async fn a_return_before_the_completion_was_seen_completes_it_first() {
         }
         world.psp.return_payout(1_000);
         world.clock.advance(Duration::from_secs(2));
-        // A second commit would be lost: outcome and parts are one.
+        // A second commit would be lost, so outcome and parts share one commit.
         world.store.crash_at(2, Crash::Before);
         assert_eq!(world.poll().await, 1, "{completed}");
         assert_eq!((world.status(), world.told()), (PayoutStatus::Reversed, REVERSED.to_vec()));

@@ -1,4 +1,4 @@
-//! One account with money over an empty store, with simulated acquirers and a clock that stands still.
+//! One account with money over an empty store, with simulated acquirers and a manual clock.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
@@ -42,29 +42,29 @@ use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Answer, Ports, SyncGate, resume};
 use futures_util::FutureExt as _;
 
-/// The lease of a creation, and a moment more.
+/// A time just longer than the lease of a creation.
 pub const PAST_LEASE: Duration = Duration::from_secs(31);
-/// Longer than every pause of a worker.
+/// A time longer than every pause of a worker.
 pub const LONG: Duration = Duration::from_mins(6);
-/// What the account has at first, in centavos: enough for one payout of R$ 10.00 and its fee, and R$ 9.50 more.
+/// The initial balance in centavos: one payout of R$ 10.00 with its fee, and R$ 9.50 more.
 pub const FUNDS: i64 = 2_000;
 /// The fee of every payout, in centavos.
 pub const FEE: i64 = 50;
 
-/// Everything that a test works with. Cloning shares it.
+/// The surroundings of a test. Clones share them.
 #[derive(Clone)]
 pub struct World {
     pub ports: Ports,
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
     pub psp: FakePsp,
-    /// Asked while the first one is left alone.
+    /// The acquirer that is asked while the first one is unavailable.
     pub second: FakePsp,
     pub account: Account,
 }
 
 impl World {
-    /// An approved account with [`FUNDS`] and a fee of [`FEE`].
+    /// Creates an approved account with [`FUNDS`] and a fee of [`FEE`].
     pub async fn new() -> Self {
         let fee = FeeRule::try_new(Money::from_centavos(FEE), Percentage::zero(), None, None).unwrap();
         let account = an_account();
@@ -90,7 +90,7 @@ impl World {
             keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: store.clone(),
-            // Without an expectation: to call a receiver would be a failure.
+            // Without an expectation, so that a call to a receiver fails the test.
             webhooks: Arc::new(MockWebhookSender::new()),
             secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
@@ -100,7 +100,7 @@ impl World {
         Self { ports, store, clock, psp, second, account }
     }
 
-    /// A payer pays so many centavos.
+    /// Credits a payment of this amount.
     pub async fn fund(&self, centavos: i64) {
         let mut charge = pending_charge(self.account.id);
         charge.terms = ChargeTerms { amount: Money::from_centavos(centavos), fee: Money::ZERO, ..terms() };
@@ -110,7 +110,7 @@ impl World {
         self.store.commit(paid).await.unwrap();
     }
 
-    /// A POST with that key.
+    /// Posts a payout with the key.
     pub async fn create(&self, key: &str, terms: NewPayout) -> Result<Answer, CreatePayoutError> {
         create(&self.ports, self.command(key, terms)).await
     }
@@ -125,14 +125,14 @@ impl World {
         }
     }
 
-    /// A payout of R$ 10.00 whose outcome is open.
+    /// Creates a payout of R$ 10.00 with an open outcome.
     pub async fn processing(&self) -> Payout {
         let answer = self.create("processing", ten_reais()).await.unwrap();
         assert_eq!(status_of(&answer), "processing");
         self.payout(id_of(&answer))
     }
 
-    /// A payout of R$ 10.00 that has arrived.
+    /// Creates a completed payout of R$ 10.00.
     pub async fn completed(&self) -> Payout {
         self.processing().await;
         self.psp.complete();
@@ -141,63 +141,63 @@ impl World {
         self.only_payout()
     }
 
-    /// The payout as it is stored, visible or not.
+    /// Returns the stored payout, visible or not.
     pub fn payout(&self, id: PayoutId) -> Payout {
         self.store.payouts().into_iter().find(|payout| payout.id == id).unwrap()
     }
 
-    /// The only payout there is.
+    /// Returns the only payout.
     pub fn only_payout(&self) -> Payout {
         let payouts = self.store.payouts();
         assert_eq!(payouts.len(), 1, "{payouts:?}");
         payouts[0].clone()
     }
 
-    /// The status of the only payout there is.
+    /// Returns the status of the only payout.
     pub fn status(&self) -> PayoutStatus {
         self.only_payout().state.status()
     }
 
-    /// A GET that nobody made in the second before.
+    /// Reads a payout, with no earlier read in the same second.
     pub async fn read(&self, id: PayoutId) -> Result<Payout, FetchError> {
         fetch(&self.ports, &SyncGate::new(), self.account.id, &PayoutName::Id(id)).await
     }
 
-    /// A GET by external id.
+    /// Reads a payout by its external id.
     pub async fn read_external(&self, external: &str) -> Result<Payout, FetchError> {
         let name = PayoutName::External(ExternalId::parse(external).unwrap());
         fetch(&self.ports, &SyncGate::new(), self.account.id, &name).await
     }
 
-    /// How many payouts the account sees.
+    /// Returns the number of payouts in the account's list.
     pub async fn visible(&self) -> usize {
         let page = PageRequest { limit: 200, starting_after: None };
         list(&self.ports, self.account.id, page).await.unwrap().rows.len()
     }
 
-    /// A pass of the poller; how many payouts ended in it.
+    /// Runs one pass of the poller. Returns the number of ended payouts.
     pub async fn poll(&self) -> usize {
         poll::run_once(&self.ports).await.unwrap().done
     }
 
-    /// A pass over what calls left half done; how much was finished.
+    /// Runs one pass over unfinished requests. Returns the number of finished ones.
     pub async fn resume(&self) -> usize {
         resume::run_once(&self.ports).await.unwrap().done
     }
 
-    /// A callback that names the payout, not looked into yet.
+    /// Receives a callback with the payout, without processing it.
     pub async fn call_back(&self, payout: &Payout) {
         let body = format!("sent:{}", payout.instruction_id()).into_bytes();
         receive(&self.ports, &main_acquirer(), body).await.unwrap();
     }
 
-    /// A callback that names the payout and what came back of it, not looked into yet.
+    /// Receives a callback with the payout and its return, without processing it.
     pub async fn call_back_for(&self, payout: &Payout, return_id: &ReturnId) {
         let body = format!("sent:{}/{return_id}", payout.instruction_id()).into_bytes();
         receive(&self.ports, &main_acquirer(), body).await.unwrap();
     }
 
-    /// A pass over the callbacks; how many are done with.
+    /// Runs one pass over the callbacks. Returns the number of completed ones.
     pub async fn process(&self) -> usize {
         process::run_once(&self.ports).await.unwrap().done
     }
@@ -206,12 +206,12 @@ impl World {
         self.store.notices().iter().map(|notice| notice.state).collect()
     }
 
-    /// The same world, in which callers come between each other's steps.
+    /// Returns the same world with other tasks between the steps of each task.
     pub fn crowded(&self) -> Self {
         self.over(Arc::new(FairStore(self.store.clone())))
     }
 
-    /// The same world over another store.
+    /// Returns the same world over another store.
     pub fn over(&self, store: Arc<dyn Store>) -> Self {
         Self { ports: Ports { store, ..self.ports.clone() }, ..self.clone() }
     }
@@ -220,31 +220,31 @@ impl World {
         self.store.balance(account).centavos()
     }
 
-    /// What the account may use, and what is on its way out, in centavos.
+    /// Returns the available balance and the balance in transit, in centavos.
     pub fn money(&self) -> (i64, i64) {
         let bucket = |bucket| self.balance(&LedgerAccount::Merchant(self.account.id, bucket));
         (bucket(Bucket::Available), bucket(Bucket::InTransit))
     }
 
-    /// What the service earned, in centavos.
+    /// Returns the earned fees in centavos.
     pub fn fees(&self) -> i64 {
         self.balance(&LedgerAccount::system(SystemAccount::Fees, self.account.id))
     }
 
-    /// What left the house through that acquirer since the beginning, in centavos.
+    /// Returns the amount that left through this acquirer since the start, in centavos.
     pub fn left(&self, acquirer: &AcquirerName) -> i64 {
         let settlement = SystemAccount::Settlement(acquirer.clone());
         self.balance(&LedgerAccount::system(settlement, self.account.id))
             + if *acquirer == main_acquirer() { FUNDS } else { 0 }
     }
 
-    /// What consumers were told of payouts, in order.
+    /// Returns the published events of payouts in order.
     pub fn told(&self) -> Vec<EventType> {
         let events = self.store.events(self.account.id);
         events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
     }
 
-    /// Nothing was lost, done twice or credited wrongly: what the account has less is what left, and no more than that left.
+    /// Asserts that no money was lost, moved twice or credited wrongly: the account lacks exactly the amount that left.
     pub async fn check(&self) {
         let report = self.store.verify_ledger().await.unwrap();
         assert_eq!(report.differences, [], "the ledger adds up");
@@ -253,7 +253,7 @@ impl World {
         assert!(names.into_iter().all(|name| known.contains(&name)), "only our names are sent");
     }
 
-    /// All of the money is there, and nothing was ever seen to happen.
+    /// Asserts that the whole balance is present and no event was published.
     pub async fn untouched(&self) {
         assert_eq!((self.money(), self.fees(), self.told()), ((FUNDS, 0), 0, vec![]));
         assert_eq!(self.visible().await, 0);
@@ -261,7 +261,7 @@ impl World {
     }
 }
 
-/// A store beside whose next commit something else happens.
+/// A store with a hook beside its next commit.
 pub struct SlowStore {
     behind: Arc<MemoryStore>,
     before: Mutex<Option<Hook>>,
@@ -271,7 +271,7 @@ pub struct SlowStore {
 type Hook = Box<dyn FnOnce() + Send>;
 
 impl SlowStore {
-    /// Its next commit is true at once and answered after `hook`.
+    /// The next commit succeeds at once and is answered after `hook`.
     pub fn answering_after(world: &World, hook: impl FnOnce() + Send + 'static) -> Arc<Self> {
         Arc::new(Self {
             behind: world.store.clone(),
@@ -280,7 +280,7 @@ impl SlowStore {
         })
     }
 
-    /// Its next commit is judged after `hook`.
+    /// The next commit is checked after `hook`.
     pub fn judging_after(world: &World, hook: impl FnOnce() + Send + 'static) -> Arc<Self> {
         Arc::new(Self {
             behind: world.store.clone(),
@@ -306,7 +306,7 @@ impl Store for SlowStore {
     }
 }
 
-/// A store at which everybody gets a turn before and after each commit.
+/// A store at which all tasks run before and after each commit.
 pub struct FairStore(Arc<MemoryStore>);
 
 #[async_trait]
@@ -319,12 +319,12 @@ impl Store for FairStore {
     }
 }
 
-/// The outcome of what waits for nothing, in the midst of something else.
+/// Returns the output of a future that is ready at once.
 pub fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().unwrap()
 }
 
-/// R$ 10.00 to an e-mail, and nothing that can be left out.
+/// Returns terms of R$ 10.00 to an e-mail key, without optional fields.
 pub fn ten_reais() -> NewPayout {
     reais(10)
 }
@@ -343,12 +343,12 @@ pub fn named(external: &str, terms: NewPayout) -> NewPayout {
     NewPayout { external_id: Some(ExternalId::parse(external).unwrap()), ..terms }
 }
 
-/// The payout that an answer shows.
+/// Returns the id of the payout in a response.
 pub fn id_of(answer: &Answer) -> PayoutId {
     PayoutId::parse(body(answer)["id"].as_str().unwrap()).unwrap()
 }
 
-/// The status that an answer shows.
+/// Returns the status in a response.
 pub fn status_of(answer: &Answer) -> String {
     body(answer)["status"].as_str().unwrap().to_owned()
 }
@@ -365,7 +365,7 @@ fn fingerprint(terms: &NewPayout) -> Fingerprint {
     Fingerprint(bytes)
 }
 
-/// The payout as its acquirer has it.
+/// Returns the acquirer's record of the payout.
 pub fn upstream(payout: &Payout, progress: UpstreamProgress) -> UpstreamPayout {
     UpstreamPayout {
         instruction_id: payout.instruction_id(),

@@ -32,13 +32,13 @@ impl World {
         payouts.chain(refunds).chain(others).collect()
     }
 
-    /// Holds at every instant: money in transit belongs to open orders, and the ledger adds up.
+    /// Asserts the invariants of every instant: money in transit belongs to open orders, and the ledger adds up.
     pub fn check_always(&self) {
         let open: i64 = self.open().iter().map(|(_, centavos)| centavos).sum();
         assert_eq!(self.in_transit(), open, "money in transit: {:?}", self.open());
     }
 
-    /// Holds after [`World::settle`].
+    /// Asserts the invariants after [`World::settle`].
     pub fn check_end(&self) {
         self.check_always();
         assert_eq!(self.open(), [], "every order has an outcome");
@@ -68,7 +68,7 @@ impl World {
             assert!(psp.charges().iter().any(|one| one.txid == charge.txid), "an issued charge is at its acquirer");
         }
         let issued = self.store.charges().iter().filter(|charge| charge.state.issued().is_some()).count();
-        // Two were opened and paid before the run.
+        // Two charges were opened and paid before the run.
         assert_eq!(issued, 2 + self.answered(OrderKind::Charge), "one charge for each key");
     }
 
@@ -118,7 +118,7 @@ impl World {
         assert_eq!(ours.state.status() == InfractionStatus::UnderReview, at.is_some(), "a defense is submitted");
     }
 
-    /// Counts the calls of that kind whose answer shows a resource.
+    /// Counts the calls of this kind whose response contains a resource.
     fn answered(&self, kind: OrderKind) -> usize {
         let of_kind = self.calls.iter().filter(|call| call.operation.kind() == kind);
         of_kind.filter(|call| matches!(call.replies.borrow().answer, Some((201, _)))).count()
@@ -137,7 +137,7 @@ fn returned(back: &UpstreamReturn) -> bool {
     is_done(&back.progress)
 }
 
-/// Returns the centavos that the acquirer holds: all that arrived but for what left.
+/// Returns the acquirer's balance in centavos: all receipts less all payments.
 fn funds(psp: &FakePsp) -> i64 {
     let payments = payments(psp);
     let received: i64 = payments.iter().map(|payment| payment.amount.centavos()).sum();

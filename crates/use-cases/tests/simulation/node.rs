@@ -9,12 +9,12 @@ use cais_ports::{ChangeSet, CommitError, Committed, Store};
 use cais_testkit::MemoryStore;
 use cais_testkit::psp::Connection;
 
-/// Where the process of an operation dies.
+/// The point at which the process of an operation crashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CrashPoint {
     /// Before the commit that stores the order.
     BeforeIntent,
-    /// After that commit, before the order leaves.
+    /// After that commit, before the order is sent.
     AfterIntent,
     /// After the acquirer processed the order, before its reply.
     AfterRequest,
@@ -32,17 +32,17 @@ impl CrashPoint {
 #[derive(Debug, Default)]
 struct State {
     armed: Option<CrashPoint>,
-    /// An order has left since the crash point was set.
+    /// `true` if an order was sent since the crash point was set.
     ordered: bool,
     is_dead: bool,
 }
 
-/// One node. All that it does stops at its crash point, until it restarts.
+/// One node. All its work stops at its crash point, until it restarts.
 #[derive(Debug, Default)]
 pub struct Node(Mutex<State>);
 
 impl Node {
-    /// The node crashes when it next comes to that point.
+    /// Makes the node crash when it next reaches the point.
     pub fn crash_at(&self, point: CrashPoint) {
         *self.state() = State { armed: Some(point), ..State::default() };
     }
@@ -80,7 +80,7 @@ impl Connection for Node {
         self.reach(CrashPoint::AfterReply, true).await;
     }
 
-    /// Without a pause: between the decision to send and the request passes no time.
+    /// Does not yield: no time passes between the decision to send and the request.
     async fn before_order(&self) {
         self.reach(CrashPoint::AfterReply, true).await;
     }
@@ -92,7 +92,7 @@ impl Connection for Node {
     }
 }
 
-/// The store as a node reaches it.
+/// The store from the view of a node.
 pub struct NodeStore {
     pub store: Arc<MemoryStore>,
     pub node: Arc<Node>,

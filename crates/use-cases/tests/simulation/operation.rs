@@ -34,7 +34,8 @@ impl Operation {
         }
     }
 
-    /// Calls it with the key of that number. Returns the status and the body of the answer, or the name of the error.
+    /// Runs the operation with the key of this number. Returns the status and body of the response, or the name of the
+    /// error.
     pub async fn call(self, ports: Ports, account: Account, number: usize) -> Result<(u16, Vec<u8>), String> {
         let request = RequestId::new(ports.ids.next_uuid());
         let fingerprint = Fingerprint([u8::try_from(number).unwrap(); 32]);
@@ -68,7 +69,7 @@ impl Operation {
                 };
                 answer(refunds::create(&ports, command).await)
             }
-            // A defense has no key: its answer is the infraction as it stands.
+            // A defense has no key. Its response is the present infraction.
             Self::Defense { infraction } => {
                 let text = Text::parse("Entregue em 2 de janeiro.", 100, LineBreaks::Refused).unwrap();
                 let defended = defend(&ports, &account, infraction, text, None).await;

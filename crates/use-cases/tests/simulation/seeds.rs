@@ -12,14 +12,14 @@ use crate::node::CrashPoint;
 use crate::operation::Operation;
 use crate::world::{Worker, World};
 
-/// Seeds of a run of the suite.
+/// The number of seeds in a run of the suite.
 const SEEDS: u64 = 10_000;
-/// Steps with faults.
+/// The number of steps with faults.
 const STEPS: u64 = 90;
-/// Calls of the merchant, repeats not counted.
+/// The largest number of calls by the merchant, without repeats.
 const MAX_CALLS: usize = 4;
 
-/// The replies that an acquirer may give to any order without breaking its promises.
+/// The replies that an acquirer may give to any order.
 const REPLIES: [Sending; 8] = [
     Sending::Takes,
     Sending::Takes,
@@ -30,12 +30,14 @@ const REPLIES: [Sending; 8] = [
     Sending::Refuses,
     Sending::Down,
 ];
-/// The others that it may give to an order which has an outcome of its own.
+/// The replies that an acquirer may give only to orders with their own outcome.
 const MORE_REPLIES: [Sending; 3] = [Sending::Completes, Sending::Fails, Sending::TakesAndRefuses];
-/// How far the clock jumps: within a pause of a worker, over it, over a lease, over the age at which an order is sent once more.
+/// The jumps of the clock: within a pause of a worker, beyond it, beyond a lease, beyond the age at which an order is
+/// sent again.
 const JUMPS_MS: [u64; 7] = [1, 500, 2_000, 10_000, 31_000, 61_000, 360_000];
 
-/// What an acquirer hides in one run. Look-up and list never hide the same order: both together prove its absence.
+/// The reads that an acquirer hides in one run. Look-up and list never hide the same order: both together prove its
+/// absence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hides {
     Nothing,
@@ -51,7 +53,7 @@ struct Run {
 
 impl Run {
     fn new(seed: u64) -> Self {
-        // Neighbouring seeds must not give the same run one step later.
+        // Neighboring seeds must not give the same run one step later.
         let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95));
         let hides = [(); 2].map(|()| random.one_of(&[Hides::Nothing, Hides::LookUps, Hides::Lists]));
         let world = World::new(format!("seed {seed}, {hides:?}; repeat it with: scripts/simulate --seed {seed}"));
@@ -110,7 +112,7 @@ impl Run {
         }
     }
 
-    /// A first call, or a repeat.
+    /// Makes a first call or a repeat.
     fn call(&mut self, node: usize) {
         let begun = self.world.calls.len();
         let number = if begun < MAX_CALLS && self.random.below(2) == 0 {
@@ -125,7 +127,7 @@ impl Run {
     }
 
     fn operation(&mut self) -> Operation {
-        // The greatest payout is more than the balance; two of the greatest refunds are more than the charge.
+        // The largest payout exceeds the balance, and two of the largest refunds exceed the charge.
         let centavos = self.random.one_of(&[300, 1_200, 5_000]);
         match self.random.below(7) {
             0 | 1 => Operation::Charge { centavos },
@@ -135,7 +137,7 @@ impl Run {
         }
     }
 
-    /// An acquirer answers otherwise from now on.
+    /// Changes the replies of an acquirer.
     fn fault(&mut self) {
         let number = self.index(2);
         let (hides, psp) = (self.hides[number], self.world.psps[number].clone());
@@ -144,7 +146,7 @@ impl Run {
         if matches!(kind, OrderKind::Payout | OrderKind::Refund) {
             replies.extend(MORE_REPLIES);
         }
-        // A refusal is proof if the look-up shows nothing; of a defense, the list is its look-up.
+        // A refusal is proof if the look-up shows no order. For a defense, the list is its look-up.
         let unproven = |sending: &Sending| match kind {
             OrderKind::Defense => hides == Hides::Lists && *sending == Sending::Refuses,
             OrderKind::Charge | OrderKind::Payout | OrderKind::Refund => {
@@ -174,7 +176,7 @@ impl Run {
         psp.set_resting(rests);
     }
 
-    /// A payer pays, or an open order has its outcome; the acquirer may call back.
+    /// Pays a charge or ends an open order. The acquirer may send a callback.
     fn money_moves(&mut self, node: usize) {
         let number = self.index(2);
         let psp = self.world.psps[number].clone();
@@ -203,12 +205,12 @@ impl Run {
     }
 }
 
-/// A variable of the environment that is a number.
+/// Parses an environment variable as a number.
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
-/// `CAIS_SIMULATION_SEED` repeats one seed and prints its trace; `CAIS_SIMULATION_SEEDS` is how many seeds run.
+/// `CAIS_SIMULATION_SEED` repeats one seed and prints its trace. `CAIS_SIMULATION_SEEDS` is the number of seeds.
 #[test]
 fn money_is_never_lost_or_sent_twice_in_random_runs() {
     if let Some(seed) = number("CAIS_SIMULATION_SEED") {

@@ -9,7 +9,7 @@ use crate::node::CrashPoint;
 use crate::operation::Operation;
 use crate::world::{Worker, World};
 
-/// Longer than the lease of a call, shorter than the pause before an order is sent once more.
+/// A time longer than the lease of a request, and shorter than the pause before an order is sent again.
 const PAST_LEASE: Duration = Duration::from_secs(31);
 
 /// The replies that every kind of order can get.
@@ -63,7 +63,7 @@ impl Case {
         world.settle(&UpstreamProgress::Done { at: None });
         world.check_end();
         let done = match self.kind {
-            // The acquirer that refused, or was down, has none.
+            // The acquirer that refused, or was down, has no charge.
             OrderKind::Charge => world.psps.iter().map(|psp| psp.charges().len()).sum::<usize>() - 2,
             OrderKind::Payout => world.psps.iter().map(cais_testkit::FakePsp::sent).sum(),
             OrderKind::Refund => usize::from(world.psps[0].returned() == 300),

@@ -32,13 +32,13 @@ use cais_use_cases::{Ports, SyncGate, WorkError, infractions, notices, payouts, 
 use crate::node::{Node, NodeStore};
 use crate::operation::Operation;
 
-/// What the merchant has before the first call, in two charges.
+/// The merchant's initial amount in each of two charges.
 const PAID: i64 = 2_000;
-/// Polls after which the tasks of the nodes must have ended.
+/// The largest number of polls until the tasks of the nodes end.
 const MAX_POLLS: usize = 100_000;
-/// Passes of all workers after which nothing may be open.
+/// The largest number of passes of all workers until no order is open.
 const MAX_PASSES: usize = 12;
-/// Longer than every pause of a worker.
+/// A time longer than every pause of a worker.
 const LONG: Duration = Duration::from_mins(6);
 
 /// The workers that follow orders.
@@ -85,7 +85,8 @@ pub struct Replies {
 }
 
 impl Replies {
-    /// A refund beyond the charge is refused, and judged again at each repeat. Every other call is answered in the end.
+    /// A refund beyond the charge is refused, and checked again at each repeat. Every other call gets a response in the
+    /// end.
     pub fn are_final(&self) -> bool {
         self.answer.is_some() || self.last_error.as_deref().is_some_and(|error| error.contains("ExceedsAmount"))
     }
@@ -96,7 +97,7 @@ struct Task {
     future: Pin<Box<dyn Future<Output = String>>>,
 }
 
-/// What happened. A failing run prints it.
+/// The trace of a run. A failing run prints it.
 struct Trace(String);
 
 impl Drop for Trace {
@@ -117,7 +118,7 @@ pub struct World {
     ports: [Ports; 2],
     tasks: Vec<Task>,
     pub calls: Vec<Called>,
-    /// A paid charge, to be refunded.
+    /// A paid charge for refunds.
     pub refundable: ChargeId,
     /// A paid charge with an open infraction.
     pub disputed: ChargeId,
@@ -125,7 +126,7 @@ pub struct World {
 }
 
 impl World {
-    /// A merchant with two paid charges of R$ 20.00, of which one is disputed.
+    /// Creates a merchant with two paid charges of R$ 20.00, of which one is disputed.
     pub fn new(title: String) -> Self {
         let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(ManualClock::default()));
         let ids = Arc::new(SequentialIds::default());
@@ -151,7 +152,7 @@ impl World {
         world
     }
 
-    /// Opens a charge and has it paid, without faults.
+    /// Creates and pays a charge, without faults.
     fn paid(&self, number: usize) -> Charge {
         let charge = Operation::Charge { centavos: PAID };
         run(charge.call(self.ports[0].clone(), self.account.clone(), number)).unwrap();
@@ -171,13 +172,13 @@ impl World {
         &self.trace.0
     }
 
-    /// The merchant's first call of an operation. Returns its number.
+    /// Makes the merchant's first call of an operation. Returns its number.
     pub fn begin(&mut self, operation: Operation) -> usize {
         self.calls.push(Called { operation, replies: Rc::default() });
         self.calls.len() - 1
     }
 
-    /// The merchant calls the operation of that number at a node. Every answer must have the same bytes.
+    /// Calls the operation of this number at a node. Every response must have the same bytes.
     pub fn call(&mut self, number: usize, node: usize) {
         let Called { operation, replies } = &self.calls[number];
         let (operation, replies) = (*operation, replies.clone());
@@ -204,7 +205,7 @@ impl World {
         self.spawn(node, format!("{worker:?}"), async move { format!("{:?}", worker.run(&ports).await) });
     }
 
-    /// A callback of that acquirer arrives at a node.
+    /// Receives a callback of the acquirer at a node.
     pub fn call_back(&mut self, node: usize, acquirer: AcquirerName, body: Vec<u8>) {
         let ports = self.ports[node].clone();
         let received = async move { format!("{:?}", notices::receive(&ports, &acquirer, body).await) };
@@ -221,7 +222,7 @@ impl World {
         self.tasks.len()
     }
 
-    /// Polls one task. A node that crashed loses all its tasks and starts again.
+    /// Polls one task. A crashed node loses all its tasks and restarts.
     pub fn poll(&mut self, task: usize) {
         let polled = self.tasks[task].future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         if let Poll::Ready(end) = polled {
@@ -247,7 +248,7 @@ impl World {
         panic!("the tasks do not end");
     }
 
-    /// Acquirers do as they are asked and show all they have; the store answers.
+    /// Stops all faults of acquirers and the store.
     pub fn stop_faults(&mut self) {
         self.note("faults stop");
         for psp in &self.psps {
@@ -262,7 +263,7 @@ impl World {
         }
     }
 
-    /// Without faults: workers run and the merchant repeats, until every order has its outcome.
+    /// Runs workers and repeats without faults, until every order has its outcome.
     pub fn settle(&mut self, outcome: &UpstreamProgress) {
         self.stop_faults();
         for pass in 0..MAX_PASSES {
@@ -283,7 +284,7 @@ impl World {
                 break;
             }
         }
-        // Pix of which nothing else told are found when their charge expires, or in the acquirer's lists.
+        // Payments without a callback are found at the expiry of their charge, or in the acquirer's lists.
         self.clock.advance(Duration::from_hours(2));
         self.work(Worker::Expiry, 0);
         self.drain();

@@ -1,4 +1,4 @@
-//! Changing an endpoint and giving it a new secret.
+//! Changes of an endpoint, and rotation of its secret.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ async fn whoever_becomes_active_again_is_judged_again() {
     let active = EndpointChange { active: Some(true), ..EndpointChange::default() };
     let refused = changed(&world, endpoint.id, active.clone()).await;
     assert_eq!(refused, Err(ChangeEndpointError::Url(UrlRefusal::NotPublic)));
-    // It moves to an address that is allowed, in the same step.
+    // The same request moves the endpoint to a permitted address.
     let url = a_webhook_url();
     let again = changed(&world, endpoint.id, EndpointChange { url: Some(url), ..active }).await.unwrap();
     assert_eq!((again.state, again.epoch), (EndpointState::Active, 0));
@@ -111,7 +111,7 @@ async fn who_may_not_write_changes_nothing_and_a_foreign_endpoint_is_not_there()
     assert_eq!(refused, WriteEndpointError::NotFound);
 }
 
-/// What signs for the endpoint now, opened.
+/// Returns the decrypted secrets that sign for the endpoint now.
 async fn signing(world: &World, id: EndpointId) -> Vec<SigningSecret> {
     let endpoint = world.stored(id).await;
     let open = |sealed| world.ports.secret_cipher.decrypt(&id.to_string(), sealed).unwrap();

@@ -1,4 +1,4 @@
-//! What is sent, when it is tried again, and what is written down.
+//! Sent events, their retries, and their stored outcomes.
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ async fn a_receiver_that_always_fails_is_tried_ten_times_on_the_schedule() {
         let pause = due_at.duration_since(world.now());
         let around = SignedDuration::from_secs(i64::from(pause_s));
         assert!((pause - around).abs() <= around / 10, "attempt {number}: {pause} and not {around}");
-        // A moment before nothing happens.
+        // A moment earlier no attempt starts.
         world.clock.set(due_at - SignedDuration::from_millis(1));
         dispatcher.tick();
         settle().await;
@@ -143,7 +143,7 @@ async fn what_is_new_while_a_claim_is_under_way_does_not_wait_for_a_tick() {
     world.publish(EventType::ChargePaid).await;
     until("a claim", || Queue::count(&world.queue.claims) == 1).await;
     settle().await;
-    // The claim has read, and its reply is on its way.
+    // The claim has read the store, and its reply is in transit.
     world.publish(EventType::ChargePaid).await;
     settle().await;
     world.queue.release_replies(100);

@@ -1,4 +1,4 @@
-//! When an endpoint is disabled, and that it is told once.
+//! Disabling of an endpoint, with one event about it.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ async fn a_410_of_before_the_merchant_stepped_in_counts_for_nothing() {
     }
 }
 
-/// One event that the receiver refuses, or takes.
+/// Sends one event that the receiver refuses or accepts.
 async fn tried(
     world: &World,
     dispatcher: &Dispatcher,
@@ -120,7 +120,7 @@ async fn five_days_of_failures_alone_disable_an_endpoint() {
     tried(&world, &dispatcher, refused(500), &endpoint.url).await;
     world.clock.set(start + day * 4);
     tried(&world, &dispatcher, refused(500), &endpoint.url).await;
-    // A success in between, and the days are counted anew.
+    // A success in between restarts the count of days.
     tried(&world, &dispatcher, taken(), &endpoint.url).await;
     world.clock.set(start + day * 6);
     tried(&world, &dispatcher, refused(500), &endpoint.url).await;
@@ -144,7 +144,7 @@ async fn a_failure_beside_a_success_never_counts_from_days_ago() {
     let dispatcher = world.dispatcher();
     tried(&world, &dispatcher, refused(500), &endpoint.url).await;
     world.clock.advance(Duration::from_hours(6 * 24));
-    // Both are claimed while the store says that it fails since days; the one that is over first succeeds.
+    // Both deliveries are claimed while the store reports failures for days. The first completed one succeeds.
     let answers = [Answer::Now(taken()), Answer::Held];
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     world.receivers.script(&endpoint.url, answers);
@@ -166,7 +166,7 @@ async fn a_success_of_another_node_counts() {
     let [one, other] = [world.deaf_dispatcher(), world.deaf_dispatcher()];
     tried(&world, &one, refused(500), &endpoint.url).await;
     world.clock.advance(Duration::from_hours(6 * 24));
-    // Claimed while the store says that it fails since days.
+    // The delivery is claimed while the store reports failures for days.
     world.receivers.set(&endpoint.url, Answer::Held);
     one.tick();
     until("it is held", || world.receivers.held(&endpoint.url) == 1).await;

@@ -1,4 +1,4 @@
-//! Registering endpoints: what is stored, who may, how many there may be, and what is unique.
+//! Registration of endpoints: the stored record, permissions, the limit, and unique values.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ async fn an_address_that_is_taken_is_told_before_the_limit() {
     assert_eq!(refused, CreateEndpointError::Url(UrlRefusal::NotPublic), "what is wrong in itself is told first");
 }
 
-/// Keeps no secret.
+/// A cipher that fails to encrypt.
 struct Leaky;
 
 impl SecretCipher for Leaky {

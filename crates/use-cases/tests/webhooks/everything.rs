@@ -1,4 +1,4 @@
-//! Whatever goes wrong at random, every event arrives at every active endpoint at least once, and no id has two bodies.
+//! With random failures, every event still arrives at every active endpoint at least once, and no id has two bodies.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -15,12 +15,12 @@ use crate::queue::{Failure, down};
 use crate::receivers::{Answer, refused, taken};
 use crate::world::{World, settle};
 
-/// Chance that can be repeated.
+/// A repeatable source of random numbers.
 #[derive(Clone)]
 struct Dice(Arc<Mutex<u64>>);
 
 impl Dice {
-    /// Below `sides`.
+    /// Returns a number below `sides`.
     fn roll(&self, sides: u64) -> u64 {
         let mut state = self.0.lock().unwrap();
         *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -91,7 +91,7 @@ async fn simulate(seed: u64) {
             nodes.push(world.dispatcher_with(limits));
         }
     }
-    // Everybody recovers, and hours pass.
+    // All failures end, and hours pass.
     world.queue.claims_fail(|_| None);
     world.queue.finishes_fail(|_| None);
     for _ in 0..200 {

@@ -1,4 +1,4 @@
-//! Receivers that hang delay nobody else.
+//! Receivers that hang do not delay other receivers.
 
 use std::sync::atomic::Ordering;
 
@@ -17,7 +17,7 @@ const SMALL: DispatchLimits =
 async fn receivers_that_hang_delay_nobody_else() {
     let world = World::new().await;
     let dispatcher = world.dispatcher_with(SMALL);
-    // Twelve kept a call waiting, and do so again with all that they have.
+    // Twelve receivers were slow, and now hang in all their slots.
     let mut hung = Vec::new();
     for _ in 0..12 {
         let endpoint = world.endpoint().await;
@@ -38,7 +38,7 @@ async fn receivers_that_hang_delay_nobody_else() {
     settle().await;
     world.publish_many(10).await;
     settle().await;
-    // Others come, answer, and are never called later than at once.
+    // Other receivers respond, and are always called at once.
     let mut fine = Vec::new();
     for _ in 0..3 {
         fine.push(world.endpoint().await);
@@ -51,7 +51,7 @@ async fn receivers_that_hang_delay_nobody_else() {
     }
     assert!(world.receivers.most_of_all() <= SMALL.in_flight);
 
-    // Nothing of those that hung is lost.
+    // No delivery to the slow receivers is lost.
     for endpoint in &hung {
         world.receivers.set(&endpoint.url, Answer::Now(taken()));
     }
@@ -176,7 +176,7 @@ async fn lanes_that_stay_due_hide_no_other() {
         world.receivers.set(&endpoint.url, Answer::Held);
         endpoints.push(endpoint);
     }
-    // More than there are places for: each lane is due however long its receiver hangs.
+    // More lanes than slots: each lane stays due while its receiver hangs.
     world.publish_many(FIRST + 4).await;
     let dispatcher = world.deaf_dispatcher();
     for tick in 0..4 {

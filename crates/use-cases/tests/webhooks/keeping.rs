@@ -1,4 +1,4 @@
-//! How long events and deliveries are kept.
+//! Retention of events and deliveries.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Claims that are over before their attempts are.
+//! Claims whose leases end before their attempts.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -24,7 +24,7 @@ async fn an_attempt_of_an_older_claim_is_logged_and_changes_nothing() {
     other.tick();
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     other.stop().await;
-    // The first receiver wakes up and refuses: by then it is delivered.
+    // The first receiver resumes and refuses. By then the event is delivered.
     world.receivers.release(&endpoint.url, &refused(500));
     slow.stop().await;
     let delivery = world.deliveries(&endpoint).await.remove(0);
@@ -42,7 +42,7 @@ async fn a_clock_that_jumps_does_not_send_twice_at_a_time() {
     world.receivers.set(&endpoint.url, Answer::Held);
     world.publish_many(2).await;
     until("both are under way", || world.receivers.held(&endpoint.url) == 2).await;
-    // Their leases are over, so the store gives them once more, to the same node, with what is new.
+    // The leases have ended, so the store returns the deliveries again to the same node, with newer ones.
     world.clock.advance(Duration::from_hours(1));
     world.publish(EventType::ChargePaid).await;
     until("the new one", || world.receivers.held(&endpoint.url) == 3).await;

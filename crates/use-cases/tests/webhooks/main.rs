@@ -1,4 +1,4 @@
-//! What the use cases promise of webhook endpoints and of deliveries, over a store in memory and receivers that do what a test tells them.
+//! Use cases of webhook endpoints and deliveries, over a store in memory and receivers under the control of a test.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! A queue of deliveries that fails when a test says so, and counts what is asked of it.
+//! A queue of deliveries that fails on demand and counts its requests.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,28 +11,28 @@ use cais_ports::{
 use cais_testkit::MemoryStore;
 use tokio::sync::Semaphore;
 
-/// What goes wrong.
+/// A failure of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// It is not done.
+    /// The request is not executed.
     Before(QueryError),
-    /// It is done, and nobody hears of it.
+    /// The request is executed, but its reply is lost.
     After,
 }
 
 type Judge<T> = Box<dyn FnMut(&T) -> Option<Failure> + Send>;
 
-/// The queue of the store in memory, as far as it is let through.
+/// The queue of the store in memory, behind failures.
 pub struct Queue {
     store: Arc<MemoryStore>,
     claim_fails: Mutex<Judge<DeliveryClaim>>,
     finish_fails: Mutex<Judge<Vec<FinishedAttempt>>>,
-    /// Replies to claims are kept back while it has none left.
+    /// The permits for replies to claims. Without a permit a reply waits.
     replies: Semaphore,
     pub claims: AtomicU64,
     pub finishes: AtomicU64,
     pub looks: AtomicU64,
-    /// How many lanes a look finds at most.
+    /// The largest number of lanes that one read returns.
     pub seen_at_once: AtomicU32,
 }
 
@@ -58,7 +58,7 @@ impl Queue {
         *self.finish_fails.lock().unwrap() = Box::new(judge);
     }
 
-    /// Whoever claims waits for the reply.
+    /// Holds the replies to claims back.
     pub fn hold_replies(&self) {
         self.replies.forget_permits(Semaphore::MAX_PERMITS);
     }

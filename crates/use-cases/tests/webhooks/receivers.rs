@@ -1,4 +1,4 @@
-//! Receivers of webhooks: each answers, hangs until it is told to go on, or breaks, and every call is remembered.
+//! Receivers of webhooks. Each responds, hangs until the test releases it, or panics. Every call is recorded.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -10,14 +10,14 @@ use cais_ports::{AttemptError, Outgoing, Sent, SigningSecret, UrlRefusal, Webhoo
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-/// How a receiver answers a call.
+/// The response of a receiver to a call.
 #[derive(Debug, Clone)]
 pub enum Answer {
-    /// At once.
+    /// Responds at once.
     Now(Sent),
-    /// When the test says so, and then like this.
+    /// Responds when the test releases the call.
     Held,
-    /// Not at all: sending it panics.
+    /// Panics during the call.
     Broken,
 }
 
@@ -33,7 +33,7 @@ pub struct Call {
 
 #[derive(Debug, Default)]
 struct Book {
-    /// What is answered next, by address, before the usual.
+    /// The next responses by address, before the usual one.
     next: HashMap<String, VecDeque<Answer>>,
     usual: HashMap<String, Answer>,
     calls: Vec<Call>,
@@ -52,53 +52,53 @@ pub struct Receivers {
 }
 
 impl Receivers {
-    /// The receiver at that address answers like this from now on.
+    /// Sets the usual response of the receiver.
     pub fn set(&self, url: &WebhookUrl, answer: Answer) {
         self.book().usual.insert(url.to_string(), answer);
     }
 
-    /// The next calls to that address are answered like this, one after the other.
+    /// Sets the next responses of the receiver, in order.
     pub fn script(&self, url: &WebhookUrl, answers: impl IntoIterator<Item = Answer>) {
         self.book().next.entry(url.to_string()).or_default().extend(answers);
     }
 
-    /// Every call that is held there is answered; how many there were.
+    /// Responds to every held call of the receiver. Returns their number.
     pub fn release(&self, url: &WebhookUrl, sent: &Sent) -> usize {
         let held = self.book().held.remove(url.as_str()).unwrap_or_default();
         held.into_iter().filter_map(|call| call.send(sent.clone()).ok()).count()
     }
 
-    /// How many calls to that address wait for the test.
+    /// Returns the number of held calls of the receiver.
     pub fn held(&self, url: &WebhookUrl) -> usize {
         self.book().held.get(url.as_str()).map_or(0, Vec::len)
     }
 
-    /// This service does not call that address.
+    /// Makes the address forbidden.
     pub fn refuse(&self, url: &WebhookUrl, refusal: UrlRefusal) {
         self.book().refused.insert(url.to_string(), refusal);
     }
 
-    /// Every call so far, in order.
+    /// Returns every call so far, in order.
     pub fn calls(&self) -> Vec<Call> {
         self.book().calls.clone()
     }
 
-    /// Every call to that address so far, in order.
+    /// Returns every call of the receiver so far, in order.
     pub fn calls_to(&self, url: &WebhookUrl) -> Vec<Call> {
         self.calls().into_iter().filter(|call| call.url == url.as_str()).collect()
     }
 
-    /// The most calls to that address that were ever under way at the same time.
+    /// Returns the largest number of concurrent calls of the receiver.
     pub fn most_at_once(&self, url: &WebhookUrl) -> usize {
         self.book().most.get(url.as_str()).copied().unwrap_or_default()
     }
 
-    /// The most calls that were ever under way at the same time.
+    /// Returns the largest number of concurrent calls.
     pub fn most_of_all(&self) -> usize {
         self.book().most_of_all
     }
 
-    /// Every address that was judged before it was registered, in order.
+    /// Returns every address that was checked before its registration, in order.
     pub fn vetted(&self) -> Vec<String> {
         self.book().vetted.clone()
     }
@@ -107,7 +107,7 @@ impl Receivers {
         self.book.lock().unwrap()
     }
 
-    /// Notes the call; what it is answered with.
+    /// Records the call and returns its response.
     fn call(&self, outgoing: &Outgoing<'_>) -> (Answer, Option<oneshot::Receiver<Sent>>) {
         let url = outgoing.url.to_string();
         let mut book = self.book();
@@ -136,7 +136,7 @@ impl Receivers {
     }
 }
 
-/// Ends the count of a call, however it ends.
+/// Decreases the count of concurrent calls when dropped.
 struct UnderWay<'a>(&'a Receivers, String);
 
 impl Drop for UnderWay<'_> {
@@ -168,7 +168,7 @@ impl WebhookSender for Receivers {
     }
 }
 
-/// The receiver took it.
+/// Returns the outcome of an accepted call.
 pub fn taken() -> Sent {
     Sent {
         status_code: Some(200),
@@ -179,7 +179,7 @@ pub fn taken() -> Sent {
     }
 }
 
-/// The receiver did not.
+/// Returns the outcome of a refused call.
 pub fn refused(status: u16) -> Sent {
     Sent { status_code: Some(status), error: Some(AttemptError::Refused), ..taken() }
 }

@@ -1,4 +1,4 @@
-//! Trying an endpoint, and sending again what went out before.
+//! Tests of an endpoint, and repeated sending of events and deliveries.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ async fn an_event_is_sent_again_to_whoever_had_it_or_wants_it_now() {
     let had = world.endpoint().await;
     let stopped = world.endpoint().await;
     let event = world.publish(EventType::ChargePaid).await;
-    // It had it and wants it no more; this one stopped; these came later.
+    // The first endpoint had the event and has unsubscribed, the second is inactive, and the others are newer.
     let quiet = Some(subscribed(&[EventType::PayoutFailed]));
     world.change(&had, EndpointChange { subscription: quiet, ..EndpointChange::default() }).await;
     world.set_active(&stopped, false).await;

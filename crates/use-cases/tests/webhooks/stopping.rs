@@ -1,4 +1,4 @@
-//! What happens when a node is told to stop, and when it goes down.
+//! Stop and crash of a node.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn it_claims_nothing_more_and_ends_when_what_is_in_flight_is_written_down(
     let statuses = world.statuses(&endpoint).await;
     assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Succeeded).count(), 1 + TRUSTED);
     assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Pending).count(), 4);
-    // The next one takes over at once: nothing is leased any more.
+    // The next node takes over at once, because no delivery is leased any more.
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     let next = world.deaf_dispatcher();
     next.tick();

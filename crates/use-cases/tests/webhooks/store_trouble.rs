@@ -1,4 +1,4 @@
-//! A store that fails for a while: nothing is lost, and it is asked again at ticks and not all the time.
+//! A store that fails for a while: no delivery is lost, and requests are retried only at ticks.
 
 use cais_domain::event::EventType;
 use cais_domain::webhook::DeliveryStatus;

@@ -1,4 +1,4 @@
-//! One account over an empty store, receivers under the test's hand, and a clock that stands still.
+//! One account over an empty store, receivers under the control of a test, and a manual clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,16 +29,16 @@ use tokio::task::JoinHandle;
 use crate::queue::Queue;
 use crate::receivers::{Answer, Receivers, taken};
 
-/// How many an endpoint has in flight that was never called.
+/// The slots of an endpoint that was never called.
 pub const FIRST: usize = 1;
-/// How many one has that took the last.
+/// The slots of an endpoint that accepted the last delivery.
 pub const TRUSTED: usize = 8;
-/// How many one has that keeps calls waiting.
+/// The slots of a slow endpoint.
 pub const DOUBTFUL: usize = 2;
-/// Long enough for everything that happens at all.
+/// The longest wait of a test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Everything that a test works with.
+/// The surroundings of a test.
 pub struct World {
     pub ports: Ports,
     pub store: Arc<MemoryStore>,
@@ -48,7 +48,7 @@ pub struct World {
     pub account: Account,
 }
 
-/// Lets everybody else go on before each commit, and some of them once more before its caller hears of it.
+/// Lets all other tasks run before each commit, and some of them again before the caller receives the result.
 struct Contended {
     store: Arc<MemoryStore>,
     commits: AtomicUsize,
@@ -76,7 +76,7 @@ impl World {
             store: Arc::new(Contended { store: store.clone(), commits: AtomicUsize::new(0) }),
             queries: store.clone(),
             maintenance: store.clone(),
-            // Without an expectation: to ask an acquirer would be a failure.
+            // Without an expectation, so that a request to an acquirer fails the test.
             acquirers: Arc::new(MockAcquirers::new()),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::starting_at(1 << 32)),
@@ -93,12 +93,12 @@ impl World {
         Self { ports, store, queue, clock, receivers, account }
     }
 
-    /// An endpoint that wants every event.
+    /// Creates an endpoint that subscribes to every event.
     pub async fn endpoint(&self) -> Endpoint {
         self.wanting(Subscription::All).await
     }
 
-    /// An endpoint that wants nothing that a test tells.
+    /// Creates an endpoint without a subscription to the events of the tests.
     pub async fn quiet_endpoint(&self) -> Endpoint {
         self.wanting(subscribed(&[EventType::PayoutReversed])).await
     }
@@ -108,7 +108,7 @@ impl World {
         create(&self.ports, &self.account, asked).await.unwrap().0
     }
 
-    /// Its merchant changes it.
+    /// Changes the endpoint as its merchant.
     pub async fn change(&self, endpoint: &Endpoint, asked: EndpointChange) -> Endpoint {
         change(&self.ports, &self.account, endpoint.id, asked).await.unwrap()
     }
@@ -117,7 +117,7 @@ impl World {
         self.change(endpoint, EndpointChange { active: Some(active), ..EndpointChange::default() }).await
     }
 
-    /// Something happens to a charge of the account, now.
+    /// Publishes an event about a charge of the account.
     pub async fn publish(&self, kind: EventType) -> NewEvent {
         let event = NewEvent { at: self.now(), ..an_event(self.account.id, kind, "chg_1") };
         self.store.commit(steps::publish(vec![event.clone()])).await.unwrap();
@@ -130,12 +130,12 @@ impl World {
         }
     }
 
-    /// The endpoint as it is stored.
+    /// Returns the stored endpoint.
     pub async fn stored(&self, id: EndpointId) -> Endpoint {
         self.store.find_endpoint(self.account.id, id).await.unwrap().unwrap()
     }
 
-    /// Every delivery to the endpoint, the oldest first.
+    /// Returns every delivery to the endpoint, oldest first.
     pub async fn deliveries(&self, endpoint: &Endpoint) -> Vec<Delivery> {
         let page = PageRequest { limit: 200, starting_after: None };
         let mut rows = self.store.list_deliveries(self.account.id, endpoint.id, page).await.unwrap().rows;
@@ -143,12 +143,12 @@ impl World {
         rows
     }
 
-    /// In which states the deliveries to the endpoint are, the oldest first.
+    /// Returns the states of the deliveries to the endpoint, oldest first.
     pub async fn statuses(&self, endpoint: &Endpoint) -> Vec<DeliveryStatus> {
         self.deliveries(endpoint).await.iter().map(|delivery| delivery.status).collect()
     }
 
-    /// What the account was told, in order.
+    /// Returns the published events of the account in order.
     pub fn told(&self) -> Vec<EventType> {
         told(&self.store, self.account.id)
     }
@@ -157,12 +157,12 @@ impl World {
         cais_ports::Clock::now(&*self.clock)
     }
 
-    /// Waits until every delivery to the endpoint is in that state.
+    /// Waits until every delivery to the endpoint has this state.
     pub async fn until_all(&self, endpoint: &Endpoint, status: DeliveryStatus) {
         self.until_all_but(endpoint, 0, status).await;
     }
 
-    /// Waits until everything is so but the first of its deliveries.
+    /// Waits until every delivery except the `first` ones has this state.
     pub async fn until_all_but(&self, endpoint: &Endpoint, first: usize, status: DeliveryStatus) {
         let started = tokio::time::Instant::now();
         while self.statuses(endpoint).await.iter().skip(first).any(|one| *one != status) {
@@ -171,7 +171,7 @@ impl World {
         }
     }
 
-    /// The node delivers one event to the endpoint, and trusts it from then on.
+    /// Delivers one event to the endpoint, which is healthy from then on.
     pub async fn prove(&self, endpoint: &Endpoint, node: &Dispatcher) {
         self.receivers.set(&endpoint.url, Answer::Now(taken()));
         self.publish(EventType::ChargePaid).await;
@@ -180,7 +180,7 @@ impl World {
         settle().await;
     }
 
-    /// A node that delivers, and hears of what is new.
+    /// Starts a dispatcher with hints about new deliveries.
     pub fn dispatcher(&self) -> Dispatcher {
         self.dispatcher_with(DispatchLimits::default())
     }
@@ -199,7 +199,7 @@ impl World {
         dispatcher
     }
 
-    /// A node that hears of nothing: it finds what is due at its ticks.
+    /// Starts a dispatcher without hints. It finds due deliveries at its ticks.
     pub fn deaf_dispatcher(&self) -> Dispatcher {
         Dispatcher::start(self.ports.clone(), DispatchLimits::default())
     }
@@ -209,7 +209,7 @@ pub fn told(store: &MemoryStore, account: AccountId) -> Vec<EventType> {
     store.events(account).iter().map(|stored| stored.event.kind).collect()
 }
 
-/// A node that delivers.
+/// A running dispatcher.
 pub struct Dispatcher {
     pub signals: mpsc::UnboundedSender<Signal>,
     task: JoinHandle<()>,
@@ -235,7 +235,7 @@ impl Dispatcher {
         self.task.is_finished()
     }
 
-    /// Waits for its end.
+    /// Waits until the dispatcher ends.
     pub async fn ends(self) {
         tokio::time::timeout(PATIENCE, self.task).await.unwrap().unwrap();
     }
@@ -245,14 +245,14 @@ impl Dispatcher {
         self.ends().await;
     }
 
-    /// It goes down in the middle of whatever it does.
+    /// Ends the dispatcher in the middle of its work.
     pub async fn kill(self) {
         self.task.abort();
         self.task.await.unwrap_err();
     }
 }
 
-/// Waits until that is so.
+/// Waits until the condition holds.
 pub async fn until(what: &str, is_so: impl Fn() -> bool) {
     let started = tokio::time::Instant::now();
     while !is_so() {

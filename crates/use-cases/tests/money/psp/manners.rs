@@ -1,46 +1,46 @@
-//! The ways in which the simulated acquirer answers.
+//! The behaviors of the simulated acquirer.
 
-/// How it answers an order to return a Pix.
+/// The reaction of the acquirer to an order to return a Pix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Returning {
-    /// It takes it, and is still at work on it.
+    /// Accepts the order, which stays in process.
     Takes,
-    /// It takes it, and has returned it at once.
+    /// Accepts the order and completes it at once.
     Completes,
-    /// It takes it, and has found at once that it fails.
+    /// Accepts the order, which fails at once.
     Fails,
-    /// It certainly does nothing, and may later.
+    /// Certainly does not accept the order, and may accept it later.
     Down,
-    /// It refuses for good.
+    /// Refuses permanently.
     Refuses,
-    /// It does nothing, and nobody can tell.
+    /// Does not accept the order, and its reply is lost.
     Silent,
-    /// It takes it, and nobody can tell.
+    /// Accepts the order, but its reply is lost.
     LosesReplies,
-    /// It returns something else instead.
+    /// Replies with another return.
     Garbles,
 }
 
-/// How it answers a question.
+/// The reaction of the acquirer to a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looking {
-    /// As things stand.
+    /// The true state.
     Tells,
-    /// Not at all.
+    /// No reply.
     Silent,
-    /// As if it had never heard of anything.
+    /// No record.
     Forgets,
 }
 
-/// How it lists.
+/// The content of the lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
-    /// So many rows on a page.
+    /// Pages with this number of rows.
     Pages(usize),
-    /// Not at all.
+    /// No reply.
     Silent,
-    /// Nothing, as if nothing had ever happened.
+    /// An empty list.
     Empty,
-    /// The first page for ever.
+    /// The first page again and again.
     Circles,
 }
