@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_decides_where_there_is_no_code() {
+    fn error_without_code_is_classified_by_text() {
         let text = "deadlock detected";
         assert_eq!(fault(DatabaseErrorKind::Unknown, text), Fault::Again(text.into()));
         let text = "canceling statement due to lock timeout";
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_demoted_primary_is_a_lost_connection() {
+    fn demoted_primary_is_a_lost_connection() {
         assert_eq!(fault(DatabaseErrorKind::ReadOnlyTransaction, "x"), Fault::Lost("x".into()));
     }
 }

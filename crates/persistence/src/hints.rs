@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lane_is_told_once_and_whoever_waits_is_woken() {
+    async fn lane_is_returned_once_and_waiting_caller_wakes() {
         let (hints, one, other) = (Arc::new(Hints::default()), a_lane(), a_lane());
         hints.add([other, one, other]);
         assert_eq!(hints.wait().await, [one, other]);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lanes_that_nobody_asks_for_are_bounded() {
+    async fn unread_lanes_are_bounded() {
         let hints = Hints::default();
         hints.add((0..=MAX_LANES).map(|_| a_lane()));
         assert_eq!(hints.wait().await.len(), MAX_LANES);

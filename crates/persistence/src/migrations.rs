@@ -293,7 +293,7 @@ mod tests {
 
     /// So the schema runs on every server with PostgreSQL's dialect, sharded by account or not.
     #[test]
-    fn the_schema_keeps_to_what_every_server_has() {
+    fn schema_uses_only_common_server_features() {
         let words = [
             "SERIAL",
             "NEXTVAL",
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_program_does_not_know_is_told() {
+    fn unknown_migrations_are_reported() {
         let known = [("1".to_owned(), "1_a".to_owned()), ("2".to_owned(), "2_b".to_owned())];
         let schema = compare(["1".to_owned(), "9".to_owned()].into(), &known);
         assert_eq!(
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn every_migration_can_be_taken_back() {
+    fn migrations_can_be_reverted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cais.db");
         let url = DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap();

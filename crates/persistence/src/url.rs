@@ -140,7 +140,7 @@ mod tests {
     use super::{DatabaseUrl, DatabaseUrlError};
 
     #[test]
-    fn the_scheme_picks_the_engine() {
+    fn scheme_selects_the_engine() {
         assert!(DatabaseUrl::parse("sqlite:./data/cais.db").unwrap().is_sqlite());
         assert!(DatabaseUrl::parse("sqlite:///var/lib/cais.db").unwrap().is_sqlite());
         assert!(!DatabaseUrl::parse("postgres://localhost/cais").unwrap().is_sqlite());

@@ -65,18 +65,18 @@ fn losing(losses: &[Loss], afterwards: impl FnOnce(&str, &Proxy)) {
 }
 
 #[test]
-fn a_batch_that_never_arrived_is_made_again() {
+fn batch_lost_before_server_is_repeated() {
     losing(&[Loss::AloneRequest], |url, _| assert_eq!(batches(url, "burned"), "1"));
 }
 
 #[test]
-fn a_batch_whose_reply_was_lost_is_not_made_twice() {
+fn batch_with_lost_reply_is_not_repeated() {
     losing(&[Loss::AloneReply], |url, _| assert_eq!([batches(url, "burned"), batches(url, "committed")], ["0", "3"]));
     losing(&[Loss::AloneReply, Loss::BurnReply], |url, _| assert_eq!(batches(url, "burned"), "0"));
 }
 
 #[test]
-fn a_batch_that_arrives_after_it_was_burned_changes_nothing() {
+fn batch_arriving_after_abort_changes_nothing() {
     losing(&[Loss::AloneLate], |url, proxy| {
         let written = batches(url, "committed");
         let connections = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()";
@@ -93,7 +93,7 @@ fn a_batch_that_arrives_after_it_was_burned_changes_nothing() {
 }
 
 #[test]
-fn a_guard_that_misses_leaves_nothing_behind_and_burns_nothing() {
+fn missed_guard_writes_nothing_and_aborts_no_batch() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let (store, charge) = (open(&url), a_charge(an_account().id));

@@ -104,7 +104,7 @@ async fn assert_found(store: &Persistence, url: &str, tampering: &str, what: &st
 }
 
 #[test]
-fn what_the_records_say_is_what_the_ledger_moved() {
+fn tampered_records_are_found() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let store = open(&url);
@@ -188,7 +188,7 @@ async fn disputes(store: &Persistence) {
 }
 
 #[test]
-fn what_infractions_hold_is_what_the_ledger_blocked() {
+fn tampered_blocks_are_found() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let store = open(&url);

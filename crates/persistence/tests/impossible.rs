@@ -26,7 +26,7 @@ fn late() -> Timestamp {
 }
 
 #[test]
-fn an_impossible_row_is_told_and_hurts_only_its_readers() {
+fn invalid_row_is_reported_to_its_readers_only() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let (store, account) = (open(&url), an_account());
@@ -52,7 +52,7 @@ fn an_impossible_row_is_told_and_hurts_only_its_readers() {
 }
 
 #[test]
-fn an_impossible_row_is_passed_over_in_work_lists() {
+fn invalid_row_is_skipped_in_work_lists() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let (store, account) = (open(&url), an_account());
@@ -89,7 +89,7 @@ fn an_impossible_row_is_passed_over_in_work_lists() {
 }
 
 #[test]
-fn an_impossible_endpoint_keeps_no_event_from_the_others() {
+fn invalid_endpoint_delays_no_event_of_the_others() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let (store, account) = (open(&url), an_account().id);

@@ -78,7 +78,7 @@ async fn together(nodes: &[Persistence; 2], changes: Vec<ChangeSet>) -> usize {
 }
 
 #[test]
-fn a_credit_that_races_an_opening_block_is_taken() {
+fn credit_racing_an_opening_block_is_seized() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let nodes = [open(&url), open(&url)];
@@ -102,7 +102,7 @@ fn a_credit_that_races_an_opening_block_is_taken() {
 }
 
 #[test]
-fn parts_of_others_charges_are_taken_wherever_they_come_from() {
+fn parts_of_others_charges_are_seized_from_any_node() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let nodes = [open(&url), open(&url)];
@@ -157,7 +157,7 @@ fn payouts_and_a_block_never_spend_the_same_centavo() {
 }
 
 #[test]
-fn a_block_ends_with_what_it_holds_however_fast_that_grows() {
+fn block_end_frees_whole_amount_while_it_grows() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let nodes = [open(&url), open(&url)];
@@ -207,7 +207,7 @@ fn losing(losses: &[Loss]) {
 }
 
 #[test]
-fn what_is_taken_of_a_credit_is_taken_once() {
+fn credit_with_lost_commit_reply_is_seized_once() {
     losing(&[Loss::Request]);
     losing(&[Loss::Reply]);
     losing(&[Loss::Reply, Loss::BurnReply]);

@@ -76,7 +76,7 @@ async fn assert_only_this_one_waits(store: &Persistence, url: &str, lock: &str, 
 }
 
 #[test]
-fn locked_row_delays_only_who_needs_it() {
+fn locked_row_delays_only_change_sets_that_need_it() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let store = open(&url, LONG);
@@ -192,7 +192,7 @@ fn caller_of_a_locked_row_is_refused_when_its_time_is_over() {
 }
 
 #[test]
-fn locks_of_a_frozen_node_end_before_callers_give_up() {
+fn locks_of_frozen_node_end_before_callers_time_out() {
     let url = database();
     let cluster = Cluster::shared().unwrap();
     let proxy = Arc::new(Proxy::start(cluster.port()));

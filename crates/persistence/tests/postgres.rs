@@ -114,28 +114,28 @@ fn losing(losses: &[Loss], meanwhile: impl FnOnce(&str, &Proxy) + Send + 'static
 }
 
 #[test]
-fn a_commit_that_never_arrived_is_made_again() {
+fn commit_lost_before_server_is_repeated() {
     losing(&[Loss::Request], |_, _| {});
 }
 
 #[test]
-fn a_commit_whose_reply_was_lost_is_not_made_twice() {
+fn commit_with_lost_reply_is_not_repeated() {
     losing(&[Loss::Reply], |_, _| {});
 }
 
 #[test]
-fn a_burn_whose_reply_was_lost_is_not_taken_for_the_batch() {
+fn abort_with_lost_reply_is_not_confused_with_batch() {
     losing(&[Loss::Request, Loss::BurnReply], |_, _| {});
     losing(&[Loss::Request, Loss::BurnReply, Loss::BurnReply], |_, _| {});
 }
 
 #[test]
-fn a_batch_is_not_taken_for_a_burn_whose_reply_was_lost() {
+fn committed_batch_with_lost_abort_reply_stays_committed() {
     losing(&[Loss::Reply, Loss::BurnReply], |_, _| {});
 }
 
 #[test]
-fn a_commit_that_arrives_late_is_waited_for() {
+fn commit_arriving_late_is_awaited() {
     losing(&[Loss::Late], |url, proxy| {
         // The lookup of the outcome waits for the lost transaction, which still lives.
         let waiting =
@@ -149,7 +149,7 @@ fn a_commit_that_arrives_late_is_waited_for() {
 }
 
 #[test]
-fn a_connection_that_was_ended_is_replaced() {
+fn closed_connection_is_replaced() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let (store, account) = (open(&url), an_account());
@@ -191,7 +191,7 @@ fn nodes_side_by_side_keep_one_ledger() {
 }
 
 #[test]
-fn one_bad_change_set_does_not_hurt_its_neighbours() {
+fn bad_change_set_does_not_affect_its_neighbours() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let (store, account) = (open(&url), an_account());
@@ -213,7 +213,7 @@ fn one_bad_change_set_does_not_hurt_its_neighbours() {
 }
 
 #[test]
-fn an_audit_finds_whatever_was_tampered_with() {
+fn audit_finds_every_tampering() {
     for (tampering, what) in [
         ("UPDATE balances SET amount = amount + 1 WHERE bucket = 'available'", "/available"),
         ("UPDATE balances SET amount = amount + 1 WHERE bucket = 'available'", "sum of all balances"),

@@ -129,7 +129,7 @@ fn nodes_share_the_places_of_an_endpoint() {
 }
 
 #[test]
-fn a_claim_that_never_arrived_is_made_again() {
+fn claim_lost_before_server_is_repeated() {
     proxied(20, async |store, proxy, endpoint, put| {
         proxy.arm(&[Loss::Request]);
         let claimed = claim(&store, &[lane_of(&endpoint)], 100).await;
@@ -140,7 +140,7 @@ fn a_claim_that_never_arrived_is_made_again() {
 }
 
 #[test]
-fn a_claim_whose_reply_was_lost_keeps_its_places_until_its_lease_is_over() {
+fn claim_with_lost_reply_keeps_places_until_lease_ends() {
     proxied(20, async |store, proxy, endpoint, put| {
         proxy.arm(&[Loss::Reply]);
         assert_eq!(claim(&store, &[lane_of(&endpoint)], 100).await, []);
@@ -161,7 +161,7 @@ fn a_claim_whose_reply_was_lost_keeps_its_places_until_its_lease_is_over() {
 }
 
 #[test]
-fn an_outcome_whose_reply_was_lost_is_kept_once() {
+fn outcome_with_lost_reply_is_stored_once() {
     for (health, losses) in
         [(Health::Unchanged, [Loss::AloneReply, Loss::AloneRequest]), (Health::Failing, [Loss::Reply, Loss::Request])]
     {
@@ -188,7 +188,7 @@ fn an_outcome_whose_reply_was_lost_is_kept_once() {
 }
 
 #[test]
-fn what_was_put_while_its_reply_was_lost_is_there_once() {
+fn put_with_lost_reply_is_stored_once() {
     proxied(0, async |store, proxy, endpoint, _| {
         let new = NewDelivery { at: start(), ..a_test_delivery(&endpoint) };
         for loss in [Loss::Request, Loss::Reply] {
@@ -223,7 +223,7 @@ fn connections_that_were_ended_are_replaced() {
 }
 
 #[test]
-fn what_came_late_is_found_although_younger_ones_were_claimed() {
+fn late_older_delivery_is_found_after_younger_claims() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let store = open(&url);
@@ -242,7 +242,7 @@ fn what_came_late_is_found_although_younger_ones_were_claimed() {
 }
 
 #[test]
-fn an_impossible_delivery_or_outcome_hurts_no_other() {
+fn invalid_delivery_or_outcome_affects_no_other() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let store = open(&url);

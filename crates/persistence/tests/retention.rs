@@ -53,7 +53,7 @@ async fn oldest(store: &Persistence, account: AccountId) -> Option<i64> {
 }
 
 #[test]
-fn a_call_removes_so_many_and_the_next_goes_on() {
+fn prune_call_removes_a_limit_and_next_call_continues() {
     of_both(async |store| {
         let (one, other) = (an_account().id, an_account().id);
         publish(&store, one, 2_500).await;
@@ -90,7 +90,7 @@ fn failed_table_does_not_stop_the_others() {
 }
 
 #[test]
-fn what_an_endpoint_waits_for_stays_with_everything_after_it() {
+fn event_with_pending_delivery_stays_with_later_ones() {
     of_both(async |store| {
         let account = an_account().id;
         let wants = Subscription::parse(["charge.expired"]).unwrap();
@@ -134,7 +134,7 @@ fn what_an_endpoint_waits_for_stays_with_everything_after_it() {
 }
 
 #[test]
-fn an_event_that_was_removed_is_not_sent_again() {
+fn removed_event_is_not_sent_again() {
     of_both(async |store| {
         let account = an_account().id;
         let endpoint = an_endpoint(account, 0);

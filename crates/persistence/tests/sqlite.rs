@@ -35,7 +35,7 @@ fn url(folder: &TempDir) -> String {
 }
 
 #[test]
-fn a_store_without_its_schema_is_refused() {
+fn store_without_schema_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(&url(&folder));
     assert!(matches!(Persistence::open(&config, &ids()), Err(OpenError::Unavailable(_))));
@@ -48,7 +48,7 @@ fn a_store_without_its_schema_is_refused() {
 }
 
 #[test]
-fn only_the_owner_reads_the_file() {
+fn database_file_is_readable_by_owner_only() {
     let folder = tempfile::tempdir().unwrap();
     migrated(&url(&folder));
     let mode = fs::metadata(folder.path().join("cais.db")).unwrap().permissions().mode();
@@ -56,7 +56,7 @@ fn only_the_owner_reads_the_file() {
 }
 
 #[test]
-fn a_missing_folder_is_told() {
+fn missing_folder_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(&format!("sqlite:{}/no/cais.db", folder.path().display()));
     let refused = migrations::migrate(&config.url, "test").unwrap_err();
@@ -76,7 +76,7 @@ fn runners_do_not_run_together() {
 }
 
 #[test]
-fn a_full_queue_refuses_at_once_and_a_closed_store_for_good() {
+fn full_queue_refuses_at_once_and_closed_store_always() {
     let folder = tempfile::tempdir().unwrap();
     let config = StoreConfig { queue: 1, ..migrated(&url(&folder)) };
     Runtime::new().unwrap().block_on(async {

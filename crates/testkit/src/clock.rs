@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_moves_only_when_it_is_moved_and_by_whole_microseconds() {
+    fn clock_moves_only_on_request_by_whole_microseconds() {
         let clock = ManualClock::default();
         assert_eq!(clock.now(), start());
         let later = clock.advance(Duration::from_nanos(1_999));

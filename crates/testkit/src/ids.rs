@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_a_version_7_greater_than_the_one_before() {
+    fn ids_are_version_7_and_increasing() {
         let ids = SequentialIds::starting_at(255);
         let (first, second) = (ids.next_uuid(), ids.next_uuid());
         assert!(first < second);

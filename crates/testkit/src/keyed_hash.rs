@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_draws_are_alike() {
+    fn successive_draws_differ() {
         let keyed_hash = PlainKeyedHash::default();
         let (mut first, mut second) = ([0; 12], [0; 12]);
         keyed_hash.fill_random(&mut first);

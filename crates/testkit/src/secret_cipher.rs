@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_opens_for_its_owner_under_its_key() {
+    fn sealed_secret_opens_only_for_owner_under_its_key() {
         let cipher = PlainSecretCipher::default();
         let secret = SigningSecret(std::array::from_fn(|place| u8::try_from(place).unwrap_or_default()));
         let [one, other] = [0; 2].map(|_| cipher.encrypt("whe_1", &secret).unwrap());

@@ -31,7 +31,7 @@ fn engine() -> Box<dyn Engine> {
 cais_testkit::store_suite!(engine);
 
 #[tokio::test]
-async fn a_commit_is_interrupted_where_the_plan_says() {
+async fn commit_is_interrupted_at_planned_point() {
     let store = MemoryStore::default();
     store.crash_at(1, Crash::Before);
     store.crash_at(3, Crash::After);
@@ -48,7 +48,7 @@ async fn a_commit_is_interrupted_where_the_plan_says() {
 }
 
 #[tokio::test]
-async fn nothing_answers_while_it_is_unreachable() {
+async fn unreachable_store_returns_unavailable() {
     let store = MemoryStore::default();
     let account = an_account();
     store.set_unreachable(true);

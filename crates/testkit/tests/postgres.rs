@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cais_testkit::postgres::{Cluster, Options};
 
 #[test]
-fn each_test_has_a_database_of_its_own() {
+fn tests_have_separate_databases() {
     let cluster = Cluster::shared().unwrap();
     let (one, other) = (cluster.fresh_database().unwrap(), cluster.fresh_database().unwrap());
     cluster.sql(&one, "CREATE TABLE t (a INT); INSERT INTO t VALUES (7)").unwrap();
@@ -15,7 +15,7 @@ fn each_test_has_a_database_of_its_own() {
 }
 
 #[test]
-fn a_prepared_database_is_prepared_once_and_copied() {
+fn prepared_database_is_prepared_once_and_copied() {
     let cluster = Cluster::shared().unwrap();
     let runs = AtomicU32::new(0);
     let make = || {
@@ -39,7 +39,7 @@ fn messages_are_in_english_and_text_is_unicode() {
 }
 
 #[test]
-fn a_server_with_tls_takes_only_encrypted_connections() {
+fn server_with_tls_accepts_only_encrypted_connections() {
     let cluster = Cluster::start(Options { tls: true, fsync: true }).unwrap();
     let url = cluster.url("postgres");
     let root = cluster.root_certificate();
@@ -52,7 +52,7 @@ fn a_server_with_tls_takes_only_encrypted_connections() {
 }
 
 #[test]
-fn a_server_is_gone_with_its_folder_when_it_is_dropped() {
+fn dropped_server_ends_and_its_folder_is_removed() {
     let cluster = Cluster::start(Options::default()).unwrap();
     let folder = cluster.root_certificate();
     let folder = folder.ancestors().nth(2).unwrap();

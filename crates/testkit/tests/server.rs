@@ -30,11 +30,11 @@ async fn lives_and_dies(engine: Engine) {
 }
 
 #[tokio::test]
-async fn a_service_on_sqlite_lives_and_dies() {
+async fn service_on_sqlite_starts_restarts_and_ends() {
     lives_and_dies(Engine::Sqlite).await;
 }
 
 #[tokio::test]
-async fn a_service_on_postgres_lives_and_dies() {
+async fn service_on_postgres_starts_restarts_and_ends() {
     lives_and_dies(Engine::Postgres).await;
 }

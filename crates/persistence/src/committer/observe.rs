@@ -299,7 +299,7 @@ mod tests {
     use crate::reader::plans::Planner;
 
     #[test]
-    fn what_every_payment_asks_for_is_found_by_its_account() {
+    fn payment_lookups_are_found_by_account() {
         let mut planner = Planner::new();
         for lookup in [&SHORT_BLOCKS, &ENDPOINTS] {
             let steps = planner.plan(lookup.single());

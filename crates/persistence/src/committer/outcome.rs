@@ -86,7 +86,7 @@ mod tests {
     use crate::{DatabaseUrl, migrations};
 
     #[test]
-    fn only_the_mark_of_the_batch_counts_as_committed() {
+    fn batch_counts_as_committed_only_by_its_mark() {
         assert_eq!(stored(Some("committed")), BatchOutcome::Committed);
         assert_eq!(stored(Some("burned")), BatchOutcome::Aborted);
         assert_eq!(stored(Some("else")), BatchOutcome::Unknown);

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn no_wait_outlives_its_callers_for_long() {
+    fn waits_end_soon_after_their_callers() {
         let settings = server().settings;
         for setting in
             ["statement_timeout = 3000;", "lock_timeout = 1500;", "idle_in_transaction_session_timeout = 6000;"]
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_url_says_wins() {
+    fn url_parameters_take_precedence() {
         assert_eq!(with_parameter("postgres://h/d", "a", "1"), "postgres://h/d?a=1");
         assert_eq!(with_parameter("postgres://h/d?b=2", "a", "1"), "postgres://h/d?b=2&a=1");
         assert_eq!(with_parameter("postgres://h/d?a=2", "a", "1"), "postgres://h/d?a=2");

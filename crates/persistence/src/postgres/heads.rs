@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_got_all_it_wanted_says_where_the_next_begins() {
+    fn full_claim_sets_the_start_of_the_next() {
         let (mut heads, lane, now) = (Heads::default(), (fresh(), 0), Instant::now());
         let lanes = |from| Lanes::from([(lane, from)]);
         assert_eq!(heads.of(lane, now), BEGINNING);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_seems_to_have_less_is_walked_from_its_beginning() {
+    fn lane_with_few_rows_is_walked_from_its_beginning() {
         let (mut heads, lane, now) = (Heads::default(), (fresh(), 0), Instant::now());
         let lanes = |from| Lanes::from([(lane, from)]);
         for few in [vec![], vec![8]] {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_was_cut_short_tells_nothing_of_lanes_that_got_nothing() {
+    fn limited_claim_keeps_starts_of_lanes_without_rows() {
         let (mut heads, one, other, now) = (Heads::default(), (fresh(), 0), (fresh(), 0), Instant::now());
         heads.learn(&Lanes::from([(one, BEGINNING)]), &rows(one, &[5, 7], 2), false, now);
         let both = Lanes::from([(one, 7), (other, BEGINNING)]);

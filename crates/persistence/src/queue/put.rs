@@ -174,7 +174,7 @@ mod tests {
     use crate::{DatabaseUrl, migrations};
 
     #[test]
-    fn what_was_removed_meanwhile_is_not_put_into_the_queue() {
+    fn removed_delivery_is_not_put_into_the_queue() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cais.db");
         migrations::migrate(&DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap(), "test").unwrap();

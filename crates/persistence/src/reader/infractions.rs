@@ -207,7 +207,7 @@ mod tests {
     use crate::sql::select::texts;
 
     #[test]
-    fn every_list_is_read_along_an_index_of_its_own() {
+    fn infraction_lists_are_read_along_their_own_index() {
         let mut planner = Planner::new();
         let page = |account: bool, status: bool| {
             page_text(InfractionFilter {

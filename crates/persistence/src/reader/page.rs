@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_is_a_range_of_ids_with_a_minute_at_both_ends() {
+    fn span_is_a_range_of_ids_with_a_minute_at_both_ends() {
         let span = Span { from: Some(at(1_000_000)), until: Some(at(2_000_000)) };
         let reach = Reach::new::<cais_domain::ids::kind::Charge>(span, None);
         assert_eq!(reach.least, id(at(999_940)).to_string());
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_before_ends_the_range_when_it_ended_inside() {
+    fn previous_page_inside_span_ends_the_range() {
         let span = Span { from: None, until: Some(at(2_000_000)) };
         let (inside, outside) = (id(at(1_500_000)), id(at(3_000_000)));
         assert_eq!(Reach::new(span, Some(inside)).below, inside.to_string());
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn no_span_is_every_id() {
+    fn missing_span_includes_every_id() {
         let reach = Reach::new::<cais_domain::ids::kind::Charge>(Span::default(), None);
         let greatest = ChargeId::new(Uuid::from_u128(u128::MAX)).to_string();
         assert!(reach.least.as_str() <= "chg_" && reach.below > greatest);

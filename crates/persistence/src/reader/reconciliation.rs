@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_read_along_an_index_and_no_further_than_it_must() {
+    fn page_is_read_along_an_index_and_no_further() {
         let mut planner = Planner::new();
         let payments = planner.plan(&format!("SELECT {}{PAYMENTS}", payment::columns()));
         let along = "payments_by_time (acquirer=? AND (paid_at,end_to_end_id)>(?,?)";

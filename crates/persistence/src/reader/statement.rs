@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_page_is_read_along_an_index_and_no_further_than_it_must() {
+    fn statement_pages_are_read_along_an_index_and_no_further() {
         let mut planner = Planner::new();
         let buckets = [None, Some(Bucket::Available), Some(Bucket::Pending), Some(Bucket::Blocked)];
         for bucket in buckets {

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_source_is_read_along_an_index_that_ends_with_the_page() {
+    fn timeline_sources_are_read_along_an_index_to_page_end() {
         let mut planner = Planner::new();
         for status in TransactionStatus::ALL.map(Some).into_iter().chain([None]) {
             let filter = TransactionFilter { status, ..TransactionFilter::default() };
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_direction_has_its_own_sources() {
+    fn direction_has_its_own_sources() {
         let only = |direction| TransactionFilter { direction: Some(direction), ..TransactionFilter::default() };
         assert!(all(only(Direction::CashIn)).payouts_query().is_none());
         assert!(all(only(Direction::CashOut)).charges_query().is_none());

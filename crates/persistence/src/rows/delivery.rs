@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_nobody_could_have_written_are_errors() {
+    fn rows_that_cannot_have_been_written_are_errors() {
         let spoil: [fn(&mut DeliveryRow); 9] = [
             |row| row.0.0 = "dlv_1".to_owned(),
             |row| row.0.3 = "charge.forgotten".to_owned(),

@@ -73,7 +73,7 @@ fn a_charge() -> ChargeRow<'static> {
 }
 
 #[test]
-fn a_charge_has_the_parts_of_its_split_and_goes_back_at_most_whole() {
+fn charge_with_wrong_parts_or_excess_refunds_is_an_error() {
     let read = Charge::read(a_charge()).unwrap();
     assert_eq!(read.state.status(), ChargeStatus::Paid);
     assert_eq!(read.terms.split.shares().len(), 2);
@@ -137,7 +137,7 @@ fn a_payout(status: PayoutStatus) -> PayoutRow<'static> {
 }
 
 #[test]
-fn a_payout_in_each_state_has_exactly_its_facts() {
+fn payout_with_wrong_facts_for_its_state_is_an_error() {
     let spoil: [fn(&mut PayoutRow<'_>); 6] = [
         |row| row.returned = if row.returned == 0 { 1_001 } else { 999 },
         |row| row.sent_at = if row.sent_at.is_some() { None } else { Some(now()) },
@@ -162,7 +162,7 @@ fn a_payout_in_each_state_has_exactly_its_facts() {
 }
 
 #[test]
-fn a_payout_holds_what_was_parsed_before() {
+fn payout_with_unparsable_values_is_an_error() {
     let spoil: [fn(&mut PayoutRow<'_>); 9] = [
         |row| row.id = "chg_1".into(),
         |row| row.created_at = i64::MAX,
@@ -208,7 +208,7 @@ fn a_refund(status: RefundStatus) -> RefundRow<'static> {
 }
 
 #[test]
-fn a_refund_in_each_state_has_exactly_its_facts() {
+fn refund_with_wrong_facts_for_its_state_is_an_error() {
     let spoil: [fn(&mut RefundRow<'_>); 4] = [
         |row| row.sent_at = if row.sent_at.is_some() { None } else { Some(now()) },
         |row| row.failure = if row.failure.is_some() { None } else { Some("no".into()) },
@@ -230,7 +230,7 @@ fn a_refund_in_each_state_has_exactly_its_facts() {
 }
 
 #[test]
-fn nothing_is_released_before_its_time() {
+fn release_before_its_time_is_an_error() {
     let charge = fresh::<cais_domain::ids::kind::Charge>().to_string();
     let row = |released_at| ReleaseRow {
         account_id: account().into(),
@@ -247,7 +247,7 @@ fn nothing_is_released_before_its_time() {
 }
 
 #[test]
-fn a_payment_has_a_role() {
+fn payment_without_valid_role_is_an_error() {
     let charge = fresh::<cais_domain::ids::kind::Charge>().to_string();
     let row = |role: &'static str| {
         let row = PaymentRow {
@@ -267,7 +267,7 @@ fn a_payment_has_a_role() {
 }
 
 #[test]
-fn a_statement_shows_no_money_in_transit_and_credits_are_positive() {
+fn statement_with_transit_or_negative_credit_is_an_error() {
     let id = fresh::<cais_domain::ids::kind::Entry>().to_string();
     let row = |bucket: &str, kind: &str| {
         ((id.clone(), kind.to_owned(), bucket.to_owned(), 5, 5), (None, Some(PIX.into()), None, now()))
@@ -300,7 +300,7 @@ fn an_endpoint(state: &'static str) -> EndpointRow<'static> {
 }
 
 #[test]
-fn an_endpoint_in_each_state_has_exactly_its_facts() {
+fn endpoint_with_wrong_facts_for_its_state_is_an_error() {
     let spoil: [fn(&mut EndpointRow<'_>); 9] = [
         |row| row.slot = 256,
         |row| row.url = "two words".into(),
@@ -359,7 +359,7 @@ fn an_infraction(status: InfractionStatus) -> InfractionRow<'static> {
 }
 
 #[test]
-fn an_infraction_in_each_state_has_exactly_its_facts() {
+fn infraction_with_wrong_facts_for_state_is_an_error() {
     let spoil: [fn(&mut InfractionRow<'_>); 12] = [
         |row| row.end_to_end_id = "not a Pix".into(),
         |row| row.situation = "scam".into(),
@@ -388,7 +388,7 @@ fn an_infraction_in_each_state_has_exactly_its_facts() {
 }
 
 #[test]
-fn a_block_holds_no_more_than_its_limit_and_an_event_has_a_place() {
+fn block_above_limit_and_event_without_place_are_errors() {
     let infraction = fresh::<cais_domain::ids::kind::Infraction>().to_string();
     let row = |max_amount, held| BlockRow {
         account_id: account().into(),

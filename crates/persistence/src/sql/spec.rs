@@ -238,7 +238,7 @@ mod tests {
     use super::{Kind, Spec};
 
     #[test]
-    fn each_engine_gets_its_own_statement_from_one_declaration() {
+    fn spec_yields_a_statement_for_each_engine() {
         let update = Spec::update("t", &[("a", Kind::Int), ("b", Kind::Text)], &[("id", Kind::Text)])
             .keeping("b")
             .also("d = NULL")

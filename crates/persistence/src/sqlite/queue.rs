@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_looks_at_the_head_of_its_lane_alone() {
+    fn claim_reads_only_the_head_of_its_lane() {
         let mut planner = Planner::new();
         assert_eq!(
             steps(&mut planner, DUE),

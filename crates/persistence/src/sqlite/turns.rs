@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_come_in_the_order_in_which_they_were_asked_for() {
+    fn turns_follow_the_order_of_requests() {
         let turns = Arc::<Turns>::default();
         let first = turns.take(LONG).unwrap();
         let (told, order) = mpsc::channel();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_wait_any_longer_leaves_the_line() {
+    fn writer_that_stops_waiting_leaves_the_line() {
         let turns = Arc::<Turns>::default();
         let first = turns.take(LONG).unwrap();
         let late = turns.take(Duration::ZERO).unwrap_err();

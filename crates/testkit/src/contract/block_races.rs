@@ -66,7 +66,7 @@ pub async fn credits_race_with_opening_blocks(h: &mut Harness) {
 }
 
 /// A single caller ends the block. The others, and those who read another amount, get `Stale`.
-pub async fn one_of_many_callers_ends_a_block(h: &mut Harness) {
+pub async fn block_ended_by_many_callers_ends_once(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
         h.fund(account, 500).await;
@@ -84,7 +84,7 @@ pub async fn one_of_many_callers_ends_a_block(h: &mut Harness) {
 }
 
 /// Random credits, payouts, and blocks that open, change and end. The rules hold after each of them.
-pub async fn the_rules_hold_after_every_step(h: &mut Harness) {
+pub async fn rules_hold_after_every_step(h: &mut Harness) {
     for seed in SEEDS {
         let mut world = World::open(h, seed).await;
         for step in 0..STEPS {
@@ -100,7 +100,7 @@ pub async fn the_rules_hold_after_every_step(h: &mut Harness) {
 }
 
 /// The same from several concurrent tasks. The rules hold after every round.
-pub async fn the_rules_hold_after_every_round(h: &mut Harness) {
+pub async fn rules_hold_after_every_round(h: &mut Harness) {
     let mut world = World::open(h, 5).await;
     for round in 0..12 {
         let (mut changes, mut brought) = (Vec::new(), Vec::new());

@@ -12,7 +12,7 @@ use super::probe::refused_without_a_trace;
 use crate::builders::{pending_charge, steps};
 
 /// Available money is seized first, then pending money. A shortfall remains.
-pub async fn a_block_takes_what_there_is(h: &mut Harness) {
+pub async fn block_seizes_existing_money(h: &mut Harness) {
     for (limit, balances, held) in [
         (0, [300, 940, 0, 0], 0),
         (1, [299, 940, 1, 0], 1),
@@ -36,7 +36,7 @@ pub async fn a_block_takes_what_there_is(h: &mut Harness) {
 }
 
 /// A block affects its own account alone, even without any money.
-pub async fn a_block_concerns_its_own_account(h: &mut Harness) {
+pub async fn block_affects_its_own_account_only(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     h.fund(other, 1_000).await;
     let (dispute, foreign) = (Dispute::of(account), Dispute::of(other));
@@ -51,7 +51,7 @@ pub async fn a_block_concerns_its_own_account(h: &mut Harness) {
 }
 
 /// A lower limit frees money, unless another block is under-funded. A higher limit seizes more.
-pub async fn another_limit_frees_or_takes(h: &mut Harness) {
+pub async fn changed_limit_frees_or_seizes(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_000).await;
     let (older, younger) = (Dispute::of(account), Dispute::of(account));
@@ -77,7 +77,7 @@ pub async fn another_limit_frees_or_takes(h: &mut Harness) {
 }
 
 /// The end frees the whole amount and removes the block. A second end is refused.
-pub async fn a_block_that_ends_gives_all_back(h: &mut Harness) {
+pub async fn ended_block_returns_all_money(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
     let dispute = Dispute::of(account);
@@ -98,7 +98,7 @@ pub async fn a_block_that_ends_gives_all_back(h: &mut Harness) {
 }
 
 /// Another block takes the freed money in the same commit.
-pub async fn what_a_block_gives_back_goes_to_the_next(h: &mut Harness) {
+pub async fn freed_money_goes_to_the_next_block(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
     let [one, two, three] = [Dispute::of(account), Dispute::of(account), Dispute::of(account)];
@@ -119,7 +119,7 @@ pub async fn what_a_block_gives_back_goes_to_the_next(h: &mut Harness) {
 }
 
 /// An end with an outdated amount is refused with its whole change set.
-pub async fn a_block_ends_only_as_it_was_read(h: &mut Harness) {
+pub async fn block_end_with_outdated_amount_is_refused(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
     let dispute = Dispute::of(account);
@@ -149,7 +149,7 @@ pub async fn a_block_ends_only_as_it_was_read(h: &mut Harness) {
 }
 
 /// A refused change set seizes nothing, whatever the reason. Cover is checked before any block.
-pub async fn a_refused_change_set_blocks_nothing(h: &mut Harness) {
+pub async fn refused_change_set_blocks_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
     let (dispute, late) = (Dispute::of(account), Dispute::of(account));
@@ -176,7 +176,7 @@ pub async fn a_refused_change_set_blocks_nothing(h: &mut Harness) {
 }
 
 /// The statement shows the infraction of every blocked centavo, on both sides.
-pub async fn the_statement_explains_what_is_held(h: &mut Harness) {
+pub async fn statement_explains_blocked_money(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 300).await;
     h.paid_charge(pending_charge(account), 600).await;
@@ -214,7 +214,7 @@ pub async fn the_statement_explains_what_is_held(h: &mut Harness) {
 }
 
 /// Blocked money without a block, and a block without money, are both differences.
-pub async fn an_audit_compares_what_is_blocked_with_what_is_held(h: &mut Harness) {
+pub async fn audit_compares_blocked_balance_with_blocks(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
     let dispute = Dispute::of(account);

@@ -9,7 +9,7 @@ use super::probe::{Probe, take};
 use crate::builders::{start, steps};
 
 /// The record is stored with fence 1, and a worker takes over after the lease.
-pub async fn the_first_use_of_a_key_takes_it(h: &mut Harness) {
+pub async fn first_use_of_key_creates_its_record(h: &mut Harness) {
     let (name, claim) = taken(h, "the-first-use").await;
     let expected = Claim {
         name,
@@ -25,7 +25,7 @@ pub async fn the_first_use_of_a_key_takes_it(h: &mut Harness) {
 }
 
 /// The refusal contains the stored record, both for the same request and for another one.
-pub async fn a_second_use_is_refused_with_the_claim(h: &mut Harness) {
+pub async fn second_use_of_key_is_refused_with_its_record(h: &mut Harness) {
     let (name, claim) = taken(h, "a-second-use").await;
     for fingerprint in [[1; 32], [2; 32]] {
         let again =
@@ -37,7 +37,7 @@ pub async fn a_second_use_is_refused_with_the_claim(h: &mut Harness) {
 }
 
 /// Keys belong to accounts.
-pub async fn a_key_is_free_in_another_account(h: &mut Harness) {
+pub async fn key_is_free_in_another_account(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     h.good(take(one.id, "everybodys", "chg_1")).await;
     h.good(take(other.id, "everybodys", "chg_2")).await;
@@ -63,7 +63,7 @@ pub async fn keys_differ_in_every_character(h: &mut Harness) {
 }
 
 /// A takeover requires the fence that was read, and excludes the previous holder.
-pub async fn a_takeover_moves_the_fence(h: &mut Harness) {
+pub async fn takeover_increases_the_fence(h: &mut Harness) {
     let (name, _) = taken(h, "a-takeover").await;
     let retake = |fence| ClaimChange::Retake { name: name.clone(), fence, lease_until: after_s(100) };
     assert_eq!(change(h, retake(1)).await, Ok(()));
@@ -84,7 +84,7 @@ pub async fn a_takeover_moves_the_fence(h: &mut Harness) {
 }
 
 /// After an answer, every takeover, second answer and release is refused.
-pub async fn the_holder_answers_once(h: &mut Harness) {
+pub async fn record_is_answered_once(h: &mut Harness) {
     let (name, before) = taken(h, "answers-once").await;
     let first = steps::answer(201, b"{\"id\":1}");
     assert_eq!(change(h, answer(&name, 1, &first)).await, Ok(()));
@@ -104,7 +104,7 @@ pub async fn the_holder_answers_once(h: &mut Harness) {
 }
 
 /// This includes an immediate answer, an empty one and a long one.
-pub async fn an_answer_comes_back_byte_for_byte(h: &mut Harness) {
+pub async fn answer_is_read_back_byte_for_byte(h: &mut Harness) {
     let account = h.account().await;
     let bodies = [Vec::new(), (0..=u8::MAX).collect(), "\u{1F980}".repeat(20_000).into_bytes()];
     for (body, status) in bodies.into_iter().zip([200, 422, 599]) {
@@ -127,7 +127,7 @@ pub async fn an_answer_comes_back_byte_for_byte(h: &mut Harness) {
 }
 
 /// The caller resumes at once; a worker resumes at its set time.
-pub async fn a_claim_given_back_is_resumed(h: &mut Harness) {
+pub async fn released_record_is_resumed(h: &mut Harness) {
     let (name, _) = taken(h, "given-back").await;
     let release = |fence, due_at| ClaimChange::Release { name: name.clone(), fence, due_at };
     let at = after_s(3);
@@ -148,7 +148,7 @@ pub async fn a_claim_given_back_is_resumed(h: &mut Harness) {
 }
 
 /// A refused record leaves no record, no money, no event.
-pub async fn a_refused_claim_leaves_nothing(h: &mut Harness) {
+pub async fn refused_record_leaves_nothing(h: &mut Harness) {
     let account = h.account().await;
     let (probe, mut change) = Probe::prepare(h, account.id).await;
     let claim = change.claim.take();

@@ -16,7 +16,7 @@ use crate::builders::{
 };
 
 /// Records, idempotency records, unique values, money and the event counter persist, and continue from there.
-pub async fn a_reopened_store_has_everything(h: &mut Harness) {
+pub async fn reopened_store_has_all_records(h: &mut Harness) {
     let account = h.account().await;
     let key = a_key(account.id);
     h.good(steps::add_key(&key)).await;
@@ -66,7 +66,7 @@ pub async fn a_reopened_store_has_everything(h: &mut Harness) {
 }
 
 /// Endpoints, events, deliveries with their attempts, and claims persist.
-pub async fn a_reopened_store_goes_on_delivering(h: &mut Harness) {
+pub async fn reopened_store_continues_deliveries(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let event = an_event(account, EventType::ChargePaid, "chg_1");
@@ -97,7 +97,7 @@ pub async fn a_reopened_store_goes_on_delivering(h: &mut Harness) {
 }
 
 /// Blocks, shortfalls, and the amount seized from pending releases persist.
-pub async fn a_reopened_store_holds_what_it_held(h: &mut Harness) {
+pub async fn reopened_store_keeps_its_blocks(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200] {
         h.paid_charge(pending_charge(account), delay_s).await;

@@ -89,7 +89,7 @@ pub async fn endpoints_come_back_changed(h: &mut Harness) {
 }
 
 /// Updates from an older version, and from one that never existed, are refused.
-pub async fn a_stale_endpoint_leaves_nothing(h: &mut Harness) {
+pub async fn stale_endpoint_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     for version in [0, 2, i64::MAX] {

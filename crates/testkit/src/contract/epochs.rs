@@ -47,7 +47,7 @@ pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
 }
 
 /// Readers see the cancellation at once, and the store applies it soon. Later epochs of the endpoint do not change it.
-pub async fn what_waits_is_cancelled_when_its_endpoint_ends(h: &mut Harness) {
+pub async fn waiting_delivery_is_cancelled_when_endpoint_ends(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let waiting = put_tests(h, &endpoint, 5, 0).await;
@@ -83,7 +83,7 @@ pub async fn what_waits_is_cancelled_when_its_endpoint_ends(h: &mut Harness) {
 }
 
 /// The delivery was cancelled when its endpoint ended, and stays cancelled after any outcome. The attempt is still logged.
-pub async fn what_was_on_its_way_ends_with_its_endpoint(h: &mut Harness) {
+pub async fn delivery_in_flight_ends_with_its_endpoint(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     put_tests(h, &endpoint, 4, 0).await;
@@ -110,7 +110,7 @@ pub async fn what_was_on_its_way_ends_with_its_endpoint(h: &mut Harness) {
 }
 
 /// At a merchant's request, a cancelled delivery is sent to the endpoint in its present state.
-pub async fn what_was_cancelled_can_be_put_again(h: &mut Harness) {
+pub async fn cancelled_delivery_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let event = an_event(account, EventType::ChargePaid, "chg_1");
@@ -132,7 +132,7 @@ pub async fn what_was_cancelled_can_be_put_again(h: &mut Harness) {
 }
 
 /// The delivery is still in flight to the endpoint in its earlier epoch; the outcome of that attempt changes nothing.
-pub async fn what_was_cancelled_on_its_way_can_be_put_again(h: &mut Harness) {
+pub async fn delivery_cancelled_in_flight_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let test = a_test_delivery(&endpoint);
@@ -151,7 +151,7 @@ pub async fn what_was_cancelled_on_its_way_can_be_put_again(h: &mut Harness) {
 }
 
 /// The failure lasts from the first failed attempt until a success. Each epoch begins healthy.
-pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
+pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, other) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
     for (now_s, (since, health)) in (0..).zip([

@@ -72,7 +72,7 @@ pub async fn events_of_one_type_are_listed(h: &mut Harness) {
 }
 
 /// A cursor is an event of any type, and keeps its place while new events arrive.
-pub async fn a_walk_through_events_is_stable_while_they_come(h: &mut Harness) {
+pub async fn walk_through_events_is_stable_while_events_arrive(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 9).await;
     let third = written.get(2).unwrap();
@@ -119,7 +119,7 @@ pub async fn foreign_events_are_not_found(h: &mut Harness) {
 }
 
 /// A forward reader among many concurrent writers reads each event once, and skips none.
-pub async fn a_reader_misses_nothing_under_load(h: &mut Harness) {
+pub async fn forward_reader_misses_no_event_under_load(h: &mut Harness) {
     let account = h.account().await.id;
     let (rounds, callers) = (4, 32);
     let mut read = Vec::new();

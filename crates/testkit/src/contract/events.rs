@@ -25,7 +25,7 @@ pub async fn sequences_count_from_one_in_each_account(h: &mut Harness) {
 }
 
 /// This includes events of several accounts.
-pub async fn a_change_set_learns_its_sequences_in_order(h: &mut Harness) {
+pub async fn change_set_receives_its_sequences_in_order(h: &mut Harness) {
     let (a, b) = (h.account().await.id, h.account().await.id);
     assert!(h.good(events(&[])).await.sequences.is_empty());
     assert_eq!(h.good(events(&[a, b, a, a])).await.sequences, [1, 1, 2, 3]);

@@ -18,7 +18,7 @@ use crate::builders::{
 const CALLERS: usize = 64;
 
 /// Endpoints that subscribe to its type, and those that subscribe to everything, get one delivery each.
-pub async fn subscribed_endpoints_hear_of_an_event(h: &mut Harness) {
+pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
     let account = h.account().await.id;
     let all = h.endpoint(account, 0).await;
     let wants = async |slot, kinds: &[EventType]| {
@@ -57,7 +57,7 @@ pub async fn subscribed_endpoints_hear_of_an_event(h: &mut Harness) {
 }
 
 /// Their subscription has no effect, and neither does a charge that names them.
-pub async fn endpoints_that_are_not_called_hear_of_nothing(h: &mut Harness) {
+pub async fn inactive_and_ended_endpoints_get_no_delivery(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(3);
     let states = [
@@ -79,7 +79,7 @@ pub async fn endpoints_that_are_not_called_hear_of_nothing(h: &mut Harness) {
 }
 
 /// The endpoint that a charge named gets a delivery even after it moved, and so does the present endpoint of its old address.
-pub async fn a_named_endpoint_hears_by_its_id_and_by_its_address(h: &mut Harness) {
+pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = |slot| Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, slot) };
     let (named, wants_all) = (h.stored_endpoint(deaf(0)).await, h.endpoint(account, 1).await);
@@ -105,7 +105,7 @@ pub async fn a_named_endpoint_hears_by_its_id_and_by_its_address(h: &mut Harness
 }
 
 /// The endpoint that a charge names is stored with the charge and gets its events.
-pub async fn a_charges_events_reach_the_endpoint_that_it_names(h: &mut Harness) {
+pub async fn charge_events_reach_the_endpoint_that_it_names(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, 0) };
     let named = h.stored_endpoint(deaf).await;
@@ -119,7 +119,7 @@ pub async fn a_charges_events_reach_the_endpoint_that_it_names(h: &mut Harness) 
 }
 
 /// This includes events of several accounts; each event has its own deliveries.
-pub async fn each_event_of_a_change_set_has_its_deliveries(h: &mut Harness) {
+pub async fn events_of_a_change_set_have_separate_deliveries(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
     let foreign = h.endpoint(other, 0).await;
@@ -139,7 +139,7 @@ pub async fn each_event_of_a_change_set_has_its_deliveries(h: &mut Harness) {
 }
 
 /// The reason for the refusal has no effect.
-pub async fn a_refused_change_set_leaves_no_delivery(h: &mut Harness) {
+pub async fn refused_change_set_leaves_no_delivery(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     for _ in 0..2 {
@@ -150,7 +150,7 @@ pub async fn a_refused_change_set_leaves_no_delivery(h: &mut Harness) {
 }
 
 /// The endpoint gets no delivery of its own end; the others do.
-pub async fn an_endpoint_is_not_told_of_its_own_end(h: &mut Harness) {
+pub async fn ended_endpoint_gets_no_event_of_its_end(h: &mut Harness) {
     let account = h.account().await.id;
     let (ending, other) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
     let step = ending.clone().disable(DisabledReason::Gone, after_s(1)).unwrap();
@@ -201,7 +201,7 @@ pub async fn deliveries_match_events_under_load(h: &mut Harness) {
 }
 
 /// Events race with the end of an endpoint. Earlier deliveries are cancelled, and no later ones are created.
-pub async fn nothing_waits_for_an_endpoint_that_ended_meanwhile(h: &mut Harness) {
+pub async fn endpoint_ended_meanwhile_has_no_pending_delivery(h: &mut Harness) {
     let account = h.account().await.id;
     for slot in 0..4 {
         let ending = h.endpoint(account, slot).await;

@@ -22,7 +22,7 @@ use crate::builders::{
 const CALLERS: usize = 64;
 
 /// Won, cancelled or lost: the block opens and ends with the infraction, and events report both.
-pub async fn an_infraction_is_opened_and_settled(h: &mut Harness) {
+pub async fn infraction_is_opened_and_resolved(h: &mut Harness) {
     for (settle, balances, status, event) in [
         (WIN, [940, 0, 0, 0], InfractionStatus::Won, EventType::InfractionWon),
         (CANCEL, [940, 0, 0, 0], InfractionStatus::Cancelled, EventType::InfractionCancelled),
@@ -57,7 +57,7 @@ pub async fn an_infraction_is_opened_and_settled(h: &mut Harness) {
 }
 
 /// The charge is refunded. The endpoint that the charge names gets that event, but not the infraction's.
-pub async fn a_charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
+pub async fn charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, 0) };
     let named = h.stored_endpoint(deaf).await;
@@ -86,7 +86,7 @@ pub async fn a_charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
 }
 
 /// The blocked money is returned to the payer, and the shortfall ends.
-pub async fn a_lost_infraction_closes_its_shortfall(h: &mut Harness) {
+pub async fn lost_infraction_closes_its_shortfall(h: &mut Harness) {
     let case = Case::paid(h).await;
     let account = case.account();
     h.good(steps::transfer(hold(account, 640))).await;
@@ -135,7 +135,7 @@ pub async fn several_infractions_share_a_pix(h: &mut Harness) {
 }
 
 /// Repeated callbacks have no further effect.
-pub async fn one_of_many_notices_opens_an_infraction(h: &mut Harness) {
+pub async fn repeated_callbacks_open_an_infraction_once(h: &mut Harness) {
     let case = Case::paid(h).await;
     let told = new_infraction(400);
     let infractions = case.infractions(h).await;
@@ -178,7 +178,7 @@ pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness)
 }
 
 /// The first outcome resolves the infraction; every later outcome is refused.
-pub async fn one_outcome_of_an_infraction_becomes_true(h: &mut Harness) {
+pub async fn infraction_with_racing_outcomes_has_one(h: &mut Harness) {
     for _ in 0..4 {
         let case = Case::paid(h).await;
         let opened = case.open(h, &new_infraction(400)).await;
@@ -198,7 +198,7 @@ pub async fn one_outcome_of_an_infraction_becomes_true(h: &mut Harness) {
 }
 
 /// A refund and a dispute of the same Pix compete: the charge never allows both for the same centavo.
-pub async fn a_dispute_races_with_refunds(h: &mut Harness) {
+pub async fn dispute_races_with_refunds(h: &mut Harness) {
     for round in 0..6 {
         let case = Case::paid(h).await;
         h.fund(case.account(), 1_000).await;

@@ -77,7 +77,7 @@ pub async fn infractions_come_back_changed(h: &mut Harness) {
 }
 
 /// Updates from an older version, and from one that never existed, are refused.
-pub async fn a_stale_infraction_leaves_nothing(h: &mut Harness) {
+pub async fn stale_infraction_leaves_nothing(h: &mut Harness) {
     let charge = charge(h).await;
     let infraction = stored(h, an_infraction(&charge, 500)).await;
     for version in [0, 2, i64::MAX] {

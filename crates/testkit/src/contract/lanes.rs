@@ -44,7 +44,7 @@ pub async fn lanes_come_in_their_order(h: &mut Harness) {
 
 /// The walk continues behind any place, even an unknown one, and wraps around. So lanes that stay due hide no others. The totals of all
 /// lanes are the same from every place.
-pub async fn whoever_goes_on_comes_by_all_lanes(h: &mut Harness) {
+pub async fn walk_with_cursor_visits_all_lanes(h: &mut Harness) {
     let (account, mut lanes) = (h.account().await.id, Vec::new());
     for slot in 0..5 {
         let endpoint = h.endpoint(account, slot).await;
@@ -75,7 +75,7 @@ pub async fn whoever_goes_on_comes_by_all_lanes(h: &mut Harness) {
 }
 
 /// Deliveries in flight, finished ones, and those of an ended endpoint do not count. A retry counts from its due time on.
-pub async fn lanes_forget_what_is_under_way_or_over(h: &mut Harness) {
+pub async fn lanes_exclude_deliveries_in_flight_or_ended(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, ending) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
     put_tests(h, &ending, 3, 0).await;
@@ -105,7 +105,7 @@ pub async fn lanes_forget_what_is_under_way_or_over(h: &mut Harness) {
 }
 
 /// An endpoint has more deliveries than are counted, and many others have one each. All lanes are found, and the short ones are served.
-pub async fn a_large_backlog_hides_no_lane(h: &mut Harness) {
+pub async fn large_backlog_hides_no_lane(h: &mut Harness) {
     let account = h.account().await.id;
     let busy = h.endpoint(account, 0).await;
     let mut calm = Vec::new();
@@ -135,7 +135,7 @@ pub async fn a_large_backlog_hides_no_lane(h: &mut Harness) {
 }
 
 /// Each lane is returned once, and a caller without a hint waits.
-pub async fn a_node_is_told_what_came_into_being(h: &mut Harness) {
+pub async fn new_deliveries_are_hinted_once(h: &mut Harness) {
     let account = h.account().await.id;
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
     let other = h.account().await.id;

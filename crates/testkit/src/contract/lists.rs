@@ -47,7 +47,7 @@ pub async fn has_more_is_exact_at_every_limit(h: &mut Harness) {
 }
 
 /// Newer rows never move older ones to another page.
-pub async fn a_walk_is_stable_while_rows_arrive(h: &mut Harness) {
+pub async fn walk_is_stable_while_rows_arrive(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 20).await;
     let mut walked: Vec<Charge> = Vec::new();
@@ -87,7 +87,7 @@ pub async fn invisible_and_foreign_charges_are_not_listed(h: &mut Harness) {
 }
 
 /// A cursor marks a place between rows.
-pub async fn a_cursor_need_not_exist(h: &mut Harness) {
+pub async fn cursor_need_not_exist(h: &mut Harness) {
     let account = h.account().await.id;
     let older = h.pending_charge(account).await;
     let between: ChargeId = fresh();
@@ -117,7 +117,7 @@ pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
 }
 
 /// At most 200, of that account only.
-pub async fn the_newest_keys_are_listed(h: &mut Harness) {
+pub async fn newest_keys_are_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     h.good(steps::add_key(&a_key(other))).await;
     let keys: Vec<_> = (0..201).map(|_| a_key(account)).collect();

@@ -52,8 +52,8 @@ macro_rules! store_suite {
                 charges_come_back_in_every_state
                 charges_come_back_after_every_update
                 extreme_charges_come_back
-                what_was_never_written_is_not_found
-                one_accounts_charge_is_not_anothers
+                missing_charge_is_not_found
+                charge_is_found_under_its_own_account_only
             }
             records {
                 accounts_come_back
@@ -67,111 +67,111 @@ macro_rules! store_suite {
                 open_notices_are_found_by_their_names
             }
             claims {
-                the_first_use_of_a_key_takes_it
-                a_second_use_is_refused_with_the_claim
-                a_key_is_free_in_another_account
+                first_use_of_key_creates_its_record
+                second_use_of_key_is_refused_with_its_record
+                key_is_free_in_another_account
                 keys_differ_in_every_character
-                a_takeover_moves_the_fence
-                the_holder_answers_once
-                an_answer_comes_back_byte_for_byte
-                a_claim_given_back_is_resumed
-                a_refused_claim_leaves_nothing
+                takeover_increases_the_fence
+                record_is_answered_once
+                answer_is_read_back_byte_for_byte
+                released_record_is_resumed
+                refused_record_leaves_nothing
             }
             audit {
                 audit_row_is_written_with_its_change
                 audit_rows_are_filtered_and_paged
             }
             reservations {
-                a_value_has_one_owner
+                reserved_value_has_one_owner
                 kinds_and_accounts_do_not_share_values
                 external_ids_differ_in_every_character
-                the_first_taken_value_is_named
-                a_value_given_back_is_free
-                giving_back_does_not_help_the_same_change_set
+                first_taken_value_is_named
+                freed_value_can_be_reserved_again
+                freed_value_stays_taken_in_the_same_change_set
             }
             versions {
                 checks_come_in_the_documented_order
-                a_stale_change_leaves_nothing
-                every_kind_of_record_is_guarded
-                one_of_two_updates_in_a_batch_is_stale
+                stale_change_leaves_nothing
+                records_of_every_kind_are_guarded
+                second_update_in_a_batch_is_stale
             }
             money {
-                a_payment_is_credited_less_its_fee
-                the_same_payment_is_credited_once
+                payment_is_credited_less_its_fee
+                repeated_payment_is_credited_once
                 cover_is_exact_to_the_centavo
                 cover_is_judged_in_the_order_of_transfers
                 uncovered_money_leaves_nothing
-                every_bucket_is_its_own
-                the_greatest_amount_moves
-                a_balance_out_of_range_is_refused
+                buckets_cover_only_their_own_transfers
+                greatest_amount_moves
+                balance_out_of_range_is_refused
             }
             events {
                 sequences_count_from_one_in_each_account
-                a_change_set_learns_its_sequences_in_order
+                change_set_receives_its_sequences_in_order
                 sequences_have_no_gap_under_load
             }
             event_log {
                 bodies_are_composed_with_their_sequence
                 events_are_listed_in_both_directions
                 events_of_one_type_are_listed
-                a_walk_through_events_is_stable_while_they_come
+                walk_through_events_is_stable_while_events_arrive
                 foreign_events_are_not_found
-                a_reader_misses_nothing_under_load
+                forward_reader_misses_no_event_under_load
             }
             endpoints {
                 endpoints_come_back_in_every_state
                 extreme_endpoints_come_back
                 endpoints_come_back_changed
-                a_stale_endpoint_leaves_nothing
+                stale_endpoint_leaves_nothing
                 deleted_and_foreign_endpoints_are_not_listed
                 addresses_and_places_have_one_owner
             }
             fan_out {
-                subscribed_endpoints_hear_of_an_event
-                endpoints_that_are_not_called_hear_of_nothing
-                a_named_endpoint_hears_by_its_id_and_by_its_address
-                a_charges_events_reach_the_endpoint_that_it_names
-                each_event_of_a_change_set_has_its_deliveries
-                a_refused_change_set_leaves_no_delivery
-                an_endpoint_is_not_told_of_its_own_end
+                subscribed_endpoints_get_a_delivery
+                inactive_and_ended_endpoints_get_no_delivery
+                named_endpoint_is_found_by_its_id_and_address
+                charge_events_reach_the_endpoint_that_it_names
+                events_of_a_change_set_have_separate_deliveries
+                refused_change_set_leaves_no_delivery
+                ended_endpoint_gets_no_event_of_its_end
                 deliveries_match_events_under_load
-                nothing_waits_for_an_endpoint_that_ended_meanwhile
+                endpoint_ended_meanwhile_has_no_pending_delivery
             }
             queue {
-                what_is_due_is_claimed_once
+                due_delivery_is_claimed_once
                 tests_are_delivered_like_events
-                the_longest_overdue_are_claimed_first
-                an_endpoint_has_so_many_places
-                what_a_node_lost_is_claimed_again
+                longest_overdue_deliveries_are_claimed_first
+                endpoint_gets_no_more_than_its_places
+                delivery_with_expired_lease_is_claimed_again
                 deliveries_put_off_by_a_wrong_clock_are_due
                 claims_alone_use_up_no_attempts
-                a_late_outcome_counts_while_nobody_else_claimed
-                outcomes_are_remembered
+                late_outcome_counts_without_another_claim
+                outcomes_are_stored
                 attempts_come_back
                 deliveries_are_listed_by_their_endpoint
                 put_beyond_the_limit_adds_nothing
-                what_is_put_again_begins_anew
+                resent_delivery_restarts_its_schedule
             }
             epochs {
                 lanes_that_lead_nowhere_have_nothing
                 deliveries_of_inactive_endpoint_wait
                 deliveries_of_inactive_endpoint_end_with_it
-                what_waits_is_cancelled_when_its_endpoint_ends
-                what_was_on_its_way_ends_with_its_endpoint
-                what_was_cancelled_can_be_put_again
-                what_was_cancelled_on_its_way_can_be_put_again
-                an_endpoints_health_is_remembered
+                waiting_delivery_is_cancelled_when_endpoint_ends
+                delivery_in_flight_ends_with_its_endpoint
+                cancelled_delivery_can_be_put_again
+                delivery_cancelled_in_flight_can_be_put_again
+                endpoint_failure_is_recorded_until_success
             }
             lanes {
                 lanes_come_in_their_order
-                whoever_goes_on_comes_by_all_lanes
-                lanes_forget_what_is_under_way_or_over
-                a_large_backlog_hides_no_lane
-                a_node_is_told_what_came_into_being
+                walk_with_cursor_visits_all_lanes
+                lanes_exclude_deliveries_in_flight_or_ended
+                large_backlog_hides_no_lane
+                new_deliveries_are_hinted_once
             }
             queue_races {
-                no_delivery_is_claimed_twice
-                nothing_is_lost_while_events_come
+                racing_nodes_claim_each_delivery_once
+                racing_nodes_lose_no_delivery_of_new_events
             }
             retention {
                 pruning_leaves_a_sequence_without_a_gap
@@ -180,21 +180,21 @@ macro_rules! store_suite {
                 deleted_endpoints_go_last
             }
             races {
-                one_of_many_callers_gets_an_idempotency_key
-                one_of_many_callers_gets_an_external_id
-                one_of_many_callers_gets_the_last_money
-                one_of_many_notices_credits_a_payment
-                refused_change_sets_cost_their_neighbours_nothing
+                idempotency_key_goes_to_one_of_many_callers
+                external_id_goes_to_one_of_many_callers
+                last_money_goes_to_one_of_many_callers
+                repeated_callbacks_credit_a_payment_once
+                refused_change_sets_do_not_affect_neighbours
                 payments_of_many_accounts_add_up
             }
             lists {
                 pages_are_newest_first_and_complete
                 has_more_is_exact_at_every_limit
-                a_walk_is_stable_while_rows_arrive
+                walk_is_stable_while_rows_arrive
                 invisible_and_foreign_charges_are_not_listed
-                a_cursor_need_not_exist
+                cursor_need_not_exist
                 accounts_are_listed_newest_first
-                the_newest_keys_are_listed
+                newest_keys_are_listed
             }
             due {
                 due_claims_come_longest_overdue_first
@@ -206,60 +206,60 @@ macro_rules! store_suite {
                 payouts_come_back_in_every_state
                 extreme_payouts_come_back
                 payouts_come_back_after_every_update
-                a_stale_payout_leaves_nothing
+                stale_payout_leaves_nothing
                 invisible_and_foreign_payouts_are_not_listed
                 pages_of_payouts_are_complete_and_stable
                 due_payouts_come_longest_overdue_first
                 payouts_are_found_by_their_name_upstream
             }
             payout_money {
-                a_payout_is_held_and_completed
-                a_failed_payout_gives_all_back
-                an_abandoned_payout_is_tried_again
-                an_uncovered_payout_leaves_nothing
-                one_of_many_payouts_gets_the_last_money
-                one_outcome_of_a_payout_becomes_true
-                what_came_back_is_credited_once
-                a_payout_may_pay_a_charge_of_ours
+                payout_is_held_and_completed
+                failed_payout_returns_all_money
+                abandoned_payout_is_tried_again
+                uncovered_payout_leaves_nothing
+                last_money_covers_one_of_many_payouts
+                payout_with_racing_outcomes_has_one
+                payout_return_is_credited_once
+                payout_may_pay_a_charge_of_another_account
                 external_ids_are_unique_among_payouts
             }
             refunds {
                 refunds_come_back_in_every_state
                 extreme_refunds_come_back
                 refunds_come_back_after_every_update
-                a_charge_knows_what_goes_back
-                a_stale_refund_leaves_nothing
+                charge_is_read_with_its_refunded_amounts
+                stale_refund_leaves_nothing
                 refunds_are_listed_with_their_charge
                 due_refunds_come_longest_overdue_first
             }
             refund_money {
-                a_charge_goes_back_in_parts
-                a_refund_that_failed_gives_all_back
-                payment_knows_its_refunds_beyond_the_charge
-                a_refund_and_its_charge_change_together
-                an_uncovered_refund_leaves_nothing
-                one_of_many_refunds_gets_the_charge
-                one_outcome_of_a_refund_becomes_true
+                charge_is_refunded_in_parts
+                failed_refund_returns_all_money
+                payment_has_its_refunds_beyond_the_charge
+                refund_and_its_charge_change_together
+                uncovered_refund_leaves_nothing
+                racing_refunds_of_a_charge_succeed_once
+                refund_with_racing_outcomes_has_one
             }
             releases {
                 releases_come_back
                 due_releases_come_longest_overdue_first
-                a_payment_waits_for_its_release
-                a_release_is_made_once
-                a_release_that_is_refused_leaves_nothing
+                delayed_payment_is_pending_until_its_release
+                release_is_made_once
+                refused_release_leaves_nothing
             }
             splits {
-                the_parts_of_a_charge_are_credited_together
-                a_charge_can_be_given_away_whole
+                parts_of_a_charge_are_credited_together
+                charge_can_be_split_whole
                 splits_race_with_payouts_of_their_beneficiaries
-                a_split_comes_back_with_its_charge
-                a_part_can_be_spent_at_once
+                split_is_read_back_with_its_charge
+                part_can_be_spent_at_once
             }
             infractions {
                 infractions_come_back_in_every_state
                 extreme_infractions_come_back
                 infractions_come_back_changed
-                a_stale_infraction_leaves_nothing
+                stale_infraction_leaves_nothing
                 infractions_are_listed_newest_first
                 infractions_for_review_are_walked_by_their_ids
                 infractions_of_a_pix_are_found
@@ -269,59 +269,59 @@ macro_rules! store_suite {
                 positions_move_on
             }
             infraction_money {
-                an_infraction_is_opened_and_settled
-                a_charge_that_was_lost_whole_is_refunded
-                a_lost_infraction_closes_its_shortfall
+                infraction_is_opened_and_resolved
+                charge_that_was_lost_whole_is_refunded
+                lost_infraction_closes_its_shortfall
                 several_infractions_share_a_pix
-                one_of_many_notices_opens_an_infraction
+                repeated_callbacks_open_an_infraction_once
                 disputes_of_one_pix_are_opened_one_after_the_other
-                one_outcome_of_an_infraction_becomes_true
-                a_dispute_races_with_refunds
+                infraction_with_racing_outcomes_has_one
+                dispute_races_with_refunds
                 payouts_race_with_a_dispute
             }
             blocks {
-                a_block_takes_what_there_is
-                a_block_concerns_its_own_account
-                another_limit_frees_or_takes
-                a_block_that_ends_gives_all_back
-                what_a_block_gives_back_goes_to_the_next
-                a_block_ends_only_as_it_was_read
-                a_refused_change_set_blocks_nothing
-                the_statement_explains_what_is_held
-                an_audit_compares_what_is_blocked_with_what_is_held
+                block_seizes_existing_money
+                block_affects_its_own_account_only
+                changed_limit_frees_or_seizes
+                ended_block_returns_all_money
+                freed_money_goes_to_the_next_block
+                block_end_with_outdated_amount_is_refused
+                refused_change_set_blocks_nothing
+                statement_explains_blocked_money
+                audit_compares_blocked_balance_with_blocks
             }
             sweeps {
-                every_credit_is_swept
-                shares_are_swept_for_their_receiver_only
-                the_oldest_infraction_is_filled_first
-                a_change_set_is_swept_once_at_its_end
-                what_was_taken_is_not_released_again
-                what_was_taken_waits_again
-                what_waits_again_is_released_in_time
-                a_shortfall_outlives_releases
+                credits_of_every_kind_top_up_blocks
+                shares_top_up_blocks_of_their_receiver_only
+                oldest_infraction_is_topped_up_first
+                change_set_tops_up_blocks_once_at_its_end
+                seized_pending_money_is_not_released
+                freed_pending_money_is_pending_again
+                freed_pending_money_is_released_in_time
+                shortfall_outlives_releases
             }
             block_races {
                 payouts_race_with_an_opening_block
                 credits_race_with_opening_blocks
-                one_of_many_callers_ends_a_block
-                the_rules_hold_after_every_step
-                the_rules_hold_after_every_round
+                block_ended_by_many_callers_ends_once
+                rules_hold_after_every_step
+                rules_hold_after_every_round
             }
             statement {
-                a_statement_replays_to_the_balance
-                each_line_says_what_moved
-                a_split_credit_tells_nothing_of_its_charge
+                statement_replays_to_the_balance
+                statement_lines_describe_their_movements
+                split_credit_line_hides_its_charge
                 filters_of_a_statement_combine
                 pages_of_a_statement_are_complete_and_stable
-                an_entry_is_known_to_its_own_account
+                entry_is_a_cursor_for_its_own_account_only
             }
             timeline {
                 transactions_are_merged_in_the_order_of_their_keys
                 filters_of_a_timeline_combine
                 pages_of_a_timeline_are_stable_while_rows_arrive
-                a_cursor_of_a_timeline_need_not_match
+                timeline_cursor_need_not_match
                 unfinished_and_foreign_transactions_are_not_shown
-                a_split_credit_is_shown_to_its_beneficiary_only
+                split_credit_is_shown_to_its_beneficiary_only
                 transactions_are_found_by_their_keys
             }
             reconciliation {
@@ -332,9 +332,9 @@ macro_rules! store_suite {
                 a_random_workload_agrees_with_the_model
             }
             durability {
-                a_reopened_store_has_everything
-                a_reopened_store_goes_on_delivering
-                a_reopened_store_holds_what_it_held
+                reopened_store_has_all_records
+                reopened_store_continues_deliveries
+                reopened_store_keeps_its_blocks
             }
         }
     };

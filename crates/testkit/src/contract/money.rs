@@ -10,7 +10,7 @@ use super::probe::refused_without_a_trace;
 use crate::builders::{a_payment, start, steps};
 
 /// The amount beyond the charge's is credited in full.
-pub async fn a_payment_is_credited_less_its_fee(h: &mut Harness) {
+pub async fn payment_is_credited_less_its_fee(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
     let payment = a_payment(1_001);
@@ -30,7 +30,7 @@ pub async fn a_payment_is_credited_less_its_fee(h: &mut Harness) {
 }
 
 /// A repeat is refused even if it is judged on the paid charge, or names another charge.
-pub async fn the_same_payment_is_credited_once(h: &mut Harness) {
+pub async fn repeated_payment_is_credited_once(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
     let other = h.pending_charge(account.id).await;
@@ -86,7 +86,7 @@ pub async fn uncovered_money_leaves_nothing(h: &mut Harness) {
 }
 
 /// Money moves between buckets, and each bucket covers only its own transfers.
-pub async fn every_bucket_is_its_own(h: &mut Harness) {
+pub async fn buckets_cover_only_their_own_transfers(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, 1_000).await;
     let between = |from, to, centavos| {
@@ -106,7 +106,7 @@ pub async fn every_bucket_is_its_own(h: &mut Harness) {
 }
 
 /// The greatest 64-bit amount.
-pub async fn the_greatest_amount_moves(h: &mut Harness) {
+pub async fn greatest_amount_moves(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, i64::MAX).await;
     assert_eq!(h.balances(account.id).await, [i64::MAX, 0, 0, 0]);
@@ -115,7 +115,7 @@ pub async fn the_greatest_amount_moves(h: &mut Harness) {
 }
 
 /// A balance never wraps, and the store continues to work.
-pub async fn a_balance_out_of_range_is_refused(h: &mut Harness) {
+pub async fn balance_out_of_range_is_refused(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, i64::MAX).await;
     let entries = h.audit().await;

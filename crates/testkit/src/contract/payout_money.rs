@@ -13,7 +13,7 @@ use crate::builders::{a_payment, a_payout, a_return_id, an_end_to_end_id, an_ext
 const CALLERS: usize = 64;
 
 /// Amount and fee leave `available`, and reach their destinations.
-pub async fn a_payout_is_held_and_completed(h: &mut Harness) {
+pub async fn payout_is_held_and_completed(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_000).await;
     let payout = a_payout(account);
@@ -38,7 +38,7 @@ pub async fn a_payout_is_held_and_completed(h: &mut Harness) {
 }
 
 /// The fee is returned as well, and no money can be spent twice.
-pub async fn a_failed_payout_gives_all_back(h: &mut Harness) {
+pub async fn failed_payout_returns_all_money(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.held_payout(account).await;
     assert_eq!(h.balances(account).await, [0, 0, 0, 1_050]);
@@ -52,7 +52,7 @@ pub async fn a_failed_payout_gives_all_back(h: &mut Harness) {
 }
 
 /// Its external id is free until the retry; its instruction id never is.
-pub async fn an_abandoned_payout_is_tried_again(h: &mut Harness) {
+pub async fn abandoned_payout_is_tried_again(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_100).await;
     let mut payout = a_payout(account);
@@ -77,7 +77,7 @@ pub async fn an_abandoned_payout_is_tried_again(h: &mut Harness) {
 }
 
 /// Its idempotency record, names, row and money leave no trace. With one centavo more the payout is accepted.
-pub async fn an_uncovered_payout_leaves_nothing(h: &mut Harness) {
+pub async fn uncovered_payout_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_049).await;
     let mut payout = a_payout(account);
@@ -106,7 +106,7 @@ pub async fn an_uncovered_payout_leaves_nothing(h: &mut Harness) {
 }
 
 /// The balance covers exactly one payout. The others leave no trace.
-pub async fn one_of_many_payouts_gets_the_last_money(h: &mut Harness) {
+pub async fn last_money_covers_one_of_many_payouts(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_099).await;
     let payouts: Vec<Payout> = (0..CALLERS).map(|_| a_payout(account)).collect();
@@ -123,7 +123,7 @@ pub async fn one_of_many_payouts_gets_the_last_money(h: &mut Harness) {
 }
 
 /// Any number of callers report completion, and any number report failure.
-pub async fn one_outcome_of_a_payout_becomes_true(h: &mut Harness) {
+pub async fn payout_with_racing_outcomes_has_one(h: &mut Harness) {
     let account = h.account().await.id;
     for round in 0..8 {
         let before = h.balances(account).await;
@@ -144,7 +144,7 @@ pub async fn one_outcome_of_a_payout_becomes_true(h: &mut Harness) {
 }
 
 /// A return is credited once by its return id. The fee is not returned, and the last part reverses the payout.
-pub async fn what_came_back_is_credited_once(h: &mut Harness) {
+pub async fn payout_return_is_credited_once(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.held_payout(account).await;
     h.good(steps::complete_payout(&payout, an_end_to_end_id(), after_s(1))).await;
@@ -168,7 +168,7 @@ pub async fn what_came_back_is_credited_once(h: &mut Harness) {
 }
 
 /// The same Pix leaves one account and pays the charge of another, where it is a payment and not a return.
-pub async fn a_payout_may_pay_a_charge_of_ours(h: &mut Harness) {
+pub async fn payout_may_pay_a_charge_of_another_account(h: &mut Harness) {
     let (payer, shop) = (h.account().await.id, h.account().await.id);
     let payout = h.held_payout(payer).await;
     let payment = a_payment(1_000);

@@ -63,7 +63,7 @@ pub async fn payouts_come_back_after_every_update(h: &mut Harness) {
 }
 
 /// Updates from an older version, and from one that never existed, are refused.
-pub async fn a_stale_payout_leaves_nothing(h: &mut Harness) {
+pub async fn stale_payout_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.payout(a_payout(account)).await;
     for version in [0, 2, i64::MAX] {

@@ -15,7 +15,7 @@ use super::harness::{after_s, walk, walk_deliveries};
 use crate::builders::{a_test_delivery, an_event, lane_of, start, steps};
 
 /// From its due time on, once, with the bytes of the event and everything that an attempt needs.
-pub async fn what_is_due_is_claimed_once(h: &mut Harness) {
+pub async fn due_delivery_is_claimed_once(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let event = an_event(account, EventType::ChargePaid, "chg_1");
@@ -60,7 +60,7 @@ pub async fn tests_are_delivered_like_events(h: &mut Harness) {
 }
 
 /// In each lane, whatever the order of their creation was.
-pub async fn the_longest_overdue_are_claimed_first(h: &mut Harness) {
+pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
     let mut due = Vec::new();
@@ -83,7 +83,7 @@ pub async fn the_longest_overdue_are_claimed_first(h: &mut Harness) {
 }
 
 /// Over several claims. A finished delivery or an expired lease frees its place.
-pub async fn an_endpoint_has_so_many_places(h: &mut Harness) {
+pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
     let account = h.account().await.id;
     let [busy, calm] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
     put_tests(h, &busy, 40, 0).await;
@@ -117,7 +117,7 @@ pub async fn an_endpoint_has_so_many_places(h: &mut Harness) {
 }
 
 /// The next claim has the next fence. The earlier claim then has no effect, but its attempt is logged.
-pub async fn what_a_node_lost_is_claimed_again(h: &mut Harness) {
+pub async fn delivery_with_expired_lease_is_claimed_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let key = put_one(h, &endpoint).await;
@@ -195,7 +195,7 @@ pub async fn claims_alone_use_up_no_attempts(h: &mut Harness) {
 }
 
 /// An expired lease has no effect until another claim.
-pub async fn a_late_outcome_counts_while_nobody_else_claimed(h: &mut Harness) {
+pub async fn late_outcome_counts_without_another_claim(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     put_one(h, &endpoint).await;
@@ -206,7 +206,7 @@ pub async fn a_late_outcome_counts_while_nobody_else_claimed(h: &mut Harness) {
 }
 
 /// A retry follows at its due time and not before, or never. A repeated report has a single effect.
-pub async fn outcomes_are_remembered(h: &mut Harness) {
+pub async fn outcomes_are_stored(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let key = put_one(h, &endpoint).await;
@@ -299,7 +299,7 @@ pub async fn deliveries_are_listed_by_their_endpoint(h: &mut Harness) {
 }
 
 /// A resend is due at once with the whole schedule, after any outcome. For a delivery in flight, the resend follows the attempt.
-pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
+pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint: Endpoint = h.endpoint(account, 0).await;
     let event = an_event(account, EventType::ChargePaid, "chg_1");

@@ -24,7 +24,7 @@ const OF_EACH: i64 = 40;
 const DEADLINE: Duration = Duration::from_mins(2);
 
 /// Each delivery once.
-pub async fn no_delivery_is_claimed_twice(h: &mut Harness) {
+pub async fn racing_nodes_claim_each_delivery_once(h: &mut Harness) {
     let endpoints = endpoints(h, 5).await;
     for endpoint in &endpoints {
         put_tests(h, endpoint, OF_EACH, 0).await;
@@ -35,7 +35,7 @@ pub async fn no_delivery_is_claimed_twice(h: &mut Harness) {
 }
 
 /// This holds while events are published and their endpoints are changed.
-pub async fn nothing_is_lost_while_events_come(h: &mut Harness) {
+pub async fn racing_nodes_lose_no_delivery_of_new_events(h: &mut Harness) {
     let endpoints = endpoints(h, 3).await;
     let tally = Tally::default();
     let publish = async {

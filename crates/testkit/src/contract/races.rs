@@ -13,7 +13,7 @@ use crate::builders::{a_payment, an_external_id, pending_charge, start, steps};
 const CALLERS: usize = 64;
 
 /// A single charge is created, and all other callers get its record.
-pub async fn one_of_many_callers_gets_an_idempotency_key(h: &mut Harness) {
+pub async fn idempotency_key_goes_to_one_of_many_callers(h: &mut Harness) {
     let account = h.account().await;
     let name = steps::claim_name(account.id, "one-of-many");
     let charges = many(|| pending_charge(account.id));
@@ -30,7 +30,7 @@ pub async fn one_of_many_callers_gets_an_idempotency_key(h: &mut Harness) {
 }
 
 /// A single charge is created, and all other callers get the owner of the name.
-pub async fn one_of_many_callers_gets_an_external_id(h: &mut Harness) {
+pub async fn external_id_goes_to_one_of_many_callers(h: &mut Harness) {
     let account = h.account().await;
     let external_id = an_external_id();
     let charges = many(|| {
@@ -48,7 +48,7 @@ pub async fn one_of_many_callers_gets_an_external_id(h: &mut Harness) {
 }
 
 /// The balance covers exactly one.
-pub async fn one_of_many_callers_gets_the_last_money(h: &mut Harness) {
+pub async fn last_money_goes_to_one_of_many_callers(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, 1_999).await;
     let outcomes = all_at_once(&h.store, many(|| steps::transfer(hold(account.id, 1_000)))).await;
@@ -60,7 +60,7 @@ pub async fn one_of_many_callers_gets_the_last_money(h: &mut Harness) {
 }
 
 /// Repeated callbacks have no further effect.
-pub async fn one_of_many_notices_credits_a_payment(h: &mut Harness) {
+pub async fn repeated_callbacks_credit_a_payment_once(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
     let payment = a_payment(1_000);
@@ -75,7 +75,7 @@ pub async fn one_of_many_notices_credits_a_payment(h: &mut Harness) {
 }
 
 /// Refused and correct change sets are mixed. Each correct one is stored, and no refused one is.
-pub async fn refused_change_sets_cost_their_neighbours_nothing(h: &mut Harness) {
+pub async fn refused_change_sets_do_not_affect_neighbours(h: &mut Harness) {
     let account = h.account().await;
     let known = h.pending_charge(account.id).await;
     h.good(take(account.id, "taken-before", "chg_1")).await;

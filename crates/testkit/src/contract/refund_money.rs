@@ -14,7 +14,7 @@ use crate::builders::{a_payment, a_return_id, an_external_id, new_refund, pendin
 const CALLERS: usize = 64;
 
 /// In two parts; the charge is refunded with the second.
-pub async fn a_charge_goes_back_in_parts(h: &mut Harness) {
+pub async fn charge_is_refunded_in_parts(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
     let (charge, first) = open(h, &charge, Some(400)).await;
@@ -39,7 +39,7 @@ pub async fn a_charge_goes_back_in_parts(h: &mut Harness) {
 }
 
 /// A failed or abandoned refund returns the money, and the right to refund it.
-pub async fn a_refund_that_failed_gives_all_back(h: &mut Harness) {
+pub async fn failed_refund_returns_all_money(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
     let external_id = an_external_id();
@@ -63,7 +63,7 @@ pub async fn a_refund_that_failed_gives_all_back(h: &mut Harness) {
 }
 
 /// An overpayment and a second payment, each refunded in part: a payment is read with the amount that its refunds took beyond the charge.
-pub async fn payment_knows_its_refunds_beyond_the_charge(h: &mut Harness) {
+pub async fn payment_has_its_refunds_beyond_the_charge(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = h.pending_charge(account).await;
     let (over, second) = (a_payment(1_500), a_payment(700));
@@ -104,7 +104,7 @@ pub async fn payment_knows_its_refunds_beyond_the_charge(h: &mut Harness) {
 }
 
 /// A wrong version of either refuses both.
-pub async fn a_refund_and_its_charge_change_together(h: &mut Harness) {
+pub async fn refund_and_its_charge_change_together(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 5_000).await;
     let charge = paid(h, account).await;
@@ -136,7 +136,7 @@ pub async fn a_refund_and_its_charge_change_together(h: &mut Harness) {
 }
 
 /// The refund, its name and its part of the charge leave no trace.
-pub async fn an_uncovered_refund_leaves_nothing(h: &mut Harness) {
+pub async fn uncovered_refund_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
     h.good(steps::transfer(hold(account, 1))).await;
@@ -156,7 +156,7 @@ pub async fn an_uncovered_refund_leaves_nothing(h: &mut Harness) {
 }
 
 /// Each requests the whole charge, and the balance would cover them all.
-pub async fn one_of_many_refunds_gets_the_charge(h: &mut Harness) {
+pub async fn racing_refunds_of_a_charge_succeed_once(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_000_000).await;
     let charge = paid(h, account).await;
@@ -173,7 +173,7 @@ pub async fn one_of_many_refunds_gets_the_charge(h: &mut Harness) {
 }
 
 /// Any number of callers report completion, and any number report failure.
-pub async fn one_outcome_of_a_refund_becomes_true(h: &mut Harness) {
+pub async fn refund_with_racing_outcomes_has_one(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
         let [before, ..] = h.balances(account).await;

@@ -75,7 +75,7 @@ pub async fn refunds_come_back_after_every_update(h: &mut Harness) {
 }
 
 /// A charge is stored with its refunded amounts and its infractions, both at an insert and at an update.
-pub async fn a_charge_knows_what_goes_back(h: &mut Harness) {
+pub async fn charge_is_read_with_its_refunded_amounts(h: &mut Harness) {
     let account = h.account().await.id;
     let totals =
         |in_flight, done| RefundTotals { in_flight: Money::from_centavos(in_flight), done: Money::from_centavos(done) };
@@ -97,7 +97,7 @@ pub async fn a_charge_knows_what_goes_back(h: &mut Harness) {
 }
 
 /// Updates from an older version, and from one that never existed, are refused.
-pub async fn a_stale_refund_leaves_nothing(h: &mut Harness) {
+pub async fn stale_refund_leaves_nothing(h: &mut Harness) {
     let charge = paid(h).await;
     let refund = h.refund(a_refund(&charge)).await;
     for version in [0, 2, i64::MAX] {

@@ -53,7 +53,7 @@ pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
 }
 
 /// The creator's part waits, with the surplus. Without a delay no money waits.
-pub async fn a_payment_waits_for_its_release(h: &mut Harness) {
+pub async fn delayed_payment_is_pending_until_its_release(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = h.pending_charge(account).await;
     let payment = a_payment(1_005);
@@ -87,7 +87,7 @@ pub async fn a_payment_waits_for_its_release(h: &mut Harness) {
 }
 
 /// Any number of nodes may see that it is due.
-pub async fn a_release_is_made_once(h: &mut Harness) {
+pub async fn release_is_made_once(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
         h.paid_charge(pending_charge(account), 60).await;
@@ -105,7 +105,7 @@ pub async fn a_release_is_made_once(h: &mut Harness) {
 }
 
 /// Refused for an older version, for one that never existed, and if the pending money is blocked meanwhile.
-pub async fn a_release_that_is_refused_leaves_nothing(h: &mut Harness) {
+pub async fn refused_release_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.paid_charge(pending_charge(account), 60).await;
     let due = h.store.list_due_releases(after_s(100), 50).await.unwrap();

@@ -13,7 +13,7 @@ use crate::builders::steps::infraction_key;
 use crate::builders::{a_charge, a_payment, a_payout, a_return_id, a_webhook_url, new_infraction, start};
 
 /// The second caller gets the first owner, and leaves no trace.
-pub async fn a_value_has_one_owner(h: &mut Harness) {
+pub async fn reserved_value_has_one_owner(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {
         h.good(reserve(&[&key], account.id, "first")).await;
@@ -84,7 +84,7 @@ pub async fn external_ids_differ_in_every_character(h: &mut Harness) {
 }
 
 /// The first of several, in the order of the change set.
-pub async fn the_first_taken_value_is_named(h: &mut Harness) {
+pub async fn first_taken_value_is_named(h: &mut Harness) {
     let account = h.account().await;
     let [free, second, third, ..] = keys(account.id);
     h.good(reserve(&[&third], account.id, "third")).await;
@@ -99,7 +99,7 @@ pub async fn the_first_taken_value_is_named(h: &mut Harness) {
 }
 
 /// Any owner may reserve it.
-pub async fn a_value_given_back_is_free(h: &mut Harness) {
+pub async fn freed_value_can_be_reserved_again(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     for key in keys(one.id) {
         h.good(reserve(&[&key], one.id, "first")).await;
@@ -114,7 +114,7 @@ pub async fn a_value_given_back_is_free(h: &mut Harness) {
 }
 
 /// Reservations are judged before any value is freed.
-pub async fn giving_back_does_not_help_the_same_change_set(h: &mut Harness) {
+pub async fn freed_value_stays_taken_in_the_same_change_set(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {
         h.good(reserve(&[&key], account.id, "first")).await;

@@ -53,7 +53,7 @@ pub async fn extreme_charges_come_back(h: &mut Harness) {
 }
 
 /// Queries of an empty store find no record.
-pub async fn what_was_never_written_is_not_found(h: &mut Harness) {
+pub async fn missing_charge_is_not_found(h: &mut Harness) {
     let nobody: AccountId = fresh();
     let charge = a_charge(nobody);
     let store = &h.store;
@@ -71,7 +71,7 @@ pub async fn what_was_never_written_is_not_found(h: &mut Harness) {
 }
 
 /// A charge is found only under its own account.
-pub async fn one_accounts_charge_is_not_anothers(h: &mut Harness) {
+pub async fn charge_is_found_under_its_own_account_only(h: &mut Harness) {
     let (owner, other) = (h.account().await, h.account().await);
     let charge = h.pending_charge(owner.id).await;
     assert_eq!(h.store.find_charge(other.id, charge.id).await.unwrap(), None);

@@ -15,7 +15,7 @@ const ROUNDS: usize = 4;
 const OF_EACH: usize = 12;
 
 /// Each beneficiary gets its part at once, and the creator the rest after the delay. An empty part makes no transfer.
-pub async fn the_parts_of_a_charge_are_credited_together(h: &mut Harness) {
+pub async fn parts_of_a_charge_are_credited_together(h: &mut Harness) {
     let [creator, one, other, tiny] = accounts(h).await;
     let mut charge = pending_charge(creator);
     charge.terms.split = a_split(&[(one, "33.3333"), (other, "50"), (tiny, "0.0001")]);
@@ -36,7 +36,7 @@ pub async fn the_parts_of_a_charge_are_credited_together(h: &mut Harness) {
 }
 
 /// With a split of the whole net value, no money is left or pending for the creator.
-pub async fn a_charge_can_be_given_away_whole(h: &mut Harness) {
+pub async fn charge_can_be_split_whole(h: &mut Harness) {
     let [creator, one, other, _] = accounts(h).await;
     let mut charge = pending_charge(creator);
     charge.terms.split = a_split(&[(one, "60"), (other, "40")]);
@@ -81,7 +81,7 @@ pub async fn splits_race_with_payouts_of_their_beneficiaries(h: &mut Harness) {
 }
 
 /// The shares and parts of a charge are read back with it, in their order.
-pub async fn a_split_comes_back_with_its_charge(h: &mut Harness) {
+pub async fn split_is_read_back_with_its_charge(h: &mut Harness) {
     let [creator, one, other, tiny] = accounts(h).await;
     for shares in [vec![(one, "100")], vec![(other, "0.0001"), (tiny, "99.9998"), (one, "0.0001")]] {
         let split = a_split(&shares);
@@ -100,7 +100,7 @@ pub async fn a_split_comes_back_with_its_charge(h: &mut Harness) {
 }
 
 /// A beneficiary's payout may spend the credit of a split, and not a centavo more.
-pub async fn a_part_can_be_spent_at_once(h: &mut Harness) {
+pub async fn part_can_be_spent_at_once(h: &mut Harness) {
     let [creator, one, ..] = accounts(h).await;
     let mut charge = pending_charge(creator);
     charge.terms.amount = Money::from_centavos(1_110);

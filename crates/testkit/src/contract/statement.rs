@@ -21,7 +21,7 @@ use crate::builders::{
 const SHOWN: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
 /// Replayed from zero, each line leads to its stated balance, and the last of each bucket is the present balance.
-pub async fn a_statement_replays_to_the_balance(h: &mut Harness) {
+pub async fn statement_replays_to_the_balance(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     for _ in 0..3 {
         live(h, account, other).await;
@@ -46,7 +46,7 @@ pub async fn a_statement_replays_to_the_balance(h: &mut Harness) {
 }
 
 /// Amount, bucket, balance, resource, Pix, description of charge, payout or refund, and instant.
-pub async fn each_line_says_what_moved(h: &mut Harness) {
+pub async fn statement_lines_describe_their_movements(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut charge = pending_charge(account);
     charge.terms.description = Some(text("linha 1\nlinha 2 \u{1F980} 漢字"));
@@ -112,7 +112,7 @@ pub async fn each_line_says_what_moved(h: &mut Harness) {
 }
 
 /// The line names no resource and contains no data of the charge. Charges without a description have none here either.
-pub async fn a_split_credit_tells_nothing_of_its_charge(h: &mut Harness) {
+pub async fn split_credit_line_hides_its_charge(h: &mut Harness) {
     let (creator, one) = (h.account().await.id, h.account().await.id);
     let mut charge = pending_charge(creator);
     charge.terms.description = Some(text("between creator and payer"));
@@ -195,7 +195,7 @@ pub async fn pages_of_a_statement_are_complete_and_stable(h: &mut Harness) {
 }
 
 /// A cursor is valid if its line is in the account's statement, regardless of the filter.
-pub async fn an_entry_is_known_to_its_own_account(h: &mut Harness) {
+pub async fn entry_is_a_cursor_for_its_own_account_only(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     live(h, account, other).await;
     for line in all(h, account, EntryFilter::default(), 200).await {

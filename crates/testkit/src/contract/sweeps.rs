@@ -16,7 +16,7 @@ use crate::builders::{a_payment, a_return_id, a_split, an_end_to_end_id, new_ref
 const TOO_MUCH: i64 = 1_000_000;
 
 /// Every way in which money becomes available or pending.
-pub async fn every_credit_is_swept(h: &mut Harness) {
+pub async fn credits_of_every_kind_top_up_blocks(h: &mut Harness) {
     // A paid charge, without and with a delay, and an overpayment.
     for (delay_s, centavos, expected) in [(0, 1_000, 940), (600, 1_000, 940), (0, 1_007, 947), (600, 900, 900)] {
         let account = h.account().await.id;
@@ -46,7 +46,7 @@ pub async fn every_credit_is_swept(h: &mut Harness) {
 }
 
 /// A share in another's charge tops up blocks of its beneficiary, never of the creator: infractions never touch a beneficiary.
-pub async fn shares_are_swept_for_their_receiver_only(h: &mut Harness) {
+pub async fn shares_top_up_blocks_of_their_receiver_only(h: &mut Harness) {
     let [creator, receiver, other] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let mut charge = pending_charge(creator);
     charge.terms.split = a_split(&[(receiver, "50"), (other, "10")]);
@@ -59,7 +59,7 @@ pub async fn shares_are_swept_for_their_receiver_only(h: &mut Harness) {
 }
 
 /// The oldest infraction comes first, in any order of arrival. The last centavo of one goes to the next.
-pub async fn the_oldest_infraction_is_filled_first(h: &mut Harness) {
+pub async fn oldest_infraction_is_topped_up_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two, three] = [Dispute::of(account), Dispute::of(account), Dispute::of(account)];
     h.good(blocks(vec![three.holds(30), one.holds(100)])).await;
@@ -84,7 +84,7 @@ pub async fn the_oldest_infraction_is_filled_first(h: &mut Harness) {
 }
 
 /// Several credits in one change set, of which one leaves again: only the rest is seized.
-pub async fn a_change_set_is_swept_once_at_its_end(h: &mut Harness) {
+pub async fn change_set_tops_up_blocks_once_at_its_end(h: &mut Harness) {
     let account = h.account().await.id;
     let dispute = open(h, account).await;
     let transfers = vec![income(account, 100), hold(account, 70), income(account, 5)];
@@ -98,7 +98,7 @@ pub async fn a_change_set_is_swept_once_at_its_end(h: &mut Harness) {
 }
 
 /// The seized money belongs to the earliest releases: they move less, or nothing. Later releases keep their delay.
-pub async fn what_was_taken_is_not_released_again(h: &mut Harness) {
+pub async fn seized_pending_money_is_not_released(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200, 300] {
         h.paid_charge(pending_charge(account), delay_s).await;
@@ -125,7 +125,7 @@ pub async fn what_was_taken_is_not_released_again(h: &mut Harness) {
 }
 
 /// Money that is freed before its release is pending again; money that is freed afterwards is available at once.
-pub async fn what_was_taken_waits_again(h: &mut Harness) {
+pub async fn freed_pending_money_is_pending_again(h: &mut Harness) {
     let account = h.account().await.id;
     h.paid_charge(pending_charge(account), 100).await;
     let [one, two] = [Dispute::of(account), Dispute::of(account)];
@@ -152,7 +152,7 @@ pub async fn what_was_taken_waits_again(h: &mut Harness) {
 }
 
 /// Freed money waits for the remaining releases, each at its own time, even with several in one change set.
-pub async fn what_waits_again_is_released_in_time(h: &mut Harness) {
+pub async fn freed_pending_money_is_released_in_time(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200] {
         h.paid_charge(pending_charge(account), delay_s).await;
@@ -182,7 +182,7 @@ pub async fn what_waits_again_is_released_in_time(h: &mut Harness) {
 }
 
 /// With a credit in the same commit, and with a release of which no money is left.
-pub async fn a_shortfall_outlives_releases(h: &mut Harness) {
+pub async fn shortfall_outlives_releases(h: &mut Harness) {
     let account = h.account().await.id;
     let first = h.pending_charge(account).await;
     let dispute = open(h, account).await;

@@ -92,7 +92,7 @@ pub async fn pages_of_a_timeline_are_stable_while_rows_arrive(h: &mut Harness) {
 }
 
 /// A cursor marks a place between rows, even one that the filter hides.
-pub async fn a_cursor_of_a_timeline_need_not_match(h: &mut Harness) {
+pub async fn timeline_cursor_need_not_match(h: &mut Harness) {
     let account = h.account().await.id;
     let older = h.charge(charge_now(account, ChargeStatus::Pending)).await;
     let payout = h.payout(payout_now(account, PayoutStatus::Failed)).await;
@@ -136,7 +136,7 @@ pub async fn unfinished_and_foreign_transactions_are_not_shown(h: &mut Harness) 
 }
 
 /// The beneficiary sees its part and no data of the charge. The creator sees the charge and no part.
-pub async fn a_split_credit_is_shown_to_its_beneficiary_only(h: &mut Harness) {
+pub async fn split_credit_is_shown_to_its_beneficiary_only(h: &mut Harness) {
     let [creator, one, other] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let mut charge = charge_now(creator, ChargeStatus::Pending);
     charge.terms.split = a_split(&[(one, "10"), (other, "20")]);

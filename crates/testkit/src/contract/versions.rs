@@ -42,7 +42,7 @@ pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
 }
 
 /// Updates from an older version, and from one that never existed, are refused.
-pub async fn a_stale_change_leaves_nothing(h: &mut Harness) {
+pub async fn stale_change_leaves_nothing(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
     for version in [0, 2, i64::MAX] {
@@ -58,7 +58,7 @@ pub async fn a_stale_change_leaves_nothing(h: &mut Harness) {
 }
 
 /// All records besides charges.
-pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
+pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     let mut account = h.account().await;
     let (mut key, mut notice) = (a_key(account.id), a_notice());
     h.good(steps::add_key(&key)).await;
@@ -104,7 +104,7 @@ pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
 }
 
 /// The store may combine them into one transaction.
-pub async fn one_of_two_updates_in_a_batch_is_stale(h: &mut Harness) {
+pub async fn second_update_in_a_batch_is_stale(h: &mut Harness) {
     let account = h.account().await;
     for _ in 0..16 {
         let charge = h.pending_charge(account.id).await;

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn records_that_contradict_the_money_are_found_out() {
+    async fn records_that_contradict_the_money_are_reported() {
         let damages: [&(dyn Fn(&mut State) + Sync); 7] = [
             &|state| state.snapshot.ledger.blocks.clear(),
             &|state| blocks_mut(state).for_each(|block| block.limit = Money::from_centavos(1)),

@@ -142,7 +142,7 @@ mod tests {
     use cais_ports::Store as _;
 
     #[tokio::test]
-    async fn a_damaged_ledger_is_found_out() {
+    async fn damaged_ledger_is_reported() {
         let store = MemoryStore::default();
         let account = an_account();
         store.commit(steps::open_account(&account)).await.unwrap();

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn records_that_contradict_the_money_are_found_out() {
+    async fn records_that_contradict_the_money_are_reported() {
         let failed = |payout: &mut Payout| {
             payout.state = payout_in_status(payout.clone(), PayoutStatus::Failed).state;
         };

@@ -153,7 +153,7 @@ fn plans_that_were_made_while_there_was_nothing_are_right() {
 }
 
 #[test]
-fn a_backlog_costs_no_more_than_its_head() {
+fn backlog_costs_no_more_than_its_head() {
     let (server, url) = server();
     let (long, mut session) = (fill(&url), server.connect_queue().unwrap());
     costs_no_more_than_its_head(&server, &mut *session, &long);

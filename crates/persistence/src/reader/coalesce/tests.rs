@@ -61,7 +61,7 @@ fn asked(count: usize, wait: Duration) -> (Waiting<(AccountId, ChargeId), Charge
 }
 
 #[test]
-fn a_database_that_is_gone_is_tried_once_for_all_who_wait() {
+fn lost_database_is_tried_once_for_all_waiting_reads() {
     let gone = Arc::new(Gone::default());
     let (waiting, answers) = asked(MAX_READS, Duration::from_mins(1));
     Worker { engine: Arc::<Gone>::clone(&gone), session: None }.charges(waiting);
@@ -72,7 +72,7 @@ fn a_database_that_is_gone_is_tried_once_for_all_who_wait() {
 }
 
 #[test]
-fn nothing_is_read_for_those_who_have_left() {
+fn abandoned_reads_are_not_executed() {
     let gone = Arc::new(Gone::default());
     let mut worker = Worker { engine: Arc::<Gone>::clone(&gone), session: None };
     let (late, _answers) = asked(3, Duration::ZERO);
