@@ -1,4 +1,4 @@
-//! The clock of the service: the machine's, shifted by an offset that only the sandbox's tester moves.
+//! The clock of the service: the machine's time plus an offset, which only testers with the sandbox change.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -15,7 +15,7 @@ pub struct OffsetClock {
 }
 
 impl OffsetClock {
-    /// A clock that shows the machine's time.
+    /// Returns a clock with the machine's time.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -27,7 +27,7 @@ impl OffsetClock {
         self.offset_s.load(Ordering::SeqCst)
     }
 
-    /// Puts the clock `offset_s` seconds ahead of the machine's; `false`, and unchanged, beyond [`MAX_OFFSET_S`] either way.
+    /// Sets the offset to `offset_s` seconds. Beyond [`MAX_OFFSET_S`] either way, returns `false` and changes nothing.
     pub fn set_offset_s(&self, offset_s: i64) -> bool {
         let allowed = (-MAX_OFFSET_S..=MAX_OFFSET_S).contains(&offset_s);
         if allowed {

@@ -4,8 +4,8 @@ use cais_http_api::connections::MAX_CONNECTIONS;
 use cais_ports::alerts;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Descriptors other than clients' connections: listeners, logs, calls to acquirers and receivers of webhooks (some
-/// hundred at peak), and database connections (at most 80, with SQLite three files each).
+/// Descriptors other than clients' connections. Listeners, logs and calls to acquirers and receivers of webhooks need
+/// some hundred at peak. Database connections are at most 80, with SQLite three files each.
 const RESERVE: usize = 512;
 /// Fewer connections than this are worth a warning.
 const FEW: usize = 1_000;

@@ -28,7 +28,7 @@ pub struct UuidV7 {
 }
 
 impl UuidV7 {
-    /// A source that follows `clock`.
+    /// Returns a source that follows `clock`.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, random: SystemRandom::new(), last: Mutex::default() }
@@ -65,7 +65,7 @@ impl Ids for UuidV7 {
     }
 }
 
-/// 48 bits of time, 4 of version, 12 of the tail, 2 of variant, 62 of the tail.
+/// Combines 48 bits of time, 4 of version, 12 of the tail, 2 of variant, 62 of the tail.
 fn compose(ms: u64, tail: u128) -> Uuid {
     let high = tail >> LOW_BITS;
     let low = tail & ((1 << LOW_BITS) - 1);

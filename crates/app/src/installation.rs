@@ -131,7 +131,7 @@ fn file(data_dir: &Path) -> String {
     data_dir.join(MASTER_KEY_FILE).display().to_string()
 }
 
-/// The file or the variable that the key of this start was read from.
+/// Returns the file or variable with the key of this start.
 fn origin(config: &Config) -> String {
     if config.master_key.is_none() {
         return file(&config.data_dir);

@@ -21,12 +21,12 @@ pub enum LogFormat {
     Auto,
     /// Lines for people.
     Text,
-    /// One JSON object per line.
+    /// A JSON object per line.
     Json,
 }
 
 impl LogFormat {
-    /// The format of that name.
+    /// Returns the format of that name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Auto, Self::Text, Self::Json].into_iter().find(|format| format.as_str() == name)

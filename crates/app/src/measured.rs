@@ -40,7 +40,7 @@ pub const fn outcome_word(outcome: AttemptOutcome) -> &'static str {
 pub struct MeasuredQueue(Arc<dyn DeliveryQueue>);
 
 impl MeasuredQueue {
-    /// The same queue with numbers.
+    /// Wraps a queue with metrics.
     #[must_use]
     pub fn new(queue: Arc<dyn DeliveryQueue>) -> Self {
         Self(queue)
@@ -101,7 +101,7 @@ impl DeliveryQueue for MeasuredQueue {
 pub struct MeasuredSender(Arc<dyn WebhookSender>);
 
 impl MeasuredSender {
-    /// The same sender with numbers.
+    /// Wraps a sender with metrics.
     #[must_use]
     pub fn new(sender: Arc<dyn WebhookSender>) -> Self {
         Self(sender)
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// The page of numbers after `work`.
+    /// Runs `work` and returns the resulting metrics.
     fn numbers(work: impl Future<Output = ()>) -> String {
         let recorder = PrometheusBuilder::new().build_recorder();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

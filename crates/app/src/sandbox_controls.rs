@@ -15,7 +15,7 @@ use crate::clock::OffsetClock;
 use crate::logging;
 use cais_http_api::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
 
-/// The controls of a sandbox that is the acquirer of that name, and of the service's own clock.
+/// Returns the controls of a sandbox, which is the acquirer of that name, and of the service's own clock.
 #[must_use]
 pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock>) -> SandboxControls {
     SandboxControls {

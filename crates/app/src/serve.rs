@@ -208,7 +208,7 @@ impl Service {
         self.listen
     }
 
-    /// The world of this service.
+    /// Returns the ports of this service.
     #[must_use]
     pub const fn ports(&self) -> &Ports {
         &self.ports

@@ -83,7 +83,7 @@ impl Foundation {
         Ok(installation::confirm_world(&self.persistence, world).await?)
     }
 
-    /// The ports with these acquirers.
+    /// Returns the ports with these acquirers.
     #[must_use]
     pub fn ports(&self, acquirers: Arc<dyn Acquirers>) -> Ports {
         Ports {
@@ -103,7 +103,7 @@ impl Foundation {
         }
     }
 
-    /// The ports for what needs no acquirer.
+    /// Returns the ports for commands that need no acquirer.
     #[must_use]
     pub fn ports_without_acquirers(&self) -> Ports {
         self.ports(router(Vec::new()))
@@ -305,7 +305,7 @@ pub fn sandbox_acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acqu
     Ok(Arc::new(EfiAcquirer::new(&config)?))
 }
 
-/// The name of this process that others see while it migrates.
+/// Returns the name of this process in the lease of a migration.
 #[must_use]
 pub fn migration_owner() -> String {
     format!("cais {}", std::process::id())

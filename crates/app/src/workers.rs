@@ -124,7 +124,7 @@ impl Failures {
         }
     }
 
-    /// The pause doubles with every failure in a row.
+    /// Returns the pause, which doubles with every failure in a row.
     fn pause(&self, every: Duration) -> Duration {
         every.saturating_mul(1_u32.checked_shl(self.in_a_row.min(16)).unwrap_or(u32::MAX)).min(MAX_PAUSE.max(every))
     }

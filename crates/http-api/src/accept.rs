@@ -33,7 +33,7 @@ pub fn preferred(headers: &HeaderMap) -> Format {
     if csv.quality > 0 && csv > json { Format::Csv } else { Format::Json }
 }
 
-/// A media range without its parameters, and its quality; `None` when it has none that can be read.
+/// Returns a media range without its parameters, and its quality; `None` if the quality is malformed.
 fn read(range: &str) -> Option<(&str, u16)> {
     let mut parts = range.split(';').map(str::trim);
     let range = parts.next()?;
@@ -41,7 +41,7 @@ fn read(range: &str) -> Option<(&str, u16)> {
     Some((range, quality.map_or(Some(1_000), thousandths)?))
 }
 
-/// `0`, `1`, or either with up to three decimals; at most 1.
+/// Parses a quality: `0`, `1`, or either with up to three decimals; at most 1.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let well_formed =
@@ -50,7 +50,7 @@ fn thousandths(text: &str) -> Option<u16> {
     value.parse().ok().filter(|value| well_formed && *value <= 1_000)
 }
 
-/// The most exact range that covers a format decides; of two that are as exact, the first.
+/// Records a range if it covers the format more exactly than the recorded one.
 fn note(wish: &mut Wish, range: &str, quality: u16, [exact, family]: [&str; 2]) {
     let exactness = match range {
         _ if range.eq_ignore_ascii_case(exact) => 3,

@@ -53,7 +53,7 @@ impl AuthFailures {
     }
 }
 
-/// The bucket of an address: its own, or that of all others when too many are remembered.
+/// Returns the bucket of an address: its own, or the shared one if too many addresses are tracked.
 fn bucket(buckets: &HashMap<IpAddr, Instant>, address: Option<IpAddr>) -> IpAddr {
     let own = address.map_or(OTHERS, network);
     if buckets.len() < MAX_ADDRESSES || buckets.contains_key(&own) { own } else { OTHERS }

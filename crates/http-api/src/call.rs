@@ -32,7 +32,7 @@ pub struct Call<'r> {
 }
 
 impl Call<'_> {
-    /// The query string; empty when there is none.
+    /// Returns the query string; empty without one.
     #[must_use]
     pub fn query(&self) -> &str {
         self.request.query_string()

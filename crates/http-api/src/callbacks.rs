@@ -51,7 +51,7 @@ impl Room<'_> {
 }
 
 impl CallbackPaths {
-    /// The paths `/callbacks/<acquirer>/<token>`, by acquirer.
+    /// Returns the paths `/callbacks/<acquirer>/<token>`, by acquirer.
     #[must_use]
     pub fn new<'t>(tokens: impl IntoIterator<Item = (AcquirerName, &'t str)>) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, b"callback paths");

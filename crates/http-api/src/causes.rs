@@ -34,7 +34,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Causes {
     }
 }
 
-/// The warnings in the span of a request.
+/// Returns the warnings in the span of a request.
 #[must_use]
 pub fn of(request: &Span) -> Option<String> {
     let found = request.with_subscriber(|(id, dispatch)| {

@@ -37,7 +37,7 @@ fn behind(proxy: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     last
 }
 
-/// An address as proxies write it, with a port or without.
+/// Parses an address as proxies write it, with or without a port.
 fn parse(hop: &str) -> Option<IpAddr> {
     let bracketed = || hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
     let with_port = || hop.parse::<SocketAddr>().ok().map(|socket| socket.ip());

@@ -78,7 +78,7 @@ pub fn sao_paulo() -> TimeZone {
     TimeZone::get(ZONE).unwrap_or_else(|_| TimeZone::fixed(Offset::constant(HOURS_FROM_UTC)))
 }
 
-/// The first instant of a day in São Paulo.
+/// Returns the first instant of a day in São Paulo.
 fn midnight(day: Date) -> Option<Timestamp> {
     day.to_zoned(sao_paulo()).ok().map(|zoned| zoned.timestamp())
 }

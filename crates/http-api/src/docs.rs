@@ -135,16 +135,16 @@ pub fn root(request: &HeaderMap) -> Result<Reply, ApiError> {
     Err(ApiError::new(ErrorCode::NotFound).saying(text))
 }
 
-/// From `/docs` to `/docs/`: the pages name their parts relative to themselves.
+/// Redirects from `/docs` to `/docs/`: the pages use relative links.
 #[must_use]
 pub fn redirect() -> Reply {
     Reply::redirect("/docs/")
 }
 
-/// A file of the documentation pages.
+/// Returns a file of the documentation pages.
 ///
 /// # Errors
-/// `not_found` when there is none of that name.
+/// `not_found` if no file has that name.
 pub fn page(file: &str, request: &HeaderMap) -> Result<Reply, ApiError> {
     let known = ASSETS.read().unwrap_or_else(PoisonError::into_inner).get(file).cloned();
     let asset = if let Some(asset) = known {

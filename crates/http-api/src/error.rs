@@ -39,13 +39,13 @@ macro_rules! error_codes {
             pub const WITHOUT_ROUTE: &'static [Self] =
                 &[Self::MalformedRequest, Self::RequestTimeout, Self::HeadersTooLarge];
 
-            /// The code on the wire.
+            /// Returns the code in responses.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The status it is sent with.
+            /// Returns the HTTP status of the code.
             #[must_use]
             pub const fn status(self) -> StatusCode {
                 match self { $(Self::$variant => StatusCode::$status,)* }
@@ -161,7 +161,7 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// A failure with the code's own text.
+    /// Returns an error with the code's default message.
     #[must_use]
     pub const fn new(code: ErrorCode) -> Self {
         Self {
@@ -194,13 +194,13 @@ impl ApiError {
         Self { issues, ..error }
     }
 
-    /// A bug or a damaged store, with the cause for the log.
+    /// Returns the error for a bug or a damaged store, with the cause for the log.
     #[must_use]
     pub fn internal(cause: impl Into<String>) -> Self {
         Self::new(ErrorCode::InternalError).because(cause)
     }
 
-    /// The same with a text of its own.
+    /// Returns the error with another message.
     #[must_use]
     pub fn saying(self, message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), ..self }
@@ -212,7 +212,7 @@ impl ApiError {
         Self { retry_after_s: Some(seconds), ..self }
     }
 
-    /// The same with a cause for the log.
+    /// Returns the error with a cause for the log.
     #[must_use]
     pub fn because(self, cause: impl Into<String>) -> Self {
         Self { cause: Some(cause.into()), ..self }

@@ -4,7 +4,7 @@ use cais_ports::Fingerprint;
 use cais_strict_json::{Node, Number};
 use ring::digest::{Context, SHA256};
 
-/// SHA-256 of method, path and canonical body: sorted keys, no blanks, numbers by value, strings without needless escapes.
+/// Returns the SHA-256 of method, path and canonical body: sorted keys, no blanks, numbers by value, minimal escapes.
 #[must_use]
 pub fn fingerprint(method: &str, path: &str, body: &Node<'_>) -> Fingerprint {
     let mut text = Vec::with_capacity(512);

@@ -23,7 +23,7 @@ const READY_WITHIN: Duration = Duration::from_secs(1);
 /// The text format of Prometheus.
 const PROMETHEUS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
-/// The process lives: it got this far.
+/// Reports liveness: the process responds.
 #[must_use]
 pub fn live() -> Reply {
     Reply::json(&br#"{"status":"ok"}"#[..])
@@ -48,7 +48,7 @@ pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
     }
 }
 
-/// All numbers.
+/// Returns all metrics.
 #[must_use]
 pub fn metrics(state: &AppState) -> Reply {
     metrics_process::Collector::default().collect();

@@ -9,10 +9,10 @@ use super::error::{ApiError, ErrorCode};
 /// The header that names a caller's attempt.
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
-/// The key of a request that moves or promises money.
+/// Returns the key of a request that creates a resource.
 ///
 /// # Errors
-/// `idempotency_key_required`, or `invalid_idempotency_key` when it breaks the rules or is there twice.
+/// `idempotency_key_required`, or `invalid_idempotency_key` if the key breaks the rules or is sent twice.
 pub fn required_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {
     let complain =
         |code, what: &'static str| ApiError { issues: vec![Issue::new(IDEMPOTENCY_KEY, what)], ..ApiError::new(code) };

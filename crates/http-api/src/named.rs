@@ -31,7 +31,7 @@ pub fn in_path<K: IdKind>(call: &Call<'_>, issues: &Issues) -> Option<ResourceNa
     read::<K>(call.params.first()).map_err(|complaint| issues.add("id", complaint)).ok()
 }
 
-/// The same for calls without parameters.
+/// Returns the name in a path of a request without parameters. Problems are added to `issues`.
 #[must_use]
 pub fn alone<K: IdKind>(call: &Call<'_>, issues: &Issues) -> Option<ResourceName<Id<K>>> {
     query::none(call.query(), issues);

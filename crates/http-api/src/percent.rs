@@ -1,12 +1,12 @@
 //! Percent-encoding of paths and query strings (RFC 3986, section 2.1), decoded exactly once.
 
-/// The text of a path segment; `None` when an escape is broken or the bytes are not UTF-8.
+/// Decodes a path segment; `None` if an escape is malformed or the bytes are not UTF-8.
 #[must_use]
 pub fn decode(text: &str) -> Option<String> {
     decode_bytes(text.bytes())
 }
 
-/// The text of a query's name or value, where `+` is a blank.
+/// Decodes a query's name or value, where `+` is a blank.
 #[must_use]
 pub fn decode_form(text: &str) -> Option<String> {
     decode_bytes(text.bytes().map(|byte| if byte == b'+' { b' ' } else { byte }))

@@ -106,13 +106,13 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// 200 with a JSON body.
+    /// Returns 200 with a JSON body.
     #[must_use]
     pub fn json(body: impl Into<Content>) -> Self {
         Self { status: StatusCode::OK, content_type: Some(JSON), body: body.into(), replay_of: None, extra: Vec::new() }
     }
 
-    /// 200 with a body of another type.
+    /// Returns 200 with a body of another type.
     #[must_use]
     pub fn typed(content_type: HeaderValue, body: impl Into<Content>) -> Self {
         Self { content_type: Some(content_type), ..Self::json(body) }
@@ -135,7 +135,7 @@ impl Reply {
         Self { content_type: None, ..Self::json(Bytes::new()) }
     }
 
-    /// 308 to another place on this host.
+    /// Returns 308 to another path on this host.
     #[must_use]
     pub fn redirect(to: &'static str) -> Self {
         let extra = vec![(LOCATION, HeaderValue::from_static(to))];
@@ -151,13 +151,13 @@ impl Reply {
         Ok(Self { status, replay_of: answer.replay_of, ..Self::json(answer.body) })
     }
 
-    /// A failure.
+    /// Returns the reply for an error.
     #[must_use]
     pub fn failure(error: &ApiError, request: RequestId) -> Self {
         Self { status: error.code.status(), ..Self::json(error.body(request)) }
     }
 
-    /// The same; its request ends when all of it was handed to the connection.
+    /// Returns the reply; its request ends after the whole body was passed to the connection.
     #[must_use]
     pub fn held_by(self, request: Option<RequestGuard>) -> Self {
         let Some(request) = request else { return self };
@@ -207,7 +207,7 @@ impl Reply {
     }
 }
 
-/// The headers that belong to a failure.
+/// Adds the headers of an error.
 fn tell(response: &mut HttpResponse<BoxBody>, error: &ApiError) {
     let headers = response.headers_mut();
     if let Some(seconds) = error.retry_after_s {

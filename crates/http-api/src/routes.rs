@@ -40,7 +40,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// The methods of the header `Allow`.
+    /// Returns the methods of the header `Allow`.
     #[must_use]
     pub const fn allowed(self) -> &'static str {
         match self {

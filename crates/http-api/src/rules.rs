@@ -40,10 +40,10 @@ pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Complaint> {
     ExternalId::parse(string(node)?).map_err(|error| error.to_string().into())
 }
 
-/// The end-to-end id of a Pix.
+/// Reads the end-to-end id of a Pix.
 ///
 /// # Errors
-/// Reads an end-to-end id.
+/// The value is not an end-to-end id.
 pub fn end_to_end_id(node: &Node<'_>) -> Result<EndToEndId, Complaint> {
     EndToEndId::parse(string(node)?).map_err(|error| error.to_string().into())
 }

@@ -1,4 +1,4 @@
-//! `/v1/sandbox/…`: the payer's side and the clock, in the hands of whoever tests against the built-in sandbox.
+//! `/v1/sandbox/…`: the payer's side and the clock, for tests against the built-in sandbox.
 
 pub mod infractions;
 mod institution;
@@ -38,7 +38,7 @@ use cais_strict_json::Node;
 use cais_strict_json::read;
 use cais_strict_json::{Complaint, Fields};
 
-/// The most that API Pix can write: ten integer digits.
+/// Largest amount in API Pix: ten integer digits.
 const MAX_PAYMENT: Money = Money::from_centavos(999_999_999_999);
 /// The smallest payment: one centavo.
 const MIN_PAYMENT: Money = Money::from_centavos(1);
@@ -46,7 +46,7 @@ const MIN_PAYMENT: Money = Money::from_centavos(1);
 const MAX_LATENCY_MS: i64 = 60_000;
 /// Default latency of `slow`, in milliseconds.
 const DEFAULT_LATENCY_MS: i64 = 5_000;
-/// Farthest the clock can be moved either way, in seconds: about ten years.
+/// Largest offset of the clock either way, in seconds: about ten years.
 const MAX_OFFSET_S: i64 = 320_000_000;
 
 /// The simulated failures of the sandbox.
@@ -70,14 +70,14 @@ pub struct Clock {
     offset_s: i64,
 }
 
-/// The built-in sandbox as the API moves it.
+/// The built-in sandbox and its controls.
 #[derive(Clone)]
 pub struct SandboxControls {
     /// The simulated institution.
     pub institution: Arc<dyn Institution>,
     /// The acquirer's configured name.
     pub acquirer: AcquirerName,
-    /// Puts the service's own clock ahead of the machine's, in seconds.
+    /// Sets the offset of the service's own clock from the machine's, in seconds.
     pub move_clock: Arc<dyn Fn(i64) + Send + Sync>,
 }
 
@@ -126,7 +126,7 @@ pub const EXPIRE: Route = Route::write(
 )
 .with_sandbox();
 
-/// Ends the time of a charge.
+/// Expires a charge.
 ///
 /// # Errors
 /// As [`pay`].
@@ -156,7 +156,7 @@ fn describe_expire() -> operation::Description {
     }
 }
 
-/// Moves a charge upstream, then shows it as it is afterwards.
+/// Changes a charge upstream, then returns its new state.
 async fn move_charge(
     call: &Call<'_>,
     caller: &Arc<Caller>,
@@ -240,10 +240,10 @@ pub const CLOCK: Route = Route {
     .with_sandbox()
 };
 
-/// Moves the clocks of service and sandbox together.
+/// Sets the clocks of service and sandbox together.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`; what forbids the account to write.
+/// `VALIDATION_ERROR`; a missing permission to write.
 async fn clock(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     query::none(call.query(), &issues);
@@ -323,7 +323,7 @@ fn mode(node: &Node<'_>) -> Result<FaultMode, Complaint> {
     known.ok_or_else(|| format!("must be one of {}", FaultMode::ALL.map(FaultMode::as_str).join(", ")).into())
 }
 
-/// Reads an object's fields and refuses the rest.
+/// Reads an object's fields and rejects all others.
 fn object<T>(body: &[u8], issues: &Issues, take: impl FnOnce(&mut Fields<'_, '_>) -> Option<T>) -> Option<T> {
     let node = read(body, issues);
     let mut fields = Fields::of(&node, "", issues)?;

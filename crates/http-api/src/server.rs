@@ -18,13 +18,13 @@ use super::state::AppState;
 pub struct ServeOptions {
     /// Threads that serve the public address.
     pub workers: usize,
-    /// Seconds that requests in flight get when the servers are stopped.
+    /// Seconds for requests in flight after the servers are stopped.
     pub shutdown_timeout_s: u64,
     /// Limits of connections.
     pub limits: ConnectionLimits,
 }
 
-/// Both servers, running once they are polled. Neither listens for signals: whoever started them stops them.
+/// Both servers, which run while they are polled. Neither handles signals: the caller stops them.
 pub struct Servers {
     /// The public address.
     pub public: Server,

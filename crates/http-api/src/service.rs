@@ -47,7 +47,7 @@ pub async fn answer(
     mut payload: Payload,
 ) -> HttpResponse {
     let started = Instant::now();
-    // There is no connection in tests that call the application itself.
+    // Tests that call the application directly have no connection.
     let connection = request.conn_data::<Rc<Connection>>();
     let body_within = connection.map_or(ConnectionLimits::default().body_within, |connection| connection.body_within());
     let mut connection = connection.map(Connection::begin_request);
@@ -102,7 +102,7 @@ fn panicked(panic: &(dyn Any + Send)) -> ApiError {
     ApiError::internal(format!("the handler panicked: {}", text.unwrap_or("without a word")))
 }
 
-/// The checks in their order, then the handler.
+/// Runs the checks in their order, then the handler.
 async fn handle(
     state: &Arc<AppState>,
     router: &Router,
@@ -172,7 +172,7 @@ async fn authenticate(state: &AppState, request: &HttpRequest, visit: &mut Visit
     }
 }
 
-/// The failure of a caller that is not recognised; `reason` is for the log and the metrics alone.
+/// Returns the error for an unauthenticated caller; `reason` is for the log and the metrics only.
 fn unauthenticated(code: ErrorCode, reason: String) -> ApiError {
     metrics::counter!(auth_failures::TOTAL, "reason" => reason.clone()).increment(1);
     ApiError::new(code).because(reason)

@@ -33,7 +33,7 @@ pub struct AppState {
     pub syncs: SyncGate,
     /// The files that are being written.
     pub exports: Exports,
-    /// The built-in sandbox, when it is the upstream.
+    /// The built-in sandbox, if it is the upstream.
     pub sandbox: Option<SandboxControls>,
     /// The acquirers and their callback paths.
     pub callbacks: CallbackPaths,
@@ -63,7 +63,7 @@ impl Bell {
     }
 }
 
-/// Tells workers that there is something to do. Cloning shares the bells.
+/// Notifies workers of new work. Clones share the signals.
 #[derive(Debug, Clone, Default)]
 pub struct WorkerBells {
     /// Wakes the worker of callbacks.

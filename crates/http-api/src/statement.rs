@@ -23,7 +23,7 @@ use crate::representation::statement::Entry;
 use crate::representation::values::{Page, to_json};
 use crate::routes::Route;
 
-/// The parts of the money that a statement shows: what is in transit is in none.
+/// The parts of the balance in a statement; money in transit belongs to none.
 const BUCKETS: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
 /// The route of `list_entries`.

@@ -62,17 +62,17 @@ struct RouteNumbers {
 pub struct Answered<'a> {
     /// Its id.
     pub request: RequestId,
-    /// The route's place in the table; `None` when there is none.
+    /// The route's place in the table; `None` without a route.
     pub route: Option<usize>,
     /// The method as it was sent.
     pub method: &'a str,
-    /// The trace that the request is part of, by its `traceparent`.
+    /// The trace of the request, from its `traceparent`.
     pub trace_id: Option<&'a str>,
     /// The address of the client.
     pub client: Option<IpAddr>,
     /// The caller's account.
     pub account: Option<AccountId>,
-    /// The public part of the key that was presented, valid or not.
+    /// The public part of the presented key, valid or not.
     pub key: Option<&'a KeyPrefix>,
     /// The response's status.
     pub status: StatusCode,
@@ -95,7 +95,7 @@ impl Default for Telemetry {
 }
 
 impl Telemetry {
-    /// No request yet.
+    /// Returns metrics without requests.
     #[must_use]
     pub fn new() -> Self {
         let routes = ROUTES.iter().map(|route| {

@@ -14,9 +14,9 @@ const FIRST_COPY: u32 = 257;
 /// The last symbol there is.
 const LAST_SYMBOL: u32 = 285;
 
-/// The deflate stream of a picture: blank rows, four equal rows for each line, blank rows.
+/// Returns the deflate stream of an image: blank rows, four equal rows for each line, blank rows.
 ///
-/// A line is a row of modules without its margins, two modules a byte; each has `line_bytes`.
+/// A line is a row of modules without its margins, two modules per byte; each has `line_bytes`.
 pub(super) fn compress<'a>(lines: impl Iterator<Item = &'a [u8]>, line_bytes: u32) -> Vec<u8> {
     let [before, after] = MARGINS;
     let row_bytes = before + line_bytes + after;
@@ -59,7 +59,7 @@ struct Run {
 }
 
 impl Run {
-    /// Of 3 to 257 bytes; the symbol counts from that of the shortest copy.
+    /// Returns the symbol for a copy of 3 to 257 bytes, counted from that of the shortest copy.
     fn of_length(bytes: u32) -> Self {
         Self::new(bytes - 3, 2)
     }
@@ -87,7 +87,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Up to 32 bits, the lowest first.
+    /// Writes up to 32 bits, lowest first.
     fn push(&mut self, bits: u32, count: u32) {
         self.pending |= u64::from(bits) << self.count;
         self.count += count;
@@ -122,7 +122,7 @@ impl Stream {
         self.push_code(0b1_1001_0000 + u32::from(LIGHT) - 144, 9);
     }
 
-    /// Copies of what lies `distance` bytes back, as few as their greatest length allows, all of about the same length.
+    /// Writes copies of the bytes `distance` back. The copies are as few as possible, with roughly equal lengths.
     fn fixed_copy(&mut self, bytes: u32, distance: u32) {
         let copies = bytes.div_ceil(LONGEST_COPY);
         for copy in 0..copies {
@@ -149,7 +149,8 @@ impl Stream {
         self.push(2, 2);
         self.push(LAST_SYMBOL + 1 - FIRST_COPY, 5);
         self.push(distance.symbol + 1, 5);
-        // The table that the table is written in, in the order 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1.
+        // The lengths of the code that encodes the table, in the order 16, 17, 18, 0, 8, 7, 9, 6, and so on (section
+        // 3.2.7).
         let bits = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 3, 0, 3, 0, 3];
         self.push(14, 4);
         for bits in bits {
@@ -177,13 +178,13 @@ impl Stream {
         self.push_code(0b100 + bits - 1, 3);
     }
 
-    /// 11 to 138 symbols that do not occur.
+    /// Writes 11 to 138 symbols that do not occur.
     fn unused_symbols(&mut self, count: u32) {
         self.push(0, 1);
         self.push(count - 11, 7);
     }
 
-    /// Two modules. The end of the block is 1110, the copy 1111; the first bit of a code is the lowest here.
+    /// Writes two modules. The end of the block is 1110, the copy 1111; the first bit of a code is the lowest here.
     fn own_literal(&mut self, byte: u8) {
         let (code, count) = match byte {
             0x00 => (0b00, 2),

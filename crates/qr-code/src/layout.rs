@@ -34,7 +34,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of a version; `None` for a version so large that people cannot scan it from a screen.
+    /// Returns the layout of a version; `None` for a version too large to scan from a screen.
     pub(super) fn of(version: Version) -> Option<&'static Self> {
         static LAYOUTS: [OnceLock<Layout>; VERSIONS] = [const { OnceLock::new() }; VERSIONS];
         let Version::Normal(number) = version else { return None };
@@ -93,7 +93,7 @@ fn bit_numbers(canvas: &Canvas, side: usize) -> Vec<Option<u16>> {
     bits
 }
 
-/// Before any data is drawn, its modules are the empty ones.
+/// Returns `true` for a module of data. Before any data is drawn, these are the empty modules.
 fn is_data(canvas: &Canvas, x: usize, y: usize) -> bool {
     let place = i16::try_from(x).ok().zip(i16::try_from(y).ok());
     place.is_some_and(|(x, y)| matches!(canvas.get(x, y), Module::Empty))

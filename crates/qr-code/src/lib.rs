@@ -35,14 +35,14 @@ struct Memory {
 }
 
 impl QrImages {
-    /// Returns the image of `code` as a data URL; `None` when it is too long for a QR code that people can scan.
+    /// Returns the image of `code` as a data URL; `None` if the code is too long for a QR code that people can scan.
     #[must_use]
     pub fn data_url(&self, code: &str) -> Option<Arc<str>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).images.get(code).cloned();
         if known.is_some() {
             return known;
         }
-        // Rendered outside the lock: two callers may render the same image once, none waits for another.
+        // Rendered outside the lock: two callers may render the same image, but neither waits for the other.
         let image: Arc<str> = data_url(code)?.into();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remember(code.into(), Arc::clone(&image));
         Some(image)

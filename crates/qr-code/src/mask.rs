@@ -14,13 +14,13 @@ pub(super) fn choose(masked: &[Vec<u128>], data: &[u128]) -> Vec<u128> {
     candidates.min_by_key(|rows: &Vec<u128>| penalty(rows)).unwrap_or_default()
 }
 
-/// The sum of the four penalties of the standard.
+/// Returns the sum of the standard's four penalties.
 fn penalty(rows: &[u128]) -> u32 {
     let across = rows.iter().map(|row| runs_across(*row, rows.len()) + finders_across(*row, rows.len()));
     across.sum::<u32>() + runs_down(rows) + finders_down(rows) + blocks(rows) + imbalance(rows)
 }
 
-/// The lowest `count` bits; at most 127.
+/// Returns a number with the lowest `count` bits set; at most 127.
 fn low_bits(count: usize) -> u128 {
     (1_u128 << count).wrapping_sub(1)
 }
@@ -79,7 +79,7 @@ fn finders_down(rows: &[u128]) -> u32 {
     costs.sum()
 }
 
-/// Every square of 2 × 2 modules alike costs 3.
+/// Returns the cost of blocks: every square of 2 × 2 equal modules costs 3.
 fn blocks(rows: &[u128]) -> u32 {
     let pairs = low_bits(rows.len() - 1);
     let squares = rows.array_windows().map(|[upper, lower]| {
@@ -89,7 +89,7 @@ fn blocks(rows: &[u128]) -> u32 {
     3 * squares.sum::<u32>()
 }
 
-/// Every whole 5 % of distance from as many dark as light modules costs 10.
+/// Returns the cost of imbalance: every full 5 % of deviation from equal dark and light modules costs 10.
 fn imbalance(rows: &[u128]) -> u32 {
     let dark: u32 = rows.iter().map(|row| row.count_ones()).sum();
     let all = u32::try_from(rows.len() * rows.len()).unwrap_or(u32::MAX).max(1);

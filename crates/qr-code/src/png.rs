@@ -24,7 +24,7 @@ pub(super) const MARGINS: [u32; 2] = [3, 2];
 
 /// The first bytes of every PNG file (section 5.2).
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// One bit per pixel, grey, the only compression, the only set of filters, not interlaced (section 11.2.1).
+/// A single bit per pixel, grey, the only compression, the only set of filters, not interlaced (section 11.2.1).
 const FORMAT: [u8; 5] = [1, 0, 0, 0, 0];
 /// A stream of deflate, made with little effort; no dictionary (RFC 1950, section 2.2).
 const ZLIB_HEADER: [u8; 2] = [0x78, 0x01];
@@ -68,7 +68,7 @@ fn lines(rows: &[u128], line_bytes: usize) -> Vec<u8> {
     lines
 }
 
-/// A chunk: length, kind, content, and the CRC of kind and content (section 5.3).
+/// Writes a chunk: length, kind, content, and the CRC of kind and content (section 5.3).
 fn chunk(file: &mut Vec<u8>, kind: [u8; 4], parts: &[&[u8]]) -> Option<()> {
     let length = u32::try_from(parts.iter().map(|part| part.len()).sum::<usize>()).ok()?;
     file.extend_from_slice(&length.to_be_bytes());
@@ -81,7 +81,7 @@ fn chunk(file: &mut Vec<u8>, kind: [u8; 4], parts: &[&[u8]]) -> Option<()> {
     Some(())
 }
 
-/// The Adler-32 of all rows of pixels (RFC 1950, section 9).
+/// Returns the Adler-32 of all rows of pixels (RFC 1950, section 9).
 fn checksum(lines: &[u8], line_bytes: usize) -> u32 {
     let blank = vec![LIGHT; line_bytes];
     let mut adler = Adler { sum: 1, sum_of_sums: 0 };
@@ -131,7 +131,7 @@ mod tests {
     use super::super::tests::decode;
     use super::*;
 
-    /// Any modules in a code of any version that has an image.
+    /// Generates arbitrary modules in a code of any version that has an image.
     fn codes() -> impl Strategy<Value = Vec<u128>> {
         (1..=27_usize).prop_flat_map(|version| {
             let side = 4 * version + 17;

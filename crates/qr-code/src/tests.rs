@@ -14,7 +14,7 @@ fn codes() -> [String; 3] {
     [usual.to_owned(), longest, "0002".to_owned()]
 }
 
-/// The pixels of a side, and the picture, a byte per pixel; every checksum is checked.
+/// Decodes a PNG and checks every checksum. Returns the pixels of a side, and a byte per pixel.
 pub(super) fn decode(file: &[u8]) -> Result<(usize, Vec<u8>), DecodingError> {
     let mut options = DecodeOptions::default();
     options.set_ignore_checksums(false);
@@ -54,7 +54,7 @@ fn images_scan() {
 fn images_are_small() {
     let [usual, ..] = codes();
     let length = data_url(&usual).unwrap().len();
-    // A general compressor that is as fast leaves 2,500.
+    // A general compressor of equal speed leaves 2,500.
     assert!(length < 800, "{length} characters");
 }
 

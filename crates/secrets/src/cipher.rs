@@ -1,4 +1,4 @@
-//! Secrets that are read again: AES-256-GCM under a key that follows from the master key.
+//! Encryption of stored secrets: AES-256-GCM under a key derived from the master key.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Aes256GcmCipher {
         Self { key: keyed_hash.hash(PURPOSE, LABEL).0, random: keyed_hash }
     }
 
-    /// `None` never: the key has the algorithm's length.
+    /// Returns the cipher. Never `None`: the key has the algorithm's length.
     fn cipher(&self) -> Option<LessSafeKey> {
         UnboundKey::new(&AES_256_GCM, &self.key).ok().map(LessSafeKey::new)
     }

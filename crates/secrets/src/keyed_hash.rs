@@ -43,13 +43,13 @@ impl KeyedHash for HmacSha256 {
         hmac::verify(&self.key(purpose), secret, &hash.0).is_ok()
     }
 
-    /// Ends the request by a panic where the system has no random bytes: a secret that is not random must never be made.
+    /// Panics if the system has no random bytes: a predictable secret must never be created.
     fn fill_random(&self, bytes: &mut [u8]) {
         assert!(self.random.fill(bytes).is_ok(), "the system gives no secure random bytes");
     }
 }
 
-/// Returns the unguessable part of the address that an acquirer calls back: 32 hex characters, equal on every node, different for
+/// Returns the secret part of an acquirer's callback address: 32 hex characters, equal on every node, different for
 /// each generation.
 #[must_use]
 pub fn callback_token(keyed_hash: &dyn KeyedHash, acquirer: &AcquirerName, generation: u32) -> String {

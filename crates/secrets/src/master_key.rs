@@ -61,7 +61,7 @@ impl MasterKey {
         self.distinct_bytes() == 1
     }
 
-    /// Returns whether the bytes repeat more than those of a random key ever do.
+    /// Returns `true` if the bytes repeat more often than those of a random key.
     #[must_use]
     pub fn is_weak(&self) -> bool {
         self.distinct_bytes() < MIN_DISTINCT_BYTES
@@ -71,7 +71,7 @@ impl MasterKey {
         self.0.iter().collect::<BTreeSet<_>>().len()
     }
 
-    /// Returns the key of a data directory; `None` when its file does not exist.
+    /// Returns the key of a data directory; `None` if its file does not exist.
     ///
     /// # Errors
     /// [`MasterKeyError`].
@@ -116,7 +116,7 @@ fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    // The name must survive a power cut as the hashes made with the key will.
+    // The directory entry must survive a power failure, as the hashes under the key do.
     if let Some(folder) = path.parent() {
         fs::File::open(folder)?.sync_all()?;
     }

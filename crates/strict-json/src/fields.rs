@@ -29,13 +29,13 @@ impl<'n, 'a> Fields<'n, 'a> {
         }
     }
 
-    /// The field's value as it was sent; `null` is its absence.
+    /// Returns the field's value as sent; `null` counts as absent.
     pub fn take(&mut self, name: &'static str) -> Option<&'n Node<'a>> {
         self.known.push(name);
         self.members.iter().find(|(known, _)| known == name).map(|(_, node)| node).filter(|node| **node != Node::Null)
     }
 
-    /// A field that may be absent, judged by `rule` when it is there.
+    /// Returns an optional field, checked by `rule` if present.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
@@ -45,7 +45,7 @@ impl<'n, 'a> Fields<'n, 'a> {
         self.judge(name, node, rule)
     }
 
-    /// A field that must be there.
+    /// Returns a required field.
     pub fn required<T>(
         &mut self,
         name: &'static str,

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// Problems that are reported at most; more would only repeat themselves.
+/// Limit of reported problems; more would only repeat themselves.
 const MAX_ISSUES: usize = 64;
-/// Characters of a path that are repeated to the caller, who may have sent a whole book as a field's name.
+/// Limit of a path in messages, in characters: a caller may send a field name of any length.
 const MAX_PATH_CHARS: usize = 128;
 
 /// A problem of a request.

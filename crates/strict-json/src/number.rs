@@ -28,7 +28,7 @@ impl Number {
         Self { negative, digits, exponent }
     }
 
-    /// The number as an integer; `None` when it has decimals or does not fit in 64 bits.
+    /// Returns the number as an integer; `None` if it has decimals or does not fit in 64 bits.
     #[must_use]
     pub fn to_i64(&self) -> Option<i64> {
         if self.digits.is_empty() {

@@ -126,14 +126,14 @@ impl Builder<'_> {
         Node::Object(kept)
     }
 
-    /// The syntax was checked before: what is left is an escape that is half a character.
+    /// Reports invalid text. The syntax was checked before, so only an unpaired surrogate escape is left.
     fn broken_text<'a>(&self, path: &str) -> Node<'a> {
         self.issues.add(path, "has an escape that is not a character");
         Node::Unreadable
     }
 }
 
-/// The path of a member.
+/// Returns the path of a member.
 #[must_use]
 pub fn child(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }

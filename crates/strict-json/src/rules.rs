@@ -1,4 +1,4 @@
-//! Rules for values without a meaning of their own: numbers, strings, flags, arrays.
+//! Rules for JSON types: numbers, strings, flags, arrays.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! `cais account`: what operators do with accounts.
+//! `cais account`: the operators' commands for accounts.
 
 use cais_domain::account::{Account, Features, Kyc};
 use cais_domain::document::Document;

@@ -43,10 +43,10 @@ pub struct ListArgs {
     starting_after: Option<AuditId>,
 }
 
-/// Carries the command out.
+/// Runs the command.
 ///
 /// # Errors
-/// An account that does not exist, or a store that cannot be read.
+/// The account does not exist, or the store cannot be read.
 pub async fn run(ports: &Ports, command: AuditCommand, output: Output) -> anyhow::Result<()> {
     let AuditCommand::List(args) = command;
     let account = match &args.account {
@@ -107,7 +107,7 @@ fn cells(row: &AuditRow) -> Vec<String> {
     ]
 }
 
-/// The fields that differ, with their values before and after; empty of a new record.
+/// Returns the changed fields with their values before and after; empty for a new record.
 fn changed(row: &AuditRow) -> String {
     let state = |text: &Option<String>| -> Option<Value> { serde_json::from_str(text.as_deref()?).ok() };
     let mut parts = Vec::new();

@@ -21,7 +21,7 @@ pub enum ConfigCommand {
     Docs,
 }
 
-/// Carries the command out.
+/// Runs the command.
 ///
 /// # Errors
 /// The mistakes of the configuration, for `print`.
@@ -40,7 +40,7 @@ pub fn run(command: &ConfigCommand, sources: &Sources, output: Output) -> anyhow
 }
 
 fn check(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
-    // Certificates are read too: what would stop `serve` is named here.
+    // Certificates are read too, so that every reason for `serve` to fail is listed here.
     let mut found = Vec::new();
     let mut problems = match Config::load(sources) {
         Ok(config) => {
@@ -94,7 +94,7 @@ fn print(config: &Config, output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A number as a number, a flag as a flag, all else as text.
+/// Returns a number as a number, a flag as a boolean, all else as text.
 fn typed(entry: &Effective) -> Value {
     let literal = entry.is_literal.then(|| serde_json::from_str(&entry.value).ok()).flatten();
     literal.unwrap_or_else(|| Value::String(entry.value.clone()))

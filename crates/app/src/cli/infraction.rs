@@ -84,10 +84,10 @@ fn status(word: &str) -> Result<InfractionStatus, String> {
     InfractionStatus::parse(word).ok_or_else(|| format!("must be one of {}", known()))
 }
 
-/// Carries the command out.
+/// Runs the command.
 ///
 /// # Errors
-/// An account or infraction does not exist, a decision is refused, or the store fails.
+/// An account or infraction does not exist, a decision is rejected, or the store fails.
 pub async fn run(ports: &Ports, operator: &Operator, command: InfractionCommand, output: Output) -> anyhow::Result<()> {
     match command {
         InfractionCommand::List { email, status, needs_review } => {
@@ -202,7 +202,7 @@ async fn show(ports: &Ports, id: InfractionId, output: Output) -> anyhow::Result
     Ok(())
 }
 
-/// The e-mail of an account, each looked up once.
+/// Returns the e-mail of an account; each is looked up once.
 async fn email_of(
     ports: &Ports,
     account: AccountId,

@@ -1,4 +1,4 @@
-//! `cais ledger`: proves that the books add up.
+//! `cais ledger`: verifies balances against their entries.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `cais listen`: brings the events of an account to this machine as they happen, signed as webhooks are.
+//! `cais listen`: forwards new events of an account to this machine, signed as webhooks are.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -69,10 +69,10 @@ fn event_type(name: &str) -> Result<EventType, String> {
     EventType::parse(name.trim()).ok_or_else(|| format!("must be one of {}", known()))
 }
 
-/// Forwards what happens from now on until a signal ends it.
+/// Forwards new events until a signal ends the command.
 ///
 /// # Errors
-/// A key that may not read events, an address that is none, a service that was never reached.
+/// The key may not read events, the address is malformed, or the service was never reached.
 pub async fn run(config: &Config, args: ListenArgs, output: Output) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
     let key = secret::read(args.key_file.as_deref(), API_KEY_VARIABLE)?;
@@ -87,7 +87,7 @@ pub async fn run(config: &Config, args: ListenArgs, output: Output) -> anyhow::R
     }
 }
 
-/// The service of this configuration, as this machine reaches it.
+/// Returns the address of the configured service, as reachable from this machine.
 fn service_of(config: &Config) -> String {
     let listen = addresses::read(&config.data_dir).unwrap_or(config.listen);
     format!("http://{}", addresses::reachable(listen))

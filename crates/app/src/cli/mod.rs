@@ -1,4 +1,4 @@
-//! The command line: what can be typed, and who carries it out.
+//! The command line: its definition and the dispatch to commands.
 
 mod account;
 mod audit;
@@ -135,7 +135,8 @@ enum Command {
     },
 }
 
-/// Carries out the command line. The exit code is 0 after success, 1 after a failure, and 2 after a mistake in the command line.
+/// Runs the command line. The exit code is 0 after success, 1 after a failure, and 2 after a mistake in the command
+/// line.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse().and_then(Cli::accept) {

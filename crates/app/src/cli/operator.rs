@@ -25,7 +25,7 @@ fn user() -> String {
     })
 }
 
-/// The name of a user in the table of users: `name:password:uid:…`.
+/// Returns the name of a user from the table of users: `name:password:uid:…`.
 fn name_of<'t>(uid: &str, users: &'t str) -> Option<&'t str> {
     users.lines().find_map(|line| {
         let mut parts = line.split(':');

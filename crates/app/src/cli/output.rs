@@ -43,7 +43,7 @@ pub fn tell(text: &str) -> io::Result<bool> {
     }
 }
 
-/// Columns under their headings, each as wide as its widest cell.
+/// Aligns columns under their headings, each as wide as its widest cell.
 #[must_use]
 pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {

@@ -1,4 +1,4 @@
-//! `cais reconcile`: compares our charges, payouts and refunds with the acquirers' own lists, and credits what we missed.
+//! `cais reconcile`: compares charges, payouts and refunds with the acquirers' lists, and credits missed payments.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -73,7 +73,7 @@ pub async fn run(config: Config, args: ReconcileArgs, output: Output) -> anyhow:
     Ok(code_of(&report))
 }
 
-/// Moves on standard error while it is a terminal, and is nowhere else.
+/// Returns the progress display: on standard error if that is a terminal, otherwise none.
 fn progress_bar() -> anyhow::Result<ProgressBar> {
     let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}")?;
     let bar = ProgressBar::new_spinner().with_style(style);

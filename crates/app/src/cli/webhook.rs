@@ -1,4 +1,4 @@
-//! `cais webhook`: what a developer of a receiver needs by hand.
+//! `cais webhook`: tools for a developer of a receiver.
 
 use std::fs;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! Judges the data directory without leaving anything behind.
+//! Checks the data directory and leaves no files behind.
 
 use std::fs::{self, OpenOptions};
 use std::io;

@@ -1,4 +1,4 @@
-//! The configuration: read once at the start, judged as a whole, every mistake named.
+//! The configuration: read once at the start, checked as a whole, with all mistakes reported.
 
 mod acquirers;
 mod directory;
@@ -37,7 +37,7 @@ use cais_secrets::MasterKey;
 pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 /// Default address of the metrics.
 pub const DEFAULT_ADMIN_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9180);
-/// Seconds of notice that load balancers get by default: two of the probes that most of them make every two seconds.
+/// Default notice for load balancers, in seconds. Most of them probe every two seconds, so two probes fit.
 const DRAIN_DELAY_S: u32 = 5;
 /// The key of the data directory.
 const DATA_DIR: &str = "data_dir";
@@ -53,9 +53,9 @@ const CIDR_BLOCKS: &str = "CIDR blocks such as 10.0.0.0/8";
 /// Settings of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreTuning {
-    /// Groups of accounts that commit beside each other.
+    /// Groups of accounts that commit in parallel.
     pub lanes: usize,
-    /// Changes that are committed together at most.
+    /// Largest number of changes in one commit.
     pub max_batch: usize,
     /// Connections that read.
     pub readers: u32,
@@ -99,7 +99,7 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// Threads that serve the API.
     pub workers: usize,
-    /// Seconds between not being ready and not listening.
+    /// Seconds between the end of readiness and the end of listening.
     pub drain_delay_s: u32,
     /// Filter of the log.
     pub log: String,
@@ -109,14 +109,14 @@ pub struct Config {
     pub webhooks: WebhookSettings,
     /// `true`: the built-in sandbox is the upstream.
     pub sandbox: bool,
-    /// The acquirers in the order of their names; none beside the sandbox.
+    /// The acquirers sorted by name; empty with the sandbox.
     pub acquirers: Vec<AcquirerConfig>,
-    /// Every value that is in force, secrets masked.
+    /// Every effective value, with secrets masked.
     pub effective: Vec<Effective>,
 }
 
 impl Config {
-    /// Reads and judges everything.
+    /// Reads and checks all keys.
     ///
     /// # Errors
     /// [`Problems`]: every mistake at once.
@@ -192,10 +192,10 @@ impl Config {
 }
 
 impl Config {
-    /// Returns the SQLite file in the data directory, which is the database when no other is configured.
+    /// Returns the URL of the default database, an SQLite file in the data directory.
     ///
     /// # Errors
-    /// A directory whose path names no file of a database.
+    /// The directory's path cannot be part of a database URL.
     pub fn default_database_url(&self) -> Result<DatabaseUrl, DatabaseUrlError> {
         DatabaseUrl::parse(&default_database(&self.data_dir))
     }

@@ -23,7 +23,7 @@ const MAX_SECRET_BYTES: u64 = 64 * 1024;
 pub struct Effective {
     /// The key.
     pub key: String,
-    /// The value, or a mask; empty when there is none.
+    /// The value, or a mask; empty without a value.
     pub value: String,
     /// Origin of the value.
     pub origin: String,
@@ -40,7 +40,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Begins to read, with a problem for every key that does not exist.
+    /// Returns a reader with a problem for every unknown key.
     pub fn new(figment: Figment) -> Self {
         let mut reader = Self { figment, problems: Vec::new(), effective: Vec::new() };
         let mut leaves = Vec::new();
@@ -132,7 +132,7 @@ impl Reader {
         }
     }
 
-    /// A whole number in `range`, else `default`.
+    /// Returns a whole number in `range`, else `default`.
     pub fn number(&mut self, path: &str, default: u32, range: RangeInclusive<u32>) -> u32 {
         let Some(value) = self.find(path) else {
             self.show_literal(path, default.to_string());
@@ -160,7 +160,7 @@ impl Reader {
         }
     }
 
-    /// A flag, else `default`.
+    /// Returns a flag, else `default`.
     pub fn flag(&mut self, path: &str, default: bool) -> bool {
         let flag = match self.find(path) {
             None => Some(default),

@@ -15,11 +15,11 @@ pub const PREFIX: &str = "CAIS_";
 pub const SEPARATOR: &str = "__";
 /// Names the file, and is no key.
 const CONFIG_VARIABLE: &str = "CAIS_CONFIG";
-/// Holds an API key for commands that call a service, and is no key of the configuration.
+/// The variable with an API key for commands that call a service. No key of the configuration.
 pub const API_KEY_VARIABLE: &str = "CAIS_API_KEY";
-/// Holds the secret that signs webhooks for commands that check or send some, and is no key of the configuration.
+/// The variable with the signing secret for commands that check or send webhooks. No key of the configuration.
 pub const WEBHOOK_SECRET_VARIABLE: &str = "CAIS_WEBHOOK_SECRET";
-/// Variables that are no keys of the configuration.
+/// Variables that are not keys of the configuration.
 const NO_KEYS: [&str; 3] = [CONFIG_VARIABLE, API_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
 /// The name of the provider of environment variables.
 const ENVIRONMENT: &str = "environment";
@@ -38,7 +38,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The file of the command line and this process's environment.
+    /// Returns the file of the command line and this process's environment.
     #[must_use]
     pub fn of_process(file: Option<PathBuf>) -> Self {
         let variables = std::env::vars_os()
@@ -55,7 +55,7 @@ impl Sources {
         self
     }
 
-    /// The configuration file: of `--config`, else of `CAIS_CONFIG`.
+    /// Returns the configuration file: that of `--config`, else that of `CAIS_CONFIG`.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         let named = self.variables.iter().find(|(name, value)| name == CONFIG_VARIABLE && !value.is_empty());

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// A base URL without the slash at its end.
+/// Returns a base URL without the slash at its end.
 ///
 /// # Errors
 /// The rule that the text breaks.
@@ -35,7 +35,7 @@ pub fn upstream(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The host of `host:port`, without the brackets of IPv6.
+/// Returns the host of `host:port`, without the brackets of IPv6.
 fn host(authority: &str) -> &str {
     match authority.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),

@@ -129,7 +129,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
     found
 }
 
-/// The files that hold secrets, each with its key.
+/// Returns the files that hold secrets, each with its key.
 fn secret_files(config: &Config) -> Vec<(String, String)> {
     let holds_secret = |key: &str| {
         keys::find(key).is_some_and(|(_, is_file)| is_file) || key.ends_with(&format!(".certificate{FILE_SUFFIX}"))

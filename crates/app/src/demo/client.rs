@@ -46,7 +46,7 @@ impl Response {
         serde_json::from_slice(&self.body).context("the answer is not JSON")
     }
 
-    /// A header's value, by its name in lower case.
+    /// Returns a header's value, by its name in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())

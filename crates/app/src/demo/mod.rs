@@ -140,7 +140,7 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
     Ok(key)
 }
 
-/// The operator in the audit log of the demonstration.
+/// Returns the operator in the audit log of the demonstration.
 fn operator() -> Operator {
     let own = || "demo".to_owned();
     Operator { name: own(), source: own(), host: own() }

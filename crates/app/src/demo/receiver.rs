@@ -34,7 +34,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// A header's value, by its name in lower case; empty when there is none.
+    /// Returns a header's value, by its name in lower case; empty without the header.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
@@ -91,7 +91,7 @@ impl Receiver {
         Ok(Self { address, kept, task })
     }
 
-    /// The address to register.
+    /// Returns the address to register.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/hooks", self.address)
@@ -134,7 +134,7 @@ async fn receive(mut connection: TcpStream, kept: &Mutex<Vec<Webhook>>) -> anyho
     Ok(connection.shutdown().await?)
 }
 
-/// The request, once all of it is there.
+/// Returns the request once it is complete.
 fn parse(request: &[u8]) -> Option<Webhook> {
     let end = request.windows(4).position(|window| window == b"\r\n\r\n")?;
     let (head, rest) = request.split_at(end);

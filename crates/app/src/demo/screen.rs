@@ -20,7 +20,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// The screen of this process.
+    /// Returns the screen of this process.
     #[must_use]
     pub fn of_process() -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

@@ -43,13 +43,13 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// The amount of the charge.
+    /// Returns the amount of the charge.
     #[must_use]
     pub const fn amount() -> Money {
         AMOUNT
     }
 
-    /// The amount of the payout.
+    /// Returns the amount of the payout.
     #[must_use]
     pub const fn payout() -> Money {
         PAYOUT

@@ -59,7 +59,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection that was accepted just now.
+    /// Returns the state of a newly accepted connection.
     #[must_use]
     pub fn new(limits: ConnectionLimits, peer: Option<SocketAddr>) -> Rc<Self> {
         let phase = Cell::new(Phase::Head { since: Instant::now() });
@@ -67,7 +67,7 @@ impl Connection {
         Rc::new(Self { limits, peer, phase, blocked_since, closing, late_head })
     }
 
-    /// The other side.
+    /// Returns the peer's address.
     #[must_use]
     pub const fn peer(&self) -> Option<SocketAddr> {
         self.peer

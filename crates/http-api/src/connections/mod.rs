@@ -54,7 +54,7 @@ pub const MAX_CONNECTIONS: usize = 10_000;
 pub const DEFAULT_PER_ADDRESS: u32 = 256;
 
 impl ConnectionLimits {
-    /// The admin address: probes and a scraper, each with few connections.
+    /// Returns the limits of the admin address, which serves probes and a scraper with few connections.
     #[must_use]
     pub fn admin(self) -> Self {
         const CONNECTIONS: usize = 64;

@@ -12,7 +12,7 @@ pub struct PerAddress {
 }
 
 impl PerAddress {
-    /// At most `limit` connections of each address.
+    /// Returns a counter with at most `limit` connections per address.
     #[must_use]
     pub fn new(limit: u32) -> Self {
         Self { limit, counts: Arc::default() }

@@ -25,7 +25,7 @@ pub struct GuardedStream {
 }
 
 impl GuardedStream {
-    /// The stream of `connection`.
+    /// Returns the stream of `connection`.
     pub fn new(io: TcpStream, connection: Rc<Connection>, state: Arc<AppState>) -> Self {
         Self { io, connection, state, own: Vec::new() }
     }

@@ -33,7 +33,7 @@ const STRICT: [&str; 13] = [
     "Clock",
 ];
 
-/// All of them.
+/// Returns all components.
 pub fn all() -> Components {
     let mut components = ComponentsBuilder::new()
         .schema_from::<charge::Charge>()

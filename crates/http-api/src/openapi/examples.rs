@@ -43,7 +43,7 @@ pub fn pending() -> Option<Value> {
     Some(value)
 }
 
-/// A paid charge.
+/// Returns a paid charge.
 pub fn paid() -> Option<Value> {
     rendered(&charge(true)?)
 }
@@ -63,7 +63,7 @@ pub fn charges() -> Option<Value> {
     serde_json::from_slice(&page_of_json(&[row], Some(charge.id))).ok()
 }
 
-/// A balance.
+/// Returns a balance.
 pub fn balances() -> Option<Value> {
     let balances = Balances {
         available: Money::from_centavos(125_050),
@@ -74,7 +74,7 @@ pub fn balances() -> Option<Value> {
     value(&Balance::of(&balances).ok()?)
 }
 
-/// The body of a failure.
+/// Returns the body of an error.
 pub fn failure(code: ErrorCode) -> Option<Value> {
     let is_about_fields = code == ErrorCode::ValidationError;
     let issues = if is_about_fields { vec![Issue::new("amount", "must be at least 2.00")] } else { Vec::new() };
@@ -85,7 +85,7 @@ pub fn failure(code: ErrorCode) -> Option<Value> {
     serde_json::from_slice(&error.body(request)).ok()
 }
 
-/// A body that is written down here.
+/// Returns a body from its JSON text.
 pub fn literal(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
 }

@@ -18,7 +18,7 @@ fn parsed() -> Value {
     serde_json::from_str(&document().unwrap()).unwrap()
 }
 
-/// Every operation: path, method, description.
+/// Returns every operation: path, method, description.
 fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let paths = document.get("paths").unwrap().as_object().unwrap();
     let each = paths.iter().flat_map(|(path, item)| {
@@ -250,7 +250,7 @@ fn responses_have_their_headers() {
     }
 }
 
-/// Stock validators compare `multipleOf` in binary floating point, and refuse 19.90.
+/// Stock validators compare `multipleOf` in binary floating point, and reject 19.90.
 #[test]
 fn amounts_are_decimal_without_binary_rules() {
     let text = document().unwrap();

@@ -51,7 +51,7 @@ const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 /// The end of a line.
 const CRLF: &[u8] = b"\r\n";
 
-/// The first line of a file.
+/// Returns the first line of a file.
 #[must_use]
 pub fn header(names: &[&str], dialect: Dialect) -> Vec<u8> {
     let mut out = match dialect {

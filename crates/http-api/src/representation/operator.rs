@@ -8,7 +8,7 @@ use cais_ports::ApiKeyRecord;
 use jiff::Timestamp;
 use serde_json::{Map, Number, Value, json};
 
-/// An account with all that operators may change.
+/// Returns an account with all fields that operators may change.
 #[must_use]
 pub fn account(account: &Account) -> Value {
     let rule = |operation: Operation| {
@@ -38,7 +38,7 @@ pub fn account(account: &Account) -> Value {
     })
 }
 
-/// An API key without its secret.
+/// Returns an API key without its secret.
 #[must_use]
 pub fn key(key: &ApiKeyRecord) -> Value {
     json!({
@@ -53,13 +53,13 @@ pub fn key(key: &ApiKeyRecord) -> Value {
     })
 }
 
-/// An amount as the API shows it: a number with two decimals.
+/// Returns an amount in the format of the API: a number with two decimals.
 #[must_use]
 pub fn amount(money: Money) -> Value {
     money.to_string().parse::<Number>().map_or(Value::Null, Value::Number)
 }
 
-/// An instant as the API shows it: UTC with milliseconds.
+/// Returns an instant in the format of the API: UTC with milliseconds.
 #[must_use]
 pub fn instant(at: Timestamp) -> String {
     format!("{at:.3}")

@@ -1,4 +1,4 @@
-//! The body of an entry of the timeline: what charges, payouts and split credits have in common.
+//! The body of an entry of the timeline: the common fields of charges, payouts and split credits.
 
 use cais_domain::allocate::{AllocationError, allocate};
 use cais_domain::charge::{Charge, Origin as By};

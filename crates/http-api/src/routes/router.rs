@@ -31,13 +31,13 @@ pub struct Params<'p> {
 }
 
 impl<'p> Params<'p> {
-    /// The first named segment; empty when there is none.
+    /// Returns the first named segment; empty without one.
     #[must_use]
     pub const fn first(&self) -> &'p str {
         self.first
     }
 
-    /// The second named segment; empty when there is none.
+    /// Returns the second named segment; empty without one.
     #[must_use]
     pub const fn second(&self) -> &'p str {
         self.second
@@ -56,7 +56,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// The routes of the public address.
+    /// Returns the routes of the public address.
     #[must_use]
     pub fn public(with_sandbox: bool) -> Self {
         Self::of(|listener| match listener {
@@ -66,7 +66,7 @@ impl Router {
         })
     }
 
-    /// The routes of the admin address.
+    /// Returns the routes of the admin address.
     #[must_use]
     pub fn admin() -> Self {
         Self::of(|listener| matches!(listener, Listener::Admin | Listener::Both))
@@ -102,7 +102,7 @@ pub fn needs_key(path: &str) -> bool {
         && !ROUTES.iter().any(|route| route.access == Access::Open && route.pattern == path)
 }
 
-/// The named segments of `path`, when it has the shape of `pattern`.
+/// Returns the named segments of `path`, if it matches `pattern`.
 fn params_of<'p>(pattern: &str, path: &'p str) -> Option<Params<'p>> {
     let mut params = Params::default();
     let (mut pattern, mut path) = (pattern, path);

@@ -1,4 +1,4 @@
-//! `/v1/sandbox/charges/{id}/infraction` and `/v1/sandbox/infractions/{id}/resolve`: what payers' institutions do.
+//! `/v1/sandbox/charges/{id}/infraction` and `/v1/sandbox/infractions/{id}/resolve`: simulated disputes and outcomes.
 
 use std::sync::Arc;
 use std::time::Duration;

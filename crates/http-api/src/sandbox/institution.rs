@@ -1,4 +1,4 @@
-//! The simulated institution, as far as testers move it.
+//! The simulated institution, with the operations for testers.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ pub enum InstitutionError {
     /// The state of the payment does not permit the change.
     #[error("{0}")]
     InvalidState(String),
-    /// A value that only the institution can judge is out of its range.
+    /// A value out of range; only the institution can check this range.
     #[error("{path} {rule}")]
     OutOfRange {
         /// The field of the request.
@@ -58,7 +58,7 @@ pub enum InstitutionError {
         /// The rule, as it reads after it.
         rule: &'static str,
     },
-    /// Anything else; the reason is for the log.
+    /// Any other failure, with the reason for the log.
     #[error("{0}")]
     Failed(String),
 }
@@ -75,7 +75,7 @@ impl From<InstitutionError> for ApiError {
     }
 }
 
-/// The simulated institution, as far as testers move it. Its methods may write to disk.
+/// The simulated institution, with the operations for testers. Its methods may write to disk.
 pub trait Institution: Send + Sync {
     /// Pays a charge, by default its full amount.
     ///
@@ -83,7 +83,7 @@ pub trait Institution: Send + Sync {
     /// [`InstitutionError`].
     fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), InstitutionError>;
 
-    /// Ends the time of a charge.
+    /// Expires a charge.
     ///
     /// # Errors
     /// [`InstitutionError`].
@@ -95,19 +95,19 @@ pub trait Institution: Send + Sync {
     /// [`InstitutionError`].
     fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError>;
 
-    /// Lets the return of a received Pix fail, before it arrives.
+    /// Makes the return of a received Pix fail before its completion.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError>;
 
-    /// Lets the payer of a received Pix dispute it; the infraction's name at the institution.
+    /// Disputes a received Pix as its payer. Returns the institution's id of the infraction.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError>;
 
-    /// Settles an infraction.
+    /// Resolves an infraction.
     ///
     /// # Errors
     /// [`InstitutionError`].
@@ -119,7 +119,7 @@ pub trait Institution: Send + Sync {
     /// [`InstitutionError`].
     fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError>;
 
-    /// Puts the institution's clock ahead of the machine's.
+    /// Sets the offset of the institution's clock from the machine's.
     ///
     /// # Errors
     /// [`InstitutionError`].

@@ -1,4 +1,4 @@
-//! `/v1/sandbox/payouts/…` and `/v1/sandbox/refunds/…`: what recipients and their institutions do.
+//! `/v1/sandbox/payouts/…` and `/v1/sandbox/refunds/…`: simulated returns and failures.
 
 use std::sync::Arc;
 use std::time::Duration;

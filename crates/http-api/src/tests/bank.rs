@@ -45,7 +45,7 @@ impl Bank {
         self.charges.lock().unwrap().values().map(|charge| charge.expires_at).collect()
     }
 
-    /// Lets every payout that is on its way arrive.
+    /// Completes every payout in transit.
     pub fn settle_payouts(&self) {
         let mut payouts = self.payouts.lock().unwrap();
         for payout in payouts.values_mut().filter(|payout| payout.progress == UpstreamProgress::Processing) {
@@ -54,7 +54,7 @@ impl Bank {
         }
     }
 
-    /// Lets every return that is on its way arrive.
+    /// Completes every return in transit.
     pub fn settle_refunds(&self) {
         self.move_refunds(|progress| *progress = UpstreamProgress::Done { at: None });
     }
@@ -333,7 +333,7 @@ impl Acquirer for Named {
         Ok(DefenseReceipt::Taken)
     }
 
-    /// A callback's body here is a txid.
+    /// A callback's body is a txid in these tests.
     fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         let txid = str::from_utf8(body).ok().and_then(|text| Txid::parse(text).ok());
         let txid = txid.ok_or_else(|| AcquirerError::Refused("not a callback".to_owned()))?;

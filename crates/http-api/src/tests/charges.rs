@@ -23,7 +23,7 @@ const FIELDS: [&str; 11] = [
     "created_at",
 ];
 
-/// The names of an object's fields in their order.
+/// Returns the names of an object's fields in their order.
 fn names(body: &[u8]) -> Vec<String> {
     #[derive(serde::Deserialize)]
     struct Raw<'a>(#[serde(borrow)] std::collections::BTreeMap<&'a str, &'a serde_json::value::RawValue>);

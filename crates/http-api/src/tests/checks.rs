@@ -196,7 +196,7 @@ async fn responses_carry_the_headers_of_their_kind() {
     }
 }
 
-/// The world trusts the proxies of 192.0.2.0/24.
+/// The proxies of 192.0.2.0/24 are trusted.
 #[actix_web::test]
 async fn address_list_applies_to_client_behind_trusted_proxy() {
     let world = World::new().await;

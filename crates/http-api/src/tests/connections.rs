@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::super::{ConnectionLimits, ServeOptions, serve};
 use super::*;
 
-/// A pause between two bytes of a client that drips.
+/// The pause between two bytes of a slow client.
 const DRIP: Duration = Duration::from_millis(20);
 /// Longest wait for anything: far above every limit of these tests.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -19,7 +19,7 @@ const HEALTH: &str = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
 /// A request without a key and the beginning of a body that does not end.
 const UNREAD_BODY: &str = "POST /v1/charges HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n";
 
-/// Limits of this many connections that end soon.
+/// Returns short limits with this many connections.
 fn short(connections: usize) -> ConnectionLimits {
     let soon = Duration::from_millis(200);
     ConnectionLimits {
@@ -49,7 +49,7 @@ async fn within<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, work).await.unwrap()
 }
 
-/// Whatever the server sends until it closes; empty when it refuses the connection.
+/// Returns all bytes from the server until it closes; empty if it rejects the connection.
 async fn conversation(address: SocketAddr, sent: &str) -> String {
     let work = async {
         let mut stream = TcpStream::connect(address).await.unwrap();
@@ -92,7 +92,7 @@ async fn healthy(address: SocketAddr) {
     .await;
 }
 
-/// Opens more connections that drip than the server has places, and waits until it serves again and has ended them all.
+/// Opens more slow connections than the server permits. Waits until it has ended all of them and serves again.
 async fn check_drips(beginning: &str, answers: &[&str]) {
     const PLACES: usize = 8;
     let world = World::new().await;
@@ -189,10 +189,10 @@ async fn connection_with_stalled_reader_is_closed() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(2_048).unwrap();
     let mut reader = socket.connect(address).await.unwrap();
-    // Together far more than the buffers of both sockets hold.
+    // Together far more than the buffers of both sockets.
     let many = "GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(20);
     reader.write_all(many.as_bytes()).await.unwrap();
-    // The first bytes: the reader has the place.
+    // The first bytes prove that the reader is connected.
     within(reader.readable()).await.unwrap();
     healthy(address).await;
     drop(reader);

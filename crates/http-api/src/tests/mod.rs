@@ -47,17 +47,17 @@ impl Seen {
         self.json().pointer(pointer).cloned().unwrap_or(Value::Null)
     }
 
-    /// The status and the error's code.
+    /// Returns the status and the error's code.
     fn error(&self) -> (u16, String) {
         (self.status, self.at("/error/code").as_str().unwrap_or("none").to_owned())
     }
 
-    /// The resource's id.
+    /// Returns the resource's id.
     fn id(&self) -> String {
         self.at("/id").as_str().unwrap().to_owned()
     }
 
-    /// The paths of the issues.
+    /// Returns the paths of the issues.
     fn paths(&self) -> Vec<String> {
         let issues = self.at("/error/issues");
         let each = issues.as_array().cloned().unwrap_or_default();
@@ -78,12 +78,12 @@ async fn send_to(world: &World, router: Router, request: TestRequest) -> Seen {
     Seen { status: response.status().as_u16(), headers, body: read_body(response).await.to_vec() }
 }
 
-/// GET with the world's key.
+/// Sends a GET with the account's key.
 async fn get(world: &World, path: &str) -> Seen {
     send(world, TestRequest::get().uri(path).insert_header(("x-api-key", world.key.as_str()))).await
 }
 
-/// POST with the world's key and a JSON body; without `Idempotency-Key` when it is empty.
+/// Sends a POST with the account's key and a JSON body; an empty `key` omits `Idempotency-Key`.
 async fn post(world: &World, path: &str, key: &str, body: &str) -> Seen {
     send(world, posting(world, path, key, body)).await
 }
@@ -94,7 +94,7 @@ fn posting(world: &World, path: &str, key: &str, body: &str) -> TestRequest {
     request.insert_header(("content-type", "application/json; charset=utf-8")).set_payload(body.to_owned())
 }
 
-/// Another method with the world's key and a JSON body.
+/// Sends another method with the account's key and a JSON body.
 async fn with_method(world: &World, method: Method, path: &str, body: &str) -> Seen {
     let request = TestRequest::default().method(method).uri(path).insert_header(("x-api-key", world.key.as_str()));
     send(world, request.insert_header(("content-type", "application/json")).set_payload(body.to_owned())).await
@@ -107,7 +107,7 @@ async fn register(world: &World, url: &str, events: &str) -> Seen {
     made
 }
 
-/// Creates a charge of that amount and pays it; its id. The account is credited with all of it.
+/// Creates a charge of that amount and pays it. Returns its id. The account is credited in full.
 async fn fund(world: &World, amount: &str) -> String {
     let key = format!("fund-key-{}", world.store.charges().len());
     let created = post(world, "/v1/charges", &key, &format!(r#"{{"amount":{amount}}}"#)).await;

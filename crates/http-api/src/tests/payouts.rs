@@ -13,7 +13,7 @@ use super::*;
 
 const PAYOUTS: &str = "/v1/payouts";
 
-/// An account that pays 0.50 for each payout.
+/// Returns an account with a fee of 0.50 per payout.
 fn paying() -> Account {
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None).unwrap();
     let account = an_account();

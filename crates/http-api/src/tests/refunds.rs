@@ -35,7 +35,7 @@ async fn charge_is_refunded_in_parts() {
     world.bank.settle_refunds();
     let page = get(&world, &path).await;
     assert_eq!((page.at("/data/0/status"), page.at("/has_more")), ("completed".into(), false.into()), "{page:?}");
-    // Nothing in the body is all that is left.
+    // An empty object refunds the whole rest.
     let lost = post(&world, &path, "refund-key-4", "").await;
     assert_eq!(
         (lost.status, lost.paths()),

@@ -164,7 +164,7 @@ async fn second_file_of_an_account_waits_for_the_first() {
     assert!(refused.at("/error/retry_after").is_number(), "{refused:?}");
     assert_eq!(get(&world, ENTRIES).await.status, 200, "pages need no place");
 
-    // Other accounts have places of their own, however many files are not read.
+    // Other accounts have their own limit, regardless of unread files.
     let mut others = Vec::new();
     for number in 0..8 {
         let key = world.beneficiary(&format!("shop-{number}@example.com")).await;

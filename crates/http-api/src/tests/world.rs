@@ -113,7 +113,7 @@ impl World {
         world
     }
 
-    /// A new key of the account.
+    /// Creates a key of the account.
     pub async fn key_with(&self, scopes: Scopes) -> String {
         self.key_of(self.account.id, scopes).await
     }
@@ -199,7 +199,7 @@ impl Representation for Careless {
     }
 }
 
-/// A window that never ends, for all keys together.
+/// A rate window for all keys together that never ends.
 #[derive(Default)]
 pub struct Rates {
     used: AtomicU32,

@@ -10,7 +10,7 @@ use cais_use_cases::webhooks::create::CreateEndpoint;
 
 use crate::rules;
 
-/// Names of event types that are read at most: more than there are.
+/// Limit of event types in a body, above the number of existing ones.
 pub const MAX_EVENTS: usize = 30;
 /// The value that stands for every type.
 const ALL: &str = "*";
@@ -52,7 +52,7 @@ pub fn change(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -
     })
 }
 
-/// Reads for how many seconds the secret before a rotation signs as well. No body is needed.
+/// Reads the seconds for which the previous secret still signs. The body is optional.
 #[must_use]
 pub fn grace_s(body: &[u8], issues: &Issues) -> Option<u32> {
     if body.is_empty() {
@@ -72,7 +72,7 @@ fn url(node: &Node<'_>, receivers: &dyn WebhookSender) -> Result<WebhookUrl, Com
     Ok(url)
 }
 
-/// Every name that is none is reported in its place.
+/// Reports every unknown name at its position.
 fn subscription(items: &[Node<'_>], issues: &Issues) -> Option<Subscription> {
     let mut names = Vec::with_capacity(items.len());
     for (place, item) in items.iter().enumerate() {
@@ -92,7 +92,7 @@ fn subscription(items: &[Node<'_>], issues: &Issues) -> Option<Subscription> {
     Subscription::parse(names).map_err(|error| issues.add("events", error.to_string())).ok()
 }
 
-/// Returns what may be subscribed to, for people.
+/// Returns the permitted event types, for messages.
 fn types() -> String {
     let names = EventType::ALL.map(EventType::as_str);
     format!("{ALL}, {}", names.join(", "))

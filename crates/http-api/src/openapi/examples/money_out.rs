@@ -30,12 +30,12 @@ const SENT: &str = "E1234567820260102140000000000002";
 const RECEIVED: &str = "E1234567820260102120300000000001";
 const RETURNED: &str = "D1234567820260102150000000000003";
 
-/// A payout on its way.
+/// Returns a payout in transit.
 pub fn processing() -> Option<Value> {
     rendered(&payout(|sent| Some(PayoutState::Processing(sent)))?)
 }
 
-/// A payout that arrived.
+/// Returns a completed payout.
 pub fn completed() -> Option<Value> {
     rendered(&arrived()?)
 }
@@ -55,13 +55,13 @@ pub fn payouts() -> Option<Value> {
     value(&Page::new(vec![PayoutBody::from(&payout)], Some(payout.id)))
 }
 
-/// A refund on its way.
+/// Returns a refund in transit.
 pub fn refund() -> Option<Value> {
     let state = RefundState::Processing { sent_at: instant("2026-01-02T15:00:00Z")?, return_id: returned() };
     value(&RefundBody::from(&refund_in(state)?))
 }
 
-/// A refund that failed.
+/// Returns a failed refund.
 pub fn failed_refund() -> Option<Value> {
     let (at, reason) = (instant("2026-01-02T15:00:01Z")?, "refused".to_owned());
     value(&RefundBody::from(&refund_in(RefundState::Failed { return_id: returned(), reason, at })?))
@@ -74,29 +74,29 @@ pub fn refunds() -> Option<Value> {
     value(&Page::new(vec![RefundBody::from(&refund)], Some(refund.id)))
 }
 
-/// A page of a statement: a payout and its fee.
+/// Returns a page of a statement: a payout and its fee.
 pub fn entries() -> Option<Value> {
     let entries = statement()?;
     let last = entries.last()?.id.clone();
     value(&Page::new(entries.into(), Some(last)))
 }
 
-/// The same as a file.
+/// Returns the same statement as a file.
 pub fn entries_csv() -> Option<Value> {
     file(&statement()?)
 }
 
-/// An entry of the timeline.
+/// Returns an entry of the timeline.
 pub fn transaction() -> Option<Value> {
     value(timeline()?.first()?)
 }
 
-/// A page of a timeline: a payout and a charge.
+/// Returns a page of a timeline: a payout and a charge.
 pub fn transactions() -> Option<Value> {
     value(&Page::new(timeline()?.into(), Some("txn_in_01h455vb4pex5vsknk084sn02q")))
 }
 
-/// The same as a file.
+/// Returns the same timeline as a file.
 pub fn transactions_csv() -> Option<Value> {
     file(&timeline()?)
 }

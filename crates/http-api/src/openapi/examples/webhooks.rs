@@ -18,12 +18,12 @@ const EVENT: &str = "evt_01h455vb4pex5vsknk084sn02x";
 /// 32 bytes that count from 0; not a secret in use.
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/// An endpoint.
+/// Returns an endpoint.
 pub fn endpoint() -> Option<Value> {
     value(&WebhookEndpoint::from(&registered()?))
 }
 
-/// An endpoint as it is shown once.
+/// Returns an endpoint with its secret.
 pub fn endpoint_with_secret() -> Option<Value> {
     value(&WebhookEndpointWithSecret::new(&registered()?, SECRET.to_owned()))
 }
@@ -34,7 +34,7 @@ pub fn endpoints() -> Option<Value> {
     value(&Page::new(vec![WebhookEndpoint::from(&endpoint)], Some(endpoint.id)))
 }
 
-/// A delivery that is about to be tried.
+/// Returns a delivery before its first attempt.
 pub fn pending_delivery() -> Option<Value> {
     value(&Row::from(&waiting()?))
 }
@@ -69,7 +69,7 @@ pub fn resent() -> Option<Value> {
     value(&DeliveryList { data: vec![Row::from(&waiting()?)] })
 }
 
-/// An event.
+/// Returns an event.
 pub fn event() -> Option<Value> {
     serde_json::from_slice(&told()?.body(Some(7))).ok()
 }

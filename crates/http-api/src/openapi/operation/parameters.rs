@@ -41,7 +41,7 @@ pub fn in_path(pattern: &str, name: &str) -> Parameter {
     parameter(name, ParameterIn::Path, true, what, text().build())
 }
 
-/// `limit` and `starting_after`.
+/// Returns `limit` and `starting_after`.
 #[must_use]
 pub fn paging() -> Vec<Parameter> {
     let limit = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(200));
@@ -53,7 +53,7 @@ pub fn paging() -> Vec<Parameter> {
     ]
 }
 
-/// `created_from` and `created_to`.
+/// Returns `created_from` and `created_to`.
 #[must_use]
 pub fn created() -> Vec<Parameter> {
     let day = |what: &str| format!("{what}: a day of São Paulo as `YYYY-MM-DD`, or an instant (RFC 3339); inclusive.");
@@ -69,7 +69,7 @@ pub fn word(name: &str, what: &str, words: impl IntoIterator<Item = &'static str
     parameter(name, ParameterIn::Query, false, what, text().enum_values(Some(words)).build())
 }
 
-/// `after_sequence`.
+/// Returns `after_sequence`.
 #[must_use]
 pub fn after_sequence() -> Parameter {
     let what =
@@ -78,7 +78,7 @@ pub fn after_sequence() -> Parameter {
     parameter("after_sequence", ParameterIn::Query, false, what, schema)
 }
 
-/// `Idempotency-Key`.
+/// Returns `Idempotency-Key`.
 #[must_use]
 pub fn idempotency_key() -> Parameter {
     let what =

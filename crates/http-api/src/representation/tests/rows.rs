@@ -22,7 +22,7 @@ fn csv(row: &impl Row) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The names in the JSON are the header of the file, in their order.
+/// Checks that the names in the JSON equal the header of the file, in order.
 fn check_names<R: Row>(row: &R) {
     let text = json(row);
     let places: Vec<usize> = R::NAMES.iter().map(|name| text.find(&format!("\"{name}\":")).unwrap()).collect();
