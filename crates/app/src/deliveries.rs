@@ -16,7 +16,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 /// Interval of the check for due deliveries and for deliveries that another node left behind.
 const TICK: Duration = Duration::from_secs(1);
-/// Pause before delivering begins anew after a panic.
+/// Pause before the dispatcher restarts after a panic.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Longest wait for deliveries in flight at shutdown. An attempt takes at most 15 s until the response's headers, and a
 /// little more for the body.
@@ -29,7 +29,7 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// Delivers until `stop` turns true, and what is in flight then is over.
+    /// Runs the dispatcher until `stop` turns true and all deliveries in flight have ended.
     #[must_use]
     pub fn start(ports: &Ports, stop: &watch::Receiver<bool>) -> Self {
         let (ports, told) = (ports.clone(), stop.clone());

@@ -1,4 +1,4 @@
-//! The limit of open files of the process, and the number of connections that follows from it.
+//! The limit of open files of the process, and the resulting limit of connections.
 
 use cais_http_api::connections::MAX_CONNECTIONS;
 use cais_ports::alerts;
@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Descriptors other than clients' connections. Listeners, logs and calls to acquirers and receivers of webhooks need
 /// some hundred at peak. Database connections are at most 80, with SQLite three files each.
 const RESERVE: usize = 512;
-/// Fewer connections than this are worth a warning.
+/// Limit of connections below which a warning is logged.
 const FEW: usize = 1_000;
 
 /// Raises the limit of open files to its maximum. Returns the resulting limit of connections.
@@ -32,7 +32,7 @@ pub fn raise() -> usize {
     connections
 }
 
-/// Connections beside everything else in so many files.
+/// Returns the limit of connections for a limit of open files.
 const fn connections(files: usize) -> usize {
     let left = files.saturating_sub(RESERVE);
     // With a very low limit, half of the descriptors serve connections.

@@ -1,4 +1,4 @@
-//! New identifiers: UUIDs of version 7 (RFC 9562, section 5.7) that always grow.
+//! New identifiers: increasing UUIDs of version 7 (RFC 9562, section 5.7).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,11 +6,12 @@ use cais_ports::{Clock, Ids};
 use ring::rand::{SecureRandom, SystemRandom};
 use uuid::Uuid;
 
-/// Bits of a UUID that are not time, version or variant.
+/// Bits of a UUID other than time, version and variant.
 const TAIL_BITS: u32 = 74;
 /// Bits of the tail after the variant.
 const LOW_BITS: u32 = 62;
-/// A new millisecond's tail begins in the lower half, which leaves room to grow within the millisecond (section 6.2, method 2).
+/// The tail of a new millisecond begins in the lower half. The rest is room to grow within the millisecond (section
+/// 6.2, method 2).
 const FRESH_MASK: u128 = (1 << (TAIL_BITS - 1)) - 1;
 
 /// The parts of the last identifier.
@@ -53,7 +54,7 @@ impl Ids for UuidV7 {
         if now_ms > last.ms {
             *last = Last { ms: now_ms, tail: random & FRESH_MASK };
         } else {
-            // A random step keeps the next identifier from being guessed.
+            // A random step makes the next identifier unpredictable.
             let tail = last.tail + 1 + (random & u128::from(u32::MAX));
             *last = if tail >> TAIL_BITS == 0 {
                 Last { ms: last.ms, tail }

@@ -30,7 +30,7 @@ pub enum InstallationError {
         /// The file or the variable that the key was read from.
         origin: String,
     },
-    /// The database was set up with a key that is nowhere.
+    /// The database has a master key, but the key is not found.
     #[error(
         "{file} does not exist, and the database was set up with a master key: restore the file from its backup, or give the key in CAIS_MASTER_KEY or `master_key_file`. With a new key every API key would be refused"
     )]

@@ -1,4 +1,4 @@
-//! Configuration, wiring, workers and the command line of Cais, as a library so that the command line and the tests share it.
+//! Configuration, wiring, workers and command line of Cais, as a library for the program and its tests.
 
 mod addresses;
 mod callbacks;

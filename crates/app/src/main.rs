@@ -2,7 +2,7 @@
 
 use mimalloc::MiMalloc;
 
-/// A tenth of a request's time went to the C library's allocator.
+/// The C library's allocator used a tenth of a request's time.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

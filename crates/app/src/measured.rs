@@ -1,4 +1,4 @@
-//! Adapters of webhooks with numbers about what they do: attempts by outcome, what is in flight, what waits.
+//! Metrics of webhooks: attempts by outcome, attempts in flight, due deliveries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use cais_ports::{
 use jiff::Timestamp;
 use metrics::{counter, gauge, histogram};
 
-/// Attempts by what follows from them.
+/// Attempts by outcome.
 pub const ATTEMPTS: &str = "cais_webhook_attempts_total";
 /// Failed attempts by reason.
 pub const FAILURES: &str = "cais_webhook_failures_total";
 /// Duration of an attempt.
 pub const SECONDS: &str = "cais_webhook_attempt_seconds";
-/// Attempts that this node makes just now.
+/// Attempts in flight on this node.
 pub const IN_FLIGHT: &str = "cais_webhook_in_flight";
 /// Due deliveries that no node has leased.
 pub const BACKLOG: &str = "cais_webhook_backlog";

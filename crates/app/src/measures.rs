@@ -14,15 +14,15 @@ use cais_http_api::{auth_failures, connections};
 const BUILD: &str = "cais_build_info";
 /// Payouts and refunds whose outcome is open.
 const OPEN: &str = "cais_open_money_count";
-/// The age of the oldest such payout or refund.
+/// Age of the oldest such payout or refund.
 const OLDEST_OPEN: &str = "cais_open_money_oldest_seconds";
-/// Failures of a worker in a row.
+/// Consecutive failures of a worker.
 const WORKER_FAILURES: &str = "cais_worker_failures";
 
 /// Alerts about infractions without a defense, by remaining hours.
 const ALERTS: &str = "cais_infraction_alerts_total";
 
-/// Callbacks that wait for their truth.
+/// Callbacks that are not processed yet.
 const CALLBACKS_OPEN: &str = "cais_callbacks_open";
 /// Callbacks that could not be matched, by the acquirer.
 const CALLBACKS_UNMATCHED: &str = "cais_callbacks_unmatched";
@@ -63,7 +63,7 @@ pub fn announce() {
     }
 }
 
-/// Shows how many callbacks have not ended well. An acquirer that has none any more shows zero.
+/// Sets the gauges of open and unmatched callbacks. An acquirer without any is set to zero.
 pub fn show_callbacks(names: &[AcquirerName], counts: &NoticeCounts) {
     gauge!(CALLBACKS_OPEN).set(float(counts.open.values().sum()));
     for name in names {
@@ -83,7 +83,7 @@ pub fn show_open(kind: &'static str, open: OpenMoney, now: Timestamp) {
     gauge!(OLDEST_OPEN, "kind" => kind).set(age.max(0.0));
 }
 
-/// Shows how many passes of a worker failed in a row.
+/// Sets the number of consecutive failures of a worker.
 pub fn show_failures(worker: &str, in_a_row: u32) {
     gauge!(WORKER_FAILURES, "worker" => worker.to_owned()).set(in_a_row);
 }

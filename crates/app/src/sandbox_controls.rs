@@ -22,7 +22,7 @@ pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock
         institution: Arc::new(InProcess(control)),
         acquirer,
         move_clock: Arc::new(move |offset_s| {
-            // Out of range is refused at the door, and by the sandbox before this.
+            // The API and the sandbox have already rejected values out of range.
             if !clock.set_offset_s(offset_s) {
                 tracing::warn!(offset_s, "the clock cannot be moved that far");
             }

@@ -1,4 +1,4 @@
-//! The life of the service: everything opens, serves, drains and closes, in this order.
+//! The life of the service: start, serve, drain and close.
 
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ impl Listeners {
     /// Binds both addresses of the configuration.
     ///
     /// # Errors
-    /// The address that cannot be listened on, and why.
+    /// The address that cannot be bound, and the reason.
     pub fn bind(config: &Config) -> anyhow::Result<Self> {
         Ok(Self { public: bind("listen", config.listen)?, admin: bind_admin(config)? })
     }
@@ -172,7 +172,7 @@ impl Service {
         let mut serving = JoinSet::new();
         serving.spawn(servers.public);
         serving.spawn(servers.admin);
-        // The built-in sandbox is on this machine, wherever the public URL leads.
+        // The built-in sandbox is on this machine, regardless of the public URL.
         let public_url = config.public_url.clone().filter(|_| sandbox.is_none());
         let base = public_url.unwrap_or_else(|| format!("http://{}", addresses::reachable(listen)));
         let registrations = callbacks::register(&acquirers, &base, &tokens, &stopped);
@@ -214,7 +214,7 @@ impl Service {
         &self.ports
     }
 
-    /// Waits until something ends that should not.
+    /// Waits until a part ends unexpectedly.
     pub async fn failed(&mut self) -> anyhow::Error {
         match self.serving.join_next().await {
             Some(Ok(Err(error))) => anyhow::Error::new(error).context("an HTTP server ended"),
@@ -264,7 +264,7 @@ async fn announce(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()> {
 
 /// Folds measurements into histogram buckets, so that memory does not grow between scrapes.
 async fn upkeep(handle: metrics_exporter_prometheus::PrometheusHandle) {
-    /// As often as the exporter's own server would.
+    /// The interval of the exporter's own server.
     const EVERY: Duration = Duration::from_secs(5);
     loop {
         tokio::time::sleep(EVERY).await;

@@ -36,7 +36,7 @@ const SANDBOX_FILE: &str = "sandbox.journal";
 pub struct Foundation {
     /// The service's clock.
     pub clock: Arc<OffsetClock>,
-    /// Codes under the master key.
+    /// Hashes under the master key.
     pub keyed_hash: Arc<dyn KeyedHash>,
     ids: Arc<dyn Ids>,
     deliveries: Arc<dyn DeliveryQueue>,
@@ -316,7 +316,7 @@ async fn prepare_schema(config: &Config) -> anyhow::Result<()> {
     if !url.is_sqlite() && !config.migrate_on_start {
         return Ok(());
     }
-    // Each migration is logged where it runs.
+    // Each migration is logged by the code that runs it.
     tokio::task::spawn_blocking(move || migrations::migrate(&url, &migration_owner())).await??;
     Ok(())
 }

@@ -17,7 +17,7 @@ use cais_http_api::{Bell, WorkerBells};
 
 /// The logged error of a pass that panicked; the panic itself is on standard error.
 const PANICKED: &str = "the pass panicked";
-/// Longest pause of a loop that keeps failing.
+/// Longest pause of a loop with repeated failures.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 /// A pass under way.
@@ -27,11 +27,11 @@ type Work = Pin<Box<dyn Future<Output = Result<Pass, WorkError>> + Send>>;
 struct Rhythm {
     name: &'static str,
     every: Duration,
-    /// Rung when there is work before the time.
+    /// Notified when there is new work.
     bell: Option<Bell>,
 }
 
-/// Starts every loop; they end soon after `stop` turns true, each when its pass is over.
+/// Starts every loop. Each ends after its pass once `stop` turns true.
 #[must_use]
 pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -> JoinSet<()> {
     let mut loops = JoinSet::new();
@@ -148,7 +148,7 @@ where
                     tracing::debug!(worker = rhythm.name, done, "a pass is over");
                 }
                 if more {
-                    // Others have their turn between two full passes.
+                    // Other tasks run between two full passes.
                     tokio::task::yield_now().await;
                     continue;
                 }
@@ -168,7 +168,7 @@ where
     }
 }
 
-/// Waits for the bell; for ever where there is none.
+/// Waits for a notification; forever without a signal.
 async fn ring(bell: Option<&Bell>) {
     match bell {
         Some(bell) => bell.rung().await,

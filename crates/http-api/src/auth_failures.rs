@@ -18,14 +18,14 @@ pub const LIMITED: &str = "limited";
 pub const RETRY_AFTER_S: u32 = 1;
 /// Time between two permitted failures of an address: ten per second.
 const EVERY: Duration = Duration::from_millis(100);
-/// Failures that an address may have at once, for a client that starts with a wrong key on many threads.
+/// Failures that an address may have in a burst, as a client with a wrong key on many threads does.
 const BURST: u32 = 20;
 /// Tracked addresses, about 2 MiB. All others share one bucket.
 const MAX_ADDRESSES: usize = 16_384;
-/// The bucket of all addresses that are not remembered.
+/// The shared bucket of all addresses that are not tracked.
 const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
-/// A token bucket for each address that failed lately.
+/// A token bucket for each address with recent failures.
 #[derive(Debug, Default)]
 pub struct AuthFailures {
     /// Time at which the bucket of each address is full again.
@@ -41,7 +41,7 @@ impl AuthFailures {
         full_at.saturating_duration_since(now) + EVERY <= EVERY * BURST
     }
 
-    /// Takes a token of the address.
+    /// Removes a token of the address.
     pub fn record(&self, address: Option<IpAddr>, now: Instant) {
         let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MAX_ADDRESSES {
@@ -96,7 +96,7 @@ mod tests {
         assert!(failures.full_at.lock().unwrap().len() <= MAX_ADDRESSES + 1);
         assert!(!failures.permits(address(MAX_ADDRESSES + 200), now), "the others share one bucket");
         assert!(failures.permits(address(0), now), "which does not touch those with their own");
-        // Full buckets are forgotten.
+        // Full buckets are removed.
         failures.record(address(0), now + Duration::from_mins(1));
         assert_eq!(failures.full_at.lock().unwrap().len(), 1);
     }

@@ -73,7 +73,7 @@ async fn read(
     tokio::time::timeout(within, gather).await.unwrap_or_else(|_| Err(unfinished("did not arrive in time")))
 }
 
-/// Returns true when the whole body was read. Takes the parts that have arrived and does not wait for others.
+/// Returns `true` after the whole body was read. Reads the parts that have arrived and does not wait for others.
 pub fn is_over(payload: &mut Payload) -> bool {
     loop {
         match payload.next().now_or_never() {

@@ -27,7 +27,7 @@ pub struct Call<'r> {
     pub request: &'r HttpRequest,
     /// The values of the names in the path's pattern.
     pub params: Params<'r>,
-    /// The body; empty where none is read.
+    /// The body; empty if the route reads none.
     pub body: Bytes,
 }
 

@@ -12,7 +12,8 @@ use super::reply::Reply;
 use super::routes::Params;
 use super::routes::{Access, BodyRule, Listener, Route, Verb};
 
-/// The bodies of callbacks that are in memory at once, over all connections, in KiB: 32 MiB. Acquirers call again after a 503.
+/// Limit of the bodies of callbacks in memory at once, over all connections, in KiB: 32 MiB. Acquirers retry after a
+/// 503.
 const ROOM_KIB: usize = 32 * 1024;
 /// Seconds until an acquirer with too many open callbacks may retry. Open callbacks are counted four times in that
 /// span.
@@ -83,7 +84,7 @@ impl CallbackPaths {
 
 /// The route of `receive` as acquirers are configured with it.
 pub const BARE: Route = callback("/callbacks/{acquirer}/{token}");
-/// The same with the suffix that API Pix appends.
+/// The same route with the suffix that API Pix appends.
 pub const PIX: Route = callback("/callbacks/{acquirer}/{token}/pix");
 
 const fn callback(pattern: &'static str) -> Route {

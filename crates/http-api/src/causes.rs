@@ -13,7 +13,7 @@ pub const REQUEST: &str = "request";
 /// Limit of the stored warnings of a request, in characters.
 const MAX_CHARS: usize = 1_000;
 
-/// Keeps the warnings and errors of each request with its span.
+/// Stores the warnings and errors of each request in its span.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Causes;
 

@@ -27,7 +27,7 @@ fn behind(proxy: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let lines: Vec<&str> = headers.get_all(X_FORWARDED_FOR).map(|line| line.to_str().unwrap_or_default()).collect();
     let mut last = proxy;
     for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
-        // A hop that is no address ends the way: no proxy vouches for the hops before it.
+        // A hop that is not an address ends the search: no proxy confirms the hops before it.
         let Some(hop) = parse(hop.trim()) else { return last };
         last = hop;
         if !is_in(trusted, hop) {

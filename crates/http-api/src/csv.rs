@@ -41,7 +41,7 @@ pub struct File {
     pub account: AccountId,
     /// The dialect of the file.
     pub dialect: Dialect,
-    /// The header that names it for browsers.
+    /// The header with the file's name for browsers.
     pub disposition: &'static str,
 }
 
@@ -125,7 +125,7 @@ pub fn wanted(query: &Query, headers: &HeaderMap, issues: &Issues) -> Option<Dia
     }
 }
 
-/// Refuses the parameters of pages: a file has all rows.
+/// Rejects the parameters of pages: a file has all rows.
 pub fn refuse_pages(query: &Query, issues: &Issues) {
     for name in [LIMIT, STARTING_AFTER].into_iter().filter(|name| query.get(name).is_some()) {
         issues.add(name, "cannot be given with text/csv, which has all rows");

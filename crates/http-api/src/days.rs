@@ -1,4 +1,4 @@
-//! Spans of time as people write them: days of São Paulo, both inclusive, or exact instants.
+//! Spans of time in requests: days of São Paulo, both inclusive, or exact instants.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 
 /// The time zone of the days in filters.
 const ZONE: &str = "America/Sao_Paulo";
-/// Its offset since daylight saving time was abolished (Decree 9,772 of 2019), for a time zone database that is damaged.
+/// The zone's offset since daylight saving time was abolished (Decree 9,772 of 2019). Used if the time zone database is
+/// damaged.
 const HOURS_FROM_UTC: i8 = -3;
 /// The length of `YYYY-MM-DD`.
 const DAY_LENGTH: usize = 10;

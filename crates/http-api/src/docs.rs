@@ -33,14 +33,14 @@ pub const PAGE: Route = Route::open("/docs/{*file}", Listener::Public, |call| {
     Box::pin(ready(page(call.params.first(), call.request.headers())))
 });
 
-/// The pages may load only what this host serves, whatever their scripts think of.
+/// The pages may load only files of this host, regardless of their scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 );
 /// Caches revalidate their copy by its `ETag` at each use, so that a new version is visible at once.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("public, no-cache");
 
-/// A file that never changes while the process lives.
+/// A file that is constant during the life of the process.
 #[derive(Debug, Clone)]
 struct Asset {
     content_type: HeaderValue,
@@ -88,7 +88,7 @@ fn list<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item 
     headers.get_all(name).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(str::trim)
 }
 
-/// Returns whether the request accepts gzip with a weight above zero (RFC 9110, 12.5.3).
+/// Returns `true` if the request accepts gzip with a weight above zero (RFC 9110, 12.5.3).
 fn takes_gzip(request: &HeaderMap) -> bool {
     list(request, &ACCEPT_ENCODING).any(|item| {
         let (coding, weight) = item.split_once(';').unwrap_or((item, ""));
@@ -121,7 +121,7 @@ pub fn document(request: &HeaderMap) -> Result<Reply, ApiError> {
     Ok(asset.reply(request, None))
 }
 
-/// Answers at the root of the host, where the API has no resource: redirects browsers to the documentation.
+/// Responds at the root of the host, where the API has no resource: redirects browsers to the documentation.
 ///
 /// # Errors
 /// `not_found` for all other clients, with the paths of the documentation.

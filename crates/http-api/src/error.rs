@@ -83,7 +83,7 @@ error_codes! {
     InvalidApiKey "invalid_api_key" UNAUTHORIZED false "The API key is not valid. Send it as Authorization: Bearer <key>, or as x-api-key: <key>.";
     /// The key may not do this.
     InsufficientScope "insufficient_scope" FORBIDDEN false "The API key does not have the scope that this needs.";
-    /// An operator suspended the account: it reads but does not write.
+    /// An operator suspended the account: it may read but not write.
     AccountSuspended "account_suspended" FORBIDDEN false "The account is suspended: it can read but not write.";
     /// KYC is pending or was rejected.
     KycNotApproved "kyc_not_approved" FORBIDDEN false "The account has no approved KYC: an operator of the service approves it.";
@@ -101,11 +101,11 @@ error_codes! {
     ExternalIdConflict "EXTERNAL_ID_CONFLICT" CONFLICT false "The external_id already exists with different data.";
     /// The Idempotency-Key was used for another request.
     IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT false "The Idempotency-Key was already used for a different request: use a new key for a new request.";
-    /// The first request with the key is at work.
+    /// The first request with the key is in progress.
     IdempotencyKeyInProgress "idempotency_key_in_progress" CONFLICT true "The first request with this Idempotency-Key is still being processed: repeat it with the same key.";
-    /// A creation with the `external_id` is at work.
+    /// A creation with the `external_id` is in progress.
     ExternalIdInProgress "external_id_in_progress" CONFLICT true "A creation with this external_id is still in progress: fetch it by the same external_id instead of creating another one.";
-    /// The resource's state does not allow it; the message names the state.
+    /// The resource's state does not permit the operation; the message names the state.
     InvalidState "invalid_state" CONFLICT false "The state of the resource does not allow this.";
     /// The body is larger than the limit.
     PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE false "The body is too large.";
@@ -113,21 +113,21 @@ error_codes! {
     UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE false "The body must be sent as application/json, without a content encoding.";
     /// `split_rule_id` was sent.
     SplitNotAvailable "split_not_available" UNPROCESSABLE_ENTITY false "split_rule_id is not supported: name the recipients in split.";
-    /// The amount is above what the account may move at once.
+    /// The amount exceeds the account's limit.
     TransactionLimitExceeded "transaction_limit_exceeded" UNPROCESSABLE_ENTITY false "The amount exceeds the account's limit per transaction.";
     /// The available balance is lower than the amount and its fee.
     InsufficientBalance "insufficient_balance" UNPROCESSABLE_ENTITY false "The available balance is lower than the amount and its fee.";
-    /// A recipient of the split is no active account with approved KYC, or is the creator; `issues` names it.
+    /// A recipient of the split is not an active account with approved KYC, or is the creator; `issues` names it.
     SplitRecipientNotEligible "split_recipient_not_eligible" UNPROCESSABLE_ENTITY false "A recipient of the split is not eligible.";
     /// The refund exceeds the rest of the charge.
     RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds what is left of the charge.";
     /// An infraction on the charge is open or under review.
     InfractionOpen "infraction_open" UNPROCESSABLE_ENTITY false "An infraction on the charge is not resolved yet.";
-    /// The account has as many as it may have.
+    /// The account has reached a limit.
     LimitReached "limit_reached" UNPROCESSABLE_ENTITY false "The account has as many as it may have.";
     /// The deadline of the operation has passed.
     DeadlinePassed "deadline_passed" UNPROCESSABLE_ENTITY false "The deadline has passed.";
-    /// The key has used up its window.
+    /// The key has used all requests of its window.
     RateLimitExceeded "rate_limit_exceeded" TOO_MANY_REQUESTS true "Too many requests with this API key.";
     /// The head of a request is larger than the limit.
     HeadersTooLarge "headers_too_large" REQUEST_HEADER_FIELDS_TOO_LARGE false "The request's headers are too large.";
@@ -135,20 +135,20 @@ error_codes! {
     InternalError "internal_error" INTERNAL_SERVER_ERROR true "Something went wrong on our side.";
     /// Reserved: boleto and card.
     NotImplemented "not_implemented" NOT_IMPLEMENTED false "This capability is reserved and not available.";
-    /// Every acquirer refused, or is down.
+    /// Every acquirer rejected the request, or is down.
     AcquirerUnavailable "acquirer_unavailable" BAD_GATEWAY true "No acquirer is available at the moment.";
     /// A dependency is unavailable, or the outcome is still unknown.
     ServiceUnavailable "service_unavailable" SERVICE_UNAVAILABLE true "The service is temporarily unavailable.";
 }
 
-/// A failure on its way to the caller.
+/// An error of the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
     /// The code.
     pub code: ErrorCode,
-    /// The same for people. Never a cause.
+    /// The message for people. Never a cause.
     pub message: Cow<'static, str>,
-    /// Each thing that is wrong with the request.
+    /// Every problem of the request.
     pub issues: Vec<Issue>,
     /// Seconds until a retry can succeed, if known.
     pub retry_after_s: Option<u32>,
@@ -242,7 +242,7 @@ impl ApiError {
 pub struct ErrorBody<'a> {
     /// Always `false`.
     pub success: bool,
-    /// Also the header `x-request-id`.
+    /// The request's id, also in the header `x-request-id`.
     pub request_id: String,
     /// The error.
     pub error: ErrorDetail<'a>,
@@ -258,7 +258,7 @@ pub struct ErrorDetail<'a> {
     pub message: &'a str,
     /// True if the same request may succeed later.
     pub retryable: bool,
-    /// Each thing that is wrong with the request.
+    /// Every problem of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub issues: Option<Vec<IssueBody<'a>>>,

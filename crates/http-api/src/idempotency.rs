@@ -1,4 +1,4 @@
-//! The header that makes a repeat harmless.
+//! The header that makes a retry safe.
 
 use actix_web::http::header::HeaderMap;
 use cais_domain::idempotency_key::IdempotencyKey;
@@ -6,7 +6,7 @@ use cais_strict_json::Issue;
 
 use super::error::{ApiError, ErrorCode};
 
-/// The header that names a caller's attempt.
+/// The header with the caller's idempotency key.
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
 /// Returns the key of a request that creates a resource.

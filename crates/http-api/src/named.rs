@@ -38,7 +38,7 @@ pub fn alone<K: IdKind>(call: &Call<'_>, issues: &Issues) -> Option<ResourceName
     in_path(call, issues)
 }
 
-/// Returns the failure to show a resource; `missing` is the message when there is none of that name.
+/// Returns the error of a failed read of a resource; `missing` is the message for an unknown name.
 pub fn fetch_error(error: FetchError, missing: &'static str) -> ApiError {
     match error {
         FetchError::NotFound => ApiError::new(ErrorCode::NotFound).saying(missing),

@@ -10,7 +10,7 @@ use super::query::Query;
 pub const LIMIT: &str = "limit";
 /// The parameter that continues a list.
 pub const STARTING_AFTER: &str = "starting_after";
-/// Rows of a page that names no limit.
+/// Rows of a page without `limit`.
 pub const DEFAULT_LIMIT: u32 = 50;
 /// Rows of the largest page.
 pub const MAX_LIMIT: u32 = 200;

@@ -36,7 +36,7 @@ impl Query {
     }
 }
 
-/// Reports every parameter, for paths that have none.
+/// Reports every parameter, for paths without parameters.
 pub fn none(raw: &str, issues: &Issues) {
     if !raw.is_empty() {
         let _empty = Query::read(raw, &[], issues);

@@ -38,7 +38,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// The body of a response.
 #[derive(Debug)]
 pub enum Content {
-    /// Bytes that are all there.
+    /// Complete bytes.
     Whole(Bytes),
     /// Bytes that are produced as the caller reads them. A failure cuts the connection.
     Streamed(BoxBody),
@@ -95,7 +95,7 @@ impl MessageBody for Held {
 pub struct Reply {
     /// The status.
     pub status: StatusCode,
-    /// The type of the body; `None` when there is none.
+    /// The type of the body; `None` without a body.
     pub content_type: Option<HeaderValue>,
     /// The body.
     pub body: Content,

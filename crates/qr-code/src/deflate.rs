@@ -149,8 +149,8 @@ impl Stream {
         self.push(2, 2);
         self.push(LAST_SYMBOL + 1 - FIRST_COPY, 5);
         self.push(distance.symbol + 1, 5);
-        // The lengths of the code that encodes the table, in the order 16, 17, 18, 0, 8, 7, 9, 6, and so on (section
-        // 3.2.7).
+        // The lengths of the code that encodes the table (section 3.2.7).
+        // Order: 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1.
         let bits = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 3, 0, 3, 0, 3];
         self.push(14, 4);
         for bits in bits {

@@ -110,7 +110,7 @@ enum Command {
     },
     /// Run the simulated acquirer alone
     Sandbox {
-        /// Address of this machine to listen on; port 0 takes a free one
+        /// Address of this machine to listen on; port 0 selects a free one
         #[arg(long, default_value = "127.0.0.1:0")]
         listen: SocketAddr,
         /// File that keeps its state; by default `sandbox.journal` in the data directory

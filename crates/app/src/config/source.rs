@@ -13,7 +13,7 @@ use super::problem::Problem;
 pub const PREFIX: &str = "CAIS_";
 /// The separator between levels in their names.
 pub const SEPARATOR: &str = "__";
-/// Names the file, and is no key.
+/// The variable with the path of the configuration file. No key of the configuration.
 const CONFIG_VARIABLE: &str = "CAIS_CONFIG";
 /// The variable with an API key for commands that call a service. No key of the configuration.
 pub const API_KEY_VARIABLE: &str = "CAIS_API_KEY";
@@ -26,14 +26,14 @@ const ENVIRONMENT: &str = "environment";
 /// The name of the provider of a command's own settings.
 const COMMAND: &str = "command line";
 
-/// Everything that a configuration is made of.
+/// The sources of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    /// The file that the command line names.
+    /// The file from the command line.
     pub file: Option<PathBuf>,
     /// The environment.
     pub variables: Vec<(String, String)>,
-    /// Keys and values that win over everything.
+    /// Keys and values that override all other sources.
     pub overrides: Vec<(String, String)>,
 }
 

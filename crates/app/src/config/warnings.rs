@@ -9,9 +9,9 @@ use super::keys::{self, FILE_SUFFIX};
 use super::{AcquirerKind, Config};
 use cais_secrets::MASTER_KEY_FILE;
 
-/// Permission of users that are neither the owner nor of the group: to read.
+/// Read permission for users outside the file's group.
 const OTHERS_READ: u32 = 0o004;
-/// Permissions of everybody but the owner: to write.
+/// Write permission for group and others.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// The kinds of warnings.
@@ -64,14 +64,14 @@ impl WarningKind {
     }
 }
 
-/// A setting that is probably a slip.
+/// A setting that is probably a mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// Its kind.
     pub kind: WarningKind,
     /// The key.
     pub key: String,
-    /// The risk, and what to do; never a secret.
+    /// The risk and its remedy; never a secret.
     pub what: String,
 }
 
@@ -140,7 +140,7 @@ fn secret_files(config: &Config) -> Vec<(String, String)> {
     named.map(|entry| (entry.key.clone(), entry.value.clone())).chain(made).collect()
 }
 
-/// Returns `true` when one of these permissions is given; a file that does not exist has none.
+/// Returns `true` if the file has one of these permissions. A missing file has none.
 fn has_mode(path: &Path, mode: u32) -> bool {
     fs::metadata(path).is_ok_and(|found| found.permissions().mode() & mode != 0)
 }

@@ -1,4 +1,4 @@
-//! A client of just enough HTTP/1.1 for a demonstration against this very process.
+//! A minimal HTTP/1.1 client for the demonstration against this process.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct Request {
     pub method: &'static str,
     /// Path with the version.
     pub path: String,
-    /// The key that makes a repeat harmless.
+    /// The key that makes a retry safe.
     pub idempotency_key: Option<String>,
     /// The JSON body.
     pub body: Option<String>,
@@ -53,7 +53,7 @@ impl Response {
     }
 }
 
-/// Sends requests to one service with one key.
+/// Sends requests to a service with one key.
 #[derive(Debug, Clone)]
 pub struct Client {
     /// Address of the service.
@@ -123,7 +123,7 @@ fn parse(answer: &[u8]) -> anyhow::Result<Response> {
     Ok(Response { body, ..response })
 }
 
-/// Puts the chunks together (RFC 9112, section 7.1).
+/// Joins the chunks of a body (RFC 9112, section 7.1).
 fn unchunk(mut rest: &[u8]) -> anyhow::Result<Vec<u8>> {
     const CUT_OFF: &str = "the answer was cut off";
     let mut body = Vec::new();

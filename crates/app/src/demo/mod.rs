@@ -38,7 +38,7 @@ use walk::Walk;
 const EMAIL: &str = "demo@cais.example";
 /// Default filter of the log: warnings and errors, except those of the dispute, which is part of the demonstration.
 const LOG: &str = "warn,cais_use_cases::infractions=error";
-/// Days until a key of the demonstration is refused.
+/// Days until a key of the demonstration expires.
 const KEY_DAYS: u32 = 7;
 
 /// Returns the configuration of the demonstration: SQLite in the data directory and the sandbox, regardless of other
@@ -52,17 +52,17 @@ pub fn config(sources: &Sources) -> anyhow::Result<Config> {
     let database_url = config.default_database_url()?;
     let log_was_set = config.effective.iter().any(|entry| entry.key == "log" && entry.origin != "default");
     let log = if log_was_set { config.log } else { LOG.to_owned() };
-    // Its receiver of webhooks is on this machine, and only this service may call it there.
+    // The receiver of webhooks is on this machine, and only this service may call it.
     let webhooks =
         WebhookSettings { allow_insecure: true, allow_addresses: vec![IpAddr::from(Ipv4Addr::LOCALHOST).into()] };
     let (public_url, sandbox, acquirers) = (None, true, Vec::new());
     Ok(Config { public_url, database_url, log, webhooks, sandbox, acquirers, ..config })
 }
 
-/// Shows the walk; then serves on until a signal ends it, or ends at once.
+/// Runs the demonstration. Then serves until a signal ends it, or ends at once.
 ///
 /// # Errors
-/// The first step that is not as expected.
+/// The first step with an unexpected result.
 pub async fn run(mut config: Config, once: bool) -> anyhow::Result<ExitCode> {
     let screen = Screen::of_process();
     let mut signals = Signals::listen()?;

@@ -1,4 +1,4 @@
-//! Lays JSON out for people without changing the order of its fields or the text of its numbers.
+//! Formats JSON for people, with unchanged order of fields and text of numbers.
 
 /// Longest data URL shown in full: the URL of an image has thousands of characters.
 const MAX_DATA_URL: usize = 160;
@@ -55,7 +55,7 @@ pub fn pretty(json: &str, margin: usize) -> String {
     out
 }
 
-/// Bytes of the string that `text` begins with, both quotes included.
+/// Returns the length of the string at the start of `text`, in bytes with both quotes.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, character) in text.char_indices().skip(1) {

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 /// Address of the receiver: a free port that only this machine reaches.
 const LISTEN: &str = "127.0.0.1:0";
-/// Largest request that is read; a webhook has a few KiB.
+/// Largest accepted request; a webhook has a few KiB.
 const MAX_REQUEST_BYTES: usize = 256 * 1024;
 /// Limit of stored webhooks; a demonstration has a dozen.
 const MAX_KEPT: usize = 1_000;

@@ -38,7 +38,7 @@ pub struct Walk {
     pub fee: Money,
     /// The account's fee for a payout of [`Walk::payout`].
     pub payout_fee: Money,
-    /// Makes this run's names differ from those of the runs before.
+    /// Distinguishes this run's names from those of earlier runs.
     pub run: String,
 }
 
@@ -55,10 +55,10 @@ impl Walk {
         PAYOUT
     }
 
-    /// Takes every step.
+    /// Runs every step.
     ///
     /// # Errors
-    /// The first step that is not as expected.
+    /// The first step with an unexpected result.
     pub async fn take(&self) -> anyhow::Result<()> {
         let before = self.balance("What the account has before").await?;
         let endpoint = self.register().await?;
@@ -97,7 +97,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Looks until what is there is as expected, and shows it.
+    /// Reads a resource until its state is as expected, and shows it.
     async fn wait(&self, path: &str, is_done: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
         let request = Request { method: "GET", path: path.to_owned(), idempotency_key: None, body: None };
         let deadline = Instant::now() + DONE_WITHIN;

@@ -12,7 +12,7 @@ use cais_use_cases::upstream_order::FetchError;
 use super::error::ApiError;
 use super::named;
 
-/// Returns the failure to show a charge.
+/// Returns the error of a failed read of a charge.
 #[must_use]
 pub fn fetch_error(error: FetchError) -> ApiError {
     named::fetch_error(error, "There is no such charge.")

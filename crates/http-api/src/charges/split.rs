@@ -1,4 +1,4 @@
-//! The `split` of `POST /v1/charges`: who shares, and how much.
+//! The `split` of `POST /v1/charges`: the recipients and their percentages.
 
 use cais_domain::rate::Percentage;
 use cais_strict_json::{Fields, Issues, Node};

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::ConnectionLimits;
 
-/// The part of the conversation that a connection has reached.
+/// The phase of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Between two requests: no byte of the next head has arrived.
@@ -27,7 +27,7 @@ enum Phase {
 pub enum Expired {
     /// A request head did not arrive in time.
     Head,
-    /// The client went on to send a body that is not read.
+    /// The client continued to send an unread body.
     Body,
     /// The client read no bytes.
     Write,
@@ -45,7 +45,7 @@ impl Expired {
     }
 }
 
-/// The state of a connection. The stream reports reads and writes, the handler reports where requests begin and end.
+/// The state of a connection. The stream reports reads and writes; the handler reports the start and end of requests.
 #[derive(Debug)]
 pub struct Connection {
     limits: ConnectionLimits,
@@ -115,7 +115,7 @@ impl Connection {
         self.late_head.take()
     }
 
-    /// Returns the end of the present wait, and what expires then.
+    /// Returns the end of the current wait, and the reason of its expiry.
     pub(super) fn deadline(&self) -> Option<(Instant, Expired)> {
         let limits = &self.limits;
         if let Some((since, why)) = self.closing.get() {
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Seconds from now to the deadline, and what expires.
+    /// Seconds from now to the deadline, and the reason of its expiry.
     fn left(connection: &Connection) -> Option<(u64, Expired)> {
         connection.deadline().map(|(at, why)| ((at - Instant::now()).as_secs(), why))
     }

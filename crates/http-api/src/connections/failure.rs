@@ -1,4 +1,4 @@
-//! Answers to what is no request: they belong to no route, and the HTTP library writes them without a body.
+//! Responses to bytes that are not a request. They belong to no route, and the HTTP library writes them without a body.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::error::{ApiError, ErrorCode};
 use crate::state::AppState;
 use crate::telemetry::Answered;
 
-/// Longest head that the library writes by itself: a status line, a length, a connection option and a date.
+/// Longest head that the library writes itself: a status line, a length, a connection option and a date.
 const MAX_HEAD: usize = 160;
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
@@ -51,7 +51,7 @@ pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) ->
 /// Finds a response of the library itself at the end of the written bytes. Returns its start and its code. The library
 /// writes this response last, after a head that it cannot parse. Every other response has a request id or a body.
 pub fn bare(written: &[u8]) -> Option<(usize, ErrorCode)> {
-    // Nearly everything else ends with a body.
+    // Nearly all other output ends with a body.
     if !written.ends_with(END) {
         return None;
     }

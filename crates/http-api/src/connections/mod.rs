@@ -1,7 +1,7 @@
-//! Connections of the two listeners: every wait of a connection has a deadline, and every address has a share.
+//! Connections of the two listeners. Every wait of a connection has a deadline, and every address has a limit.
 //!
-//! The HTTP library ends connections that idle, and offers a deadline for the first head of a connection alone. `service` adds the
-//! deadlines of every head, of unread bodies and of writes. `super::body` ends the wait for a body that is read.
+//! The HTTP library ends idle connections, and has a deadline only for the first head of a connection. `service` adds
+//! the deadlines of every head, of unread bodies and of writes. `super::body` has the deadline of bodies that are read.
 
 mod connection;
 mod failure;
@@ -18,7 +18,7 @@ pub use self::service::{CUT, Door, factory};
 /// Limits of connections: the time of each part, and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// From the first byte of a request head to its last; for the first head of a connection, from its beginning.
+    /// From the first byte of a request head to its last. For the first head, the time starts with the connection.
     pub head_within: Duration,
     /// From the end of a request head to the end of its body.
     pub body_within: Duration,

@@ -18,7 +18,7 @@ impl PerAddress {
         Self { limit, counts: Arc::default() }
     }
 
-    /// Counts a connection until the place is dropped; `None` when the address has its share.
+    /// Counts a connection until the place is dropped; `None` if the address has reached its limit.
     #[must_use]
     pub fn enter(&self, address: IpAddr) -> Option<Place> {
         let address = network(address);

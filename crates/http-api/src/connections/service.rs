@@ -1,4 +1,4 @@
-//! From an accepted socket to the HTTP library, with the connection's deadlines beside it.
+//! Passes accepted sockets to the HTTP library, and enforces the connections' deadlines.
 
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ use crate::routes::Router;
 use crate::server::app;
 use crate::state::AppState;
 
-/// Connections that were refused or ended by a limit.
+/// Connections that were rejected or ended by a limit.
 pub const CUT: &str = "cais_http_connections_cut_total";
 
 /// The state that the connections of one listener share.

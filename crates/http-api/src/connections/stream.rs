@@ -1,4 +1,4 @@
-//! A TCP stream that reports to its [`Connection`] what is read and written.
+//! A TCP stream that reports its reads and writes to its [`Connection`].
 
 use std::io;
 use std::net::IpAddr;

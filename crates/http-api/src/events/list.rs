@@ -19,7 +19,7 @@ use crate::representation::values::page_of_json;
 use crate::routes::Route;
 use crate::statement::list_error;
 
-/// The parameter that continues after a sequence number, the oldest first.
+/// The parameter that continues after a sequence number, oldest first.
 const AFTER_SEQUENCE: &str = "after_sequence";
 
 /// The route of `list_events`.
@@ -61,7 +61,7 @@ fn description() -> operation::Description {
     }
 }
 
-/// Digits only, as in a `limit`; 0 is before the first.
+/// Digits only, as in a `limit`; 0 precedes the first event.
 fn sequence(text: &str, issues: &Issues) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| text.parse().ok()).flatten();

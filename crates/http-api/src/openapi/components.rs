@@ -1,4 +1,4 @@
-//! The shapes of bodies and the ways to send a key, as the document names them.
+//! The schemas and security schemes of the document.
 
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{AdditionalProperties, Components, ComponentsBuilder, KnownFormat, Schema, SchemaFormat};
@@ -16,7 +16,7 @@ use crate::sandbox::{Clock, Faults};
 pub const BEARER: &str = "bearer";
 /// See [`BEARER`].
 pub const X_API_KEY: &str = "x-api-key";
-/// Bodies of requests: what they do not name is refused.
+/// Bodies of requests, which reject unknown fields.
 const STRICT: [&str; 13] = [
     "NewCharge",
     "SplitItem",

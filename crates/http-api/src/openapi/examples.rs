@@ -1,4 +1,4 @@
-//! Example bodies. Those of resources are rendered by the code that renders real ones.
+//! Example bodies. Those of resources are rendered by the product's own code.
 
 mod infractions;
 mod money_out;

@@ -68,7 +68,7 @@ pub fn by_status(route: &Route, own: &[ErrorCode]) -> BTreeMap<String, Vec<Error
     by_status
 }
 
-/// Returns the response with these codes: a reference where several operations share it.
+/// Returns the response with these codes: a reference if several operations share it.
 pub fn failure(status: &str, codes: &[ErrorCode], is_kept: bool) -> RefOr<Response> {
     match codes {
         [code] if !is_kept => Ref::from_response_name(code.name()).into(),

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document of what a merchant calls, made from the table of routes, the table of errors and the shapes of bodies.
+//! The `OpenAPI` document for merchants, generated from the routes, the error table and the schemas.
 
 mod components;
 pub mod events;
@@ -29,7 +29,7 @@ use super::routes::{Access, ROUTES, Route, Verb};
 
 /// The version of the interface.
 const VERSION: &str = "1.1.0";
-/// The introduction that a reader needs before the first call.
+/// The introduction for readers.
 const INTRODUCTION: &str = include_str!("introduction.md");
 /// The chapters.
 const TAGS: [(&str, &str); 8] = [
@@ -152,7 +152,7 @@ fn success(answer: Success, is_creation: bool) -> Response {
     with_headers(response.build(), &[&OF_SUCCESS, replayed].concat())
 }
 
-/// Adds references to headers that are described once.
+/// Adds references to shared headers.
 fn with_headers(mut response: Response, names: &[&str]) -> Response {
     for name in names {
         let reference = Ref::new(format!("#/components/headers/{name}"));

@@ -24,7 +24,7 @@ pub const ACTS: &[ErrorCode] =
 
 /// The description of an operation.
 pub struct Description {
-    /// Names it in generated clients.
+    /// The operation's name in generated clients.
     pub id: &'static str,
     /// Its chapter.
     pub tag: &'static str,

@@ -1,4 +1,4 @@
-//! The bodies of requests, for the `OpenAPI` document only: the strict reader of each operation reads what is sent.
+//! The bodies of requests, only for the `OpenAPI` document. The strict reader of each operation parses real bodies.
 
 use cais_domain::pix_key::PixKeyType as KeyType;
 use utoipa::ToSchema;
@@ -33,7 +33,7 @@ pub struct NewCharge {
     /// The payer's document.
     #[schema(max_length = 20)]
     pub payer_document: Option<String>,
-    /// Seconds until it can no longer be paid; 3600 when absent.
+    /// Seconds until the charge expires; 3600 when absent.
     #[schema(minimum = 60, maximum = 86400)]
     pub expires_in: Option<u32>,
     /// The caller's own order identifier, unique within the account.
@@ -88,7 +88,7 @@ pub struct NewPayout {
     pub pix_key: String,
     /// The type of the key; default: derived from its form.
     pub pix_key_type: Option<PixKeyType>,
-    /// CPF or CNPJ that must own the key: with another owner the payout fails.
+    /// CPF or CNPJ of the required owner of the key: with another owner the payout fails.
     #[schema(max_length = 20)]
     pub recipient_document: Option<String>,
     /// Shown to the recipient.
@@ -124,7 +124,7 @@ pub struct NewWebhookEndpoint {
     /// An https URL at a public address, unique within the account.
     #[schema(format = "uri", max_length = 500)]
     pub url: String,
-    /// Types of events, or `*` for all of them.
+    /// Types of events, or `*` for all types.
     #[schema(min_items = 1, max_items = 30)]
     pub events: Vec<String>,
     /// A description for people.
@@ -138,7 +138,7 @@ pub struct WebhookEndpointChange {
     /// The URL.
     #[schema(format = "uri", max_length = 500)]
     pub url: Option<String>,
-    /// Types of events, or `*` for all of them.
+    /// Types of events, or `*` for all types.
     #[schema(min_items = 1, max_items = 30)]
     pub events: Option<Vec<String>>,
     /// A description for people; `null` removes the description.
@@ -159,9 +159,9 @@ pub struct SecretRotation {
 /// The data of `webhook.test`.
 #[derive(ToSchema)]
 pub struct WebhookTestData {
-    /// The endpoint that is tested.
+    /// The tested endpoint.
     pub endpoint_id: String,
-    /// A sentence that is always the same.
+    /// A constant sentence.
     pub message: String,
 }
 

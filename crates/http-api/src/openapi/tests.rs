@@ -1,4 +1,4 @@
-//! The document against the program: every route is in it, every example is of its schema.
+//! Comparison of the document with the program: every route is listed, and every example matches its schema.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fields;
@@ -160,7 +160,7 @@ fn event_types_have_a_webhook_and_typed_data() {
     assert_eq!((listed.len(), webhooks.len()), (EventType::ALL.len(), EventType::ALL.len()));
 }
 
-/// Fails unless the value has all required fields of its schema, no other than its fields, and their types.
+/// Fails unless the value has all required fields of its schema, no unknown fields, and correct types.
 fn compare(document: &Value, schema: &Value, value: &Value, place: &str) {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let target = document.pointer(reference.strip_prefix('#').unwrap());
@@ -195,7 +195,7 @@ fn compare(document: &Value, schema: &Value, value: &Value, place: &str) {
         }
     }
     let Value::Object(members) = value else { return };
-    // Without fields of its own it is whatever a resource is.
+    // A schema without fields of its own accepts any resource.
     let Some(fields) = schema.get("properties").and_then(Value::as_object) else { return };
     for (name, member) in members {
         let field = fields.get(name).unwrap_or_else(|| unknown(place, name));

@@ -10,7 +10,7 @@ use crate::rules;
 
 /// Longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 140;
-/// Longest document of the recipient as it is sent, in characters.
+/// Longest document of the recipient as sent, in characters.
 pub const MAX_RECIPIENT_DOCUMENT: usize = 20;
 
 /// Reads the body. Problems are added to `issues`; `None` if the body is unusable.

@@ -22,7 +22,7 @@ pub struct Asked {
     pub amount: Option<Money>,
     /// The reason.
     pub reason: Option<Text>,
-    /// The caller's own name for it.
+    /// The caller's own identifier.
     pub external_id: Option<ExternalId>,
 }
 

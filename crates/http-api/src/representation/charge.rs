@@ -19,7 +19,7 @@ pub struct ChargePix<'a> {
     /// Pix copy-and-paste code (EMV).
     #[schema(required)]
     pub copy_paste: Option<&'a str>,
-    /// QR code of the same, a PNG as data URL, while the charge can be paid.
+    /// QR code of the same, a PNG as data URL; only while the charge can be paid.
     #[schema(required)]
     pub qr_code_image: Option<&'a str>,
 }

@@ -43,7 +43,7 @@ impl Dialect {
     }
 }
 
-/// Tells Excel that a file is UTF-8.
+/// The mark that identifies a file as UTF-8 for Excel.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// First characters that make a spreadsheet treat a text as a formula.
 const FORMULA: [char; 4] = ['=', '+', '-', '@'];
@@ -82,7 +82,7 @@ impl Line<'_> {
         self.out.extend_from_slice(value.unwrap_or_default().as_bytes());
     }
 
-    /// Appends a text of the caller's, or an empty field.
+    /// Appends a text from the caller, or an empty field.
     pub fn text(&mut self, value: Option<&str>) {
         self.separate();
         if let Some(text) = value {

@@ -1,4 +1,4 @@
-//! The bodies of an infraction: without its defense in lists, else with it.
+//! The bodies of an infraction: without its defense in lists, otherwise with it.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::infraction::{InfractionStatus as Status, Situation};
@@ -44,7 +44,7 @@ pub struct Infraction<'a> {
     /// Time of the dispute's start.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub opened_at: Instant,
-    /// Until when it can be defended.
+    /// Deadline of the defense.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub deadline_at: Option<Instant>,
     /// Time of the resolution.

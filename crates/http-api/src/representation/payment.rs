@@ -23,7 +23,7 @@ pub struct UnexpectedPayment {
     /// The reason why the payment is unexpected.
     #[schema(value_type = UnexpectedReason)]
     pub reason: &'static str,
-    /// The charge that the Pix was for.
+    /// The charge that the Pix referred to.
     pub charge_id: String,
     /// Time at which the acquirer received the Pix.
     #[schema(value_type = String, format = DateTime)]

@@ -20,10 +20,10 @@ closed_list! {
 pub struct PayoutPix<'a> {
     /// The Pix key in its normal form.
     pub key: &'a str,
-    /// Its owner's name, once the acquirer reported it.
+    /// The owner's name, once the acquirer has reported it.
     #[schema(required)]
     pub recipient_name: Option<&'a str>,
-    /// Its owner's document as the acquirer shows it; that of a person is masked.
+    /// The owner's document as the acquirer reports it; a person's document is masked.
     #[schema(required)]
     pub recipient_document: Option<&'a str>,
 }
@@ -45,7 +45,7 @@ pub struct Payout<'a> {
     /// Equals `amount`.
     #[schema(value_type = Option<f64>, required)]
     pub net_amount: Amount,
-    /// Amount and fee: all that is debited.
+    /// Total debit: amount and fee.
     #[schema(value_type = Option<f64>, required)]
     pub gross_amount: Option<Amount>,
     /// The status.
@@ -56,7 +56,7 @@ pub struct Payout<'a> {
     /// Shown to the recipient.
     #[schema(required)]
     pub description: Option<&'a str>,
-    /// The Pix, once the acquirer named it.
+    /// The end-to-end id of the Pix, once the acquirer has reported it.
     #[schema(required)]
     pub end_to_end_id: Option<&'a str>,
     /// The reason of a failure.
@@ -79,7 +79,7 @@ impl<'a> From<&'a cais_domain::payout::Payout> for Payout<'a> {
             amount: Amount(terms.amount),
             fee: Amount(terms.fee),
             net_amount: Amount(terms.amount),
-            // Both were held together when the payout was created, so their sum is an amount.
+            // The sum was reserved when the payout was created, so it is a valid amount.
             gross_amount: terms.gross().ok().map(Amount),
             status: payout.state.status().as_str(),
             pix: PayoutPix {

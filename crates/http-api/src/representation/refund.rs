@@ -33,7 +33,7 @@ pub struct Refund<'a> {
     /// Shown to the payer.
     #[schema(required)]
     pub reason: Option<&'a str>,
-    /// The return, once the acquirer named it.
+    /// The id of the return, once the acquirer has reported it.
     #[schema(required)]
     pub return_id: Option<&'a str>,
     /// Time of creation.

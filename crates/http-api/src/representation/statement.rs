@@ -29,7 +29,7 @@ pub struct Entry {
     /// The part of the balance that changed.
     #[schema(value_type = Bucket)]
     pub bucket: &'static str,
-    /// BRL; negative when it went.
+    /// BRL; negative for a decrease.
     #[schema(value_type = f64, example = 10.50)]
     pub amount: Amount,
     /// The amount in the bucket after the movement.

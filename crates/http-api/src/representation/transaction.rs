@@ -25,10 +25,10 @@ pub enum Unshowable {
     /// The resource is not visible yet.
     #[error("{0} is not visible")]
     Hidden(String),
-    /// Its amounts leave the range of money.
+    /// An amount is out of range.
     #[error(transparent)]
     Money(#[from] MoneyError),
-    /// Its net value cannot be divided.
+    /// The net value cannot be divided.
     #[error(transparent)]
     Split(#[from] AllocationError),
 }
@@ -53,14 +53,14 @@ closed_list! {
     Origin [By::Api, By::Manual].map(By::as_str)
 }
 
-/// The direction of an entry, and the key that the timeline is ordered by; together they make the id.
+/// The direction and the sort key of an entry, which form its id.
 pub type Cursor = (Direction, Uuid);
 
 /// An entry of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = Transaction)]
 pub struct TransactionRow {
-    /// The place of the entry in the list.
+    /// The entry's position in the list.
     #[serde(skip)]
     pub cursor: Cursor,
     /// Public id, `txn_in_…` or `txn_out_…`.

@@ -36,7 +36,7 @@ impl Serialize for Amount {
     }
 }
 
-/// An instant: RFC 3339 in UTC with milliseconds, cut, not rounded: `2026-01-02T03:04:05.678Z`.
+/// An instant: RFC 3339 in UTC with milliseconds, truncated: `2026-01-02T03:04:05.678Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instant(pub Timestamp);
 

@@ -1,4 +1,4 @@
-//! A dispute: the payer reports the Pix, money is blocked, the shop defends itself, and wins.
+//! A dispute: the payer reports the Pix, money is blocked, the shop submits a defense and wins.
 
 use anyhow::ensure;
 use cais_domain::money::Money;
@@ -10,7 +10,7 @@ use crate::demo::client::Request;
 const DISPUTED: Money = Money::from_centavos(800);
 
 impl Walk {
-    /// Follows a dispute of the charge from its beginning to its end.
+    /// Runs a dispute of the charge from its start to its end.
     pub(super) async fn dispute(&self, charge: &str) -> anyhow::Result<()> {
         let (available, blocked) = self.parts().await?;
         self.screen.heading("The payer disputes the Pix at her bank (MED; here: at the built-in sandbox)")?;

@@ -13,7 +13,7 @@ pub(super) const PAYOUT: Money = Money::from_centavos(1_000);
 pub(super) const REFUND: Money = Money::from_centavos(500);
 
 impl Walk {
-    /// Sends a payout, and follows it until it arrived.
+    /// Sends a payout and waits for its completion.
     pub(super) async fn pay_out(&self) -> anyhow::Result<()> {
         self.screen.heading("Pay the supplier by her Pix key")?;
         let body = format!(
@@ -39,7 +39,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Refunds a part of the charge, and follows it until it arrived.
+    /// Refunds a part of the charge and waits for its completion.
     pub(super) async fn refund(&self, charge: &str) -> anyhow::Result<()> {
         self.screen.heading("One of the coffees was cold: a part of the charge goes back")?;
         let request = Request {

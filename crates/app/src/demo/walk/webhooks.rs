@@ -1,4 +1,4 @@
-//! Webhooks: a receiver is registered, what it is sent is shown and verified, and it is deleted again.
+//! Webhooks: a receiver is registered, its webhooks are shown and verified, and its endpoint is deleted.
 
 use anyhow::{Context, ensure};
 use cais_ports::{Clock, SigningSecret};

@@ -1,4 +1,4 @@
-//! Parameters that several endpoints have.
+//! Parameters that several endpoints share.
 
 use serde_json::Value;
 use utoipa::openapi::Required;

@@ -20,7 +20,7 @@ const ENDPOINT: &[&str] = &["id", "url", "events", "description", "active", "dis
 const EVENT: &[&str] = &["id", "type", "timestamp", "sequence", "api_version", "data"];
 const PAGE: &[&str] = &["data", "has_more", "next_starting_after"];
 
-/// The fields of each resource; some have those of another and more.
+/// The fields of each resource; some extend those of another.
 const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     (
         "Charge",
