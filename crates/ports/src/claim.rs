@@ -53,7 +53,7 @@ pub struct Claim {
     pub due_at: Option<Timestamp>,
     /// The answer, once there is one.
     pub answer: Option<StoredAnswer>,
-    /// When the key was first used.
+    /// The instant of the first use of the key.
     pub created_at: Timestamp,
 }
 

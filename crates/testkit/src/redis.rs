@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::process::{free_port, run};
 
-/// A Redis server. It ends when this is dropped.
+/// A Redis server, which ends when this is dropped.
 pub struct RedisServer {
     folder: TempDir,
     port: u16,
@@ -15,7 +15,7 @@ pub struct RedisServer {
 }
 
 impl RedisServer {
-    /// Starts a server. It may not accept connections yet.
+    /// Starts a server, which may not accept connections yet.
     ///
     /// # Errors
     /// If Redis is not installed.

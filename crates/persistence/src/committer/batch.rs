@@ -107,7 +107,7 @@ impl<'e> Runner<'e> {
         while tries < ATTEMPTS && Instant::now() < deadline {
             match self.attempt(changes, mode, deadline) {
                 Ok(Ended::Done(verdicts)) => return verdicts.into_iter().map(Outcome::Judged).collect(),
-                // A duplicate value can also show as a record that exists. The pessimistic path reads the stored rows and tells them apart.
+                // A duplicate value can also show as a record that exists. The pessimistic path distinguishes them.
                 Ok(Ended::Misjudged) | Err(Fault::Refused(_)) if mode == Mode::Optimistic => mode = Mode::Pessimistic,
                 Ok(Ended::Misjudged) => {
                     tries = tries.saturating_add(1);

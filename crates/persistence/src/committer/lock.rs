@@ -1,9 +1,9 @@
 //! Locks all balances and counters of a batch in key order, and then reads the rows that only these locks protect.
 //!
 //! A transaction that changes the blocks of an account locks its `available`, `pending` and `blocked`. A transaction that credits the
-//! account locks the balance that it credits. So a batch reads under-funded blocks only after it holds its balances. It sees every earlier
-//! block, and every later block sees its credits. Under-funded blocks are rare. If there are any, the batch begins again and locks all
-//! three balances from the start, so that locks are always taken in order.
+//! account locks the balance that it credits. A batch therefore reads under-funded blocks only after it holds its balances. The batch sees
+//! every earlier block, and every later block sees its credits. Under-funded blocks are rare. If there are any, the batch begins again and
+//! locks all three balances from the start, so that locks are always taken in order.
 
 use std::collections::BTreeSet;
 

@@ -14,7 +14,7 @@ pub(super) struct TouchedKeys<'a> {
     pub(super) reservations: HashSet<&'a ReservationKey>,
     /// Records that are inserted or updated.
     pub(super) records: HashSet<RecordKey>,
-    /// Whether a key is touched more than once.
+    /// `true` if a key is touched more than once.
     pub(super) twice: bool,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Row {
     pub(super) status: DeliveryStatus,
     pub(super) tries: u32,
     pub(super) fence: i64,
-    /// When it is claimable; the end of its lease while it is claimed. `None` unless it is pending.
+    /// The instant from which it is claimable; the end of its lease while it is claimed. `None` unless it is pending.
     pub(super) due_at: Option<Timestamp>,
     pub(super) lease_until: Option<Timestamp>,
     /// `true` if a resend follows when the attempt in flight ends.
