@@ -1,4 +1,6 @@
-//! A long random workload: the store and the store in memory agree on every outcome and on what is true afterwards.
+//! A long random workload for a store and for the store in memory. Both judge by `cais_commit_rules`. The comparison covers everything
+//! around these rules: the snapshot that the store loads, the effects that it writes, its guards, and its queries. The tests of
+//! `cais_commit_rules` compare the rules themselves with an independent model.
 
 mod compare;
 mod disputes;
