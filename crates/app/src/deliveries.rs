@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// little more for the body.
 const DRAINED_WITHIN: Duration = Duration::from_secs(20);
 
-/// Deliveries under way.
+/// The task of the dispatcher.
 #[derive(Debug)]
 pub struct Deliveries {
     task: JoinHandle<()>,

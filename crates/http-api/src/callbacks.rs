@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_generations_of_a_token_open() {
+    fn tokens_of_both_generations_are_accepted() {
         let main = AcquirerName::parse("main").unwrap();
         let paths = CallbackPaths::new([(main.clone(), "new"), (main.clone(), "old")]);
         for (token, found) in [("new", Some(&main)), ("old", Some(&main)), ("older", None)] {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_right_token_opens() {
+    fn callback_with_wrong_token_is_rejected() {
         let main = AcquirerName::parse("main").unwrap();
         let paths = CallbackPaths::new([(main.clone(), "secret")]);
         assert_eq!(paths.find("main", "secret"), Some(&main));

@@ -39,7 +39,7 @@ struct Visit {
     rate: Option<RateDecision>,
 }
 
-/// Answers a request, whatever happens.
+/// Responds to a request in every case, also after a panic.
 pub async fn answer(
     state: Arc<AppState>,
     router: Arc<Router>,

@@ -39,7 +39,7 @@ mod tests {
     use super::{name_of, of_process};
 
     #[test]
-    fn operator_is_the_given_name_or_the_user() {
+    fn operator_is_the_option_or_the_user() {
         assert_eq!(of_process(Some("ana")).name, "ana");
         assert!(!of_process(None).name.is_empty());
         let users = "root:x:0:0:root:/root:/bin/sh\nana:x:1000:1000::/home/ana:/bin/sh\nbroken";

@@ -269,7 +269,7 @@ impl Reader {
         self.find(path).is_some() || self.find(&format!("{path}{FILE_SUFFIX}")).is_some()
     }
 
-    /// Replaces what is shown of a key.
+    /// Replaces the shown value of a key.
     pub fn show_as(&mut self, path: &str, value: String) {
         if let Some(entry) = self.effective.iter_mut().find(|entry| entry.key == path) {
             entry.value = value;

@@ -1,4 +1,4 @@
-//! `cais demo`: the service at work, shown and checked step by step, with the built-in sandbox.
+//! `cais demo`: shows the service step by step with the built-in sandbox, and checks each step.
 
 mod client;
 mod pretty;

@@ -33,7 +33,7 @@ pub struct Bank {
     infractions: Mutex<BTreeMap<String, UpstreamInfraction>>,
     /// The result for defenses in place of acceptance.
     pub refuses_defenses: Mutex<Option<Result<DefenseReceipt, AcquirerError>>>,
-    /// Number of sent payouts and refunds.
+    /// Number of sent payouts.
     pub sends: AtomicU32,
     pub faults: Mutex<Option<(FaultMode, Duration)>>,
     pub is_down: AtomicBool,

@@ -10,7 +10,7 @@ use super::*;
 const TXID: &str = "7978c0c97ea847e78e8849634473c1f1";
 
 #[actix_web::test]
-async fn callback_is_kept_as_its_names_and_wakes_the_worker() {
+async fn callback_is_stored_as_its_names_and_wakes_the_worker() {
     let world = World::new().await;
     for path in [format!("/callbacks/main/{TOKEN}"), format!("/callbacks/main/{TOKEN}/pix")] {
         let seen = send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await;

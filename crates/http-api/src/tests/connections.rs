@@ -110,23 +110,23 @@ async fn check_drips(beginning: &str, answers: &[&str]) {
 }
 
 #[actix_web::test]
-async fn first_heads_that_drip_end_and_health_answers() {
+async fn slow_first_heads_end_and_health_is_served() {
     check_drips("GET /healthz HTTP/1.1\r\nx-a: ", &["408 Request Timeout"]).await;
 }
 
 #[actix_web::test]
-async fn later_heads_that_drip_end_and_health_answers() {
+async fn slow_later_heads_end_and_health_is_served() {
     let beginning = format!("{HEALTH}GET /healthz HTTP/1.1\r\nx-a: ");
     check_drips(&beginning, &["200 OK", "408 Request Timeout"]).await;
 }
 
 #[actix_web::test]
-async fn unread_bodies_that_drip_end_and_health_answers() {
+async fn slow_unread_bodies_end_and_health_is_served() {
     check_drips(UNREAD_BODY, &["401 Unauthorized"]).await;
 }
 
 #[actix_web::test]
-async fn read_body_that_drips_is_answered_and_ended() {
+async fn slow_read_body_is_rejected_and_ended() {
     let world = World::new().await;
     let address = start(&world, short(8));
     let head = format!(
@@ -140,7 +140,7 @@ async fn read_body_that_drips_is_answered_and_ended() {
 }
 
 #[actix_web::test]
-async fn head_that_is_no_request_is_answered_with_envelope() {
+async fn malformed_head_is_rejected_with_envelope() {
     let world = World::new().await;
     let address = start(&world, short(8));
     let large = format!("{HEALTH}GET /healthz HTTP/1.1\r\nx-a: {}", "a".repeat(200_000));
@@ -172,7 +172,7 @@ async fn answer_to_unread_body_announces_the_close() {
 }
 
 #[actix_web::test]
-async fn body_that_is_there_but_unread_keeps_the_connection() {
+async fn unread_body_that_has_arrived_keeps_the_connection() {
     let world = World::new().await;
     let address = start(&world, short(8));
     let with_body = "GET /healthz HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n";

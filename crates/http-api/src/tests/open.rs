@@ -105,7 +105,7 @@ async fn documentation_loads_nothing_from_other_hosts() {
     assert_eq!(send(&world, TestRequest::get().uri("/docs/nothing.js")).await.error(), (404, "not_found".to_owned()));
 }
 
-/// `swagger-initializer.js` shows the security schemes without resolving references.
+/// `swagger-initializer.js` displays the security schemes without resolving references.
 #[actix_web::test]
 async fn security_schemes_of_the_document_have_no_references() {
     let world = World::new().await;

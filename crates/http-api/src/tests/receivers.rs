@@ -10,10 +10,10 @@ use futures_util::{StreamExt as _, stream};
 
 use super::world::World;
 
-/// All receivers there are.
+/// All receivers, under any address.
 #[derive(Default)]
 pub struct Receivers {
-    /// Whatever was sent: where, and what.
+    /// The sent webhooks: URL and body.
     pub sent: Mutex<Vec<(String, Vec<u8>)>>,
     /// The status of responses; 200 by default.
     pub status: Mutex<Option<u16>>,
@@ -51,7 +51,7 @@ impl WebhookSender for Receivers {
     }
 }
 
-/// Delivers what is due now.
+/// Delivers all due webhooks.
 pub async fn deliver(world: &World) {
     let queue = &world.state.ports.deliveries;
     let due = queue.due_lanes(world.state.ports.clock.now(), None, 100).await.unwrap().backlog;

@@ -9,7 +9,7 @@ fn problems(body: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn values_keep_what_was_written() {
+fn values_keep_their_text() {
     let issues = Issues::default();
     let node = read(br#" {"a":[1.50e1,"x\u00e9\n",null,true,false,{}],"b":{"c":-0}} "#, &issues);
     let text = |text: &'static str| Node::Text(text.into());

@@ -16,7 +16,7 @@ use crate::logging;
 
 /// Free space below this limit is a warning, in bytes: an operator needs time before the disk is full.
 const LOW_SPACE: u64 = 1024 * 1024 * 1024;
-/// Free space below this limit is a failure, in bytes: SQLite soon refuses writes.
+/// Free space below this limit is a failure, in bytes: SQLite soon rejects writes.
 const NO_SPACE: u64 = 64 * 1024 * 1024;
 /// A difference of two clocks above this is a warning. An HTTP `Date` is cut to the second and delayed by the network.
 const SMALL_SKEW: SignedDuration = SignedDuration::from_secs(5);
