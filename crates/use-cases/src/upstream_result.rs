@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn every_combination_has_one_row_and_its_result() {
+    fn decision_table_covers_each_combination_once() {
         let mut cases = 0;
         for earlier in EARLIER {
             for reply in replies() {

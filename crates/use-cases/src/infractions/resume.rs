@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_defence_near_its_deadline_is_sent_again_in_time() {
+    fn defense_near_deadline_is_sent_again_in_time() {
         let at = |second: i64| Timestamp::from_second(1_760_000_000 + second).ok();
         let after = |deadline: Option<Timestamp>| time_to_arrive(deadline, at(0).unwrap_or_default()).as_secs();
         assert_eq!([after(None), after(at(86_400)), after(at(120))], [60, 60, 60]);

@@ -23,7 +23,7 @@ fn states(world: &World) -> Vec<NoticeState> {
 }
 
 #[tokio::test]
-async fn a_callback_leads_to_the_payment() {
+async fn callback_leads_to_payment() {
     let world = World::new().await;
     let (one, two) = (world.pending().await, world.pending().await);
     world.psp.pay(&one.txid, 1_000);
@@ -38,7 +38,7 @@ async fn a_callback_leads_to_the_payment() {
 }
 
 #[tokio::test]
-async fn a_callback_that_comes_twice_credits_once() {
+async fn repeated_callback_credits_payment_once() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 1_000);
@@ -56,7 +56,7 @@ async fn a_callback_that_comes_twice_credits_once() {
 }
 
 #[tokio::test]
-async fn a_forged_callback_credits_nothing() {
+async fn forged_callback_credits_nothing() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.call_back(charge.txid.as_str()).await;
@@ -67,7 +67,7 @@ async fn a_forged_callback_credits_nothing() {
 }
 
 #[tokio::test]
-async fn a_callback_that_comes_before_its_pix_is_shown_waits_for_it() {
+async fn callback_before_its_pix_is_shown_waits() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.call_back(&format!("{}/E1234567820260102030400000000099", charge.txid)).await;
@@ -83,7 +83,7 @@ async fn a_callback_that_comes_before_its_pix_is_shown_waits_for_it() {
 }
 
 #[tokio::test]
-async fn what_names_nothing_of_ours_waits_for_an_operator() {
+async fn callback_without_stored_charge_is_unmatched() {
     let world = World::new().await;
     world.call_back("0123456789abcdefghijklmnopq").await;
     world.work().await;
@@ -109,7 +109,7 @@ async fn callback_is_kept_as_its_names_alone() {
 }
 
 #[tokio::test]
-async fn while_upstream_is_silent_the_callback_waits() {
+async fn callback_waits_while_acquirer_is_silent() {
     for mood in [Mood::Down, Mood::Silent] {
         let world = World::new().await;
         let charge = world.pending().await;
@@ -128,7 +128,7 @@ async fn while_upstream_is_silent_the_callback_waits() {
 }
 
 #[tokio::test]
-async fn a_payment_that_is_called_back_before_the_creation_is_answered_counts_once() {
+async fn payment_called_back_before_creation_reply_counts_once() {
     let world = World::new().await;
     let slow = SlowReply::new(&world);
     let ports = world.asking(slow.clone());
@@ -153,7 +153,7 @@ async fn a_payment_that_is_called_back_before_the_creation_is_answered_counts_on
 }
 
 #[tokio::test]
-async fn a_payment_that_upstream_names_in_the_reply_to_the_creation_is_credited() {
+async fn payment_in_creation_reply_is_credited() {
     let world = World::new().await;
     world.psp.set(Mood::LosesReplies);
     world.create("a", ten_reais()).await.unwrap_err();
@@ -167,7 +167,7 @@ async fn a_payment_that_upstream_names_in_the_reply_to_the_creation_is_credited(
 }
 
 #[tokio::test]
-async fn a_charge_that_its_acquirer_does_not_know_yet_waits() {
+async fn callback_for_charge_unknown_to_acquirer_waits() {
     let world = World::with(an_account(), 2).await;
     let charge = world.pending().await;
     receive(&world.ports, &second(), charge.txid.as_str()).await.unwrap();
@@ -183,7 +183,7 @@ async fn a_charge_that_its_acquirer_does_not_know_yet_waits() {
 }
 
 #[tokio::test]
-async fn a_twin_elsewhere_neither_cancels_nor_expires() {
+async fn duplicate_charge_elsewhere_neither_cancels_nor_expires() {
     let world = World::with(an_account(), 2).await;
     let charge = world.pending().await;
     world.second.hold(&order(&charge));
@@ -194,7 +194,7 @@ async fn a_twin_elsewhere_neither_cancels_nor_expires() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_followed_does_not_hold_up_what_stands_beside_it() {
+async fn unreadable_callback_does_not_delay_others() {
     let world = World::with(an_account(), 2).await;
     let (lost, paid) = (world.pending().await, world.pending().await);
     world.second.hold(&order(&paid));
@@ -269,7 +269,7 @@ async fn pix_on_a_page_counts_for_its_own_charge_only() {
 }
 
 #[tokio::test]
-async fn forged_callbacks_cost_bounded_reads_and_hold_up_nothing() {
+async fn forged_callbacks_cost_bounded_reads_and_delay_no_others() {
     let world = World::new().await;
     for _ in 0..400 {
         let charge = world.pending().await;

@@ -19,7 +19,7 @@ async fn cancelled(world: &World, charge: &Charge) -> Result<ChargeStatus, Cance
 }
 
 #[tokio::test]
-async fn a_cancelled_charge_stays_cancelled_however_often_it_is_asked() {
+async fn repeated_cancellation_leaves_charge_cancelled() {
     let world = World::new().await;
     let charge = world.pending().await;
     for _ in 0..3 {
@@ -30,7 +30,7 @@ async fn a_cancelled_charge_stays_cancelled_however_often_it_is_asked() {
 }
 
 #[tokio::test]
-async fn a_payment_that_came_first_wins() {
+async fn payment_before_cancellation_wins() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 1_000);
@@ -41,7 +41,7 @@ async fn a_payment_that_came_first_wins() {
 }
 
 #[tokio::test]
-async fn a_charge_that_is_over_cannot_be_cancelled() {
+async fn ended_charge_cannot_be_cancelled() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.clock.advance(Duration::from_hours(2));
@@ -51,7 +51,7 @@ async fn a_charge_that_is_over_cannot_be_cancelled() {
 }
 
 #[tokio::test]
-async fn nothing_is_cancelled_here_that_is_not_cancelled_there() {
+async fn cancellation_failed_upstream_leaves_charge_pending() {
     let world = World::new().await;
     let charge = world.pending().await;
     for (mood, certain) in [(Mood::Down, true), (Mood::Refuses, true), (Mood::Silent, false)] {
@@ -68,7 +68,7 @@ async fn nothing_is_cancelled_here_that_is_not_cancelled_there() {
 }
 
 #[tokio::test]
-async fn a_cancellation_whose_reply_was_lost_is_seen_by_readers() {
+async fn cancellation_with_lost_reply_is_visible_to_readers() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.set(Mood::LosesReplies);
@@ -78,7 +78,7 @@ async fn a_cancellation_whose_reply_was_lost_is_seen_by_readers() {
 }
 
 #[tokio::test]
-async fn only_its_own_active_account_may() {
+async fn cancellation_requires_own_active_account() {
     let world = World::new().await;
     let charge = world.pending().await;
     let name = ChargeName::Id(charge.id);
@@ -93,7 +93,7 @@ async fn only_its_own_active_account_may() {
 }
 
 #[tokio::test]
-async fn a_charge_that_is_being_created_is_in_progress() {
+async fn cancellation_during_creation_is_in_progress() {
     let world = World::new().await;
     world.psp.set(Mood::Silent);
     let terms = named("order-1", ten_reais());

@@ -33,7 +33,7 @@ async fn exactly_one(world: &World) {
 }
 
 #[tokio::test]
-async fn a_repeat_after_the_lease_ends_in_exactly_one_charge() {
+async fn repeat_after_lease_creates_exactly_one_charge() {
     for (nth, crash) in ALL {
         let world = interrupted(nth, crash).await;
         let begun = world.store.charges();
@@ -46,7 +46,7 @@ async fn a_repeat_after_the_lease_ends_in_exactly_one_charge() {
 }
 
 #[tokio::test]
-async fn a_worker_after_the_lease_ends_in_exactly_one_charge() {
+async fn worker_after_lease_creates_exactly_one_charge() {
     for (nth, crash) in ALL {
         let world = interrupted(nth, crash).await;
         world.clock.advance(PAST_LEASE);
@@ -59,7 +59,7 @@ async fn a_worker_after_the_lease_ends_in_exactly_one_charge() {
 }
 
 #[tokio::test]
-async fn a_repeat_within_the_lease_never_makes_a_second_one() {
+async fn repeat_within_lease_creates_no_second_charge() {
     for (nth, crash) in ALL {
         let world = interrupted(nth, crash).await;
         let repeat = world.create("a", named("order-1", ten_reais())).await;
@@ -76,7 +76,7 @@ async fn a_repeat_within_the_lease_never_makes_a_second_one() {
 }
 
 #[tokio::test]
-async fn a_resumption_that_is_interrupted_is_resumed_too() {
+async fn interrupted_resumption_is_resumed() {
     // Commit 1 of a resumption takes over the request, and commit 2 answers it.
     for (nth, crash) in ALL {
         let world = interrupted(1, Crash::After).await;
@@ -91,7 +91,7 @@ async fn a_resumption_that_is_interrupted_is_resumed_too() {
 }
 
 #[tokio::test]
-async fn a_payment_is_credited_once_wherever_its_commit_is_interrupted() {
+async fn payment_with_interrupted_commit_is_credited_once() {
     for crash in [Crash::Before, Crash::After] {
         let world = World::new().await;
         let charge = world.pending().await;

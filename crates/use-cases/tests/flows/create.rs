@@ -10,7 +10,7 @@ use cais_use_cases::charges::create::CreateChargeError;
 use crate::world::{PAST_LEASE, World, id_of, reais, ten_reais};
 
 #[tokio::test]
-async fn a_charge_is_made_upstream_and_answered() {
+async fn charge_is_created_upstream_and_returned() {
     let world = World::new().await;
     let before = world.store.commits();
     let answer = world.create("a", ten_reais()).await.unwrap();
@@ -27,7 +27,7 @@ async fn a_charge_is_made_upstream_and_answered() {
 }
 
 #[tokio::test]
-async fn a_repeat_gets_the_first_answer_byte_for_byte() {
+async fn repeat_returns_first_response_byte_for_byte() {
     let world = World::new().await;
     let command = world.command("a", ten_reais());
     let first = cais_use_cases::charges::create::create(&world.ports, command.clone()).await.unwrap();
@@ -42,7 +42,7 @@ async fn a_repeat_gets_the_first_answer_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_repeat_needs_no_acquirer() {
+async fn repeat_without_acquirer_returns_stored_response() {
     let world = World::new().await;
     let first = world.create("a", ten_reais()).await.unwrap();
     world.psp.set_resting(true);
@@ -51,7 +51,7 @@ async fn a_repeat_needs_no_acquirer() {
 }
 
 #[tokio::test]
-async fn another_request_under_a_known_key_conflicts() {
+async fn different_request_with_used_key_conflicts() {
     let world = World::new().await;
     world.create("a", ten_reais()).await.unwrap();
     assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict));
@@ -59,7 +59,7 @@ async fn another_request_under_a_known_key_conflicts() {
 }
 
 #[tokio::test]
-async fn while_the_first_call_is_executed_its_key_is_in_progress() {
+async fn key_of_unfinished_request_is_in_progress() {
     let world = World::new().await;
     world.store.crash_at(2, Crash::Before);
     world.create("a", ten_reais()).await.unwrap_err();

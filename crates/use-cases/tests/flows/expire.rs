@@ -15,7 +15,7 @@ const LIFE: Duration = Duration::from_hours(1);
 const MOMENT: Duration = Duration::from_millis(1);
 
 #[tokio::test]
-async fn nothing_expires_before_its_time() {
+async fn charge_before_its_end_does_not_expire() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.clock.advance(LIFE.checked_sub(MOMENT).unwrap());
@@ -31,7 +31,7 @@ async fn nothing_expires_before_its_time() {
 }
 
 #[tokio::test]
-async fn one_last_look_may_find_a_payment() {
+async fn last_read_before_expiry_finds_payment() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 1_000);
@@ -42,7 +42,7 @@ async fn one_last_look_may_find_a_payment() {
 }
 
 #[tokio::test]
-async fn a_short_payment_does_not_keep_it_alive() {
+async fn charge_with_short_payment_still_expires() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 900);
@@ -53,7 +53,7 @@ async fn a_short_payment_does_not_keep_it_alive() {
 }
 
 #[tokio::test]
-async fn a_silent_acquirer_delays_the_expiry_until_patience_is_over() {
+async fn silent_acquirer_delays_expiry_up_to_limit() {
     for mood in [Mood::Down, Mood::Silent] {
         let world = World::new().await;
         let charge = world.pending().await;
@@ -77,7 +77,7 @@ async fn a_silent_acquirer_delays_the_expiry_until_patience_is_over() {
 }
 
 #[tokio::test]
-async fn a_reader_after_its_time_sees_it_expired_before_the_worker_comes() {
+async fn overdue_charge_is_expired_for_readers_before_worker() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.clock.advance(LIFE + MOMENT);
@@ -87,7 +87,7 @@ async fn a_reader_after_its_time_sees_it_expired_before_the_worker_comes() {
 }
 
 #[tokio::test]
-async fn what_is_completed_without_a_payment_does_not_wait_for_ever() {
+async fn charge_completed_without_payment_expires() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.call(&charge.txid, UpstreamStatus::Completed);
@@ -105,7 +105,7 @@ async fn what_is_completed_without_a_payment_does_not_wait_for_ever() {
 }
 
 #[tokio::test]
-async fn clock_that_is_ahead_expires_no_payable_charge() {
+async fn fast_clock_expires_no_payable_charge() {
     for ahead in [MOMENT, Duration::from_secs(29), Duration::from_hours(2)] {
         let world = World::new().await;
         let charge = world.pending().await;

@@ -15,7 +15,7 @@ fn another_amount(first: &Answer) -> CreateChargeError {
 }
 
 #[tokio::test]
-async fn the_same_amount_is_answered_with_the_original() {
+async fn known_external_id_with_same_amount_returns_original() {
     let world = World::new().await;
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
@@ -36,7 +36,7 @@ async fn the_same_amount_is_answered_with_the_original() {
 }
 
 #[tokio::test]
-async fn only_the_amount_is_material() {
+async fn external_id_conflict_compares_only_the_amount() {
     let world = World::new().await;
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let mut terms = named("order-1", ten_reais());
@@ -49,7 +49,7 @@ async fn only_the_amount_is_material() {
 }
 
 #[tokio::test]
-async fn the_original_is_found_without_an_acquirer() {
+async fn original_is_returned_without_acquirer() {
     let world = World::new().await;
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     world.psp.set_resting(true);
@@ -60,7 +60,7 @@ async fn the_original_is_found_without_an_acquirer() {
 }
 
 #[tokio::test]
-async fn while_it_is_created_its_name_is_in_progress() {
+async fn external_id_of_unfinished_charge_is_in_progress() {
     let world = World::new().await;
     world.psp.set(Mood::Silent);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -75,7 +75,7 @@ async fn while_it_is_created_its_name_is_in_progress() {
 }
 
 #[tokio::test]
-async fn accounts_do_not_share_names() {
+async fn external_ids_of_accounts_are_independent() {
     let world = World::new().await;
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let other = an_account();
@@ -88,7 +88,7 @@ async fn accounts_do_not_share_names() {
 }
 
 #[tokio::test]
-async fn a_storm_with_different_keys_makes_one_charge() {
+async fn concurrent_keys_with_one_external_id_create_one_charge() {
     let world = World::new().await;
     let calls = (0..32).map(|call| {
         let (ports, command) = (world.ports.clone(), world.command(&call.to_string(), named("order-1", ten_reais())));

@@ -61,7 +61,7 @@ impl Acquirers for SlowReply {
 }
 
 #[tokio::test]
-async fn the_slow_holder_gets_the_answer_of_the_one_who_took_over() {
+async fn slow_holder_gets_response_of_new_holder() {
     let world = World::new().await;
     let slow = SlowReply::new(&world);
     let ports = world.asking(slow.clone());
@@ -88,7 +88,7 @@ async fn the_slow_holder_gets_the_answer_of_the_one_who_took_over() {
 }
 
 #[tokio::test]
-async fn of_many_who_take_over_one_does() {
+async fn concurrent_takeovers_leave_one_holder() {
     let world = World::new().await;
     world.store.crash_at(1, cais_testkit::Crash::After);
     world.create("a", ten_reais()).await.unwrap_err();

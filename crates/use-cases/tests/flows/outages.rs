@@ -23,7 +23,7 @@ async fn visible(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn when_nobody_takes_it_nothing_stays_visible() {
+async fn charge_not_accepted_by_any_acquirer_is_not_visible() {
     for mood in [Mood::Down, Mood::Refuses] {
         let world = World::with(an_account(), 2).await;
         world.psp.set(mood);
@@ -43,7 +43,7 @@ async fn when_nobody_takes_it_nothing_stays_visible() {
 }
 
 #[tokio::test]
-async fn the_same_key_tries_the_same_charge_again() {
+async fn repeat_of_abandoned_creation_retries_same_charge() {
     let world = World::new().await;
     world.psp.set(Mood::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -64,7 +64,7 @@ async fn the_same_key_tries_the_same_charge_again() {
 }
 
 #[tokio::test]
-async fn an_external_id_that_was_given_up_is_free() {
+async fn external_id_of_abandoned_charge_is_free() {
     let world = World::new().await;
     world.psp.set(Mood::Refuses);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -86,7 +86,7 @@ async fn an_external_id_that_was_given_up_is_free() {
 }
 
 #[tokio::test]
-async fn what_was_given_up_is_judged_by_the_limit_of_today() {
+async fn abandoned_creation_is_checked_against_present_limit() {
     let mut world = World::new().await;
     world.psp.set(Mood::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -113,7 +113,7 @@ async fn what_was_given_up_is_judged_by_the_limit_of_today() {
 }
 
 #[tokio::test]
-async fn what_was_left_alone_is_not_even_begun() {
+async fn creation_without_available_acquirer_does_not_begin() {
     let world = World::new().await;
     world.psp.set_resting(true);
     assert_eq!(world.create("a", ten_reais()).await, Err(CreateChargeError::AcquirerUnavailable));
@@ -123,7 +123,7 @@ async fn what_was_left_alone_is_not_even_begun() {
 }
 
 #[tokio::test]
-async fn the_next_acquirer_takes_what_the_first_certainly_did_not() {
+async fn next_acquirer_gets_charge_that_first_did_not_accept() {
     let world = World::with(an_account(), 2).await;
     world.psp.set(Mood::Down);
     let answer = world.create("a", ten_reais()).await.unwrap();
@@ -133,7 +133,7 @@ async fn the_next_acquirer_takes_what_the_first_certainly_did_not() {
 }
 
 #[tokio::test]
-async fn a_charge_that_nobody_took_may_be_taken_by_another_acquirer_later() {
+async fn abandoned_charge_may_go_to_another_acquirer_later() {
     let world = World::with(an_account(), 2).await;
     world.psp.set(Mood::Down);
     world.second.set(Mood::Down);
@@ -144,7 +144,7 @@ async fn a_charge_that_nobody_took_may_be_taken_by_another_acquirer_later() {
 }
 
 #[tokio::test]
-async fn nobody_else_is_asked_while_the_outcome_is_unknown() {
+async fn unknown_outcome_prevents_request_to_next_acquirer() {
     for mood in [Mood::Silent, Mood::LosesReplies] {
         let world = World::with(an_account(), 2).await;
         world.psp.set(mood);
@@ -159,7 +159,7 @@ async fn nobody_else_is_asked_while_the_outcome_is_unknown() {
 }
 
 #[tokio::test]
-async fn a_worker_finishes_what_nobody_knows_the_outcome_of() {
+async fn worker_finishes_creation_with_unknown_outcome() {
     for mood in [Mood::Silent, Mood::LosesReplies] {
         let world = World::new().await;
         world.psp.set(mood);
@@ -184,7 +184,7 @@ async fn a_worker_finishes_what_nobody_knows_the_outcome_of() {
 }
 
 #[tokio::test]
-async fn the_caller_may_be_quicker_than_the_worker() {
+async fn repeat_before_worker_finishes_creation() {
     let world = World::new().await;
     world.psp.set(Mood::LosesReplies);
     world.create("a", ten_reais()).await.unwrap_err();
@@ -197,7 +197,7 @@ async fn the_caller_may_be_quicker_than_the_worker() {
 }
 
 #[tokio::test]
-async fn an_unknown_outcome_that_turns_out_a_refusal_gives_up() {
+async fn unknown_outcome_that_proves_refused_is_abandoned() {
     let world = World::new().await;
     world.psp.set(Mood::Silent);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -212,7 +212,7 @@ async fn an_unknown_outcome_that_turns_out_a_refusal_gives_up() {
 }
 
 #[tokio::test]
-async fn a_store_that_does_not_answer_is_unavailable_and_recovers() {
+async fn unavailable_store_is_reported_and_recovers() {
     let world = World::new().await;
     world.store.set_unreachable(true);
     let down = world.create("a", ten_reais()).await;
@@ -223,7 +223,7 @@ async fn a_store_that_does_not_answer_is_unavailable_and_recovers() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_what_the_acquirer_has_already_is_no_refusal() {
+async fn refusal_of_existing_charge_is_resolved_by_lookup() {
     let world = World::new().await;
     world.psp.set(Mood::LosesReplies);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();

@@ -40,7 +40,7 @@ async fn read(world: &World, charge: &Charge) -> ChargeStatus {
 }
 
 #[tokio::test]
-async fn the_exact_amount_pays_less_the_fee() {
+async fn exact_payment_is_credited_less_the_fee() {
     let world = with_fee().await;
     let charge = world.pending().await;
     let id = world.psp.pay(&charge.txid, 1_000);
@@ -54,7 +54,7 @@ async fn the_exact_amount_pays_less_the_fee() {
 }
 
 #[tokio::test]
-async fn a_surplus_is_credited_in_full() {
+async fn surplus_is_credited_in_full() {
     let world = with_fee().await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 1_500);
@@ -64,7 +64,7 @@ async fn a_surplus_is_credited_in_full() {
 }
 
 #[tokio::test]
-async fn a_payment_below_the_amount_is_credited_and_leaves_the_charge_pending() {
+async fn short_payment_is_credited_and_charge_stays_pending() {
     let world = with_fee().await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 999);
@@ -81,7 +81,7 @@ async fn a_payment_below_the_amount_is_credited_and_leaves_the_charge_pending() 
 }
 
 #[tokio::test]
-async fn what_went_back_before_it_was_seen_is_not_credited_but_a_part_of_it_hides_nothing() {
+async fn pix_returned_in_full_before_first_read_is_not_credited() {
     for (returned, available, status) in [(1_000, 0, ChargeStatus::Pending), (999, 1_000, ChargeStatus::Paid)] {
         let world = World::new().await;
         let charge = world.pending().await;
@@ -94,7 +94,7 @@ async fn what_went_back_before_it_was_seen_is_not_credited_but_a_part_of_it_hide
 }
 
 #[tokio::test]
-async fn a_callback_for_what_went_back_before_it_was_seen_is_done_with() {
+async fn callback_for_pix_returned_before_first_read_is_done() {
     let world = World::new().await;
     let charge = world.pending().await;
     let pix = world.psp.pay(&charge.txid, 1_000);
@@ -107,7 +107,7 @@ async fn a_callback_for_what_went_back_before_it_was_seen_is_done_with() {
 }
 
 #[tokio::test]
-async fn what_goes_back_after_it_was_credited_takes_nothing_away() {
+async fn return_after_credit_keeps_balance() {
     let world = World::new().await;
     let charge = world.pending().await;
     let paid = world.psp.pay(&charge.txid, 1_000);
@@ -120,7 +120,7 @@ async fn what_goes_back_after_it_was_credited_takes_nothing_away() {
 }
 
 #[tokio::test]
-async fn a_second_payment_is_credited_without_fee() {
+async fn second_payment_is_credited_without_fee() {
     let world = with_fee().await;
     let charge = world.pending().await;
     let first = world.psp.pay(&charge.txid, 1_000);
@@ -139,7 +139,7 @@ async fn a_second_payment_is_credited_without_fee() {
 }
 
 #[tokio::test]
-async fn a_payment_that_raced_the_expiry_pays() {
+async fn payment_that_raced_expiry_pays_charge() {
     let world = with_fee().await;
     let charge = world.pending().await;
     world.clock.advance(Duration::from_hours(2));
@@ -156,7 +156,7 @@ async fn a_payment_that_raced_the_expiry_pays() {
 }
 
 #[tokio::test]
-async fn a_payment_that_raced_the_cancellation_pays() {
+async fn payment_that_raced_cancellation_pays_charge() {
     let world = with_fee().await;
     let charge = world.pending().await;
     cancel(&world.ports, &world.account, &ChargeName::Id(charge.id)).await.unwrap();
@@ -170,7 +170,7 @@ async fn a_payment_that_raced_the_cancellation_pays() {
 }
 
 #[tokio::test]
-async fn a_payment_of_a_charge_that_was_given_up_is_credited_in_full() {
+async fn payment_of_abandoned_charge_is_credited_in_full() {
     let world = with_fee().await;
     world.psp.set(Mood::Refuses);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -226,7 +226,7 @@ async fn extra_payment_of_each_kind_publishes_its_reason_once() {
 }
 
 #[tokio::test]
-async fn one_pix_under_two_charges_is_credited_once() {
+async fn pix_under_two_charges_is_credited_once() {
     let world = World::new().await;
     let (one, two) = (world.pending().await, world.pending().await);
     let id = world.psp.pay(&one.txid, 1_000);
@@ -238,7 +238,7 @@ async fn one_pix_under_two_charges_is_credited_once() {
 }
 
 #[tokio::test]
-async fn many_readers_at_once_credit_a_payment_once() {
+async fn concurrent_readers_credit_payment_once() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 700);
@@ -257,7 +257,7 @@ async fn many_readers_at_once_credit_a_payment_once() {
 }
 
 #[tokio::test]
-async fn what_was_credited_is_not_tried_again_for_each_look() {
+async fn credited_payment_is_not_committed_again_by_reads() {
     let world = World::new().await;
     let charge = world.pending().await;
     for _ in 0..2 {

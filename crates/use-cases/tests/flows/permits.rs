@@ -15,7 +15,7 @@ fn as_account(world: &World, account: Account, terms: NewCharge) -> CreateCharge
 }
 
 #[tokio::test]
-async fn an_account_that_may_not_is_told_why() {
+async fn forbidden_creation_names_its_reason() {
     let world = World::new().await;
     let good = world.account.clone();
     let suspended = Account { status: AccountStatus::Suspended, ..good.clone() };
@@ -55,7 +55,7 @@ async fn stored_answer_of_suspended_account_is_replayed() {
 }
 
 #[tokio::test]
-async fn creation_given_up_of_suspended_account_is_not_retried() {
+async fn abandoned_creation_of_suspended_account_is_not_retried() {
     let world = World::new().await;
     world.psp.set(Mood::Refuses);
     world.create("a", ten_reais()).await.unwrap_err();
@@ -69,7 +69,7 @@ async fn creation_given_up_of_suspended_account_is_not_retried() {
 }
 
 #[tokio::test]
-async fn a_split_needs_its_feature() {
+async fn split_without_feature_is_refused() {
     let world = World::new().await;
     let share =
         AskedShare { recipient_email: "rui@shop.example".to_owned(), percentage: Percentage::parse("10").unwrap() };
@@ -78,7 +78,7 @@ async fn a_split_needs_its_feature() {
 }
 
 #[tokio::test]
-async fn an_amount_up_to_the_limit_is_taken() {
+async fn amount_up_to_limit_is_accepted() {
     let limit = Money::from_centavos(2_000);
     let account = Account { limits: Limits { charge: limit, payout: limit }, ..an_account() };
     let world = World::with(account, 1).await;
@@ -93,7 +93,7 @@ async fn an_amount_up_to_the_limit_is_taken() {
 }
 
 #[tokio::test]
-async fn what_was_made_speaks_before_the_limit_and_the_limit_before_a_conflict() {
+async fn limit_is_checked_after_replay_and_before_conflict() {
     let world = World::new().await;
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let limit = Money::from_centavos(500);

@@ -54,7 +54,7 @@ fn stops() -> EndpointChange {
 }
 
 #[tokio::test]
-async fn a_charge_keeps_the_endpoint_that_it_names() {
+async fn charge_stores_its_postback_endpoint() {
     let world = World::new().await;
     let endpoint = world.quiet(0).await;
     let answer = world.create("a", to(&endpoint)).await.unwrap();
@@ -65,7 +65,7 @@ async fn a_charge_keeps_the_endpoint_that_it_names() {
 }
 
 #[tokio::test]
-async fn an_address_of_no_active_endpoint_is_refused_before_anything_is_written() {
+async fn postback_without_active_endpoint_is_refused() {
     let world = World::new().await;
     let (stopped, gone) = (world.quiet(0).await, world.quiet(1).await);
     world.change(&stopped, stops()).await;
@@ -98,7 +98,7 @@ async fn an_address_of_no_active_endpoint_is_refused_before_anything_is_written(
 }
 
 #[tokio::test]
-async fn what_was_answered_before_still_is_when_the_endpoint_is_gone() {
+async fn stored_response_is_replayed_without_endpoint() {
     let world = World::new().await;
     let endpoint = world.quiet(0).await;
     let first = world.create("a", named("order-1", to(&endpoint))).await.unwrap();
@@ -114,7 +114,7 @@ async fn what_was_answered_before_still_is_when_the_endpoint_is_gone() {
 /// Changes the endpoint between the creation of the charge and its payment, and checks the receivers of the payment
 /// event.
 #[tokio::test]
-async fn whatever_becomes_of_the_endpoint_the_event_goes_to_each_receiver_once() {
+async fn event_reaches_each_receiver_once_after_endpoint_change() {
     #[derive(Debug, Clone, Copy)]
     enum Then {
         Nothing,
@@ -191,7 +191,7 @@ async fn whatever_becomes_of_the_endpoint_the_event_goes_to_each_receiver_once()
 }
 
 #[tokio::test]
-async fn every_event_of_the_charge_goes_there_and_no_event_of_another_one() {
+async fn postback_gets_all_events_of_its_charge_only() {
     let world = World::new().await;
     let endpoint = world.quiet(0).await;
     let answer = world.create("a", to(&endpoint)).await.unwrap();

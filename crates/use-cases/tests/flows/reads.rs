@@ -14,7 +14,7 @@ use crate::psp::Mood;
 use crate::world::World;
 
 #[tokio::test]
-async fn upstream_is_asked_once_per_second_and_charge() {
+async fn acquirer_is_read_once_per_second_and_charge() {
     let world = World::new().await;
     let (one, two) = (world.pending().await, world.pending().await);
     let gate = SyncGate::new();
@@ -38,7 +38,7 @@ async fn upstream_is_asked_once_per_second_and_charge() {
 }
 
 #[tokio::test]
-async fn when_upstream_does_not_answer_the_stored_state_is_shown() {
+async fn silent_acquirer_leaves_stored_state_in_response() {
     let world = World::new().await;
     let charge = world.pending().await;
     for mood in [Mood::Down, Mood::Refuses, Mood::Silent] {
@@ -48,7 +48,7 @@ async fn when_upstream_does_not_answer_the_stored_state_is_shown() {
 }
 
 #[tokio::test]
-async fn when_the_store_does_not_answer_nothing_is_made_up() {
+async fn read_with_failed_store_is_unavailable() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.store.set_unreachable(true);
@@ -57,7 +57,7 @@ async fn when_the_store_does_not_answer_nothing_is_made_up() {
 }
 
 #[tokio::test]
-async fn accounts_see_their_own() {
+async fn accounts_read_only_their_own_charges() {
     let world = World::new().await;
     let charge = world.pending().await;
     let foreign = fetch(&world.ports, &SyncGate::new(), fresh(), &ChargeName::Id(charge.id)).await;
@@ -67,7 +67,7 @@ async fn accounts_see_their_own() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_while_new_charges_come() {
+async fn pages_stay_contiguous_while_charges_are_added() {
     let world = World::new().await;
     let mut made = Vec::new();
     for _ in 0..5 {
@@ -90,7 +90,7 @@ async fn pages_follow_each_other_while_new_charges_come() {
 }
 
 #[tokio::test]
-async fn an_abandoned_charge_is_no_cursor() {
+async fn abandoned_charge_is_not_a_cursor() {
     let world = World::new().await;
     world.psp.set(Mood::Refuses);
     world.create("a", crate::world::ten_reais()).await.unwrap_err();

@@ -11,7 +11,7 @@ async fn told(world: &World) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn each_alert_is_told_once() {
+async fn alert_is_raised_once_per_hour_mark() {
     let world = World::new().await;
     world.disputed().await;
     let mut heard = Vec::new();
@@ -24,7 +24,7 @@ async fn each_alert_is_told_once() {
 }
 
 #[tokio::test]
-async fn two_nodes_tell_it_once() {
+async fn alert_on_two_nodes_is_raised_once() {
     let world = World::new().await;
     world.disputed().await;
     world.clock.advance(Duration::from_hours(165));
@@ -34,7 +34,7 @@ async fn two_nodes_tell_it_once() {
 }
 
 #[tokio::test]
-async fn more_than_one_list_of_them_is_told() {
+async fn alerts_beyond_one_list_are_raised() {
     let world = World::new().await;
     for _ in 0..300 {
         let (_, pix) = world.paid(200).await;
@@ -49,7 +49,7 @@ async fn more_than_one_list_of_them_is_told() {
 }
 
 #[tokio::test]
-async fn what_was_defended_or_settled_is_not_told() {
+async fn defended_or_resolved_infraction_raises_no_alert() {
     let world = World::new().await;
     world.disputed().await;
     world.defend("Entregue.").await.unwrap();

@@ -316,7 +316,7 @@ async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndT
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
-    fn the_money_adds_up_and_all_of_it_ends(
+    fn random_operations_keep_the_money_balanced_and_end(
         release_delay_s in prop_oneof![Just(0_u32), Just(120_u32)],
         together in 1_usize..5,
         acts in proptest::collection::vec(act(), 1..40),

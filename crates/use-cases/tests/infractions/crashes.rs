@@ -11,7 +11,7 @@ use cais_use_cases::infractions::defend::DefendError;
 use crate::world::{A_WHILE, LONG, World};
 
 #[tokio::test]
-async fn a_defence_that_was_interrupted_is_finished_by_a_worker() {
+async fn interrupted_defense_is_finished_by_worker() {
     for (commit, crash, handed) in
         [(1, Crash::Before, 0), (1, Crash::After, 0), (2, Crash::Before, 1), (2, Crash::After, 1)]
     {
@@ -34,7 +34,7 @@ async fn a_defence_that_was_interrupted_is_finished_by_a_worker() {
 }
 
 #[tokio::test]
-async fn a_withdrawal_that_was_interrupted_is_finished_by_a_worker() {
+async fn interrupted_withdrawal_is_finished_by_worker() {
     for crash in [Crash::Before, Crash::After] {
         let world = World::new().await;
         let (_, id) = world.disputed().await;
@@ -50,7 +50,7 @@ async fn a_withdrawal_that_was_interrupted_is_finished_by_a_worker() {
 }
 
 #[tokio::test]
-async fn whatever_commit_of_a_dispute_is_interrupted_it_ends_as_it_should() {
+async fn dispute_with_any_interrupted_commit_ends_correctly() {
     for (told, status, money) in [
         (UpstreamInfractionStatus::Accepted, InfractionStatus::Lost, [400, 0, 0]),
         (UpstreamInfractionStatus::Rejected, InfractionStatus::Won, [1_000, 0, 0]),
@@ -77,7 +77,7 @@ async fn whatever_commit_of_a_dispute_is_interrupted_it_ends_as_it_should() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_away_loses_nothing() {
+async fn unavailable_store_loses_no_dispute() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.psp.dispute(&pix, 1_000);

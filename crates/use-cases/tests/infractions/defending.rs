@@ -14,7 +14,7 @@ use crate::psp::{Listing, Taking};
 use crate::world::World;
 
 #[tokio::test]
-async fn a_defence_is_handed_over_with_its_evidence() {
+async fn defense_is_sent_with_its_evidence() {
     let world = World::new().await;
     world.disputed().await;
     let defended = world.defend_with("Entregue.", Some("https://shop.example/1")).await.unwrap();
@@ -31,7 +31,7 @@ async fn a_defence_is_handed_over_with_its_evidence() {
 }
 
 #[tokio::test]
-async fn the_same_again_is_a_repeat_and_another_is_refused() {
+async fn same_defense_is_a_repeat_and_another_is_refused() {
     let world = World::new().await;
     world.disputed().await;
     let first = world.defend("Entregue.").await.unwrap();
@@ -45,7 +45,7 @@ async fn the_same_again_is_a_repeat_and_another_is_refused() {
 }
 
 #[tokio::test]
-async fn it_is_in_time_until_the_last_microsecond() {
+async fn defense_is_accepted_until_last_microsecond() {
     for (late, taken) in [(0, true), (1, false)] {
         let world = World::new().await;
         world.disputed().await;
@@ -62,7 +62,7 @@ async fn it_is_in_time_until_the_last_microsecond() {
 }
 
 #[tokio::test]
-async fn an_acquirer_that_finds_it_too_late_has_the_last_word() {
+async fn late_by_acquirers_clock_is_refused() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.psp.change(&id, |row| row.deadline_at = row.deadline_at.map(|at| at - 168.hours() - 1.second()));
@@ -73,7 +73,7 @@ async fn an_acquirer_that_finds_it_too_late_has_the_last_word() {
 }
 
 #[tokio::test]
-async fn one_that_is_called_late_or_refused_is_looked_for_before_it_is_withdrawn() {
+async fn late_or_refused_defense_is_looked_up_before_withdrawal() {
     for (given, taking, answer) in [
         ("Entregue.", Taking::LooksAtTheTime, Ok(InfractionStatus::UnderReview)),
         ("Do portal.", Taking::LooksAtTheTime, Err(DefendError::Defended(InfractionStatus::UnderReview))),
@@ -93,7 +93,7 @@ async fn one_that_is_called_late_or_refused_is_looked_for_before_it_is_withdrawn
 }
 
 #[tokio::test]
-async fn one_that_is_called_late_or_refused_is_kept_until_it_could_be_looked_for() {
+async fn late_or_refused_defense_is_kept_until_lookup_succeeds() {
     for taking in [Taking::LooksAtTheTime, Taking::Refuses] {
         let world = World::new().await;
         world.disputed().await;
@@ -110,7 +110,7 @@ async fn one_that_is_called_late_or_refused_is_kept_until_it_could_be_looked_for
 }
 
 #[tokio::test]
-async fn what_was_certainly_not_taken_leaves_nothing_and_can_be_tried_again() {
+async fn defense_not_accepted_can_be_submitted_again() {
     let refused = DefendError::Refused("not like this".to_owned());
     for (taking, expected) in [(Taking::Down, DefendError::AcquirerUnavailable), (Taking::Refuses, refused)] {
         let world = World::new().await;
@@ -126,7 +126,7 @@ async fn what_was_certainly_not_taken_leaves_nothing_and_can_be_tried_again() {
 }
 
 #[tokio::test]
-async fn a_refusal_after_the_deadline_is_told_as_too_late() {
+async fn refusal_after_deadline_is_too_late() {
     for (sleep, expected) in [(1, DefendError::Refused("not like this".to_owned())), (2, DefendError::TooLate)] {
         let world = World::new().await;
         world.disputed().await;
@@ -140,7 +140,7 @@ async fn a_refusal_after_the_deadline_is_told_as_too_late() {
 }
 
 #[tokio::test]
-async fn a_lost_reply_is_looked_up() {
+async fn defense_with_lost_reply_is_looked_up() {
     let world = World::new().await;
     world.disputed().await;
     world.psp.set(Taking::LosesReplies);
@@ -151,7 +151,7 @@ async fn a_lost_reply_is_looked_up() {
 }
 
 #[tokio::test]
-async fn a_repeat_while_nobody_knows_looks_and_sends_nothing() {
+async fn repeat_with_unknown_arrival_reads_and_does_not_send() {
     let world = World::new().await;
     world.disputed().await;
     world.psp.set(Taking::LosesReplies);
@@ -167,7 +167,7 @@ async fn a_repeat_while_nobody_knows_looks_and_sends_nothing() {
 }
 
 #[tokio::test]
-async fn one_that_was_given_elsewhere_before_is_theirs() {
+async fn earlier_defense_from_elsewhere_is_kept() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.psp.is_given(&id, "Já respondido no portal.");
@@ -180,7 +180,7 @@ async fn one_that_was_given_elsewhere_before_is_theirs() {
 }
 
 #[tokio::test]
-async fn one_that_is_shown_without_words_or_with_other_white_space_is_ours() {
+async fn defense_shown_without_text_or_spacing_is_the_sent_one() {
     for hides in [true, false] {
         let world = World::new().await;
         let (_, id) = world.disputed().await;
@@ -202,7 +202,7 @@ async fn one_that_is_shown_without_words_or_with_other_white_space_is_ours() {
 }
 
 #[tokio::test]
-async fn what_has_ended_cannot_be_defended() {
+async fn ended_infraction_cannot_be_defended() {
     for (told, status) in [
         (UpstreamInfractionStatus::Accepted, InfractionStatus::Lost),
         (UpstreamInfractionStatus::Rejected, InfractionStatus::Won),
@@ -218,7 +218,7 @@ async fn what_has_ended_cannot_be_defended() {
 }
 
 #[tokio::test]
-async fn one_that_ends_while_it_is_defended_keeps_both() {
+async fn infraction_that_ends_during_defense_keeps_both() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     let other = world.clone();
@@ -234,7 +234,7 @@ async fn one_that_ends_while_it_is_defended_keeps_both() {
 }
 
 #[tokio::test]
-async fn only_its_own_account_defends_it_and_only_while_it_may_write() {
+async fn defense_requires_own_account_with_write_permission() {
     let world = World::new().await;
     world.disputed().await;
     let (id, text) = (world.last().id, cais_domain::text::Text::parse("x", 9, cais_domain::text::LineBreaks::Refused));
@@ -250,7 +250,7 @@ async fn only_its_own_account_defends_it_and_only_while_it_may_write() {
 }
 
 #[tokio::test]
-async fn a_process_that_slept_sends_nothing_any_more() {
+async fn process_resumed_after_deadline_sends_no_defense() {
     let world = World::new().await;
     world.disputed().await;
     let slept = world.sleeping_after_commit(Duration::from_secs(40));

@@ -9,7 +9,7 @@ use cais_ports::{Clock as _, UpstreamInfractionStatus};
 use crate::world::{A_WHILE, LONG, World};
 
 #[tokio::test]
-async fn one_about_nothing_of_ours_blocks_nothing_and_keeps_nothing_from_going_on() {
+async fn report_on_unknown_pix_blocks_nothing_and_delays_nothing() {
     let world = World::new().await;
     let stranger = world.psp.receive(5_000);
     world.psp.dispute(&stranger, 5_000);
@@ -22,7 +22,7 @@ async fn one_about_nothing_of_ours_blocks_nothing_and_keeps_nothing_from_going_o
 }
 
 #[tokio::test]
-async fn one_about_a_pix_that_another_acquirer_received_is_not_believed() {
+async fn report_on_pix_of_another_acquirer_is_rejected() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.second.dispute(&pix, 1_000);
@@ -32,7 +32,7 @@ async fn one_about_a_pix_that_another_acquirer_received_is_not_believed() {
 }
 
 #[tokio::test]
-async fn amounts_are_bounded_by_what_was_paid_and_one_of_nothing_is_not_believed() {
+async fn report_amount_is_bounded_and_zero_is_rejected() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.paid(9_000).await;
@@ -53,7 +53,7 @@ async fn amounts_are_bounded_by_what_was_paid_and_one_of_nothing_is_not_believed
 }
 
 #[tokio::test]
-async fn one_that_is_about_another_pix_than_before_is_not_believed() {
+async fn report_that_changes_its_pix_is_rejected() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     let (_, other) = world.paid(2_000).await;
@@ -67,7 +67,7 @@ async fn one_that_is_about_another_pix_than_before_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_defence_is_not_taken_back() {
+async fn report_without_defense_does_not_remove_it() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.defend("Entregue.").await.unwrap();
@@ -81,7 +81,7 @@ async fn a_defence_is_not_taken_back() {
 }
 
 #[tokio::test]
-async fn a_beginning_that_is_not_later_than_its_defence_is_no_second_one() {
+async fn start_before_the_defense_is_no_second_infraction() {
     for (later, is_told) in [(1, true), (60, true), (61, false)] {
         let world = World::new().await;
         let (_, id) = world.disputed().await;
@@ -106,7 +106,7 @@ async fn a_beginning_that_is_not_later_than_its_defence_is_no_second_one() {
 }
 
 #[tokio::test]
-async fn names_that_could_be_taken_for_others_are_not_believed() {
+async fn ambiguous_infraction_ids_are_rejected() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     let (_, pix) = world.paid(2_000).await;

@@ -9,7 +9,7 @@ use cais_testkit::builders::{a_split, an_account, steps, terms};
 use crate::world::World;
 
 #[tokio::test]
-async fn each_movement_names_its_infraction_and_its_pix() {
+async fn entries_name_their_infraction_and_pix() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
@@ -26,7 +26,7 @@ async fn each_movement_names_its_infraction_and_its_pix() {
 }
 
 #[tokio::test]
-async fn who_shared_in_the_charge_keeps_the_share() {
+async fn split_recipient_keeps_share_after_dispute() {
     let world = World::new().await;
     let other = an_account();
     world.store.commit(steps::open_account(&other)).await.unwrap();

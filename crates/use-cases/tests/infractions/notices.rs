@@ -11,7 +11,7 @@ use crate::psp::Listing;
 use crate::world::World;
 
 #[tokio::test]
-async fn a_callback_makes_us_look_at_once() {
+async fn callback_triggers_immediate_read() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 1_000);
@@ -25,7 +25,7 @@ async fn a_callback_makes_us_look_at_once() {
 }
 
 #[tokio::test]
-async fn an_old_one_is_found_too() {
+async fn callback_for_old_infraction_finds_it() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 1_000);
@@ -39,7 +39,7 @@ async fn an_old_one_is_found_too() {
 }
 
 #[tokio::test]
-async fn one_that_the_list_does_not_show_yet_waits() {
+async fn callback_for_unlisted_infraction_waits() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.psp.set_listing(Listing::AsItWas);
@@ -85,7 +85,7 @@ async fn many_forged_infractions_cost_bounded_reads() {
 }
 
 #[tokio::test]
-async fn one_about_nothing_of_ours_is_an_operators() {
+async fn callback_for_unknown_pix_is_unmatched() {
     let world = World::new().await;
     let pix = world.psp.receive(1_000);
     let id = world.psp.dispute(&pix, 1_000);

@@ -15,7 +15,7 @@ use cais_use_cases::{refunds, releases};
 use crate::world::World;
 
 #[tokio::test]
-async fn what_is_disputed_is_blocked_at_once_and_consumers_are_told() {
+async fn dispute_blocks_at_once_and_publishes_events() {
     let world = World::new().await;
     let (charge, pix) = world.paid(1_000).await;
     world.paid(300).await;
@@ -33,7 +33,7 @@ async fn what_is_disputed_is_blocked_at_once_and_consumers_are_told() {
 }
 
 #[tokio::test]
-async fn the_same_again_changes_nothing() {
+async fn repeated_report_changes_nothing() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     let before = (world.all(), world.store.commits());
@@ -45,7 +45,7 @@ async fn the_same_again_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_shortfall_takes_what_comes_next_the_oldest_first() {
+async fn later_credits_top_up_oldest_shortfall_first() {
     let world = World::new().await;
     let (_, one) = world.paid(1_000).await;
     let (_, two) = world.paid(500).await;
@@ -65,7 +65,7 @@ async fn a_shortfall_takes_what_comes_next_the_oldest_first() {
 }
 
 #[tokio::test]
-async fn what_waits_is_taken_after_what_is_available_and_is_not_released_twice() {
+async fn pending_money_is_seized_after_available_and_released_once() {
     let world = World::with(Account { release_delay_s: 600, ..an_account() }).await;
     let (_, pix) = world.paid(1_000).await;
     world.clock.advance(Duration::from_secs(601));
@@ -83,7 +83,7 @@ async fn what_waits_is_taken_after_what_is_available_and_is_not_released_twice()
 }
 
 #[tokio::test]
-async fn one_reported_before_the_payment_was_seen_credits_it_first() {
+async fn report_before_payment_credits_payment_first() {
     let world = World::new().await;
     let charge = world.pending(1_000).await;
     let pix = world.psp.pay(&charge.txid, 1_000);
@@ -96,7 +96,7 @@ async fn one_reported_before_the_payment_was_seen_credits_it_first() {
 }
 
 #[tokio::test]
-async fn one_on_a_charge_that_was_refunded_holds_what_is_left_and_has_an_end() {
+async fn dispute_of_refunded_charge_blocks_the_rest_and_ends() {
     let world = World::new().await;
     for (refunded, held) in [(1_000, 0), (400, 600)] {
         let (charge, pix) = world.paid(1_000).await;
@@ -117,7 +117,7 @@ async fn one_on_a_charge_that_was_refunded_holds_what_is_left_and_has_an_end() {
 }
 
 #[tokio::test]
-async fn while_it_is_open_nothing_is_refunded_and_a_refund_that_fails_is_blocked() {
+async fn open_dispute_stops_refunds_and_blocks_failed_ones() {
     let world = World::new().await;
     let (charge, pix) = world.paid(1_000).await;
     world.refund("before", charge.id, 400).await.unwrap();
@@ -137,7 +137,7 @@ async fn while_it_is_open_nothing_is_refunded_and_a_refund_that_fails_is_blocked
 }
 
 #[tokio::test]
-async fn a_refund_of_all_that_fails_is_blocked_in_the_same_commit_among_all_that_are_open() {
+async fn failed_full_refund_is_blocked_at_once_for_open_disputes() {
     let world = World::new().await;
     let (charge, pix) = world.paid(1_000).await;
     let extra = world.psp.pay(&charge.txid, 250);
@@ -165,7 +165,7 @@ async fn a_refund_of_all_that_fails_is_blocked_in_the_same_commit_among_all_that
 }
 
 #[tokio::test]
-async fn a_refund_that_fails_is_free_when_only_another_pix_of_its_charge_is_disputed() {
+async fn failed_refund_of_undisputed_pix_is_available() {
     let world = World::new().await;
     let (charge, _) = world.paid(1_000).await;
     world.refund("before", charge.id, 1_000).await.unwrap();
@@ -180,7 +180,7 @@ async fn a_refund_that_fails_is_free_when_only_another_pix_of_its_charge_is_disp
 }
 
 #[tokio::test]
-async fn money_beyond_the_charge_can_be_disputed_too() {
+async fn payment_beyond_charge_amount_can_be_disputed() {
     let world = World::new().await;
     let (charge, _) = world.paid(1_000).await;
     let extra = world.psp.pay(&charge.txid, 250);
@@ -231,7 +231,7 @@ async fn refund_of_extra_payment_in_flight_limits_its_dispute() {
 }
 
 #[tokio::test]
-async fn two_on_one_pix_share_what_it_brought() {
+async fn two_disputes_on_one_pix_share_its_amount() {
     let world = World::new().await;
     let (charge, pix) = world.paid(1_000).await;
     world.paid(5_000).await;
@@ -252,7 +252,7 @@ async fn two_on_one_pix_share_what_it_brought() {
 }
 
 #[tokio::test]
-async fn an_amount_and_a_deadline_that_change_are_followed() {
+async fn changed_amount_and_deadline_are_applied() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.psp.change(&id, |row| {
@@ -268,7 +268,7 @@ async fn an_amount_and_a_deadline_that_change_are_followed() {
 }
 
 #[tokio::test]
-async fn instants_are_kept_as_stores_keep_them_so_that_they_do_not_change_for_ever() {
+async fn instants_are_truncated_so_repeated_reports_are_equal() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 1_000);

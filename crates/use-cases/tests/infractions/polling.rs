@@ -21,7 +21,7 @@ fn reached(world: &World) -> (i64, i64) {
 }
 
 #[tokio::test]
-async fn the_first_time_reads_ninety_days_and_then_what_may_have_changed() {
+async fn first_poll_reads_ninety_days_and_later_polls_less() {
     let world = World::new().await;
     assert_eq!((world.poll().await, reached(&world)), (0, (90 * 24, 30 * 24)));
     world.clock.advance(Duration::from_mins(1));
@@ -39,7 +39,7 @@ async fn the_first_time_reads_ninety_days_and_then_what_may_have_changed() {
 }
 
 #[tokio::test]
-async fn every_page_of_every_span_is_read() {
+async fn poll_reads_every_page_of_every_span() {
     let world = World::new().await;
     world.psp.set_listing(Listing::Pages(2));
     for _ in 0..5 {
@@ -53,7 +53,7 @@ async fn every_page_of_every_span_is_read() {
 }
 
 #[tokio::test]
-async fn an_end_is_seen_however_long_it_took() {
+async fn end_of_old_infraction_is_found() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     for day in 0..20 {
@@ -66,7 +66,7 @@ async fn an_end_is_seen_however_long_it_took() {
 }
 
 #[tokio::test]
-async fn a_list_that_could_not_be_read_is_read_again_from_where_it_was() {
+async fn unreadable_list_is_read_again_from_its_position() {
     let world = World::new().await;
     world.poll().await;
     let position = world.store.positions();
@@ -87,7 +87,7 @@ async fn a_list_that_could_not_be_read_is_read_again_from_where_it_was() {
 }
 
 #[tokio::test]
-async fn trouble_with_one_acquirer_or_one_row_stops_no_other() {
+async fn failure_of_one_acquirer_or_row_stops_no_others() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let unseen = world.pending(1_000).await;
@@ -106,7 +106,7 @@ async fn trouble_with_one_acquirer_or_one_row_stops_no_other() {
 }
 
 #[tokio::test]
-async fn an_acquirer_without_infractions_is_left_alone() {
+async fn acquirer_without_infractions_is_not_polled() {
     let world = World::new().await;
     world.psp.tells_nothing();
     world.second.tells_nothing();
@@ -115,7 +115,7 @@ async fn an_acquirer_without_infractions_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_position_never_goes_back() {
+async fn position_never_moves_back() {
     let world = World::new().await;
     world.poll().await;
     let before = world.store.positions();
@@ -126,7 +126,7 @@ async fn a_position_never_goes_back() {
 }
 
 #[tokio::test]
-async fn what_is_old_and_cannot_be_read_keeps_nothing_new_from_being_seen() {
+async fn unreadable_old_span_does_not_delay_new_rows() {
     let world = World::new().await;
     world.poll().await;
     let position = world.store.positions();
@@ -144,7 +144,7 @@ async fn what_is_old_and_cannot_be_read_keeps_nothing_new_from_being_seen() {
 }
 
 #[tokio::test]
-async fn a_row_that_waits_does_not_make_every_pass_a_wide_one() {
+async fn waiting_row_does_not_make_every_poll_wide() {
     let world = World::new().await;
     world.psp.dispute(&cais_testkit::builders::an_end_to_end_id(), 1_000);
     let mut wide = 0;
@@ -158,7 +158,7 @@ async fn a_row_that_waits_does_not_make_every_pass_a_wide_one() {
 }
 
 #[tokio::test]
-async fn the_very_first_reading_is_repeated_until_it_succeeds() {
+async fn first_poll_is_repeated_until_it_succeeds() {
     let world = World::new().await;
     for listing in [Listing::Silent, Listing::Lately, Listing::Pages(9)] {
         world.psp.set_listing(listing);
@@ -171,7 +171,7 @@ async fn the_very_first_reading_is_repeated_until_it_succeeds() {
 }
 
 #[tokio::test]
-async fn one_that_is_open_for_longer_than_the_list_is_read_is_looked_for() {
+async fn infraction_older_than_list_span_is_searched_for() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.clock.advance(DAY * 200);

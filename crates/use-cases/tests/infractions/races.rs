@@ -8,7 +8,7 @@ use futures_util::future::{BoxFuture, join_all};
 use crate::world::World;
 
 #[tokio::test]
-async fn nodes_that_poll_at_once_open_and_settle_it_once() {
+async fn concurrent_polls_open_and_resolve_infraction_once() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let ids = [world.psp.dispute(&pix, 700), world.psp.dispute(&pix, 700)];
@@ -27,7 +27,7 @@ async fn nodes_that_poll_at_once_open_and_settle_it_once() {
 }
 
 #[tokio::test]
-async fn callbacks_and_polls_at_once_do_it_once() {
+async fn concurrent_callbacks_and_polls_apply_report_once() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 1_000);
@@ -42,7 +42,7 @@ async fn callbacks_and_polls_at_once_do_it_once() {
 }
 
 #[tokio::test]
-async fn sixty_four_payouts_against_an_opening_block_never_spend_what_is_blocked() {
+async fn concurrent_payouts_never_spend_an_opening_block() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.paid(2_200).await;
@@ -71,7 +71,7 @@ async fn sixty_four_payouts_against_an_opening_block_never_spend_what_is_blocked
 }
 
 #[tokio::test]
-async fn refunds_against_an_opening_dispute_never_give_back_more_than_was_paid() {
+async fn refunds_during_opening_never_exceed_the_payment() {
     for _ in 0..8 {
         let world = World::new().await;
         let (charge, pix) = world.paid(1_000).await;
@@ -97,7 +97,7 @@ async fn refunds_against_an_opening_dispute_never_give_back_more_than_was_paid()
 }
 
 #[tokio::test]
-async fn what_is_held_may_change_between_reading_and_writing() {
+async fn block_changed_between_read_and_commit_is_read_again() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.spend_all_but(0).await;
@@ -115,7 +115,7 @@ async fn what_is_held_may_change_between_reading_and_writing() {
 }
 
 #[tokio::test]
-async fn payers_against_an_ending_dispute_leave_nothing_behind() {
+async fn payments_during_resolution_leave_no_block() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.spend_all_but(0).await;
@@ -140,7 +140,7 @@ async fn payers_against_an_ending_dispute_leave_nothing_behind() {
 }
 
 #[tokio::test]
-async fn defences_at_once_are_one() {
+async fn concurrent_defenses_leave_one() {
     let world = World::new().await;
     world.disputed().await;
     let contended = world.contended();

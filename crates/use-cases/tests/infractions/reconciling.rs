@@ -21,7 +21,7 @@ async fn pass(world: &World) -> Vec<Difference> {
 }
 
 #[tokio::test]
-async fn what_was_lost_while_nobody_looked_is_followed_before_it_is_compared() {
+async fn unseen_loss_is_applied_before_comparison() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 1_000);
@@ -35,7 +35,7 @@ async fn what_was_lost_while_nobody_looked_is_followed_before_it_is_compared() {
 }
 
 #[tokio::test]
-async fn what_was_taken_a_moment_ago_is_no_difference_yet() {
+async fn recent_return_is_no_difference_yet() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.psp.take_back(&pix, 1_000);
@@ -45,7 +45,7 @@ async fn what_was_taken_a_moment_ago_is_no_difference_yet() {
 }
 
 #[tokio::test]
-async fn what_was_lost_here_and_never_went_back_there_is_told_for_each_pix() {
+async fn loss_without_upstream_return_is_reported_per_pix() {
     for beyond in [false, true] {
         let world = World::new().await;
         let (charge, pix) = world.paid(1_000).await;
@@ -75,7 +75,7 @@ async fn what_was_lost_here_and_never_went_back_there_is_told_for_each_pix() {
 }
 
 #[tokio::test]
-async fn what_is_on_its_way_back_is_no_difference_yet() {
+async fn return_in_process_is_no_difference_yet() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.psp.begin_to_take(&pix, 1_000, UpstreamProgress::Processing);
@@ -86,7 +86,7 @@ async fn what_is_on_its_way_back_is_no_difference_yet() {
 }
 
 #[tokio::test]
-async fn one_that_began_long_ago_is_looked_up_before_it_is_a_difference() {
+async fn old_infraction_is_looked_up_before_it_is_reported() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 1_000);

@@ -9,7 +9,7 @@ use crate::psp::Listing;
 use crate::world::{A_WHILE, LONG, World};
 
 #[tokio::test]
-async fn it_is_a_new_one_on_what_is_left() {
+async fn reopening_is_new_infraction_on_the_rest() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 600);
@@ -29,7 +29,7 @@ async fn it_is_a_new_one_on_what_is_left() {
 }
 
 #[tokio::test]
-async fn it_can_happen_more_than_once_and_not_for_ever() {
+async fn reopenings_are_limited() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     for rounds in 1..30 {
@@ -47,7 +47,7 @@ async fn it_can_happen_more_than_once_and_not_for_ever() {
 }
 
 #[tokio::test]
-async fn a_list_that_lags_reopens_nothing() {
+async fn lagging_list_reopens_nothing() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     // For a while after its end was reported, the list shows the dispute as open.
@@ -70,7 +70,7 @@ async fn a_list_that_lags_reopens_nothing() {
 }
 
 #[tokio::test]
-async fn a_list_that_lags_reopens_nothing_however_late_the_end_was_told() {
+async fn lagging_list_after_late_end_report_reopens_nothing() {
     let world = World::new().await;
     world.paid(5_000).await;
     let (_, id) = world.disputed().await;
@@ -92,7 +92,7 @@ async fn a_list_that_lags_reopens_nothing_however_late_the_end_was_told() {
 }
 
 #[tokio::test]
-async fn what_was_listed_before_the_end_and_comes_after_it_reopens_nothing() {
+async fn list_from_before_the_end_reopens_nothing() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     let other = world.clone();
@@ -108,7 +108,7 @@ async fn what_was_listed_before_the_end_and_comes_after_it_reopens_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_listed_before_it_was_reopened_and_comes_after_it_ends_nothing() {
+async fn list_from_before_the_reopening_ends_nothing() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 600);
@@ -128,7 +128,7 @@ async fn what_was_listed_before_it_was_reopened_and_comes_after_it_ends_nothing(
 }
 
 #[tokio::test]
-async fn what_was_looked_at_for_one_round_says_nothing_of_the_next() {
+async fn record_read_for_one_round_does_not_apply_to_next() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 300);
@@ -154,7 +154,7 @@ async fn what_was_looked_at_for_one_round_says_nothing_of_the_next() {
 }
 
 #[tokio::test]
-async fn a_callback_waits_until_it_is_certain() {
+async fn callback_about_reopening_waits_until_certain() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.psp.settle(&id, UpstreamInfractionStatus::Rejected);

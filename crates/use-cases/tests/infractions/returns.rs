@@ -7,7 +7,7 @@ use cais_ports::{NoticeState, UpstreamInfractionStatus};
 use crate::world::World;
 
 #[tokio::test]
-async fn what_was_taken_is_returned_once_whoever_tells_first() {
+async fn dispute_return_is_applied_once_in_any_report_order() {
     let world = World::new().await;
     let (charge, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 1_000);
@@ -24,7 +24,7 @@ async fn what_was_taken_is_returned_once_whoever_tells_first() {
 }
 
 #[tokio::test]
-async fn a_pix_that_went_back_before_it_was_seen_is_never_credited_nor_blocked() {
+async fn pix_returned_before_first_read_is_not_credited_or_blocked() {
     let world = World::new().await;
     let charge = world.pending(1_000).await;
     let pix = world.psp.pay(&charge.txid, 1_000);
@@ -40,7 +40,7 @@ async fn a_pix_that_went_back_before_it_was_seen_is_never_credited_nor_blocked()
 }
 
 #[tokio::test]
-async fn a_pix_of_which_a_part_went_back_before_it_was_seen_is_credited_and_settled() {
+async fn pix_partly_returned_before_first_read_is_resolved() {
     let world = World::new().await;
     let charge = world.pending(1_000).await;
     let pix = world.psp.pay(&charge.txid, 1_000);

@@ -27,7 +27,7 @@ async fn unknown(taking: Taking) -> (World, String) {
 }
 
 #[tokio::test]
-async fn one_that_arrived_is_found_and_not_sent_again() {
+async fn defense_that_arrived_is_not_sent_again() {
     let (world, _) = unknown(Taking::LosesReplies).await;
     for _ in 0..3 {
         world.clock.advance(LONG);
@@ -42,7 +42,7 @@ async fn one_that_arrived_is_found_and_not_sent_again() {
 }
 
 #[tokio::test]
-async fn the_poll_finds_it_as_well() {
+async fn poll_finds_arrived_defense() {
     let (world, _) = unknown(Taking::LosesReplies).await;
     world.psp.set_listing(Listing::Pages(9));
     assert_eq!(world.poll().await, 1);
@@ -50,7 +50,7 @@ async fn the_poll_finds_it_as_well() {
 }
 
 #[tokio::test]
-async fn one_that_never_arrived_is_sent_once_more_when_it_is_on_its_way_no_more() {
+async fn missing_defense_is_sent_again_once_not_in_transit() {
     let (world, _) = unknown(Taking::Silent).await;
     world.psp.set_listing(Listing::Pages(9));
     world.clock.advance(Duration::from_secs(30));
@@ -63,7 +63,7 @@ async fn one_that_never_arrived_is_sent_once_more_when_it_is_on_its_way_no_more(
 }
 
 #[tokio::test]
-async fn two_nodes_send_it_once() {
+async fn two_nodes_send_missing_defense_once() {
     let (world, _) = unknown(Taking::Silent).await;
     world.psp.set_listing(Listing::Pages(9));
     world.clock.advance(A_WHILE);
@@ -74,7 +74,7 @@ async fn two_nodes_send_it_once() {
 }
 
 #[tokio::test]
-async fn one_that_the_acquirer_has_and_never_shows_is_taken_at_its_word() {
+async fn hidden_defense_is_proven_by_duplicate_reply() {
     let (world, _) = unknown(Taking::LosesReplies).await;
     world.psp.set_listing(Listing::Pages(9));
     world.psp.hides_defenses(true);
@@ -86,7 +86,7 @@ async fn one_that_the_acquirer_has_and_never_shows_is_taken_at_its_word() {
 }
 
 #[tokio::test]
-async fn one_that_comes_too_late_after_all_is_withdrawn() {
+async fn late_defense_is_withdrawn_by_worker() {
     let (world, id) = unknown(Taking::Silent).await;
     world.psp.set_listing(Listing::Pages(9));
     world.psp.change(&id, |row| row.deadline_at = row.deadline_at.map(|at| at - 168.hours()));
@@ -98,7 +98,7 @@ async fn one_that_comes_too_late_after_all_is_withdrawn() {
 }
 
 #[tokio::test]
-async fn one_that_is_called_late_and_is_there_all_the_same_is_not_withdrawn() {
+async fn late_reply_for_arrived_defense_does_not_withdraw_it() {
     for taking in [Taking::LooksAtTheTime, Taking::Refuses] {
         let (world, _) = unknown(Taking::LosesReplies).await;
         world.psp.set_listing(Listing::Pages(9));
@@ -115,7 +115,7 @@ async fn one_that_is_called_late_and_is_there_all_the_same_is_not_withdrawn() {
 }
 
 #[tokio::test]
-async fn who_is_told_that_it_was_not_taken_withdraws_nothing_that_was_sent_since() {
+async fn refusal_does_not_withdraw_defense_sent_again_since() {
     let world = World::new().await;
     world.disputed().await;
     world.psp.set(Taking::Down);
@@ -137,7 +137,7 @@ async fn who_is_told_that_it_was_not_taken_withdraws_nothing_that_was_sent_since
 }
 
 #[tokio::test]
-async fn one_that_is_refused_after_all_is_withdrawn_and_one_that_is_down_is_tried_on() {
+async fn refused_defense_is_withdrawn_and_unavailable_is_retried() {
     let (world, _) = unknown(Taking::Silent).await;
     world.psp.set_listing(Listing::Pages(9));
     world.psp.set(Taking::Down);
@@ -156,7 +156,7 @@ async fn one_that_is_refused_after_all_is_withdrawn_and_one_that_is_down_is_trie
 }
 
 #[tokio::test]
-async fn one_that_was_given_elsewhere_meanwhile_is_theirs() {
+async fn defense_submitted_elsewhere_meanwhile_replaces_ours() {
     let (world, id) = unknown(Taking::Silent).await;
     world.psp.is_given(&id, "Do portal.");
     world.psp.set_listing(Listing::Pages(9));
@@ -169,7 +169,7 @@ async fn one_that_was_given_elsewhere_meanwhile_is_theirs() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_dispute_ends_the_looking() {
+async fn end_of_dispute_ends_defense_checks() {
     let (world, id) = unknown(Taking::Silent).await;
     world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
     world.psp.set_listing(Listing::Pages(9));
@@ -181,7 +181,7 @@ async fn the_end_of_the_dispute_ends_the_looking() {
 }
 
 #[tokio::test]
-async fn one_whose_acquirer_shows_nothing_of_it_is_sent_all_the_same() {
+async fn defense_of_unlisted_infraction_is_sent() {
     let (world, _) = unknown(Taking::Silent).await;
     world.psp.set_listing(Listing::Empty);
     world.clock.advance(A_WHILE);

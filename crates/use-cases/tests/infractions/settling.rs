@@ -19,7 +19,7 @@ fn left(world: &World) -> i64 {
 }
 
 #[tokio::test]
-async fn what_was_won_or_withdrawn_is_free_again() {
+async fn won_or_cancelled_dispute_releases_its_block() {
     for (told, event) in [
         (UpstreamInfractionStatus::Rejected, EventType::InfractionWon),
         (UpstreamInfractionStatus::Cancelled, EventType::InfractionCancelled),
@@ -36,7 +36,7 @@ async fn what_was_won_or_withdrawn_is_free_again() {
 }
 
 #[tokio::test]
-async fn what_was_lost_goes_back_and_counts_as_refunded() {
+async fn lost_dispute_is_returned_and_counts_as_refund() {
     let world = World::new().await;
     let (charge, id) = world.disputed().await;
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
@@ -53,7 +53,7 @@ async fn what_was_lost_goes_back_and_counts_as_refunded() {
 }
 
 #[tokio::test]
-async fn what_happens_to_the_charge_goes_to_its_postback_and_what_happens_to_the_infraction_does_not() {
+async fn postback_gets_charge_events_and_no_infraction_events() {
     let world = World::new().await;
     let postback = Some(a_postback(&an_endpoint(world.account.id, 0)));
     let charge = world.waiting(ChargeTerms { fee: Money::ZERO, postback: postback.clone(), ..terms() }).await;
@@ -69,7 +69,7 @@ async fn what_happens_to_the_charge_goes_to_its_postback_and_what_happens_to_the
 }
 
 #[tokio::test]
-async fn a_shortfall_ends_with_the_infraction() {
+async fn shortfall_ends_with_its_infraction() {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
     world.spend_all_but(300).await;
@@ -84,7 +84,7 @@ async fn a_shortfall_ends_with_the_infraction() {
 }
 
 #[tokio::test]
-async fn one_that_had_ended_when_it_became_known_is_opened_and_settled() {
+async fn infraction_first_seen_ended_is_opened_and_resolved() {
     for (told, money) in [
         (UpstreamInfractionStatus::Accepted, [0, 0, 0]),
         (UpstreamInfractionStatus::Rejected, [1_000, 0, 0]),
@@ -103,7 +103,7 @@ async fn one_that_had_ended_when_it_became_known_is_opened_and_settled() {
 }
 
 #[tokio::test]
-async fn one_that_was_defended_and_ended_between_two_looks_was_defended() {
+async fn infraction_defended_and_ended_between_polls_is_defended() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.psp.is_given(&id, "Entregue.");
@@ -116,7 +116,7 @@ async fn one_that_was_defended_and_ended_between_two_looks_was_defended() {
 }
 
 #[tokio::test]
-async fn the_first_outcome_stays_whatever_is_told_later() {
+async fn first_outcome_stays_after_later_reports() {
     use UpstreamInfractionStatus::{Accepted, Cancelled, Rejected};
     for (first, others, ours) in [
         (Rejected, [Accepted, Cancelled], InfractionStatus::Won),

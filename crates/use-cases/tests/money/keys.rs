@@ -10,7 +10,7 @@ use crate::psp::{Looking, Returning};
 use crate::world::{World, all, id_of, named, part};
 
 #[tokio::test]
-async fn a_repeat_gets_the_same_bytes_whatever_happened_since() {
+async fn repeat_returns_same_bytes_after_later_changes() {
     let world = World::new().await;
     let charge = world.paid().await;
     let first = world.refund("a", &charge, part(400)).await.unwrap();
@@ -29,7 +29,7 @@ async fn a_repeat_gets_the_same_bytes_whatever_happened_since() {
 }
 
 #[tokio::test]
-async fn an_external_id_names_one_refund_for_ever() {
+async fn external_id_belongs_to_one_refund_permanently() {
     let world = World::new().await;
     let charge = world.paid().await;
     let other = world.paid().await;
@@ -58,7 +58,7 @@ async fn an_external_id_names_one_refund_for_ever() {
 }
 
 #[tokio::test]
-async fn a_name_whose_refund_is_being_made_is_in_progress() {
+async fn external_id_of_unfinished_refund_is_in_progress() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.store.crash_at(1, cais_testkit::Crash::After);
@@ -74,7 +74,7 @@ async fn a_name_whose_refund_is_being_made_is_in_progress() {
 }
 
 #[tokio::test]
-async fn one_name_from_many_callers_is_one_refund() {
+async fn concurrent_requests_with_one_external_id_make_one_refund() {
     let world = World::new().await.contended();
     let charge = world.paid().await;
     let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
@@ -92,7 +92,7 @@ async fn one_name_from_many_callers_is_one_refund() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_refused_leaves_its_key_free() {
+async fn refused_request_leaves_its_key_free() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.refund("a", &charge, part(1_001)).await.unwrap_err();
@@ -100,7 +100,7 @@ async fn a_call_that_is_refused_leaves_its_key_free() {
 }
 
 #[tokio::test]
-async fn a_lost_reply_is_looked_up_at_once() {
+async fn refund_with_lost_reply_is_looked_up_at_once() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(Returning::LosesReplies);
@@ -111,7 +111,7 @@ async fn a_lost_reply_is_looked_up_at_once() {
 }
 
 #[tokio::test]
-async fn another_accounts_key_is_another_key() {
+async fn keys_of_accounts_are_independent() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.refund("a", &charge, part(100)).await.unwrap();

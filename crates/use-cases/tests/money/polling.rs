@@ -29,7 +29,7 @@ async fn processing(returning: Returning) -> (World, cais_domain::charge::Charge
 }
 
 #[tokio::test]
-async fn the_poller_learns_the_outcome() {
+async fn poll_applies_refund_outcome() {
     for (progress, status, available) in [
         (UpstreamProgress::Done { at: None }, RefundStatus::Completed, 0),
         (UpstreamProgress::Failed { reason: None }, RefundStatus::Failed, 1_000),
@@ -47,7 +47,7 @@ async fn the_poller_learns_the_outcome() {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_changed_now_is_put_off() {
+async fn refund_that_cannot_be_changed_is_postponed() {
     let (world, _) = processing(Returning::Takes).await;
     world.psp.settle(&UpstreamProgress::Done { at: None });
     let due = world.only_refund().due_at.unwrap();
@@ -62,7 +62,7 @@ async fn one_that_cannot_be_changed_now_is_put_off() {
 }
 
 #[tokio::test]
-async fn pauses_grow_while_nothing_is_told() {
+async fn poll_pauses_grow_without_outcome() {
     let (world, _) = processing(Returning::Takes).await;
     let mut pauses = Vec::new();
     for _ in 0..12 {
@@ -76,7 +76,7 @@ async fn pauses_grow_while_nothing_is_told() {
 }
 
 #[tokio::test]
-async fn what_the_acquirer_never_had_is_sent_again_after_a_minute_under_the_same_name() {
+async fn missing_refund_is_sent_again_by_same_name_after_a_minute() {
     let (world, _) = processing(Returning::Silent).await;
     world.psp.set(Returning::Takes);
     world.poll().await;
@@ -90,7 +90,7 @@ async fn what_the_acquirer_never_had_is_sent_again_after_a_minute_under_the_same
 }
 
 #[tokio::test]
-async fn two_nodes_send_it_again_once() {
+async fn two_nodes_send_missing_refund_once() {
     let (world, _) = processing(Returning::Silent).await;
     world.clock.advance(LONG);
     // The other node polls while the order of the first node is in transit.
@@ -105,7 +105,7 @@ async fn two_nodes_send_it_again_once() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_the_repeat_ends_it_only_if_the_acquirer_does_not_have_it() {
+async fn refused_repeat_ends_refund_only_if_absent_upstream() {
     let (world, _) = processing(Returning::Silent).await;
     world.psp.set(Returning::Refuses);
     world.clock.advance(LONG);
@@ -127,7 +127,7 @@ async fn a_refusal_of_the_repeat_ends_it_only_if_the_acquirer_does_not_have_it()
 }
 
 #[tokio::test]
-async fn an_acquirer_that_cannot_be_asked_changes_nothing() {
+async fn unreachable_acquirer_leaves_refund_unchanged() {
     for looking in [Looking::Silent, Looking::Forgets] {
         let (world, _) = processing(Returning::Takes).await;
         world.psp.set_looking(looking);
@@ -146,7 +146,7 @@ async fn an_acquirer_that_cannot_be_asked_changes_nothing() {
 }
 
 #[tokio::test]
-async fn another_amount_or_another_outcome_changes_nothing() {
+async fn record_with_other_amount_or_outcome_changes_nothing() {
     let (world, charge) = processing(Returning::Takes).await;
     let pix = world.charge(charge.id).state.settlement().unwrap().end_to_end_id.clone();
     world.psp.settle(&UpstreamProgress::Done { at: None });
@@ -166,7 +166,7 @@ async fn another_amount_or_another_outcome_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_list_is_refreshed_once_a_second_and_shown_all_the_same_without_the_acquirer() {
+async fn refund_list_is_refreshed_once_per_second_or_stored() {
     let (world, charge) = processing(Returning::Takes).await;
     let (gate, name) = (SyncGate::new(), ChargeName::Id(charge.id));
     let read = || list(&world.ports, &gate, world.account.id, &name, FIRST_PAGE);
@@ -186,7 +186,7 @@ async fn a_list_is_refreshed_once_a_second_and_shown_all_the_same_without_the_ac
 }
 
 #[tokio::test]
-async fn a_list_has_what_is_visible_of_one_charge_newest_first() {
+async fn refund_list_has_visible_refunds_newest_first() {
     let world = World::new().await;
     let (charge, other) = (world.paid().await, world.paid().await);
     world.psp.set(Returning::Completes);

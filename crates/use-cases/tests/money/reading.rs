@@ -23,7 +23,7 @@ async fn busy() -> World {
 }
 
 #[tokio::test]
-async fn pages_of_the_statement_follow_each_other_and_explain_the_balance() {
+async fn statement_pages_are_contiguous_and_explain_the_balance() {
     let world = busy().await;
     let read = |filter, starting_after| {
         statement::list(&world.ports, world.account.id, filter, PageRequest { limit: 2, starting_after })
@@ -59,7 +59,7 @@ async fn pages_of_the_statement_follow_each_other_and_explain_the_balance() {
 }
 
 #[tokio::test]
-async fn pages_of_the_timeline_follow_each_other() {
+async fn timeline_pages_are_contiguous() {
     let world = busy().await;
     let all = TransactionFilter::default();
     let (mut seen, mut after) = (Vec::new(), None);
@@ -85,7 +85,7 @@ async fn pages_of_the_timeline_follow_each_other() {
 }
 
 #[tokio::test]
-async fn a_store_that_does_not_answer_is_said_so() {
+async fn read_with_failed_store_is_unavailable() {
     let world = busy().await;
     world.store.set_unreachable(true);
     let page = PageRequest { limit: 2, starting_after: None };

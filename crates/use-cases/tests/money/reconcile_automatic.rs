@@ -115,7 +115,7 @@ async fn return_is_found_under_the_day_on_which_it_happened() {
 }
 
 #[tokio::test]
-async fn lists_of_days_without_payouts_are_not_asked_for() {
+async fn lists_of_days_without_payouts_are_not_read() {
     let world = returned_late().await;
     let now = world.clock.now();
     let first = only(&world).created_at;
@@ -206,7 +206,7 @@ async fn unreadable_row_is_reported_and_the_others_are_credited() {
 }
 
 #[tokio::test]
-async fn payment_whose_row_is_unreadable_is_not_called_missing() {
+async fn payment_with_unreadable_row_is_not_reported_missing() {
     let world = World::new().await;
     let start = world.clock.now();
     world.paid().await;

@@ -24,7 +24,7 @@ pub fn kinds(report: &Report) -> Vec<(DifferenceKind, bool)> {
 }
 
 #[tokio::test]
-async fn what_agrees_is_no_difference() {
+async fn matching_payment_is_no_difference() {
     let world = World::new().await;
     world.paid().await;
     world.paid().await;
@@ -35,7 +35,7 @@ async fn what_agrees_is_no_difference() {
 }
 
 #[tokio::test]
-async fn a_missed_payment_is_found_and_credited_only_if_that_is_wanted() {
+async fn missed_payment_is_found_and_credited_only_with_repair() {
     let world = World::new().await;
     let charge = world.pending().await;
     let pix = world.psp.pay(&charge.txid, 1_000);
@@ -57,7 +57,7 @@ async fn a_missed_payment_is_found_and_credited_only_if_that_is_wanted() {
 }
 
 #[tokio::test]
-async fn a_missed_payment_that_cannot_be_read_stays_missed() {
+async fn missed_payment_with_unreadable_charge_stays_missed() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 1_000);
@@ -79,7 +79,7 @@ async fn two_missed_payments_of_one_charge_are_both_credited() {
 }
 
 #[tokio::test]
-async fn nothing_is_credited_that_names_no_charge_of_ours() {
+async fn payment_without_stored_charge_is_not_credited() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.receive(None, 500);
@@ -94,7 +94,7 @@ async fn nothing_is_credited_that_names_no_charge_of_ours() {
 }
 
 #[tokio::test]
-async fn another_amount_is_told_and_left_alone() {
+async fn payment_with_other_amount_is_reported_and_unchanged() {
     let world = World::new().await;
     let charge = world.paid().await;
     let pix = charge.state.settlement().unwrap().end_to_end_id.clone();
@@ -107,7 +107,7 @@ async fn another_amount_is_told_and_left_alone() {
 }
 
 #[tokio::test]
-async fn what_is_not_listed_is_looked_up_before_it_is_missed() {
+async fn unlisted_payment_is_looked_up_before_it_is_reported() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set_listing(Listing::Empty);
@@ -125,7 +125,7 @@ async fn what_is_not_listed_is_looked_up_before_it_is_missed() {
 }
 
 #[tokio::test]
-async fn what_came_and_went_before_it_was_credited_is_no_difference() {
+async fn payment_returned_before_credit_is_no_difference() {
     let world = World::new().await;
     let charge = world.pending().await;
     let pix = world.psp.pay(&charge.txid, 1_000);
@@ -135,7 +135,7 @@ async fn what_came_and_went_before_it_was_credited_is_no_difference() {
 }
 
 #[tokio::test]
-async fn every_acquirer_that_can_be_read_is_read() {
+async fn readable_acquirers_are_all_compared() {
     for broken in [Listing::Silent, Listing::Circles] {
         let world = World::new().await;
         let charge = world.pending().await;
@@ -150,7 +150,7 @@ async fn every_acquirer_that_can_be_read_is_read() {
 }
 
 #[tokio::test]
-async fn an_acquirer_that_is_gone_is_named() {
+async fn removed_acquirer_is_reported() {
     let world = World::new().await;
     let mut charge = world.paid().await;
     charge = world.read(&charge).await;
@@ -163,7 +163,7 @@ async fn an_acquirer_that_is_gone_is_named() {
 }
 
 #[tokio::test]
-async fn pages_and_windows_are_walked_and_their_progress_told() {
+async fn comparison_reads_all_pages_and_reports_progress() {
     let world = World::new().await;
     for _ in 0..3 {
         for _ in 0..5 {
@@ -186,7 +186,7 @@ async fn pages_and_windows_are_walked_and_their_progress_told() {
 }
 
 #[tokio::test]
-async fn more_than_one_window_holds_is_cut_into_shorter_ones() {
+async fn window_with_too_many_records_is_divided() {
     let world = World::new().await;
     let charge = world.pending().await;
     for number in 0..10_500 {
@@ -207,7 +207,7 @@ async fn more_than_one_window_holds_is_cut_into_shorter_ones() {
 }
 
 #[tokio::test]
-async fn a_time_that_takes_too_long_to_read_is_cut_into_shorter_ones() {
+async fn window_that_is_slow_to_read_is_divided() {
     let world = World::new().await;
     for _ in 0..3 {
         world.paid().await;
@@ -226,7 +226,7 @@ async fn a_time_that_takes_too_long_to_read_is_cut_into_shorter_ones() {
 }
 
 #[tokio::test]
-async fn a_report_holds_so_many_differences_and_says_that_there_are_more() {
+async fn full_report_states_that_more_differences_exist() {
     let world = World::new().await;
     for _ in 0..10_001 {
         world.psp.receive(None, 1);
@@ -237,7 +237,7 @@ async fn a_report_holds_so_many_differences_and_says_that_there_are_more() {
 }
 
 #[tokio::test]
-async fn the_worker_looks_at_the_last_hours_and_repairs() {
+async fn worker_compares_recent_hours_and_repairs() {
     let world = World::new().await;
     let old = world.pending().await;
     world.psp.pay(&old.txid, 1_000);

@@ -19,7 +19,7 @@ async fn refunded(returning: Returning) -> (World, cais_domain::end_to_end_id::E
 }
 
 #[tokio::test]
-async fn what_agrees_is_no_difference() {
+async fn matching_refund_is_no_difference() {
     for returning in [Returning::Completes, Returning::Takes, Returning::Fails, Returning::Refuses, Returning::Down] {
         let (world, _) = refunded(returning).await;
         let report = compare(&world, true).await;
@@ -29,7 +29,7 @@ async fn what_agrees_is_no_difference() {
 }
 
 #[tokio::test]
-async fn an_outcome_that_was_missed_is_taken_over() {
+async fn missed_refund_outcome_is_applied() {
     for (progress, status) in [
         (UpstreamProgress::Done { at: None }, RefundStatus::Completed),
         (UpstreamProgress::Failed { reason: None }, RefundStatus::Failed),
@@ -47,7 +47,7 @@ async fn an_outcome_that_was_missed_is_taken_over() {
 }
 
 #[tokio::test]
-async fn an_outcome_that_is_on_its_way_is_no_difference_yet() {
+async fn recent_refund_outcome_is_no_difference_yet() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.refund("a", &charge, all()).await.unwrap();
@@ -56,7 +56,7 @@ async fn an_outcome_that_is_on_its_way_is_no_difference_yet() {
 }
 
 #[tokio::test]
-async fn a_known_outcome_is_never_taken_back() {
+async fn known_refund_outcome_is_never_reversed() {
     for (returning, progress) in [
         (Returning::Completes, UpstreamProgress::Failed { reason: None }),
         (Returning::Completes, UpstreamProgress::Processing),
@@ -73,7 +73,7 @@ async fn a_known_outcome_is_never_taken_back() {
 }
 
 #[tokio::test]
-async fn a_completed_refund_that_the_acquirer_does_not_know_is_told() {
+async fn completed_refund_unknown_upstream_is_reported() {
     let (world, _) = refunded(Returning::Completes).await;
     world.psp.forget_returns();
     let report = compare(&world, true).await;
@@ -82,7 +82,7 @@ async fn a_completed_refund_that_the_acquirer_does_not_know_is_told() {
 }
 
 #[tokio::test]
-async fn another_amount_is_told() {
+async fn refund_with_other_amount_is_reported() {
     let (world, pix) = refunded(Returning::Takes).await;
     world.psp.settle(&UpstreamProgress::Done { at: None });
     world.psp.change_payment(&pix, |payment| payment.returns[0].amount = Money::from_centavos(1));
@@ -92,7 +92,7 @@ async fn another_amount_is_told() {
 }
 
 #[tokio::test]
-async fn a_return_that_nobody_here_asked_for_is_told() {
+async fn return_without_refund_is_reported() {
     let world = World::new().await;
     let charge = world.paid().await;
     let pix = charge.state.settlement().unwrap().end_to_end_id.clone();
@@ -107,7 +107,7 @@ async fn a_return_that_nobody_here_asked_for_is_told() {
 }
 
 #[tokio::test]
-async fn one_that_was_given_up_and_is_there_all_the_same_is_told() {
+async fn abandoned_refund_found_upstream_is_reported() {
     let (world, pix) = refunded(Returning::Down).await;
     let name = world.only_refund().id.suffix();
     world.psp.give_back(&pix, 1_000, UpstreamProgress::Done { at: None });

@@ -64,7 +64,7 @@ pub fn part(world: &World, centavos: i64) -> ReturnedPart {
 }
 
 #[tokio::test]
-async fn what_agrees_is_no_difference() {
+async fn matching_payout_is_no_difference() {
     let failed = UpstreamProgress::Failed { reason: None };
     for (status, progress) in [
         (PayoutStatus::Pending, UpstreamProgress::Processing),
@@ -81,7 +81,7 @@ async fn what_agrees_is_no_difference() {
 }
 
 #[tokio::test]
-async fn an_outcome_that_was_missed_is_taken_over() {
+async fn missed_payout_outcome_is_applied() {
     for status in [PayoutStatus::Pending, PayoutStatus::Processing] {
         let world = paid_out(status).await;
         world.psp.has_sent(upstream(only(&world).instruction_id(), 1_000, DONE));
@@ -94,7 +94,7 @@ async fn an_outcome_that_was_missed_is_taken_over() {
 }
 
 #[tokio::test]
-async fn what_came_back_and_was_missed_is_credited() {
+async fn missed_payout_return_is_credited() {
     let world = paid_out(PayoutStatus::Completed).await;
     let before = world.available();
     let returned = vec![part(&world, 400)];
@@ -109,7 +109,7 @@ async fn what_came_back_and_was_missed_is_credited() {
 }
 
 #[tokio::test]
-async fn a_known_outcome_is_never_taken_back() {
+async fn known_payout_outcome_is_never_reversed() {
     let failed = UpstreamProgress::Failed { reason: None };
     for (status, progress) in [
         (PayoutStatus::Completed, failed.clone()),
@@ -132,7 +132,7 @@ async fn a_known_outcome_is_never_taken_back() {
 }
 
 #[tokio::test]
-async fn another_amount_is_told_and_believed_in_nothing() {
+async fn payout_with_other_amount_is_reported_and_unchanged() {
     let world = paid_out(PayoutStatus::Processing).await;
     world.psp.has_sent(upstream(only(&world).instruction_id(), 999, DONE));
     let report = compare(&world, true).await;
@@ -141,7 +141,7 @@ async fn another_amount_is_told_and_believed_in_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_sent_and_is_no_payout_of_ours_is_told() {
+async fn sent_pix_without_payout_is_reported() {
     let world = World::new().await;
     let unknown = |name: &str| upstream(InstructionId::parse(name).unwrap(), 100, DONE);
     world.psp.has_sent(unknown("byhand1"));
@@ -153,7 +153,7 @@ async fn what_was_sent_and_is_no_payout_of_ours_is_told() {
 }
 
 #[tokio::test]
-async fn a_payout_that_another_acquirer_sent_as_well_is_told() {
+async fn payout_sent_by_second_acquirer_is_reported() {
     let world = paid_out(PayoutStatus::Completed).await;
     let sent = upstream(only(&world).instruction_id(), 1_000, DONE);
     world.psp.has_sent(sent.clone());
@@ -164,7 +164,7 @@ async fn a_payout_that_another_acquirer_sent_as_well_is_told() {
 }
 
 #[tokio::test]
-async fn what_the_acquirer_should_know_and_does_not_is_told() {
+async fn payout_missing_upstream_is_reported() {
     for (status, missed) in [
         (PayoutStatus::Pending, false),
         (PayoutStatus::Abandoned, false),
@@ -183,7 +183,7 @@ async fn what_the_acquirer_should_know_and_does_not_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_not_listed_is_looked_up_before_it_is_missed() {
+async fn unlisted_payout_is_looked_up_before_it_is_reported() {
     let world = paid_out(PayoutStatus::Processing).await;
     world.clock.set(start() + jiff::SignedDuration::from_mins(4));
     assert_eq!(compare(&world, true).await.differences, [], "a list may lag");
@@ -200,7 +200,7 @@ async fn what_is_not_listed_is_looked_up_before_it_is_missed() {
 }
 
 #[tokio::test]
-async fn an_acquirer_that_sends_nothing_is_not_asked_what_it_sent() {
+async fn acquirer_without_payouts_is_not_read_for_sent_pix() {
     let world = World::new().await;
     let mut mock = cais_ports::acquirer::MockAcquirer::new();
     mock.expect_sends_payouts().return_const(false);

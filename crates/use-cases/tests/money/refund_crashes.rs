@@ -56,7 +56,7 @@ async fn exactly_one(world: &World, charge: &cais_domain::charge::Charge, return
 }
 
 #[tokio::test]
-async fn a_repeat_after_the_lease_ends_in_exactly_one_refund() {
+async fn repeat_after_lease_makes_exactly_one_refund() {
     for returning in RETURNINGS {
         for (nth, crash) in ALL {
             let (world, charge) = interrupted(nth, crash, returning).await;
@@ -71,7 +71,7 @@ async fn a_repeat_after_the_lease_ends_in_exactly_one_refund() {
 }
 
 #[tokio::test]
-async fn a_worker_after_the_lease_ends_in_exactly_one_refund() {
+async fn worker_after_lease_makes_exactly_one_refund() {
     for returning in RETURNINGS {
         for (nth, crash) in ALL {
             let (world, charge) = interrupted(nth, crash, returning).await;
@@ -85,7 +85,7 @@ async fn a_worker_after_the_lease_ends_in_exactly_one_refund() {
 }
 
 #[tokio::test]
-async fn a_resumption_that_is_interrupted_is_resumed_too() {
+async fn interrupted_resumption_is_resumed() {
     for (nth, crash) in ALL {
         for first in [(1, Crash::After), (2, Crash::Before)] {
             let (world, charge) = interrupted(first.0, first.1, Returning::Takes).await;
@@ -100,7 +100,7 @@ async fn a_resumption_that_is_interrupted_is_resumed_too() {
 }
 
 #[tokio::test]
-async fn what_may_have_been_sent_is_never_given_up() {
+async fn refund_that_may_have_been_sent_is_never_abandoned() {
     for (nth, crash) in [(1, Crash::After), (2, Crash::Before)] {
         for returning in [Returning::Down, Returning::Refuses, Returning::Silent] {
             for looking in [Looking::Tells, Looking::Silent, Looking::Forgets] {
@@ -118,7 +118,7 @@ async fn what_may_have_been_sent_is_never_given_up() {
 }
 
 #[tokio::test]
-async fn a_giving_up_that_is_interrupted_ends_in_one_refund_all_the_same() {
+async fn interrupted_abandonment_ends_in_one_refund() {
     for crash in [Crash::Before, Crash::After] {
         let (world, charge) = interrupted(2, crash, Returning::Down).await;
         world.psp.set(Returning::Takes);
@@ -130,7 +130,7 @@ async fn a_giving_up_that_is_interrupted_ends_in_one_refund_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_process_that_wakes_up_late_neither_gives_up_nor_answers() {
+async fn late_process_neither_abandons_nor_answers() {
     for returning in [Returning::Down, Returning::Refuses, Returning::Takes] {
         let world = World::new().await;
         let charge = world.paid().await;
@@ -150,7 +150,7 @@ async fn a_process_that_wakes_up_late_neither_gives_up_nor_answers() {
 }
 
 #[tokio::test]
-async fn a_process_that_slept_until_its_lease_was_over_sends_nothing() {
+async fn process_without_lease_sends_nothing() {
     let world = World::new().await;
     let charge = world.paid().await;
     // The clock jumps between the first commit and the sending, at the look-up of the acquirer's name.

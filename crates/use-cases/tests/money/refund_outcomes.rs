@@ -11,7 +11,7 @@ use crate::psp::{Looking, Returning};
 use crate::world::{World, all, id_of, named, part, status_of};
 
 #[tokio::test]
-async fn what_is_taken_is_held_until_its_outcome_is_known() {
+async fn accepted_refund_is_held_until_its_outcome() {
     for (returning, looking) in [
         (Returning::Takes, Looking::Tells),
         (Returning::LosesReplies, Looking::Tells),
@@ -34,7 +34,7 @@ async fn what_is_taken_is_held_until_its_outcome_is_known() {
 }
 
 #[tokio::test]
-async fn what_is_returned_at_once_is_gone() {
+async fn refund_completed_at_once_leaves_the_balance() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(Returning::Completes);
@@ -54,7 +54,7 @@ async fn what_is_returned_at_once_is_gone() {
 }
 
 #[tokio::test]
-async fn what_is_refused_or_fails_is_given_back_and_can_be_tried_again() {
+async fn refused_or_failed_refund_is_released_and_repeatable() {
     for returning in [Returning::Refuses, Returning::Fails] {
         let world = World::new().await;
         let charge = world.paid().await;
@@ -75,7 +75,7 @@ async fn what_is_refused_or_fails_is_given_back_and_can_be_tried_again() {
 }
 
 #[tokio::test]
-async fn what_is_certainly_not_taken_is_as_if_it_had_never_been_asked_for() {
+async fn refund_not_accepted_leaves_no_trace() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(Returning::Down);
@@ -94,7 +94,7 @@ async fn what_is_certainly_not_taken_is_as_if_it_had_never_been_asked_for() {
 }
 
 #[tokio::test]
-async fn what_was_given_up_leaves_its_name_and_its_part_to_others() {
+async fn abandoned_refund_frees_its_external_id_and_amount() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(Returning::Down);
@@ -115,7 +115,7 @@ async fn what_was_given_up_leaves_its_name_and_its_part_to_others() {
 }
 
 #[tokio::test]
-async fn what_was_given_up_and_whose_name_is_taken_is_answered_with_its_owner() {
+async fn repeat_of_abandoned_refund_returns_new_owner_of_its_id() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(Returning::Down);
@@ -140,7 +140,7 @@ async fn what_was_given_up_and_whose_name_is_taken_is_answered_with_its_owner() 
 }
 
 #[tokio::test]
-async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
+async fn repeat_of_abandoned_refund_without_balance_is_refused() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(Returning::Down);
@@ -157,7 +157,7 @@ async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
 }
 
 #[tokio::test]
-async fn the_endpoint_that_the_charge_named_hears_of_the_charge_and_not_of_its_refunds() {
+async fn postback_gets_charge_events_and_no_refund_events() {
     let world = World::new().await;
     let postback = a_postback(&an_endpoint(world.account.id, 0));
     let charge = world.waiting(ChargeTerms { postback: Some(postback.clone()), fee: Money::ZERO, ..terms() }).await;

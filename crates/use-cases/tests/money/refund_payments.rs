@@ -86,7 +86,7 @@ async fn overpayment_goes_back_excess_first() {
 }
 
 #[tokio::test]
-async fn payment_below_amount_is_refunded_whatever_the_status() {
+async fn payment_below_amount_is_refunded_in_each_status() {
     for status in [ChargeStatus::Pending, ChargeStatus::Expired, ChargeStatus::Cancelled] {
         let world = World::new().await;
         let charge = world.pending().await;
@@ -109,7 +109,7 @@ async fn payment_below_amount_is_refunded_whatever_the_status() {
 }
 
 #[tokio::test]
-async fn payment_of_charge_given_up_is_refunded() {
+async fn payment_of_abandoned_charge_is_refunded() {
     let world = World::new().await;
     let charge = in_status(pending_charge(world.account.id), ChargeStatus::Abandoned);
     world.store.commit(steps::open_charge(&charge)).await.unwrap();
@@ -136,7 +136,7 @@ async fn payment_of_another_charge_is_not_found() {
 }
 
 #[tokio::test]
-async fn payment_refund_that_fails_gives_all_back() {
+async fn failed_payment_refund_releases_its_whole_amount() {
     for returning in [Returning::Fails, Returning::Refuses] {
         let (world, charge, pix) = paid_twice().await;
         world.psp.set(returning);
@@ -151,7 +151,7 @@ async fn payment_refund_that_fails_gives_all_back() {
 }
 
 #[tokio::test]
-async fn payment_refund_not_taken_is_retried_by_its_key() {
+async fn payment_refund_not_accepted_is_retried_by_its_key() {
     let (world, charge, pix) = paid_twice().await;
     let of = (&charge, &pix);
     world.psp.set(Returning::Down);

@@ -34,7 +34,7 @@ async fn completes(world: &World) {
 }
 
 #[tokio::test]
-async fn first_refusal_without_a_look_up_keeps_it_processing() {
+async fn first_refusal_without_lookup_keeps_refund_processing() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(Returning::Refuses);
@@ -49,7 +49,7 @@ async fn first_refusal_without_a_look_up_keeps_it_processing() {
 }
 
 #[tokio::test]
-async fn refused_repeat_of_a_return_in_its_pix_keeps_it_processing() {
+async fn refused_repeat_of_listed_return_keeps_refund_processing() {
     let world = unanswered(Returning::LosesReplies).await;
     assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing));
     assert_eq!((world.in_transit(), world.psp.returned()), (1_000, 1_000));

@@ -14,7 +14,7 @@ use crate::psp::Returning;
 use crate::world::{World, all, part, status_of};
 
 #[tokio::test]
-async fn of_a_storm_on_one_charge_as_many_fit_as_fit() {
+async fn concurrent_refunds_never_exceed_the_charge() {
     for (centavos, fit) in [(1_000, 1), (400, 2), (300, 3), (100, 10), (10, 64)] {
         let world = World::new().await.contended();
         let charge = world.paid().await;
@@ -47,7 +47,7 @@ async fn of_a_storm_on_one_charge_as_many_fit_as_fit() {
 }
 
 #[tokio::test]
-async fn a_storm_on_a_balance_for_one() {
+async fn concurrent_refunds_with_balance_for_one_make_one() {
     let world = World::new().await.contended();
     let charge = world.paid().await;
     world.spend_all_but(100).await;
@@ -61,7 +61,7 @@ async fn a_storm_on_a_balance_for_one() {
 }
 
 #[tokio::test]
-async fn a_second_payment_that_comes_meanwhile_is_credited_and_the_refund_made() {
+async fn second_payment_during_refund_is_credited() {
     let world = World::new().await;
     let charge = world.paid().await;
     let (other, paid) = (world.clone(), charge.clone());
@@ -79,7 +79,7 @@ async fn a_second_payment_that_comes_meanwhile_is_credited_and_the_refund_made()
 }
 
 #[tokio::test]
-async fn an_infraction_that_is_opened_meanwhile_stops_the_next_refund_and_not_this_one() {
+async fn infraction_during_refund_stops_only_the_next_refund() {
     let world = World::new().await;
     let charge = world.paid().await;
     let (other, id) = (world.clone(), charge.id);
@@ -99,7 +99,7 @@ async fn an_infraction_that_is_opened_meanwhile_stops_the_next_refund_and_not_th
 }
 
 #[tokio::test]
-async fn a_charge_that_is_refreshed_before_the_reply_tells_the_outcome_first() {
+async fn charge_refresh_before_reply_applies_outcome_first() {
     let world = World::new().await;
     let charge = world.paid().await;
     // The acquirer shows the return, while its reply is lost, a failure or a refusal.
@@ -131,7 +131,7 @@ async fn a_charge_that_is_refreshed_before_the_reply_tells_the_outcome_first() {
 }
 
 #[tokio::test]
-async fn many_readers_and_pollers_complete_a_refund_once() {
+async fn concurrent_readers_and_pollers_complete_refund_once() {
     let world = World::new().await.contended();
     let charge = world.paid().await;
     world.refund("a", &charge, all()).await.unwrap();
@@ -157,7 +157,7 @@ async fn many_readers_and_pollers_complete_a_refund_once() {
 }
 
 #[tokio::test]
-async fn many_repeats_of_what_was_given_up_make_it_once_and_nobody_is_told_that_it_cannot_be() {
+async fn concurrent_repeats_of_abandoned_refund_make_it_once() {
     let world = World::new().await.contended();
     let charge = world.paid().await;
     world.psp.set(Returning::Down);
@@ -178,7 +178,7 @@ async fn many_repeats_of_what_was_given_up_make_it_once_and_nobody_is_told_that_
 }
 
 #[tokio::test]
-async fn payments_and_refunds_of_one_charge_at_once() {
+async fn concurrent_payments_and_refunds_of_one_charge_add_up() {
     let world = World::new().await.contended();
     let charge = world.paid().await;
     world.psp.set(Returning::Completes);

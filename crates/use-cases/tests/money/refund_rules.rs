@@ -15,7 +15,7 @@ use crate::psp::Returning;
 use crate::world::{World, all, named, part};
 
 #[tokio::test]
-async fn only_a_paid_charge_is_refunded() {
+async fn unpaid_charge_is_not_refunded() {
     let world = World::new().await;
     for status in [ChargeStatus::Pending, ChargeStatus::Expired, ChargeStatus::Cancelled] {
         let charge = in_status(pending_charge(world.account.id), status);
@@ -45,7 +45,7 @@ async fn another_accounts_charge_does_not_exist() {
 }
 
 #[tokio::test]
-async fn a_charge_is_named_by_its_external_id_as_well() {
+async fn charge_is_found_by_its_external_id() {
     let world = World::new().await;
     let name = cais_testkit::builders::an_external_id();
     let mut charge = in_status(pending_charge(world.account.id), ChargeStatus::Creating);
@@ -66,7 +66,7 @@ async fn a_charge_is_named_by_its_external_id_as_well() {
 }
 
 #[tokio::test]
-async fn parts_up_to_the_amount_and_not_a_centavo_more() {
+async fn partial_refunds_never_exceed_the_amount() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.fund(5_000).await;
@@ -85,7 +85,7 @@ async fn parts_up_to_the_amount_and_not_a_centavo_more() {
 }
 
 #[tokio::test]
-async fn what_came_on_top_of_the_charge_is_not_refunded_with_it() {
+async fn excess_payment_is_not_refunded_with_charge() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 1_500);
@@ -97,7 +97,7 @@ async fn what_came_on_top_of_the_charge_is_not_refunded_with_it() {
 }
 
 #[tokio::test]
-async fn ninety_days_after_the_payment_it_is_too_late() {
+async fn refund_after_ninety_days_is_refused() {
     let world = World::new().await;
     let charge = world.paid().await;
     let within = Duration::try_from(WITHIN).unwrap();
@@ -111,7 +111,7 @@ async fn ninety_days_after_the_payment_it_is_too_late() {
 }
 
 #[tokio::test]
-async fn while_an_infraction_is_open_nothing_is_refunded() {
+async fn refund_during_open_infraction_is_refused() {
     let world = World::new().await;
     let charge = world.paid().await;
     let disputed = Charge { open_infractions: 1, ..world.charge(charge.id) };
@@ -123,7 +123,7 @@ async fn while_an_infraction_is_open_nothing_is_refunded() {
 }
 
 #[tokio::test]
-async fn the_account_pays_and_must_have_it() {
+async fn refund_without_balance_is_refused() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.spend_all_but(399).await;
@@ -145,7 +145,7 @@ fn suspended_account(world: &World) -> Account {
 }
 
 #[tokio::test]
-async fn a_suspended_account_refunds_nothing_but_no_feature_is_needed() {
+async fn refund_requires_active_account_and_no_feature() {
     let world = World::new().await;
     let charge = world.paid().await;
     let command = CreateRefund { account: suspended_account(&world), ..world.command("a", &charge, all()) };
@@ -162,7 +162,7 @@ async fn a_suspended_account_refunds_nothing_but_no_feature_is_needed() {
 }
 
 #[tokio::test]
-async fn the_acquirer_that_has_the_money_returns_it() {
+async fn refund_goes_through_acquirer_of_payment() {
     let world = World::new().await;
     let charge = world.pending().await;
     // The charge was issued at the first acquirer and paid at the second, which has a duplicate charge with the same

@@ -20,7 +20,7 @@ fn money(world: &World) -> (i64, i64) {
 }
 
 #[tokio::test]
-async fn what_waits_is_released_when_its_time_has_come() {
+async fn pending_money_is_released_when_due() {
     let world = waiting(600).await;
     let charge = world.paid().await;
     assert_eq!(money(&world), (1_000, 0));
@@ -37,7 +37,7 @@ async fn what_waits_is_released_when_its_time_has_come() {
 }
 
 #[tokio::test]
-async fn every_receipt_waits_as_long_as_the_account_had_to_wait_when_it_came() {
+async fn receipt_keeps_release_delay_of_its_arrival() {
     let world = waiting(600).await;
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 400);
@@ -54,7 +54,7 @@ async fn every_receipt_waits_as_long_as_the_account_had_to_wait_when_it_came() {
 }
 
 #[tokio::test]
-async fn many_nodes_and_lost_replies_release_it_once() {
+async fn concurrent_nodes_and_lost_replies_release_money_once() {
     let world = waiting(60).await.contended();
     for _ in 0..8 {
         world.paid().await;
@@ -75,7 +75,7 @@ async fn many_nodes_and_lost_replies_release_it_once() {
 }
 
 #[tokio::test]
-async fn more_than_one_pass_takes() {
+async fn releases_beyond_one_pass_follow_in_the_next() {
     let world = waiting(60).await;
     for _ in 0..257 {
         world.paid().await;

@@ -16,7 +16,7 @@ async fn call_back(world: &World, charge: &cais_domain::charge::Charge) {
 }
 
 #[tokio::test]
-async fn a_callback_for_the_charge_moves_its_refunds() {
+async fn callback_for_charge_updates_its_refunds() {
     for (progress, status, available) in [
         (UpstreamProgress::Done { at: None }, RefundStatus::Completed, 0),
         (UpstreamProgress::Failed { reason: None }, RefundStatus::Failed, 1_000),
@@ -40,7 +40,7 @@ async fn a_callback_for_the_charge_moves_its_refunds() {
 }
 
 #[tokio::test]
-async fn a_return_that_is_not_ours_takes_nothing_away() {
+async fn foreign_return_keeps_balance() {
     let world = World::new().await;
     let charge = world.paid().await;
     let pix = charge.state.settlement().unwrap().end_to_end_id.clone();
@@ -60,7 +60,7 @@ async fn a_return_that_is_not_ours_takes_nothing_away() {
 }
 
 #[tokio::test]
-async fn a_return_at_another_acquirer_under_our_name_is_not_ours() {
+async fn return_with_our_name_at_another_acquirer_is_foreign() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.refund("a", &charge, part(100)).await.unwrap();
@@ -76,7 +76,7 @@ async fn a_return_at_another_acquirer_under_our_name_is_not_ours() {
 }
 
 #[tokio::test]
-async fn what_went_back_before_it_was_seen_is_not_credited_but_a_part_of_it_hides_nothing() {
+async fn pix_returned_in_full_before_first_read_is_not_credited() {
     let done = UpstreamProgress::Done { at: None };
     for (returned, progress, available, status) in [
         (1_000, done.clone(), 0, ChargeStatus::Pending),

@@ -93,7 +93,7 @@ async fn suspend(world: &World, account: &Account) {
 }
 
 #[tokio::test]
-async fn recipients_are_others_active_and_known() {
+async fn recipients_must_be_other_active_approved_accounts() {
     let world = World::with(sharing()).await;
     let good = an_account();
     let suspended = Account { status: AccountStatus::Suspended, ..an_account() };
@@ -115,7 +115,7 @@ async fn recipients_are_others_active_and_known() {
 }
 
 #[tokio::test]
-async fn a_recipient_needs_no_feature_and_the_creator_does() {
+async fn split_feature_is_required_of_creator_only() {
     let world = World::new().await;
     let good = Account { features: Features::default(), ..an_account() };
     world.open(&good).await;
@@ -130,7 +130,7 @@ async fn a_recipient_needs_no_feature_and_the_creator_does() {
 }
 
 #[tokio::test]
-async fn what_was_made_is_answered_although_a_recipient_was_suspended_since() {
+async fn stored_response_is_replayed_after_recipient_suspension() {
     let world = World::with(sharing()).await;
     let good = an_account();
     world.open(&good).await;
@@ -152,7 +152,7 @@ async fn what_was_made_is_answered_although_a_recipient_was_suspended_since() {
 }
 
 #[tokio::test]
-async fn what_was_given_up_is_not_made_once_a_recipient_is_suspended() {
+async fn abandoned_split_with_suspended_recipient_is_refused() {
     let world = World::with(sharing()).await;
     let good = an_account();
     world.open(&good).await;
@@ -166,7 +166,7 @@ async fn what_was_given_up_is_not_made_once_a_recipient_is_suspended() {
 }
 
 #[tokio::test]
-async fn parts_are_credited_with_the_payment_and_stay_where_they_are() {
+async fn shares_are_credited_with_payment_and_survive_refund() {
     let world = World::new().await;
     let (one, two) = (an_account(), Account { release_delay_s: 600, ..an_account() });
     world.open(&one).await;
@@ -194,7 +194,7 @@ async fn parts_are_credited_with_the_payment_and_stay_where_they_are() {
 }
 
 #[tokio::test]
-async fn one_that_shares_its_all_can_refund_only_what_it_has() {
+async fn refund_of_fully_shared_charge_needs_own_balance() {
     let world = World::new().await;
     let one = an_account();
     world.open(&one).await;
@@ -211,7 +211,7 @@ proptest! {
 
     /// Divides any amount among any recipients. Every paid centavo is credited, and no share is negative.
     #[test]
-    fn every_split_conserves_the_amount(
+    fn split_conserves_the_amount(
         amount in 200_i64..=5_000_000,
         fee in 0_i64..=200,
         surplus in 0_i64..=100,

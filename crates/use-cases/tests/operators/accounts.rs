@@ -14,7 +14,7 @@ use cais_use_cases::accounts::{
 use crate::world::{EMAIL, World, email, operator};
 
 #[tokio::test]
-async fn an_account_is_stored_as_it_is_returned() {
+async fn account_is_stored_as_returned() {
     let world = World::new();
     let opened = world.create("Shop@Example.com", false).await.unwrap();
     assert_eq!((opened.email.as_str(), opened.kyc, opened.features), (EMAIL, Kyc::Pending, Features::default()));
@@ -24,7 +24,7 @@ async fn an_account_is_stored_as_it_is_returned() {
 }
 
 #[tokio::test]
-async fn an_email_is_taken_once_in_whatever_case() {
+async fn email_is_unique_case_insensitive() {
     let world = World::new();
     let first = world.create(EMAIL, true).await.unwrap();
     let again = world.create("SHOP@example.com", true).await.unwrap_err();
@@ -32,7 +32,7 @@ async fn an_email_is_taken_once_in_whatever_case() {
 }
 
 #[tokio::test]
-async fn every_change_is_stored_and_leaves_the_rest_alone() {
+async fn account_change_leaves_other_fields_unchanged() {
     let world = World::new();
     let opened = world.create(EMAIL, false).await.unwrap();
     let who = email(EMAIL);
@@ -58,7 +58,7 @@ async fn every_change_is_stored_and_leaves_the_rest_alone() {
 }
 
 #[tokio::test]
-async fn a_repeat_writes_nothing() {
+async fn repeated_account_change_writes_nothing() {
     let world = World::with_account().await;
     let commits = world.store.commits();
     let before = world.stored().await;
@@ -67,7 +67,7 @@ async fn a_repeat_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_change_in_between_is_kept_and_the_decision_taken_again() {
+async fn concurrent_change_is_kept_and_change_is_retried() {
     let world = World::with_account().await;
     suspend::suspend(&world.raced(3), &operator(), &email(EMAIL)).await.unwrap();
     let stored = world.stored().await;
@@ -78,7 +78,7 @@ async fn a_change_in_between_is_kept_and_the_decision_taken_again() {
 }
 
 #[tokio::test]
-async fn changes_that_never_stop_end_in_a_refusal() {
+async fn endless_concurrent_changes_end_in_refusal() {
     let world = World::with_account().await;
     let refused = suspend::suspend(&world.raced(100), &operator(), &email(EMAIL)).await.unwrap_err();
     assert_eq!(refused, ChangeAccountError::Contended);
@@ -86,7 +86,7 @@ async fn changes_that_never_stop_end_in_a_refusal() {
 }
 
 #[tokio::test]
-async fn nobody_is_changed_where_nobody_is_or_the_store_fails() {
+async fn change_of_unknown_account_or_failed_store_is_refused() {
     let world = World::new();
     let missing = suspend::suspend(&world.ports, &operator(), &email(EMAIL)).await.unwrap_err();
     assert_eq!(missing, ChangeAccountError::NotFound(email(EMAIL)));
@@ -96,7 +96,7 @@ async fn nobody_is_changed_where_nobody_is_or_the_store_fails() {
 }
 
 #[tokio::test]
-async fn lists_are_newest_first_and_continue() {
+async fn account_list_is_newest_first_and_continues() {
     let world = World::new();
     for number in 0..5 {
         world.create(&format!("shop{number}@example.com"), true).await.unwrap();

@@ -19,7 +19,7 @@ async fn rows(world: &World) -> Vec<AuditRow> {
 }
 
 #[tokio::test]
-async fn every_operator_command_writes_one_audit_row() {
+async fn operator_command_writes_one_audit_row() {
     let world = World::new();
     let (ports, by, who) = (&world.ports, &operator(), &email(EMAIL));
     let account = world.create(EMAIL, false).await.unwrap();

@@ -68,7 +68,7 @@ async fn refusal_of_a_key_names_its_reason() {
 }
 
 #[tokio::test]
-async fn a_key_that_was_made_is_recognised_and_its_secret_is_not_kept() {
+async fn new_key_authenticates_and_its_secret_is_not_stored() {
     let world = World::with_account().await;
     let key = made(&world, command()).await;
     let token = ApiKeyToken::parse(&key.token.expose()).unwrap();
@@ -80,7 +80,7 @@ async fn a_key_that_was_made_is_recognised_and_its_secret_is_not_kept() {
 }
 
 #[tokio::test]
-async fn no_two_keys_are_alike() {
+async fn new_keys_are_unique() {
     let world = World::with_account().await;
     let (one, other) = (made(&world, command()).await, made(&world, command()).await);
     assert_ne!(one.token.prefix, other.token.prefix);
@@ -90,7 +90,7 @@ async fn no_two_keys_are_alike() {
 }
 
 #[tokio::test]
-async fn a_key_ends_after_its_days() {
+async fn key_expires_after_its_days() {
     let world = World::with_account().await;
     let key = made(&world, CreateKey { expires_in_days: Some(1), ..command() }).await;
     world.clock.advance(Duration::from_secs(24 * 3_600 - 1));
@@ -100,7 +100,7 @@ async fn a_key_ends_after_its_days() {
 }
 
 #[tokio::test]
-async fn a_key_is_used_from_its_addresses_only() {
+async fn key_from_other_address_is_refused() {
     let world = World::with_account().await;
     let allowed_addresses = vec!["203.0.113.9/24".parse().unwrap(), "2001:db8::1/128".parse().unwrap()];
     let key = made(&world, CreateKey { allowed_addresses, ..command() }).await;
@@ -113,7 +113,7 @@ async fn a_key_is_used_from_its_addresses_only() {
 }
 
 #[tokio::test]
-async fn what_no_key_may_have_is_refused() {
+async fn key_outside_limits_is_refused() {
     let world = World::with_account().await;
     for days in [0, MAX_EXPIRES_IN_DAYS + 1] {
         let refused = create(&world.ports, &operator(), CreateKey { expires_in_days: Some(days), ..command() }).await;
@@ -127,7 +127,7 @@ async fn what_no_key_may_have_is_refused() {
 }
 
 #[tokio::test]
-async fn a_revoked_key_stays_revoked() {
+async fn revoked_key_stays_revoked() {
     let world = World::with_account().await;
     let key = made(&world, command()).await;
     let ring = KeyRing::new(world.ports.clone());

@@ -15,7 +15,7 @@ use crate::world::{FEE, FUNDS, LONG, World, ten_reais};
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 
 #[tokio::test]
-async fn a_callback_leads_to_the_outcome_once_however_often_it_comes() {
+async fn repeated_callback_applies_outcome_once() {
     let world = World::new().await;
     let payout = world.processing().await;
     world.psp.complete();
@@ -36,7 +36,7 @@ async fn a_callback_leads_to_the_outcome_once_however_often_it_comes() {
 }
 
 #[tokio::test]
-async fn a_forged_callback_moves_nothing() {
+async fn forged_callback_moves_no_money() {
     let world = World::new().await;
     let payout = world.processing().await;
     world.call_back(&payout).await;
@@ -53,7 +53,7 @@ async fn a_forged_callback_moves_nothing() {
 }
 
 #[tokio::test]
-async fn only_the_acquirer_that_has_it_is_heard() {
+async fn callback_of_another_acquirer_is_ignored() {
     let world = World::new().await;
     let payout = world.processing().await;
     let body = format!("sent:{}", payout.instruction_id()).into_bytes();
@@ -71,7 +71,7 @@ async fn only_the_acquirer_that_has_it_is_heard() {
 }
 
 #[tokio::test]
-async fn a_callback_before_its_outcome_is_shown_is_followed_by_the_poller() {
+async fn callback_before_outcome_is_followed_by_poller() {
     let world = World::new().await;
     let payout = world.processing().await;
     world.call_back(&payout).await;
@@ -82,7 +82,7 @@ async fn a_callback_before_its_outcome_is_shown_is_followed_by_the_poller() {
 }
 
 #[tokio::test]
-async fn while_upstream_does_not_tell_the_callback_waits() {
+async fn callback_waits_while_acquirer_is_silent() {
     for looking in [Looking::Silent, Looking::Forgets] {
         let world = World::new().await;
         let payout = world.processing().await;
@@ -101,7 +101,7 @@ async fn while_upstream_does_not_tell_the_callback_waits() {
 }
 
 #[tokio::test]
-async fn a_callback_of_what_came_back_waits_until_it_is_shown() {
+async fn callback_for_return_waits_until_it_is_shown() {
     let world = World::new().await;
     let payout = world.completed().await;
     let part = world.psp.return_payout(1_000);
@@ -120,7 +120,7 @@ async fn a_callback_of_what_came_back_waits_until_it_is_shown() {
 }
 
 #[tokio::test]
-async fn a_callback_that_names_no_return_takes_one_look() {
+async fn callback_without_return_needs_one_read() {
     let world = World::new().await;
     let payout = world.completed().await;
     let finds = world.psp.finds(OrderKind::Payout);
@@ -130,7 +130,7 @@ async fn a_callback_that_names_no_return_takes_one_look() {
 }
 
 #[tokio::test]
-async fn a_callback_of_what_can_never_be_credited_is_for_an_operator() {
+async fn callback_for_uncreditable_return_is_unmatched() {
     let world = World::new().await;
     let payout = world.processing().await;
     world.psp.fail();
@@ -142,7 +142,7 @@ async fn a_callback_of_what_can_never_be_credited_is_for_an_operator() {
 }
 
 #[tokio::test]
-async fn a_callback_of_a_return_waits_while_the_store_does_not_take_it() {
+async fn callback_for_return_waits_while_store_fails() {
     let world = World::new().await;
     let payout = world.completed().await;
     let part = world.psp.return_payout(1_000);

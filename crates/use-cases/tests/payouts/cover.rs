@@ -9,7 +9,7 @@ use cais_use_cases::payouts::fetch::FetchError;
 use crate::world::{FEE, FUNDS, PAST_LEASE, World, body, id_of, named, reais, ten_reais};
 
 #[tokio::test]
-async fn what_the_balance_does_not_cover_is_answered_so_for_ever() {
+async fn refusal_without_balance_is_replayed_permanently() {
     let world = World::new().await;
     let refused = world.create("a", named("order-1", reais(20))).await.unwrap();
     assert_eq!((refused.status, refused.replay_of), (422, None), "R$ 20.00 are there, but not the fee");
@@ -30,7 +30,7 @@ async fn what_the_balance_does_not_cover_is_answered_so_for_ever() {
 }
 
 #[tokio::test]
-async fn all_of_the_balance_can_be_paid_out() {
+async fn whole_balance_can_be_paid_out() {
     let world = World::new().await;
     world.fund(FEE).await;
     assert_eq!(world.create("a", reais(20)).await.unwrap().status, 201);
@@ -38,7 +38,7 @@ async fn all_of_the_balance_can_be_paid_out() {
 }
 
 #[tokio::test]
-async fn of_a_storm_on_a_balance_for_one_one_is_paid() {
+async fn concurrent_payouts_with_balance_for_one_make_one() {
     let world = World::new().await;
     let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
     let crowd = world.crowded();
@@ -55,7 +55,7 @@ async fn of_a_storm_on_a_balance_for_one_one_is_paid() {
 }
 
 #[tokio::test]
-async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
+async fn repeat_of_abandoned_payout_without_balance_is_refused() {
     let world = World::new().await;
     world.psp.set(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -77,7 +77,7 @@ async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
 }
 
 #[tokio::test]
-async fn an_answer_that_could_not_be_kept_is_judged_again() {
+async fn refusal_that_was_not_stored_is_decided_again() {
     let world = World::new().await;
     // The first commit is refused, and the second stores the response.
     for crash in [cais_testkit::Crash::Before, cais_testkit::Crash::After] {
@@ -91,7 +91,7 @@ async fn an_answer_that_could_not_be_kept_is_judged_again() {
 }
 
 #[tokio::test]
-async fn what_was_given_up_is_judged_by_the_limit_of_today() {
+async fn abandoned_payout_is_checked_against_present_limit() {
     let mut world = World::new().await;
     world.psp.set(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -118,7 +118,7 @@ async fn what_was_given_up_is_judged_by_the_limit_of_today() {
 }
 
 #[tokio::test]
-async fn what_may_have_left_is_finished_though_the_limit_is_lower_since() {
+async fn payout_in_flight_is_finished_after_limit_decrease() {
     let mut world = World::new().await;
     world.store.crash_at(2, Crash::Before);
     world.create("a", ten_reais()).await.unwrap_err();

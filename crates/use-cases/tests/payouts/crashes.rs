@@ -54,7 +54,7 @@ async fn exactly_one(world: &World, sending: Sending) {
 }
 
 #[tokio::test]
-async fn a_repeat_after_the_lease_ends_in_exactly_one_payout() {
+async fn repeat_after_lease_sends_exactly_one_payout() {
     for sending in SENDINGS {
         for (nth, crash) in ALL {
             let world = interrupted(nth, crash, sending).await;
@@ -70,7 +70,7 @@ async fn a_repeat_after_the_lease_ends_in_exactly_one_payout() {
 }
 
 #[tokio::test]
-async fn a_worker_after_the_lease_ends_in_exactly_one_payout() {
+async fn worker_after_lease_sends_exactly_one_payout() {
     for sending in SENDINGS {
         for (nth, crash) in ALL {
             let world = interrupted(nth, crash, sending).await;
@@ -85,7 +85,7 @@ async fn a_worker_after_the_lease_ends_in_exactly_one_payout() {
 }
 
 #[tokio::test]
-async fn a_repeat_within_the_lease_never_sends_a_second_one() {
+async fn repeat_within_lease_sends_no_second_payout() {
     for (nth, crash) in ALL {
         let world = interrupted(nth, crash, Sending::Takes).await;
         let repeat = world.create("a", named("order-1", ten_reais())).await;
@@ -101,7 +101,7 @@ async fn a_repeat_within_the_lease_never_sends_a_second_one() {
 }
 
 #[tokio::test]
-async fn a_resumption_that_is_interrupted_is_resumed_too() {
+async fn interrupted_resumption_is_resumed() {
     // Commit 1 of a resumption takes over the request, and commit 2 answers it.
     for (nth, crash) in ALL {
         for first in [(1, Crash::After), (2, Crash::Before)] {
@@ -118,7 +118,7 @@ async fn a_resumption_that_is_interrupted_is_resumed_too() {
 }
 
 #[tokio::test]
-async fn what_may_have_been_sent_is_never_given_up() {
+async fn payout_that_may_have_been_sent_is_never_abandoned() {
     // The process crashed between hold and sending, or between sending and outcome. The store does not show which.
     for (nth, crash) in [(1, Crash::After), (2, Crash::Before)] {
         for sending in [Sending::Down, Sending::Refuses, Sending::Silent] {
@@ -141,7 +141,7 @@ async fn what_may_have_been_sent_is_never_given_up() {
 }
 
 #[tokio::test]
-async fn an_acquirer_that_is_gone_leaves_it_processing() {
+async fn payout_of_removed_acquirer_stays_processing() {
     let world = interrupted(2, Crash::Before, Sending::Takes).await;
     world.clock.advance(PAST_LEASE);
     let mut nobody = cais_ports::acquirer::MockAcquirers::new();
@@ -157,7 +157,7 @@ async fn an_acquirer_that_is_gone_leaves_it_processing() {
 }
 
 #[tokio::test]
-async fn a_giving_up_whose_commit_is_lost_gives_back_once() {
+async fn interrupted_abandonment_releases_money_once() {
     for crash in [Crash::Before, Crash::After] {
         let world = interrupted(2, crash, Sending::Down).await;
         world.clock.advance(PAST_LEASE);
@@ -169,7 +169,7 @@ async fn a_giving_up_whose_commit_is_lost_gives_back_once() {
 }
 
 #[tokio::test]
-async fn a_new_try_that_is_interrupted_is_resumed_too() {
+async fn interrupted_retry_of_abandoned_payout_is_resumed() {
     for (nth, crash) in ALL {
         let world = World::new().await;
         world.psp.set(Sending::Down);
@@ -185,7 +185,7 @@ async fn a_new_try_that_is_interrupted_is_resumed_too() {
 }
 
 #[tokio::test]
-async fn an_outcome_is_written_once_wherever_its_commit_is_interrupted() {
+async fn outcome_with_interrupted_commit_is_written_once() {
     for crash in [Crash::Before, Crash::After] {
         for failed in [false, true] {
             let world = World::new().await;

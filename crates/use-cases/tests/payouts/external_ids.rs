@@ -18,7 +18,7 @@ fn conflict(first: &Answer, fields: &[&'static str]) -> CreatePayoutError {
 }
 
 #[tokio::test]
-async fn the_same_amount_and_key_are_answered_with_the_original() {
+async fn known_external_id_with_same_terms_returns_original() {
     let world = World::new().await;
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
@@ -38,7 +38,7 @@ async fn the_same_amount_and_key_are_answered_with_the_original() {
 }
 
 #[tokio::test]
-async fn amount_and_normalised_key_are_material_and_nothing_else() {
+async fn external_id_conflict_compares_amount_and_normalised_key() {
     let world = World::new().await;
     let keyed = |key: &str| NewPayout { pix_key: PixKey::parse(key).unwrap(), ..named("order-1", ten_reais()) };
     let first = world.create("a", keyed("Ana@Bank.example")).await.unwrap();
@@ -51,7 +51,7 @@ async fn amount_and_normalised_key_are_material_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_original_is_found_whatever_the_balance_and_the_acquirers() {
+async fn original_is_returned_without_balance_and_acquirers() {
     let world = World::new().await;
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert!(world.money().0 < 1_000);
@@ -65,7 +65,7 @@ async fn the_original_is_found_whatever_the_balance_and_the_acquirers() {
 }
 
 #[tokio::test]
-async fn while_it_is_created_its_name_is_in_progress_and_its_id_unknown() {
+async fn external_id_of_unfinished_payout_is_in_progress() {
     let world = World::new().await;
     world.store.crash_at(2, Crash::Before);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -80,7 +80,7 @@ async fn while_it_is_created_its_name_is_in_progress_and_its_id_unknown() {
 }
 
 #[tokio::test]
-async fn of_many_callers_with_one_name_one_makes_it() {
+async fn concurrent_requests_with_one_external_id_make_one_payout() {
     let world = World::new().await;
     world.fund(1_000_000).await;
     let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
@@ -103,7 +103,7 @@ async fn of_many_callers_with_one_name_one_makes_it() {
 }
 
 #[tokio::test]
-async fn a_name_that_was_given_up_is_free_and_its_new_owner_answers_the_old_key() {
+async fn abandoned_external_id_is_free_and_new_owner_answers_old_key() {
     let world = World::new().await;
     world.psp.set(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -120,7 +120,7 @@ async fn a_name_that_was_given_up_is_free_and_its_new_owner_answers_the_old_key(
 }
 
 #[tokio::test]
-async fn accounts_do_not_share_names() {
+async fn external_ids_of_accounts_are_independent() {
     let world = World::new().await;
     world.create("a", named("order-1", ten_reais())).await.unwrap();
     let other = an_account();

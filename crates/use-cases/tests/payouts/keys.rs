@@ -10,7 +10,7 @@ use cais_use_cases::payouts::create::{CreatePayoutError, PayoutRefusal, create};
 use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, named, reais, status_of, ten_reais};
 
 #[tokio::test]
-async fn a_repeat_gets_the_first_answer_byte_for_byte() {
+async fn repeat_returns_first_response_byte_for_byte() {
     let world = World::new().await;
     let command = world.command("a", ten_reais());
     let first = create(&world.ports, command.clone()).await.unwrap();
@@ -29,7 +29,7 @@ async fn a_repeat_gets_the_first_answer_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn while_the_first_call_is_executed_its_key_is_in_progress() {
+async fn key_of_unfinished_request_is_in_progress() {
     let world = World::new().await;
     world.store.crash_at(2, Crash::Before);
     let lost = world.create("a", ten_reais()).await;
@@ -43,7 +43,7 @@ async fn while_the_first_call_is_executed_its_key_is_in_progress() {
 }
 
 #[tokio::test]
-async fn the_key_of_what_was_not_taken_tries_the_same_payout_again() {
+async fn repeat_of_abandoned_payout_retries_same_payout() {
     let world = World::new().await;
     world.psp.set(Sending::Down);
     for _ in 0..3 {
@@ -75,7 +75,7 @@ async fn the_key_of_what_was_not_taken_tries_the_same_payout_again() {
 }
 
 #[tokio::test]
-async fn what_nobody_took_may_go_through_another_acquirer_later() {
+async fn abandoned_payout_may_go_to_another_acquirer_later() {
     let world = World::new().await;
     world.psp.set(Sending::Down);
     world.create("a", ten_reais()).await.unwrap_err();
@@ -92,7 +92,7 @@ async fn what_nobody_took_may_go_through_another_acquirer_later() {
 }
 
 #[tokio::test]
-async fn without_an_acquirer_nothing_is_begun() {
+async fn creation_without_available_acquirer_does_not_begin() {
     let world = World::new().await;
     world.psp.set_resting(true);
     world.second.set_resting(true);
@@ -121,7 +121,7 @@ async fn stored_answer_of_restricted_account_is_replayed() {
 }
 
 #[tokio::test]
-async fn what_was_begun_is_finished_though_its_account_is_suspended_since() {
+async fn begun_payout_is_finished_after_account_suspension() {
     let world = World::new().await;
     world.store.crash_at(2, Crash::Before);
     world.create("a", ten_reais()).await.unwrap_err();
@@ -136,7 +136,7 @@ async fn what_was_begun_is_finished_though_its_account_is_suspended_since() {
 }
 
 #[tokio::test]
-async fn the_limit_stands_before_what_is_new_and_after_what_was_answered() {
+async fn limit_is_checked_after_replay_and_before_creation() {
     let mut world = World::new().await;
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
     world.account.limits.payout = Money::from_centavos(999);

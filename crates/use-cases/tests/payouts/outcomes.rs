@@ -28,7 +28,7 @@ fn entries(world: &World, id: PayoutId) -> Vec<(Bucket, EntryKind, i64)> {
 }
 
 #[tokio::test]
-async fn what_is_taken_is_processing_and_its_recipient_known() {
+async fn accepted_payout_is_processing_with_its_recipient() {
     let world = World::new().await;
     let before = world.store.commits();
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
@@ -55,7 +55,7 @@ async fn what_is_taken_is_processing_and_its_recipient_known() {
 }
 
 #[tokio::test]
-async fn the_first_look_may_tell_the_outcome_and_costs_nothing_when_it_fails() {
+async fn first_read_may_show_outcome_and_its_failure_is_harmless() {
     let world = World::new().await;
     let psp = world.psp.clone();
     world.psp.when(Moment::Ordered, move || psp.complete());
@@ -73,7 +73,7 @@ async fn the_first_look_may_tell_the_outcome_and_costs_nothing_when_it_fails() {
 }
 
 #[tokio::test]
-async fn what_is_sent_at_once_is_completed() {
+async fn payout_sent_at_once_is_completed() {
     let world = World::new().await;
     world.psp.set(Sending::Completes);
     let answer = world.create("a", ten_reais()).await.unwrap();
@@ -90,7 +90,7 @@ async fn what_is_sent_at_once_is_completed() {
 }
 
 #[tokio::test]
-async fn a_refusal_and_a_failure_at_once_are_failed_and_all_is_given_back() {
+async fn payout_refused_or_failed_at_once_releases_its_hold() {
     for (sending, reason) in [
         (Sending::Refuses, "the key has no owner"),
         (Sending::Fails, "the institution of the recipient did not take it"),
@@ -119,7 +119,7 @@ async fn a_refusal_and_a_failure_at_once_are_failed_and_all_is_given_back() {
 }
 
 #[tokio::test]
-async fn what_was_certainly_not_taken_leaves_nothing_behind() {
+async fn payout_not_accepted_leaves_no_trace() {
     let world = World::new().await;
     world.psp.set(Sending::Down);
     let failed = world.create("a", named("order-1", ten_reais())).await;
@@ -133,7 +133,7 @@ async fn what_was_certainly_not_taken_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn a_lost_reply_is_looked_for_and_stays_processing_until_upstream_tells() {
+async fn payout_with_lost_reply_is_resolved_by_lookup() {
     for (sending, looking, finds, known) in [
         (Sending::LosesReplies, Looking::Tells, 1, true),
         (Sending::LosesReplies, Looking::Silent, 1, false),
@@ -153,7 +153,7 @@ async fn a_lost_reply_is_looked_for_and_stays_processing_until_upstream_tells() 
 }
 
 #[tokio::test]
-async fn what_is_not_what_was_ordered_is_no_answer() {
+async fn record_that_differs_from_order_is_ignored() {
     let world = World::new().await;
     world.psp.set(Sending::Garbles);
     let answer = world.create("a", ten_reais()).await.unwrap();
@@ -169,7 +169,7 @@ async fn what_is_not_what_was_ordered_is_no_answer() {
 }
 
 #[tokio::test]
-async fn a_pix_that_arrived_without_a_name_is_not_known_to_have_arrived() {
+async fn arrival_without_end_to_end_id_is_not_final() {
     let world = World::new().await;
     world.processing().await;
     let payout = world.only_payout();

@@ -17,7 +17,7 @@ const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const MOMENT: Duration = Duration::from_secs(2);
 
 #[tokio::test]
-async fn upstream_tells_how_it_ended() {
+async fn poll_applies_payout_outcome() {
     let world = World::new().await;
     world.completed().await;
     assert_eq!((world.status(), world.told()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
@@ -37,7 +37,7 @@ async fn upstream_tells_how_it_ended() {
 }
 
 #[tokio::test]
-async fn it_is_asked_for_ever_more_slowly() {
+async fn poll_pauses_grow_without_outcome() {
     let world = World::new().await;
     world.processing().await;
     let mut pauses = Vec::new();
@@ -54,7 +54,7 @@ async fn it_is_asked_for_ever_more_slowly() {
 }
 
 #[tokio::test]
-async fn while_upstream_is_silent_nothing_changes() {
+async fn silent_acquirer_leaves_payout_unchanged() {
     let world = World::new().await;
     let payout = world.processing().await;
     world.psp.set_looking(Looking::Silent);
@@ -71,7 +71,7 @@ async fn while_upstream_is_silent_nothing_changes() {
 }
 
 #[tokio::test]
-async fn what_the_acquirer_never_had_is_sent_again_by_the_same_name_after_a_minute() {
+async fn missing_payout_is_sent_again_by_same_name_after_a_minute() {
     let world = World::new().await;
     world.psp.set(Sending::Silent);
     let answer = world.create("a", ten_reais()).await.unwrap();
@@ -96,7 +96,7 @@ async fn what_the_acquirer_never_had_is_sent_again_by_the_same_name_after_a_minu
 }
 
 #[tokio::test]
-async fn a_request_that_arrives_after_it_was_sent_again_is_the_same_payout() {
+async fn late_request_after_resend_is_same_payout() {
     let world = World::new().await;
     world.psp.set(Sending::LosesReplies);
     world.psp.set_looking(Looking::Forgets);
@@ -114,7 +114,7 @@ async fn a_request_that_arrives_after_it_was_sent_again_is_the_same_payout() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_what_the_acquirer_never_had_ends_it() {
+async fn refusal_of_missing_payout_ends_it() {
     let world = World::new().await;
     world.psp.set(Sending::Silent);
     world.create("a", ten_reais()).await.unwrap();
@@ -127,7 +127,7 @@ async fn a_refusal_of_what_the_acquirer_never_had_ends_it() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_what_the_acquirer_turns_out_to_have_is_none() {
+async fn refusal_of_existing_payout_is_ignored() {
     let world = World::new().await;
     world.psp.set(Sending::LosesReplies);
     world.psp.set_looking(Looking::Forgets);
@@ -151,7 +151,7 @@ async fn a_refusal_of_what_the_acquirer_turns_out_to_have_is_none() {
 }
 
 #[tokio::test]
-async fn while_it_cannot_be_sent_again_it_stays_processing() {
+async fn payout_that_cannot_be_resent_stays_processing() {
     for sending in [Sending::Down, Sending::Silent] {
         let world = World::new().await;
         world.psp.set(Sending::Silent);
@@ -168,7 +168,7 @@ async fn while_it_cannot_be_sent_again_it_stays_processing() {
 }
 
 #[tokio::test]
-async fn an_outcome_is_never_taken_back() {
+async fn payout_outcome_is_never_reversed() {
     // The payout arrived, and then the acquirer reports a failure.
     let world = World::new().await;
     let payout = world.completed().await;
@@ -195,7 +195,7 @@ async fn an_outcome_is_never_taken_back() {
 }
 
 #[tokio::test]
-async fn two_nodes_end_it_once_and_send_it_again_once() {
+async fn two_nodes_resend_and_end_payout_once() {
     let world = World::new().await;
     world.processing().await;
     world.psp.complete();
@@ -228,7 +228,7 @@ async fn two_nodes_end_it_once_and_send_it_again_once() {
 }
 
 #[tokio::test]
-async fn a_node_that_slept_over_its_decision_sends_nothing() {
+async fn node_with_outdated_decision_sends_nothing() {
     let world = World::new().await;
     world.psp.set(Sending::Silent);
     world.create("a", ten_reais()).await.unwrap();
@@ -247,7 +247,7 @@ async fn a_node_that_slept_over_its_decision_sends_nothing() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_followed_makes_room_for_the_others() {
+async fn payout_that_cannot_be_followed_is_postponed() {
     let world = World::new().await;
     world.processing().await;
     world.psp.complete();
@@ -263,7 +263,7 @@ async fn what_cannot_be_followed_makes_room_for_the_others() {
 }
 
 #[tokio::test]
-async fn open_payouts_are_read_from_the_list_then_one_by_one() {
+async fn open_payouts_are_read_from_list_and_then_singly() {
     let world = World::new().await;
     for number in 0..10 {
         let key = number.to_string();

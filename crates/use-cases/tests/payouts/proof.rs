@@ -36,7 +36,7 @@ async fn completes(world: &World) {
 }
 
 #[tokio::test]
-async fn first_refusal_of_a_known_payout_keeps_it_processing() {
+async fn first_refusal_of_existing_payout_keeps_it_processing() {
     let world = World::new().await;
     world.psp.set(Sending::TakesAndRefuses);
     let answer = world.create("a", ten_reais()).await.unwrap();
@@ -45,7 +45,7 @@ async fn first_refusal_of_a_known_payout_keeps_it_processing() {
 }
 
 #[tokio::test]
-async fn first_refusal_without_a_look_up_keeps_it_processing() {
+async fn first_refusal_without_lookup_keeps_payout_processing() {
     for sending in [Sending::TakesAndRefuses, Sending::Refuses] {
         let world = World::new().await;
         world.psp.set(sending);
@@ -64,7 +64,7 @@ async fn first_refusal_without_a_look_up_keeps_it_processing() {
 }
 
 #[tokio::test]
-async fn refused_repeat_of_a_listed_payout_keeps_it_processing() {
+async fn refused_repeat_of_listed_payout_keeps_it_processing() {
     let world = unanswered(Sending::LosesReplies).await;
     assert_eq!((world.poll().await, world.status(), world.money()), (0, PayoutStatus::Processing, HELD));
     assert!(world.only_payout().state.end_to_end_id().is_some(), "the list shows it");

@@ -27,7 +27,7 @@ fn call_back_early(world: &World, outcome: impl FnOnce(&World) + Send + 'static)
 }
 
 #[tokio::test]
-async fn a_callback_before_the_reply_counts_once() {
+async fn callback_before_reply_counts_once() {
     for sending in [Sending::Takes, Sending::LosesReplies] {
         let world = World::new().await;
         world.psp.set(sending);
@@ -57,7 +57,7 @@ async fn a_callback_before_the_reply_counts_once() {
 }
 
 #[tokio::test]
-async fn what_the_acquirer_shows_outweighs_that_it_did_not_take_it() {
+async fn acquirers_record_outweighs_its_refusal() {
     for sending in [Sending::Down, Sending::Refuses] {
         let world = World::new().await;
         world.psp.set(sending);
@@ -72,7 +72,7 @@ async fn what_the_acquirer_shows_outweighs_that_it_did_not_take_it() {
 }
 
 #[tokio::test]
-async fn readers_pollers_and_callbacks_end_it_once() {
+async fn concurrent_reads_polls_and_callbacks_end_payout_once() {
     for failed in [false, true] {
         let world = World::new().await;
         let payout = world.processing().await;
@@ -105,7 +105,7 @@ async fn readers_pollers_and_callbacks_end_it_once() {
 }
 
 #[tokio::test]
-async fn a_holder_whose_reply_comes_late_gets_the_answer_of_the_one_who_took_over() {
+async fn slow_holder_gets_response_of_new_holder() {
     for sending in [Sending::Takes, Sending::Completes, Sending::Down, Sending::Refuses, Sending::Silent] {
         let world = World::new().await;
         world.psp.set(sending);
@@ -128,7 +128,7 @@ async fn a_holder_whose_reply_comes_late_gets_the_answer_of_the_one_who_took_ove
 }
 
 #[tokio::test]
-async fn a_holder_that_slept_before_it_sent_sends_nothing() {
+async fn holder_without_lease_sends_nothing() {
     // Another process has finished the creation meanwhile, or none has.
     for finished in [true, false] {
         let world = World::new().await;
@@ -154,7 +154,7 @@ async fn a_holder_that_slept_before_it_sent_sends_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_given_up_while_it_is_taken_over_is_not_sent() {
+async fn payout_abandoned_during_takeover_is_not_sent() {
     for by_worker in [true, false] {
         let world = World::new().await;
         world.psp.set(Sending::Down);
@@ -182,7 +182,7 @@ async fn what_is_given_up_while_it_is_taken_over_is_not_sent() {
 }
 
 #[tokio::test]
-async fn what_is_given_up_before_a_worker_reads_it_is_not_tried_anew() {
+async fn payout_abandoned_before_worker_read_is_not_retried() {
     let world = World::new().await;
     world.psp.set(Sending::Down);
     world.store.crash_at(2, Crash::Before);
@@ -207,7 +207,7 @@ fn give_up(world: &World, due_at: Option<Timestamp>) {
 }
 
 #[tokio::test]
-async fn of_many_who_take_over_one_does() {
+async fn concurrent_takeovers_leave_one_holder() {
     for given_up in [true, false] {
         let world = World::new().await;
         if given_up {

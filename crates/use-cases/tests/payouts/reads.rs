@@ -14,7 +14,7 @@ use cais_use_cases::payouts::list::{ListError, list};
 use crate::world::{LONG, World, id_of, named, reais, ten_reais};
 
 #[tokio::test]
-async fn upstream_is_asked_once_per_second_and_payout() {
+async fn acquirer_is_read_once_per_second_and_payout() {
     let world = World::new().await;
     let payout = world.processing().await;
     let gate = SyncGate::new();
@@ -32,7 +32,7 @@ async fn upstream_is_asked_once_per_second_and_payout() {
 }
 
 #[tokio::test]
-async fn what_has_ended_is_asked_for_only_while_it_may_come_straight_back() {
+async fn ended_payout_is_refreshed_only_while_it_may_come_back() {
     let world = World::new().await;
     let payout = world.completed().await;
     let finds = world.psp.finds(OrderKind::Payout);
@@ -51,7 +51,7 @@ async fn what_has_ended_is_asked_for_only_while_it_may_come_straight_back() {
 }
 
 #[tokio::test]
-async fn when_upstream_does_not_answer_the_stored_state_is_shown() {
+async fn silent_acquirer_leaves_stored_state_in_response() {
     let world = World::new().await;
     let payout = world.processing().await;
     for looking in [Looking::Silent, Looking::Forgets] {
@@ -64,7 +64,7 @@ async fn when_upstream_does_not_answer_the_stored_state_is_shown() {
 }
 
 #[tokio::test]
-async fn accounts_see_their_own() {
+async fn accounts_read_only_their_own_payouts() {
     let world = World::new().await;
     let payout = world.processing().await;
     let foreign = fetch(&world.ports, &SyncGate::new(), fresh(), &PayoutName::Id(payout.id)).await;
@@ -75,7 +75,7 @@ async fn accounts_see_their_own() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_while_new_payouts_come() {
+async fn pages_stay_contiguous_while_payouts_are_added() {
     let world = World::new().await;
     world.fund(1_000_000).await;
     let mut made = Vec::new();
@@ -97,7 +97,7 @@ async fn pages_follow_each_other_while_new_payouts_come() {
 }
 
 #[tokio::test]
-async fn what_is_not_finished_is_in_no_list_and_no_cursor() {
+async fn unfinished_payout_is_in_no_list_and_no_cursor() {
     let world = World::new().await;
     world.psp.set(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();

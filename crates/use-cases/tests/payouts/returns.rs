@@ -14,7 +14,7 @@ use cais_testkit::psp::{Looking, Moment, Sending};
 const REVERSED: [EventType; 2] = [EventType::PayoutCompleted, EventType::PayoutReversed];
 
 #[tokio::test]
-async fn all_of_it_comes_back_but_the_fee() {
+async fn full_return_credits_amount_without_fee() {
     let world = World::new().await;
     let payout = world.completed().await;
     world.psp.return_payout(1_000);
@@ -30,7 +30,7 @@ async fn all_of_it_comes_back_but_the_fee() {
 }
 
 #[tokio::test]
-async fn parts_add_up_to_a_reversal() {
+async fn returned_parts_add_up_to_reversal() {
     let world = World::new().await;
     let payout = world.completed().await;
     world.psp.return_payout(300);
@@ -44,7 +44,7 @@ async fn parts_add_up_to_a_reversal() {
 }
 
 #[tokio::test]
-async fn more_than_was_sent_is_told_to_an_operator_and_not_credited() {
+async fn return_above_sent_amount_raises_alert_without_credit() {
     let world = World::new().await;
     let payout = world.completed().await;
     world.psp.return_payout(600);
@@ -58,7 +58,7 @@ async fn more_than_was_sent_is_told_to_an_operator_and_not_credited() {
 }
 
 #[tokio::test]
-async fn one_return_is_credited_to_one_payout() {
+async fn return_is_credited_to_one_payout() {
     let world = World::new().await;
     let first = world.completed().await;
     let return_id = world.psp.return_payout(100);
@@ -75,7 +75,7 @@ async fn one_return_is_credited_to_one_payout() {
 }
 
 #[tokio::test]
-async fn a_return_before_the_completion_was_seen_completes_it_first() {
+async fn return_before_seen_completion_completes_payout_first() {
     for completed in [true, false] {
         let world = World::new().await;
         world.processing().await;
@@ -94,7 +94,7 @@ async fn a_return_before_the_completion_was_seen_completes_it_first() {
 }
 
 #[tokio::test]
-async fn a_return_before_the_creation_was_answered_is_credited_with_its_outcome() {
+async fn return_before_creation_reply_is_credited_with_outcome() {
     let world = World::new().await;
     world.psp.set(Sending::LosesReplies);
     world.psp.set_looking(Looking::Silent);
@@ -115,7 +115,7 @@ async fn a_return_before_the_creation_was_answered_is_credited_with_its_outcome(
 }
 
 #[tokio::test]
-async fn readers_and_callbacks_credit_it_once_wherever_they_are_interrupted() {
+async fn interrupted_reads_and_callbacks_credit_return_once() {
     let world = World::new().await;
     let payout = world.completed().await;
     world.psp.return_payout(400);
@@ -147,7 +147,7 @@ async fn readers_and_callbacks_credit_it_once_wherever_they_are_interrupted() {
 }
 
 #[tokio::test]
-async fn what_comes_back_of_what_failed_is_told_to_an_operator() {
+async fn return_of_failed_payout_raises_alert() {
     let world = World::new().await;
     let payout = world.processing().await;
     world.psp.fail();

@@ -25,7 +25,7 @@ async fn changed(world: &World, id: EndpointId, asked: EndpointChange) -> Result
 }
 
 #[tokio::test]
-async fn an_endpoint_moves_and_its_old_address_is_free() {
+async fn moved_endpoint_frees_its_old_address() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let url = a_webhook_url();
@@ -43,7 +43,7 @@ async fn an_endpoint_moves_and_its_old_address_is_free() {
 }
 
 #[tokio::test]
-async fn nothing_changes_at_an_address_that_is_taken_or_not_called() {
+async fn change_to_taken_or_forbidden_address_is_refused() {
     let world = World::new().await;
     let (endpoint, other) = (world.endpoint().await, world.endpoint().await);
     assert_eq!(changed(&world, endpoint.id, to(&other.url)).await, Err(ChangeEndpointError::UrlTaken));
@@ -55,7 +55,7 @@ async fn nothing_changes_at_an_address_that_is_taken_or_not_called() {
 }
 
 #[tokio::test]
-async fn a_change_that_changes_nothing_writes_nothing() {
+async fn change_without_difference_writes_nothing() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let (commits, vetted) = (world.store.commits(), world.receivers.vetted());
@@ -65,7 +65,7 @@ async fn a_change_that_changes_nothing_writes_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_becomes_active_again_is_judged_again() {
+async fn reactivated_endpoint_is_checked_again() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let stopped = world.set_active(&endpoint, false).await;
@@ -82,7 +82,7 @@ async fn whoever_becomes_active_again_is_judged_again() {
 }
 
 #[tokio::test]
-async fn changes_at_the_same_time_all_become_true() {
+async fn concurrent_changes_are_all_committed() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let url = a_webhook_url();
@@ -98,7 +98,7 @@ async fn changes_at_the_same_time_all_become_true() {
 }
 
 #[tokio::test]
-async fn who_may_not_write_changes_nothing_and_a_foreign_endpoint_is_not_there() {
+async fn change_without_permission_or_of_foreign_endpoint_fails() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
@@ -119,7 +119,7 @@ async fn signing(world: &World, id: EndpointId) -> Vec<SigningSecret> {
 }
 
 #[tokio::test]
-async fn after_a_rotation_the_secret_before_signs_as_well_until_its_time_is_over() {
+async fn previous_secret_signs_until_end_of_grace() {
     let world = World::new().await;
     let asked = CreateEndpoint { url: a_webhook_url(), subscription: Subscription::All, description: None };
     let (endpoint, first) = create(&world.ports, &world.account, asked).await.unwrap();
@@ -137,7 +137,7 @@ async fn after_a_rotation_the_secret_before_signs_as_well_until_its_time_is_over
 }
 
 #[tokio::test]
-async fn two_rotations_at_once_leave_both_new_secrets() {
+async fn concurrent_rotations_leave_both_new_secrets() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let one = rotate(&world.ports, &world.account, endpoint.id, 60);

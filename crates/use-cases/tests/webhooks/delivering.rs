@@ -18,7 +18,7 @@ use crate::receivers::{Answer, refused, taken};
 use crate::world::{Dispatcher, World, settle, until};
 
 #[tokio::test]
-async fn an_event_is_sent_as_it_is_kept_and_signed_with_what_signs_now() {
+async fn event_is_sent_as_stored_with_present_signature() {
     let world = World::new().await;
     let asked = CreateEndpoint { url: a_webhook_url(), subscription: Subscription::All, description: None };
     let (endpoint, first) = create(&world.ports, &world.account, asked).await.unwrap();
@@ -46,7 +46,7 @@ async fn an_event_is_sent_as_it_is_kept_and_signed_with_what_signs_now() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_always_fails_is_tried_ten_times_on_the_schedule() {
+async fn failing_receiver_is_tried_ten_times_on_schedule() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.receivers.set(&endpoint.url, Answer::Now(refused(500)));
@@ -80,7 +80,7 @@ async fn a_receiver_that_always_fails_is_tried_ten_times_on_the_schedule() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_asks_for_time_is_left_alone_for_it() {
+async fn retry_after_of_receiver_is_respected() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let later = Sent { retry_after: Some(SignedDuration::from_mins(20)), ..refused(429) };
@@ -98,7 +98,7 @@ async fn a_receiver_that_asks_for_time_is_left_alone_for_it() {
 }
 
 #[tokio::test]
-async fn a_secret_that_cannot_be_opened_fails_the_attempt_and_nothing_is_sent() {
+async fn undecryptable_secret_fails_attempt_without_call() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.publish(EventType::ChargePaid).await;
@@ -120,7 +120,7 @@ async fn a_secret_that_cannot_be_opened_fails_the_attempt_and_nothing_is_sent() 
 }
 
 #[tokio::test]
-async fn an_attempt_that_breaks_does_not_end_the_others() {
+async fn panicking_attempt_does_not_end_others() {
     let world = World::new().await;
     let (broken, fine) = (world.endpoint().await, world.endpoint().await);
     world.receivers.set(&broken.url, Answer::Broken);
@@ -135,7 +135,7 @@ async fn an_attempt_that_breaks_does_not_end_the_others() {
 }
 
 #[tokio::test]
-async fn what_is_new_while_a_claim_is_under_way_does_not_wait_for_a_tick() {
+async fn delivery_created_during_claim_needs_no_tick() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -154,7 +154,7 @@ async fn what_is_new_while_a_claim_is_under_way_does_not_wait_for_a_tick() {
 }
 
 #[tokio::test]
-async fn what_nobody_told_of_is_found_at_a_tick() {
+async fn delivery_without_hint_is_found_at_tick() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.publish_many(30).await;
@@ -169,7 +169,7 @@ async fn what_nobody_told_of_is_found_at_a_tick() {
 }
 
 #[tokio::test]
-async fn a_success_after_failures_is_a_success() {
+async fn success_after_failures_ends_delivery() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.receivers.script(&endpoint.url, [Answer::Now(refused(503)), Answer::Now(taken())]);

@@ -14,7 +14,7 @@ use crate::world::{Dispatcher, TRUSTED, World, settle, until};
 const DISABLED: EventType = EventType::WebhookEndpointDisabled;
 
 #[tokio::test]
-async fn who_answers_410_is_disabled_and_the_others_are_told_once() {
+async fn endpoint_with_410_is_disabled_with_one_event() {
     let world = World::new().await;
     let gone = world.wanting(subscribed(&[EventType::ChargePaid])).await;
     let watcher = world.wanting(subscribed(&[DISABLED])).await;
@@ -47,7 +47,7 @@ async fn who_answers_410_is_disabled_and_the_others_are_told_once() {
 }
 
 #[tokio::test]
-async fn two_nodes_that_hear_410_at_once_tell_it_once() {
+async fn concurrent_410_on_two_nodes_publishes_one_event() {
     let world = World::new().await;
     let gone = world.endpoint().await;
     let nodes = [world.deaf_dispatcher(), world.deaf_dispatcher()];
@@ -67,7 +67,7 @@ async fn two_nodes_that_hear_410_at_once_tell_it_once() {
 }
 
 #[tokio::test]
-async fn a_410_of_before_the_merchant_stepped_in_counts_for_nothing() {
+async fn outdated_410_does_not_disable_changed_endpoint() {
     for meanwhile in ["moved", "stopped and started", "deleted"] {
         let world = World::new().await;
         let endpoint = world.endpoint().await;
@@ -111,7 +111,7 @@ async fn tried(
 }
 
 #[tokio::test]
-async fn five_days_of_failures_alone_disable_an_endpoint() {
+async fn five_days_of_failures_disable_endpoint() {
     let world = World::new().await;
     let endpoint = world.wanting(subscribed(&[EventType::ChargePaid])).await;
     let dispatcher = world.dispatcher();
@@ -138,7 +138,7 @@ async fn five_days_of_failures_alone_disable_an_endpoint() {
 }
 
 #[tokio::test]
-async fn a_failure_beside_a_success_never_counts_from_days_ago() {
+async fn failure_beside_success_starts_new_count() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -160,7 +160,7 @@ async fn a_failure_beside_a_success_never_counts_from_days_ago() {
 }
 
 #[tokio::test]
-async fn a_success_of_another_node_counts() {
+async fn success_on_another_node_prevents_disabling() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let [one, other] = [world.deaf_dispatcher(), world.deaf_dispatcher()];
@@ -180,7 +180,7 @@ async fn a_success_of_another_node_counts() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_could_not_be_disabled_is_disabled_by_the_next_failure() {
+async fn failed_disabling_is_repeated_by_next_failure() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.receivers.set(&endpoint.url, Answer::Now(refused(410)));
@@ -198,7 +198,7 @@ async fn an_endpoint_that_could_not_be_disabled_is_disabled_by_the_next_failure(
 }
 
 #[tokio::test]
-async fn days_while_inactive_count_for_no_failure() {
+async fn inactive_days_do_not_count_as_failures() {
     let world = World::new().await;
     let endpoint = world.wanting(subscribed(&[EventType::ChargePaid])).await;
     let dispatcher = world.dispatcher();

@@ -22,7 +22,7 @@ fn at(url: WebhookUrl) -> CreateEndpoint {
 }
 
 #[tokio::test]
-async fn a_new_endpoint_is_active_and_its_secret_is_kept_sealed() {
+async fn new_endpoint_is_active_with_encrypted_secret() {
     let world = World::new().await;
     let description = Text::parse("till", 200, LineBreaks::Refused).unwrap();
     let asked = CreateEndpoint { description: Some(description), ..at(a_webhook_url()) };
@@ -48,7 +48,7 @@ async fn two_endpoints_have_different_secrets() {
 }
 
 #[tokio::test]
-async fn nothing_is_made_for_who_may_not_write_or_at_an_address_that_is_not_called() {
+async fn endpoint_without_permission_or_address_is_refused() {
     let world = World::new().await;
     let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
     let refused = create(&world.ports, &suspended, at(a_webhook_url())).await.unwrap_err();
@@ -63,7 +63,7 @@ async fn nothing_is_made_for_who_may_not_write_or_at_an_address_that_is_not_call
 }
 
 #[tokio::test]
-async fn of_many_made_at_once_an_account_gets_twenty() {
+async fn concurrent_registrations_stop_at_twenty() {
     let world = World::new().await;
     let calls = (0..64).map(|_| create(&world.ports, &world.account, at(a_webhook_url())));
     let (made, refused): (Vec<_>, Vec<_>) = join_all(calls).await.into_iter().partition(Result::is_ok);
@@ -77,7 +77,7 @@ async fn of_many_made_at_once_an_account_gets_twenty() {
 }
 
 #[tokio::test]
-async fn of_many_made_at_once_at_one_address_there_is_one() {
+async fn concurrent_registrations_of_one_address_leave_one() {
     let world = World::new().await;
     let url = a_webhook_url();
     let calls = (0..16).map(|_| create(&world.ports, &world.account, at(url.clone())));
@@ -89,7 +89,7 @@ async fn of_many_made_at_once_at_one_address_there_is_one() {
 }
 
 #[tokio::test]
-async fn another_account_may_have_the_same_address() {
+async fn address_may_be_used_by_another_account() {
     let world = World::new().await;
     let other = an_account();
     world.ports.store.commit(cais_testkit::builders::steps::open_account(&other)).await.unwrap();
@@ -99,7 +99,7 @@ async fn another_account_may_have_the_same_address() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_is_told_before_the_limit() {
+async fn taken_address_is_reported_before_limit() {
     let world = World::new().await;
     for _ in 0..MAX_ENDPOINTS {
         world.endpoint().await;
@@ -131,7 +131,7 @@ impl SecretCipher for Leaky {
 }
 
 #[tokio::test]
-async fn a_secret_that_cannot_be_sealed_is_not_kept() {
+async fn secret_that_cannot_be_encrypted_is_not_stored() {
     let world = World::new().await;
     let before = world.endpoint().await;
     let ports = Ports { secret_cipher: Arc::new(Leaky), ..world.ports.clone() };
@@ -144,7 +144,7 @@ async fn a_secret_that_cannot_be_sealed_is_not_kept() {
 }
 
 #[tokio::test]
-async fn a_deleted_endpoint_gives_its_place_and_its_address_back() {
+async fn deleted_endpoint_frees_its_slot_and_address() {
     let world = World::new().await;
     for _ in 0..MAX_ENDPOINTS {
         world.endpoint().await;
@@ -160,7 +160,7 @@ async fn a_deleted_endpoint_gives_its_place_and_its_address_back() {
 }
 
 #[tokio::test]
-async fn a_foreign_endpoint_is_not_there() {
+async fn foreign_endpoint_is_not_found() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let refused = delete(&world.ports, &an_account(), endpoint.id).await;

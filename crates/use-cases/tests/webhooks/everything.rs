@@ -123,7 +123,7 @@ async fn simulate(seed: u64) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn every_event_arrives_at_least_once_and_no_id_has_two_bodies(seed in any::<u64>()) {
+    fn random_failures_lose_no_event_and_keep_one_body_per_id(seed in any::<u64>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(simulate(seed));
     }

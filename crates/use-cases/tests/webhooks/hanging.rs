@@ -14,7 +14,7 @@ const SMALL: DispatchLimits =
     DispatchLimits { in_flight: 16, per_endpoint: 8, lease: jiff::SignedDuration::from_secs(30) };
 
 #[tokio::test]
-async fn receivers_that_hang_delay_nobody_else() {
+async fn hanging_receivers_delay_no_others() {
     let world = World::new().await;
     let dispatcher = world.dispatcher_with(SMALL);
     // Twelve receivers were slow, and now hang in all their slots.
@@ -70,7 +70,7 @@ async fn receivers_that_hang_delay_nobody_else() {
 }
 
 #[tokio::test]
-async fn receivers_that_begin_to_hang_leave_places_to_the_others_once_it_shows() {
+async fn receivers_that_start_to_hang_free_slots_for_others() {
     let world = World::new().await;
     let dispatcher = world.dispatcher_with(DispatchLimits { in_flight: 24, ..SMALL });
     let (fine, other) = (world.endpoint().await, world.endpoint().await);
@@ -109,7 +109,7 @@ async fn receivers_that_begin_to_hang_leave_places_to_the_others_once_it_shows()
 }
 
 #[tokio::test]
-async fn an_endpoint_never_has_more_than_eight_in_flight_over_two_nodes() {
+async fn endpoint_has_at_most_eight_in_flight_over_two_nodes() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let nodes = [world.dispatcher(), world.deaf_dispatcher()];
@@ -132,7 +132,7 @@ async fn an_endpoint_never_has_more_than_eight_in_flight_over_two_nodes() {
 }
 
 #[tokio::test]
-async fn one_place_is_enough_to_deliver_everything() {
+async fn single_slot_delivers_all_events() {
     let world = World::new().await;
     let (endpoint, failing) = (world.endpoint().await, world.endpoint().await);
     world.receivers.set(&failing.url, Answer::Now(refused(500)));
@@ -145,7 +145,7 @@ async fn one_place_is_enough_to_deliver_everything() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_keeps_calls_waiting_gets_no_more_of_them() {
+async fn slow_receiver_gets_no_further_calls() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -167,7 +167,7 @@ async fn a_receiver_that_keeps_calls_waiting_gets_no_more_of_them() {
 }
 
 #[tokio::test]
-async fn lanes_that_stay_due_hide_no_other() {
+async fn lanes_that_stay_due_hide_no_others() {
     let world = World::new().await;
     world.queue.seen_at_once.store(2, Ordering::Relaxed);
     let mut endpoints = Vec::new();

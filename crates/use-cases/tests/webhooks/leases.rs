@@ -12,7 +12,7 @@ use crate::receivers::{Answer, refused, taken};
 use crate::world::{TRUSTED, World, settle, until};
 
 #[tokio::test]
-async fn an_attempt_of_an_older_claim_is_logged_and_changes_nothing() {
+async fn attempt_of_older_claim_is_logged_without_effect() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.receivers.script(&endpoint.url, [Answer::Held]);
@@ -34,7 +34,7 @@ async fn an_attempt_of_an_older_claim_is_logged_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_clock_that_jumps_does_not_send_twice_at_a_time() {
+async fn clock_jump_causes_no_concurrent_duplicate_call() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -59,7 +59,7 @@ async fn a_clock_that_jumps_does_not_send_twice_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_claim_whose_reply_is_late_is_left_to_its_lease() {
+async fn claim_with_late_reply_is_left_to_its_lease() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -113,7 +113,7 @@ async fn deliveries_wait_while_endpoint_is_inactive() {
 }
 
 #[tokio::test]
-async fn two_nodes_that_share_the_places_of_an_endpoint_work_its_backlog_off_without_ticks() {
+async fn two_nodes_deliver_shared_backlog_without_ticks() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let nodes = [world.deaf_dispatcher(), world.deaf_dispatcher()];

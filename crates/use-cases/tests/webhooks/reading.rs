@@ -16,7 +16,7 @@ const fn page<I>(limit: u32, starting_after: Option<I>) -> PageRequest<I> {
 }
 
 #[tokio::test]
-async fn endpoints_are_listed_newest_first_without_those_that_were_deleted() {
+async fn endpoint_list_is_newest_first_without_deleted() {
     let world = World::new().await;
     let mut made = Vec::new();
     for _ in 0..4 {
@@ -38,7 +38,7 @@ async fn endpoints_are_listed_newest_first_without_those_that_were_deleted() {
 }
 
 #[tokio::test]
-async fn events_are_read_back_from_now_or_on_from_a_number() {
+async fn events_are_listed_newest_first_or_from_a_number() {
     let world = World::new().await;
     let mut ids: Vec<EventId> = Vec::new();
     for kind in [EventType::ChargePaid, EventType::RefundFailed, EventType::ChargePaid, EventType::ChargePaid] {
@@ -67,7 +67,7 @@ async fn events_are_read_back_from_now_or_on_from_a_number() {
 }
 
 #[tokio::test]
-async fn deliveries_are_listed_for_an_endpoint_that_is_there() {
+async fn deliveries_are_listed_for_existing_endpoint_only() {
     let world = World::new().await;
     let (endpoint, other) = (world.endpoint().await, world.endpoint().await);
     world.publish_many(3).await;

@@ -16,7 +16,7 @@ use crate::receivers::{Answer, refused, taken};
 use crate::world::{World, until};
 
 #[tokio::test]
-async fn a_test_goes_to_its_endpoint_alone_and_is_no_event() {
+async fn test_goes_to_its_endpoint_only_and_is_in_no_list() {
     let world = World::new().await;
     let (endpoint, other) = (world.quiet_endpoint().await, world.endpoint().await);
     let dispatcher = world.dispatcher();
@@ -41,7 +41,7 @@ async fn a_test_goes_to_its_endpoint_alone_and_is_no_event() {
 }
 
 #[tokio::test]
-async fn a_test_that_is_sent_again_has_the_same_bytes() {
+async fn resent_test_has_same_bytes() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -58,7 +58,7 @@ async fn a_test_that_is_sent_again_has_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn what_failed_is_sent_again_with_the_whole_schedule_before_it() {
+async fn resent_failed_delivery_gets_whole_schedule() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.receivers.script(&endpoint.url, [Answer::Now(refused(500))]);
@@ -111,7 +111,7 @@ async fn resend_to_endpoint_that_is_not_active_is_refused() {
 }
 
 #[tokio::test]
-async fn an_event_is_sent_again_to_whoever_had_it_or_wants_it_now() {
+async fn resent_event_goes_to_previous_and_present_receivers() {
     let world = World::new().await;
     let had = world.endpoint().await;
     let stopped = world.endpoint().await;
@@ -143,7 +143,7 @@ async fn an_event_is_sent_again_to_whoever_had_it_or_wants_it_now() {
 }
 
 #[tokio::test]
-async fn a_delivery_that_is_on_its_way_is_sent_once_more_afterwards() {
+async fn delivery_in_flight_is_resent_afterwards() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.receivers.set(&endpoint.url, Answer::Held);
@@ -165,7 +165,7 @@ async fn a_delivery_that_is_on_its_way_is_sent_once_more_afterwards() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_or_not_allowed_is_not_sent() {
+async fn resend_of_unknown_or_forbidden_is_refused() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let other = world.wanting(Subscription::All).await;
@@ -186,7 +186,7 @@ async fn what_is_not_there_or_not_allowed_is_not_sent() {
 }
 
 #[tokio::test]
-async fn twenty_tests_and_resends_of_an_endpoint_wait() {
+async fn waiting_tests_and_resends_stop_at_twenty() {
     let world = World::new().await;
     let (busy, calm) = (world.endpoint().await, world.endpoint().await);
     let event = world.publish(EventType::ChargePaid).await;

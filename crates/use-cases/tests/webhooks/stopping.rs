@@ -12,7 +12,7 @@ use crate::receivers::{Answer, taken};
 use crate::world::{TRUSTED, World, settle, until};
 
 #[tokio::test]
-async fn it_claims_nothing_more_and_ends_when_what_is_in_flight_is_written_down() {
+async fn stop_ends_claims_and_waits_for_stored_outcomes() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -44,7 +44,7 @@ async fn it_claims_nothing_more_and_ends_when_what_is_in_flight_is_written_down(
 }
 
 #[tokio::test]
-async fn what_was_claimed_when_it_was_told_is_still_sent() {
+async fn delivery_claimed_before_stop_is_sent() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -59,7 +59,7 @@ async fn what_was_claimed_when_it_was_told_is_still_sent() {
 }
 
 #[tokio::test]
-async fn the_end_of_its_signals_ends_it_as_well() {
+async fn end_of_signals_stops_the_dispatcher() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.publish_many(3).await;
@@ -75,13 +75,13 @@ async fn the_end_of_its_signals_ends_it_as_well() {
 }
 
 #[tokio::test]
-async fn an_idle_node_stops_at_once() {
+async fn idle_node_stops_at_once() {
     let world = World::new().await;
     world.dispatcher().stop().await;
 }
 
 #[tokio::test]
-async fn a_store_that_is_down_at_the_end_does_not_keep_it() {
+async fn unavailable_store_does_not_prevent_stop() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.receivers.set(&endpoint.url, Answer::Held);
@@ -97,7 +97,7 @@ async fn a_store_that_is_down_at_the_end_does_not_keep_it() {
 }
 
 #[tokio::test]
-async fn what_a_node_had_in_flight_when_it_went_down_is_delivered_by_another() {
+async fn deliveries_of_crashed_node_are_sent_by_another() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();

@@ -12,7 +12,7 @@ fn damaged() -> QueryError {
 }
 
 #[tokio::test]
-async fn claims_that_fail_are_asked_again_at_ticks_and_not_before() {
+async fn failed_claims_are_retried_only_at_ticks() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.queue.claims_fail(|_| Some(Failure::Before(down())));
@@ -33,7 +33,7 @@ async fn claims_that_fail_are_asked_again_at_ticks_and_not_before() {
 }
 
 #[tokio::test]
-async fn outcomes_that_cannot_be_written_wait_and_nothing_is_sent_twice() {
+async fn unwritten_outcomes_wait_without_second_call() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.queue.finishes_fail(|_| Some(Failure::Before(down())));
@@ -59,7 +59,7 @@ async fn outcomes_that_cannot_be_written_wait_and_nothing_is_sent_twice() {
 }
 
 #[tokio::test]
-async fn an_outcome_that_was_written_without_an_answer_is_written_again_without_harm() {
+async fn outcome_with_lost_reply_is_written_again_without_effect() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let mut first = true;
@@ -77,7 +77,7 @@ async fn an_outcome_that_was_written_without_an_answer_is_written_again_without_
 }
 
 #[tokio::test]
-async fn a_whole_store_that_is_down_for_a_while_loses_nothing() {
+async fn unavailable_store_loses_no_delivery() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -97,7 +97,7 @@ async fn a_whole_store_that_is_down_for_a_while_loses_nothing() {
 }
 
 #[tokio::test]
-async fn one_lane_that_cannot_be_read_does_not_stop_the_others() {
+async fn unreadable_lane_does_not_stop_others() {
     let world = World::new().await;
     let broken = world.endpoint().await;
     let mut fine = Vec::new();
@@ -126,7 +126,7 @@ async fn one_lane_that_cannot_be_read_does_not_stop_the_others() {
 }
 
 #[tokio::test]
-async fn one_outcome_that_the_store_cannot_take_is_given_up_alone() {
+async fn unwritable_outcome_is_dropped_alone() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.publish_many(12).await;
