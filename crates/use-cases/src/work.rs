@@ -1,4 +1,4 @@
-//! One bounded pass of a worker, and its result.
+//! A bounded pass of a worker, and its result.
 
 use cais_ports::{CommitError, QueryError};
 use jiff::SignedDuration;

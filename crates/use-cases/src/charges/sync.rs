@@ -88,8 +88,8 @@ pub(crate) async fn look(
 
 /// Applies the record of `acquirer`: credits every payment once, and updates refunds and the status of the charge.
 ///
-/// A payment counts at any acquirer. The status counts only from the acquirer that issued the code of the charge,
-/// because a duplicate charge at a second acquirer has the same txid.
+/// A payment counts at any acquirer. The status counts only from the acquirer that issued the code of the charge. A
+/// duplicate charge at a second acquirer has the same txid, and its status is ignored.
 pub(crate) async fn apply(
     ports: &Ports,
     charge: Charge,

@@ -18,7 +18,7 @@ const MOST: u32 = 10_000;
 pub struct Alert {
     /// The infraction.
     pub infraction: InfractionId,
-    /// One of [`ALERT_HOURS`]: at most this many hours are left.
+    /// A value of [`ALERT_HOURS`]: at most this many hours are left.
     pub hours: u8,
 }
 

@@ -1,4 +1,4 @@
-//! Defends against an infraction. One commit stores the defense, the acquirer receives it, and a second commit stores
+//! Defends against an infraction. The first commit stores the defense, the acquirer receives it, and a second commit stores
 //! the result.
 
 use cais_domain::account::{Account, NotPermitted};

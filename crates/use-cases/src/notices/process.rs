@@ -35,7 +35,7 @@ const MAX_ATTEMPTS: u32 = 300;
 /// Attempts while the acquirer answers and does not show the payment of the callback: about an hour. An acquirer's records may be that
 /// far behind its callbacks, and a forged callback costs no more.
 const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
-/// The largest number of unmatched callbacks of one acquirer that are kept for an operator. One pass can exceed it by
+/// The largest number of unmatched callbacks of one acquirer that are kept for an operator. A pass can exceed it by
 /// its own callbacks.
 const MAX_UNMATCHED: u64 = 10_000;
 /// The largest number of charges of one acquirer that one pass reads one by one: about a second at 200 ms each. The

@@ -48,7 +48,7 @@ pub struct Standing {
     pub open: usize,
 }
 
-/// One pass over every acquirer.
+/// A pass over every acquirer.
 struct Pass<'a> {
     ports: &'a Ports,
     now: Timestamp,

@@ -58,7 +58,7 @@ impl DifferenceKind {
     }
 }
 
-/// One difference between the ledger and an acquirer.
+/// A difference between the ledger and an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// The kind.

@@ -16,9 +16,9 @@ use crate::world::{PAST_LEASE, World, id_of, ten_reais};
 /// Acquirers whose reply to a creation waits for the test.
 pub struct SlowReply {
     behind: Arc<dyn Acquirers>,
-    /// One permit for each creation at the acquirer.
+    /// A permit for each creation at the acquirer.
     pub done: Semaphore,
-    /// One permit releases one reply.
+    /// Each permit releases one reply.
     pub let_through: Semaphore,
 }
 

@@ -45,7 +45,7 @@ struct Book {
     unlisted: Vec<EndToEndId>,
 }
 
-/// One simulated acquirer. Clones share it.
+/// A simulated acquirer. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Psp {
     name: AcquirerName,

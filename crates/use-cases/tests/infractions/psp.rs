@@ -78,7 +78,7 @@ pub(super) struct Book {
     pub(super) on_defense: Option<Hook>,
 }
 
-/// One simulated acquirer. Clones share it.
+/// A simulated acquirer. Clones share it.
 #[derive(Clone)]
 pub struct Psp {
     pub name: AcquirerName,

@@ -49,7 +49,7 @@ async fn external_id_belongs_to_one_refund_permanently() {
         let conflict = ExternalIdConflict { owner: id_of(&first).to_string(), fields };
         assert_eq!(refused, Err(conflict.into()));
     }
-    // It speaks before the state of the charge.
+    // The external id is checked before the state of the charge.
     world.refund("e", &charge, all()).await.unwrap();
     let same = world.refund("f", &charge, named("back-1", part(400))).await.unwrap();
     assert_eq!((same.status, id_of(&same)), (200, id_of(&first)));

@@ -45,7 +45,7 @@ struct Book {
     hook: Option<Hook>,
 }
 
-/// One simulated acquirer. Clones share it.
+/// A simulated acquirer. Clones share it.
 #[derive(Clone)]
 pub struct Psp {
     pub name: AcquirerName,

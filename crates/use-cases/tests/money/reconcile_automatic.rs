@@ -152,7 +152,7 @@ async fn position_moves_on_after_each_window_and_waits_for_unread() {
     world.clock.advance(DAY * 4);
     world.psp.pay(&late.txid, 1_000);
     world.clock.advance(HOUR);
-    // One of the five days cannot be read. Earlier days are complete, and later days are still compared.
+    // A day of the five cannot be read. Earlier days are complete, and later days are still compared.
     world.psp.goes_dark(Some((begun + DAY * 2, begun + DAY * 3)));
     let done = pass(&world).await;
     let reached = seen_until(&world, UpstreamList::Received).await;

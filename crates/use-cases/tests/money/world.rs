@@ -1,4 +1,4 @@
-//! One account over an empty store, with two simulated acquirers and a manual clock.
+//! A single account over an empty store, with two simulated acquirers and a manual clock.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;

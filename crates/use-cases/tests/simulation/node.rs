@@ -37,7 +37,7 @@ struct State {
     is_dead: bool,
 }
 
-/// One node. All its work stops at its crash point, until it restarts.
+/// A node. All its work stops at its crash point, until it restarts.
 #[derive(Debug, Default)]
 pub struct Node(Mutex<State>);
 

@@ -15,7 +15,7 @@ use cais_use_cases::payouts::create::{self as payouts, CreatePayout, NewPayout};
 use cais_use_cases::refunds::create::{self as refunds, CreateRefund};
 use cais_use_cases::{Answer, Ports};
 
-/// One operation with its terms: a repeat is the same value.
+/// An operation with its terms: a repeat is the same value.
 #[derive(Debug, Clone, Copy)]
 pub enum Operation {
     Charge { centavos: i64 },

@@ -25,8 +25,8 @@ struct Case {
 }
 
 impl Case {
-    /// The only proof of a failure is a refusal of the first request that was stored before the crash; a repeat of a defense
-    /// is a new order.
+    /// The only proof of a failure is a refusal of the first request that was stored before the crash. A repeat of a
+    /// defense is a new order.
     fn fails(self) -> bool {
         let is_stored = self.point == CrashPoint::AfterOutcome && self.reply == Sending::Refuses;
         is_stored && matches!(self.kind, OrderKind::Payout | OrderKind::Refund)

@@ -1,4 +1,4 @@
-//! One account over an empty store, receivers under the control of a test, and a manual clock.
+//! A single account over an empty store, receivers under the control of a test, and a manual clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -199,7 +199,7 @@ impl World {
         dispatcher
     }
 
-    /// Starts a dispatcher without hints. It finds due deliveries at its ticks.
+    /// Starts a dispatcher without hints. The dispatcher finds due deliveries at its ticks.
     pub fn deaf_dispatcher(&self) -> Dispatcher {
         Dispatcher::start(self.ports.clone(), DispatchLimits::default())
     }

@@ -1,4 +1,4 @@
-//! One call to a receiver and its outcome: the next attempt, the health of the endpoint, and its disabling.
+//! A call to a receiver and its outcome: the next attempt, the health of the endpoint, and its disabling.
 
 use std::panic::AssertUnwindSafe;
 

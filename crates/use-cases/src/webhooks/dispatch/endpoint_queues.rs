@@ -27,7 +27,7 @@ mod waiting;
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
 /// The divisor of the slots of an endpoint that gets few of them.
 const FEW: u32 = 4;
-/// The number of deliveries in flight from which other nodes may work on the same backlog. One event is no backlog.
+/// The number of deliveries in flight from which other nodes may work on the same backlog. A single event is no backlog.
 const BURST: usize = 2;
 /// The largest number of lanes in one claim.
 const MAX_LANES: usize = 128;
@@ -54,7 +54,7 @@ struct Activity {
     in_flight: HashMap<DeliveryId, Option<Timestamp>>,
     /// The lane, if it may have more deliveries and no slot is free.
     full: Option<Lane>,
-    /// The lane, if a claim returned fewer deliveries than slots: the lane is empty, or other nodes have its slots. One more claim
+    /// The lane, if a claim returned fewer deliveries than slots: the lane is empty, or other nodes have its slots. Another claim
     /// follows when nothing is in flight.
     ask_again: Option<Lane>,
     /// The last attempt that ended.

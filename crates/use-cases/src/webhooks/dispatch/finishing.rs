@@ -1,4 +1,4 @@
-//! Outcomes that wait for the store. One batch is written at a time, and retried after a failure.
+//! Outcomes that wait for the store. The store gets a single batch at a time, and a failed batch is retried.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -61,7 +61,8 @@ impl Finishing {
 
     /// Ends a batch that was not stored. Its outcomes wait again, before all others. Returns the outcomes that are lost.
     ///
-    /// If the store cannot read a row of the batch, the next batch has half of its size, until the damaged row is alone and lost.
+    /// If the store cannot read a row of the batch, the next batch has half of its size. In the end the damaged row is
+    /// alone, and only its outcome is lost.
     pub(super) fn on_failure(
         &mut self,
         batch: Vec<Unwritten>,

@@ -1,4 +1,4 @@
-//! Delivers events to webhook endpoints. One task per node claims due deliveries, calls the receivers and stores the outcomes.
+//! Delivers events to webhook endpoints. Each node has one task, which claims due deliveries, calls the receivers and stores the outcomes.
 //!
 //! The steps of a delivery:
 //!
@@ -6,7 +6,7 @@
 //!    A [`Signal::Tick`] reads the lanes with due deliveries instead, for retries and for deliveries that another node left.
 //! 2. **Mark.** `EndpointQueues::mark` lets the lane wait for its turn, once. A lane whose endpoint has no free slot waits for a slot.
 //! 3. **Pick.** `EndpointQueues::next_claim` picks waiting lanes of one class of endpoints, as many as have free slots.
-//! 4. **Claim.** The store leases due deliveries of these lanes to this node. One claim is in flight at a time.
+//! 4. **Claim.** The store leases due deliveries of these lanes to this node. At most one claim is in flight.
 //!    `EndpointQueues::on_claimed` gives each delivery a slot.
 //! 5. **Call.** `attempt::call` signs the event and sends it to the receiver. `EndpointQueues::on_attempt` classifies the endpoint.
 //! 6. **Finish.** `AttemptResult::judge` decides the outcome: success, retry, failure, or disabling the endpoint. `Finishing` collects
