@@ -1,44 +1,46 @@
-//! The driver of everything that is ordered from an acquirer under an idempotency key: charges, payouts, refunds.
+//! Creates and follows all orders with an idempotency key: charges, payouts, refunds.
 //!
-//! A defense has no key; only step 3 is shared with it.
+//! A defense has no key and shares only step 3.
 //!
-//! Each order passes through the same steps. A crash between two of them is resumed by the caller's repeat or by a worker:
+//! Each order passes through the same steps. A crash between two steps is resumed by the caller's repeat or by a
+//! worker:
 //!
 //! 1. *Commit 1, the intent* (`create`): the idempotency record, the reserved names, the resource and its hold.
-//! 2. *Send* (`order::send`): one request, under a name that follows from the resource's id.
-//! 3. *Read the evidence* (`order::resolve`): the look-up and the list, as far as the reply leaves the outcome open. The table in
-//!    `upstream_result` decides.
-//! 4. *Commit 2, the outcome* (`complete`): the next state, its transfers and events, and the response that repeats get.
-//! 5. *Poll* (`poll`): while the outcome is open, ask by name, and send once more under the same name.
+//! 2. *Send* (`order::send`): one request, under a name that is derived from the resource's id.
+//! 3. *Read the evidence* (`order::resolve`): the look-up and the list, if the reply leaves the outcome open. The table
+//!    in `upstream_result` decides.
+//! 4. *Commit 2, the outcome* (`complete`): the next state, its transfers and events, and the response for repeats.
+//! 5. *Poll* (`poll`): while the outcome is open, read the order by its name, and send a missing order again under the
+//!    same name.
 //!
 //! | crash | found after it | resumed by |
 //! |---|---|---|
 //! | before commit 1 | nothing | the caller's repeat, as a first request |
-//! | after commit 1, after the request left, after the reply came | a begun resource, and the lease of a process that died | `create` and `resume`: look up, and send under the same name if it is absent |
+//! | after commit 1, after the request left, after the reply came | a begun resource, and the lease of a crashed process | `create` and `resume`: look up, and send under the same name if it is absent |
 //! | after commit 2 | a visible resource and its response | a replay of the response; `poll` while the outcome is open |
 //!
 //! | result of sending | begun payout or refund | open payout or refund, in `poll` |
 //! |---|---|---|
 //! | known | as the acquirer shows it | as the acquirer shows it |
-//! | refused | fails, its hold is given back | fails, its hold is given back |
-//! | not taken | abandoned, its hold is given back, nothing visible | stays open |
-//! | unknown | visible and open | stays open, sent once more later |
-//! | unproven | visible and open | stays open, an operator is alerted |
+//! | refused | fails, its hold is released | fails, its hold is released |
+//! | not taken | abandoned, its hold is released, not visible | stays open |
+//! | unknown | visible and open | stays open, sent again later |
+//! | unproven | visible and open | stays open, an alert is raised |
 //!
-//! A charge differs in three ways. A first request goes from acquirer to acquirer through the router. No money is held. A charge
-//! with an unknown outcome stays begun until the acquirer that may have it answers.
+//! A charge differs in three ways. A first request goes from acquirer to acquirer through the router. No money is held.
+//! A charge with an unknown outcome stays begun until the acquirer that may have it answers.
 //!
 //! # To add an operation
 //!
-//! 1. Implement `StoredRecord` for the record: how it is written and read again.
-//! 2. Implement `UpstreamOrder`: the request, the look-up by name, the list that shows an absence, and how a record of the
-//!    acquirer is applied. The worker is then `poll::run_once::<T>`.
+//! 1. Implement `StoredRecord` for the record: its write and its read.
+//! 2. Implement `UpstreamOrder`: the request, the look-up by name, the list that shows an absence, and the application
+//!    of an acquirer's record. The worker is then `poll::run_once::<T>`.
 //! 3. Implement `KeyedResource`: its names, its body, and the step that follows from a result of sending.
-//! 4. Implement `CreateCommand` for the call: the checks, the first commit, and the fields that an external id compares. The
-//!    use case is then `create(ports, &command)`.
-//! 5. Add the prefix of the id to `crate::resume`, so that a worker finishes the creations of processes that died.
+//! 4. Implement `CreateCommand` for the request: the checks, the first commit, and the fields that an external id
+//!    compares. The use case is then `create(ports, &command)`.
+//! 5. Add the prefix of the id to `crate::resume`, so that a worker finishes the creations of crashed processes.
 //!
-//! A crypto withdrawal supplies these five and nothing else: the processor's record is the `Record` of step 2, and the quote is
+//! A crypto withdrawal supplies only these five: the processor's record is the `Record` of step 2, and the quote is
 //! checked in `open` of step 4.
 
 mod complete;
