@@ -64,7 +64,7 @@ async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, Trouble> 
     Ok(false)
 }
 
-/// Postpones an infraction that cannot be checked now, so that it does not delay the others for ever.
+/// Postpones an infraction that cannot be checked now, so that it does not delay the others permanently.
 async fn put_off(ports: &Ports, infraction: Infraction) {
     let id = infraction.id;
     if let Err(trouble) = ask_later(ports, infraction).await {

@@ -64,7 +64,7 @@ impl Pages {
         Self { left: MAX_PAGES }
     }
 
-    /// Returns the page after `page`, if the acquirer names one. Fails if the list exceeds its limit.
+    /// Returns the page after `page`, if the acquirer names one. Fails if the pages do not advance or exceed their limit.
     pub(super) fn turn(&mut self, page: u32, next: Option<u32>) -> Result<Option<u32>, String> {
         self.left = self.left.saturating_sub(1);
         match next {

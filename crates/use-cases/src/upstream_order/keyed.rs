@@ -88,8 +88,8 @@ pub(crate) trait KeyedResource: StoredRecord {
     /// Returns the body of a response with the resource.
     fn render(&self, ports: &Ports) -> Vec<u8>;
 
-    /// Returns whether an acquirer is available now. Without one, a creation is not taken over, because the attempt
-    /// could only fail.
+    /// Returns whether an acquirer is available now. Without one, a creation is not taken over, because a takeover would
+    /// only count another attempt.
     fn has_acquirer(_ports: &Ports) -> bool {
         true
     }

@@ -54,7 +54,7 @@ async fn follow_or_postpone<O: UpstreamOrder>(ports: &Ports, order: O, record: O
         Err(error) => {
             let id = order.id();
             tracing::warn!(order = %id, %error, "open order could not be followed; it is asked about again");
-            // An order that cannot be followed must not delay the others for ever.
+            // An order that cannot be followed must not delay the others permanently.
             if let Err(error) = postpone(ports, order).await {
                 tracing::warn!(order = %id, %error, "open order could not be postponed; it stays due");
             }

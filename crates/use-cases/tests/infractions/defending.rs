@@ -62,7 +62,7 @@ async fn defense_is_accepted_until_last_microsecond() {
 }
 
 #[tokio::test]
-async fn late_by_acquirers_clock_is_refused() {
+async fn defense_late_by_acquirers_clock_is_refused() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.psp.change(&id, |row| row.deadline_at = row.deadline_at.map(|at| at - 168.hours() - 1.second()));
