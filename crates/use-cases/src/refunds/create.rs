@@ -25,7 +25,7 @@ use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence
 /// A call to refund a charge, already read and within the contract's limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateRefund {
-    /// Who calls.
+    /// The caller's account.
     pub account: Account,
     /// The call's own id.
     pub request: RequestId,
@@ -33,13 +33,13 @@ pub struct CreateRefund {
     pub key: IdempotencyKey,
     /// Method, path and body of the call.
     pub fingerprint: Fingerprint,
-    /// What is refunded.
+    /// The charge to refund.
     pub charge: ChargeName,
-    /// Which payment of it; `None` is the one that paid it, and at most the charge's amount.
+    /// The payment to refund; `None` is the one that paid the charge, up to the charge's amount.
     pub end_to_end_id: Option<EndToEndId>,
-    /// How much; `None` is all that is left.
+    /// The amount; `None` is all that is left.
     pub amount: Option<Money>,
-    /// Why; shown to the payer.
+    /// The reason, shown to the payer.
     pub reason: Option<Text>,
     /// The merchant's own name for the refund.
     pub external_id: Option<ExternalId>,

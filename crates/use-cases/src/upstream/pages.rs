@@ -159,7 +159,7 @@ mod tests {
         Timestamp::from_second(1_750_000_000_i64.saturating_add(second)).unwrap_or_default()
     }
 
-    /// How many are wanted at each second.
+    /// Returns the spans of so many wanted rows at each second.
     fn spans_of(seconds: &[(i64, usize)]) -> Vec<(i64, i64, usize)> {
         let mut key = 0_usize;
         let mut wanted = Vec::new();
