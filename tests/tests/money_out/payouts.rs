@@ -7,8 +7,9 @@ use crate::support::{Engine, Reply, eventually, id, names, on_both, shared, uniq
 
 on_both! {
     replay_survives_disabled_feature_and_suspension
-    completed_payout_is_in_every_list failed_payout_returns_amount_and_fee slow_payout_is_processing_first payout_with_lost_reply_is_processing
-    reversed_payout_returns_the_amount insufficient_balance_is_a_stored_answer external_ids permissions
+    completed_payout_is_in_every_list failed_payout_returns_amount_and_fee slow_payout_is_processing_first
+    payout_with_lost_reply_completes_once reversed_payout_returns_the_amount insufficient_balance_is_a_stored_answer
+    repeated_external_id_returns_same_payout payout_without_permission_is_refused
 }
 
 const FIELDS: [&str; 13] = [
@@ -96,7 +97,7 @@ async fn slow_payout_is_processing_first(engine: Engine) {
     node.verify();
 }
 
-async fn payout_with_lost_reply_is_processing(engine: Engine) {
+async fn payout_with_lost_reply_completes_once(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.earn("100").await;
@@ -152,7 +153,7 @@ async fn insufficient_balance_is_a_stored_answer(engine: Engine) {
     node.verify();
 }
 
-async fn external_ids(engine: Engine) {
+async fn repeated_external_id_returns_same_payout(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.earn("100").await;
@@ -173,7 +174,7 @@ async fn external_ids(engine: Engine) {
     node.shop().get(&format!("/payouts/{}", id(&made))).await.refused(404, "not_found");
 }
 
-async fn permissions(engine: Engine) {
+async fn payout_without_permission_is_refused(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.earn("10").await;

@@ -34,7 +34,7 @@ fn movements(transfers: &[Transfer]) -> Vec<String> {
 }
 
 #[test]
-fn oldest_block_is_filled_first_available_before_pending() {
+fn top_up_fills_oldest_block_from_available_first() {
     let mut blocks = [block(1, 300, 100), block(2, 500, 500), block(3, 400, 0)];
     let swept = top_up_blocks(money(250), money(1_000), &mut blocks).unwrap();
     let expected = ["available > blocked 1 2.00", "available > blocked 3 0.50", "pending > blocked 3 3.50"];
@@ -96,7 +96,7 @@ fn freed_money_returns_to_pending_as_far_as_seized() {
 }
 
 #[test]
-fn only_infractions_change_seized_and_only_releases_move_less() {
+fn debit_by_kind_changes_seized_or_amount() {
     let [available, pending] =
         [Bucket::Available, Bucket::Pending].map(|bucket| LedgerAccount::Merchant(account(), bucket));
     let kinds = [EntryKind::Charge, EntryKind::Release, EntryKind::Infraction, EntryKind::InfractionReleased];
@@ -152,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn top_up_takes_the_shortfall_or_all_money(
+    fn top_up_moves_shortfall_or_whole_balance(
         available in 0_i64..2_000,
         pending in 0_i64..2_000,
         wanted in proptest::collection::vec((0_i64..1_000, 0_i64..=100), 0..6),

@@ -110,18 +110,18 @@ async fn check_drips(beginning: &str, answers: &[&str]) {
 }
 
 #[actix_web::test]
-async fn slow_first_heads_end_and_health_is_served() {
+async fn slow_first_head_is_closed_with_408() {
     check_drips("GET /healthz HTTP/1.1\r\nx-a: ", &["408 Request Timeout"]).await;
 }
 
 #[actix_web::test]
-async fn slow_later_heads_end_and_health_is_served() {
+async fn slow_later_head_is_closed_with_408() {
     let beginning = format!("{HEALTH}GET /healthz HTTP/1.1\r\nx-a: ");
     check_drips(&beginning, &["200 OK", "408 Request Timeout"]).await;
 }
 
 #[actix_web::test]
-async fn slow_unread_bodies_end_and_health_is_served() {
+async fn slow_unread_body_is_closed_after_401() {
     check_drips(UNREAD_BODY, &["401 Unauthorized"]).await;
 }
 

@@ -137,7 +137,7 @@ fn payment_without_valid_role_is_an_error() {
 }
 
 #[test]
-fn statement_with_transit_or_negative_credit_is_an_error() {
+fn statement_with_invalid_bucket_kind_or_credit_is_an_error() {
     let id = fresh::<cais_domain::ids::kind::Entry>().to_string();
     let row = |bucket: &str, kind: &str| {
         ((id.clone(), kind.to_owned(), bucket.to_owned(), 5, 5), (None, Some(PIX.into()), None, now()))
@@ -170,7 +170,7 @@ fn an_endpoint(state: &'static str) -> EndpointRow<'static> {
 }
 
 #[test]
-fn endpoint_with_wrong_facts_for_its_state_is_an_error() {
+fn endpoint_with_inconsistent_columns_is_an_error() {
     let spoil: [fn(&mut EndpointRow<'_>); 9] = [
         |row| row.slot = 256,
         |row| row.url = "two words".into(),
@@ -229,7 +229,7 @@ fn an_infraction(status: InfractionStatus) -> InfractionRow<'static> {
 }
 
 #[test]
-fn infraction_with_wrong_facts_for_state_is_an_error() {
+fn infraction_with_inconsistent_columns_is_an_error() {
     let spoil: [fn(&mut InfractionRow<'_>); 12] = [
         |row| row.end_to_end_id = "not a Pix".into(),
         |row| row.situation = "scam".into(),

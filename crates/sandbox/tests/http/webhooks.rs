@@ -27,7 +27,7 @@ async fn webhook_is_registered_listed_replaced_and_removed() {
 }
 
 #[tokio::test]
-async fn bad_webhook_is_refused() {
+async fn invalid_webhook_url_or_query_is_refused() {
     let bed = Bed::start().await;
     let own = format!("/v2/webhook/{}", bed.credentials.pix_key);
     let url = "webhook.webhookUrl";

@@ -46,7 +46,7 @@ fn a_payout(status: PayoutStatus) -> PayoutRow<'static> {
 }
 
 #[test]
-fn payout_with_wrong_facts_for_its_state_is_an_error() {
+fn payout_with_inconsistent_columns_is_an_error() {
     let spoil: [fn(&mut PayoutRow<'_>); 6] = [
         |row| row.returned = if row.returned == 0 { 1_001 } else { 999 },
         |row| row.sent_at = if row.sent_at.is_some() { None } else { Some(now()) },
@@ -117,7 +117,7 @@ fn a_refund(status: RefundStatus) -> RefundRow<'static> {
 }
 
 #[test]
-fn refund_with_wrong_facts_for_its_state_is_an_error() {
+fn refund_with_inconsistent_columns_is_an_error() {
     let spoil: [fn(&mut RefundRow<'_>); 4] = [
         |row| row.sent_at = if row.sent_at.is_some() { None } else { Some(now()) },
         |row| row.failure = if row.failure.is_some() { None } else { Some("no".into()) },
