@@ -111,8 +111,8 @@ fn describe_pay() -> operation::Description {
             "sandboxPayCharge",
             "sandbox",
             "Pay a charge",
-            "Only with the built-in sandbox as upstream. A charge that is paid, expired or cancelled gets a further payment.",
-            vec![operation::json("200", "The charge after it.", "Charge", examples::paid())],
+            "Available only with the built-in sandbox. A charge that is paid, expired or cancelled gets a further payment.",
+            vec![operation::json("200", "The charge after the payment.", "Charge", examples::paid())],
         )
     }
 }
@@ -144,11 +144,11 @@ fn describe_expire() -> operation::Description {
         ..operation::plain(
             "sandboxExpireCharge",
             "sandbox",
-            "End a charge's time",
-            "Only with the built-in sandbox as upstream.",
+            "Expire a charge",
+            "Available only with the built-in sandbox.",
             vec![operation::json(
                 "200",
-                "The charge after it.",
+                "The expired charge.",
                 "Charge",
                 examples::paid().and_then(|charge| examples::unpaid(charge, "expired")),
             )],
@@ -216,11 +216,11 @@ fn describe_faults() -> operation::Description {
         ..operation::plain(
             "sandboxSetFaults",
             "sandbox",
-            "Make things go wrong upstream",
-            "Only with the built-in sandbox as upstream.",
+            "Set the simulated fault of the acquirer",
+            "Available only with the built-in sandbox.",
             vec![operation::json(
                 "200",
-                "What is in force.",
+                "The current fault.",
                 "Faults",
                 examples::literal(r#"{"acquirer":"sandbox","mode":"slow","latency_ms":2000}"#),
             )],
@@ -271,8 +271,13 @@ fn describe_clock() -> operation::Description {
             "sandboxSetClock",
             "sandbox",
             "Move the clocks of service and sandbox",
-            "Only with the built-in sandbox as upstream.",
-            vec![operation::json("200", "What is in force.", "Clock", examples::literal(r#"{"offset_s":3600}"#))],
+            "Available only with the built-in sandbox.",
+            vec![operation::json(
+                "200",
+                "The current clock offset.",
+                "Clock",
+                examples::literal(r#"{"offset_s":3600}"#),
+            )],
         )
     }
 }

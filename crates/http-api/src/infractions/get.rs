@@ -39,7 +39,7 @@ fn description() -> operation::Description {
             "getInfraction",
             "infractions",
             "Fetch an infraction",
-            "With its defence.",
+            "Returns the infraction with its defense.",
             vec![operation::json("200", "The infraction.", "InfractionDetail", examples::won_infraction())],
         )
     }

@@ -124,7 +124,7 @@ fn describe_open() -> operation::Description {
             "sandboxOpenInfraction",
             "sandbox",
             "Dispute the Pix that paid a charge",
-            "Only with the built-in sandbox as upstream. May be repeated: each is an infraction of its own.",
+            "Available only with the built-in sandbox. May be repeated: each is an infraction of its own.",
             vec![operation::json("201", "The new infraction.", "InfractionDetail", examples::open_infraction())],
         )
     }
@@ -175,7 +175,7 @@ fn describe_resolve() -> operation::Description {
             "sandboxResolveInfraction",
             "sandbox",
             "Settle an infraction",
-            "Only with the built-in sandbox as upstream.",
+            "Available only with the built-in sandbox.",
             vec![operation::json("200", "The infraction after it.", "InfractionDetail", examples::won_infraction())],
         )
     }

@@ -86,7 +86,7 @@ fn describe_reverse() -> operation::Description {
             "sandboxReversePayout",
             "sandbox",
             "Bring a completed payout back",
-            "Only with the built-in sandbox as upstream. The recipient gives all of it back.",
+            "Available only with the built-in sandbox. The recipient gives all of it back.",
             vec![operation::json("200", "The payout after it.", "Payout", examples::reversed())],
         )
     }
@@ -147,7 +147,7 @@ fn describe_fail_refund() -> operation::Description {
             "sandboxFailRefund",
             "sandbox",
             "Let a refund fail",
-            "Only with the built-in sandbox as upstream, and before the refund completes, which takes a second.",
+            "Available only with the built-in sandbox, and before the refund completes, which takes a second.",
             vec![operation::json("200", "The refund after it.", "Refund", examples::failed_refund())],
         )
     }
