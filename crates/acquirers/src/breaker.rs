@@ -16,9 +16,8 @@ pub type MonotonicClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The breaker of one acquirer.
 ///
-/// A failure is an unanswered call: no connection, a timeout, a 5xx, a 401 or a 429. The last two concern all requests.
-/// Every other whole answer counts as an answer: also a refusal, a 403 for one request, and a record that is refused
-/// here.
+/// A failure is a call without a connection, a timeout, or a status 5xx, 401 or 429. Every other complete response
+/// counts as answered, even a business refusal, a 403, or a record that this service rejects.
 pub struct Breaker {
     name: String,
     clock: MonotonicClock,
@@ -49,11 +48,12 @@ enum State {
 pub enum Outcome {
     /// The acquirer answered, with any content.
     Answered,
-    /// The institution did not answer.
+    /// The call failed, as defined at [`Breaker`].
     Failed,
 }
 
-/// The permit for one call. A permit dropped without a report, for a cancelled call, has no effect.
+/// The permit for one call. A permit that is dropped without a report counts neither as a success nor as a failure. A
+/// dropped trial permit allows the next trial at once.
 #[must_use = "report how the call went"]
 pub struct Permit {
     breaker: Arc<Breaker>,
@@ -148,7 +148,7 @@ impl Breaker {
             State::Open { .. } => {
                 tracing::warn!(
                     acquirer = self.name,
-                    "the breaker is open after consecutive failures; calls to the acquirer are refused"
+                    "the breaker is open; calls to the acquirer are refused until a trial call succeeds"
                 );
             }
             State::HalfOpen => {
@@ -180,7 +180,7 @@ impl Permit {
     }
 }
 
-/// After a report, the state is another or closed, and the drop has no effect.
+/// After a report, the drop has no effect: the epoch changed or the breaker is closed.
 impl Drop for Permit {
     fn drop(&mut self) {
         self.breaker.give_up(self.epoch);

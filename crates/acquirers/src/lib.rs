@@ -1,8 +1,8 @@
 //! Acquirers: the institutions that hold Pix charges, over HTTP, and the router that selects among them.
 //!
-//! [`bacen`] implements the Central Bank's API Pix for every institution of that standard, which receives and returns
-//! Pix. [`efi`] adds Efí's extensions for sending and for infractions. [`router::Router`] holds the configured
-//! acquirers in order, guards each with a [`breaker`] and counts the calls.
+//! [`bacen`] implements the Central Bank's API Pix: it receives and returns Pix. [`efi`] adds Efí's extensions for
+//! sending and for infractions. [`router::Router`] holds the configured acquirers in order, guards each with a
+//! [`breaker`] and counts the calls.
 //!
 //! To add an acquirer:
 //! 1. Create a folder beside `bacen`, with the configuration, the wire format and one file per operation.
@@ -11,7 +11,6 @@
 //! 3. Implement [`cais_ports::Acquirer`]. Verify every field of an answer, and never report a possibly completed
 //!    request as failed.
 //! 4. Construct the acquirer in the app's wiring and pass it to the router.
-//! 4. construct it in the app's wiring and hand it to the router.
 
 pub mod bacen;
 pub mod breaker;

@@ -27,7 +27,7 @@ use cais_http_api::{
     AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve,
 };
 
-/// Seconds for requests in flight after shutdown begins; the API responds within ten.
+/// Seconds for requests in flight after shutdown begins; the API answers within 10 s.
 const SHUTDOWN_S: u64 = 20;
 /// Longest wait for the background loops to finish their pass.
 const LOOPS_WITHIN: Duration = Duration::from_secs(10);
@@ -35,9 +35,9 @@ const LOOPS_WITHIN: Duration = Duration::from_secs(10);
 /// The two listeners, bound.
 #[derive(Debug)]
 pub struct Listeners {
-    /// Of the API.
+    /// The API's listener.
     pub public: TcpListener,
-    /// Of `/metrics`.
+    /// The listener of `/metrics`.
     pub admin: TcpListener,
 }
 
@@ -202,7 +202,7 @@ impl Service {
         })
     }
 
-    /// Address of the API.
+    /// Returns the API's address.
     #[must_use]
     pub const fn listen(&self) -> SocketAddr {
         self.listen

@@ -7,7 +7,7 @@ use crate::ids::PayoutId;
 /// Greatest length, in characters.
 const MAX_LENGTH: usize = 35;
 
-/// 1 to 35 ASCII letters and digits, case-sensitive. An acquirer executes each once.
+/// An instruction id: 1 to 35 ASCII letters and digits, case-sensitive. An acquirer executes each instruction id once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstructionId(String);
 

@@ -75,7 +75,7 @@ impl UnexpectedReason {
     }
 }
 
-/// Money that was credited in excess of a charge.
+/// Credited money that does not settle a charge: a surplus, or a whole payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnexpectedPayment {
     /// The Pix.
@@ -103,7 +103,8 @@ pub struct CreditedPayment {
     pub role: PaymentRole,
     /// The instant of the credit.
     pub credited_at: Timestamp,
-    /// The sum of refunds, done or in flight, of the part beyond the charge's amount. The store derives the sum from
-    /// the refunds, which never change without their charge. So a reader must read the charge before the payment.
+    /// The sum of refunds, done or in flight, of the part beyond the charge's amount. The store computes the sum from
+    /// the refunds. Each change of the sum also changes the charge's version. Read the charge before the payment: a
+    /// commit with an outdated sum then fails as stale.
     pub refunded_beyond: Money,
 }

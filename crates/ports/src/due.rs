@@ -1,7 +1,7 @@
 //! Due instants of work and ends of leases, robust against wrong clocks.
 //!
-//! Due instants are written by the clock of a node. After a clock was ahead for a moment, they are as far ahead. No
-//! correct clock writes an instant further ahead than the longest pause, so such an instant counts as over.
+//! Due instants are written by the clock of a node. A node whose clock is ahead writes due instants that are too late
+//! by the same time. An instant beyond the longest pause cannot come from a correct clock, so it is due now.
 
 use jiff::{SignedDuration, Timestamp};
 

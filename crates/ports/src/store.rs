@@ -7,7 +7,7 @@ use cais_domain::money::Money;
 use crate::change_set::{ChangeSet, ReservationKey};
 use crate::claim::Claim;
 
-/// The store's decisions in a commit.
+/// The sequence numbers that a commit assigned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Committed {
     /// The sequence numbers of the change set's events, in order.
@@ -42,7 +42,8 @@ pub enum CommitError {
         /// The present record.
         claim: Box<Claim>,
     },
-    /// The store did not answer in time or cannot be reached. The change set may be committed.
+    /// The store did not answer in time or cannot be reached. The outcome is unknown: the change set may have been
+    /// committed.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
     /// The store refused a valid change: a defect or a damaged store. Nothing was committed.

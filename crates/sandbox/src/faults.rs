@@ -35,7 +35,7 @@ const BACKLOG: i32 = 1024;
 /// The paths without faults, so that the tester can end a fault.
 const CONTROL: &str = "/sandbox/";
 
-/// The path of tokens. A lost token would hide other effects.
+/// The path of tokens. The faults of writes exempt token requests: a lost token would prevent the request under test.
 const TOKEN: &str = "/oauth/token";
 
 /// The fault of requests outside the control interface.
@@ -136,7 +136,7 @@ impl Door {
     /// Opens or closes the listener. After the call, the next connection is accepted or refused.
     fn set(&self, is_open: bool) {
         let socket = SockRef::from(&self.listener);
-        // The server pauses and resumes later; no result depends on the instant.
+        // The server pauses and resumes asynchronously; correctness does not depend on when.
         let done = if is_open {
             socket.listen(BACKLOG)
         } else {
@@ -147,7 +147,7 @@ impl Door {
             drop(self.server.resume());
         }
         if let Err(error) = done {
-            // Linux supports this. On other systems requests are answered 429, which proves the same.
+            // Linux supports this. On other systems requests are answered 429, which also proves that no work was done.
             tracing::warn!(%error, is_open, "the sandbox's listener cannot be opened or closed; requests are answered 429 instead");
         }
     }
@@ -166,7 +166,7 @@ pub async fn inject(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let fault = request.app_data::<web::Data<Arc<Psp>>>().map_or_else(Fault::default, |psp| psp.faults.current());
     let mode = if request.path().starts_with(CONTROL) { FaultMode::Ok } else { fault.mode };
-    // Work is lost or late. Reads are answered, so that a client can find the outcome.
+    // Lost and late replies apply only to writes. Reads are answered, so that a client can find the outcome.
     let only_asks = request.method() == Method::GET || request.path() == TOKEN;
     match mode {
         FaultMode::Ok | FaultMode::DoubleCallback => {}

@@ -11,7 +11,7 @@ const NUMBER: usize = 8;
 /// The size in bytes of the secret.
 const SECRET: usize = 32;
 
-/// Ciphertexts that differ every time and open only for their owner, under the key that made them. For tests only.
+/// A test cipher. A ciphertext decrypts only with the same owner and key. Equal secrets have different ciphertexts.
 #[derive(Debug, Default)]
 pub struct PlainSecretCipher {
     key: u64,
@@ -19,7 +19,7 @@ pub struct PlainSecretCipher {
 }
 
 impl PlainSecretCipher {
-    /// Creates a cipher with another master key than the default's, unless `key` is zero.
+    /// Creates a cipher with this master key. Key 0 equals the default.
     #[must_use]
     pub const fn under(key: u64) -> Self {
         Self { key, sealed: AtomicU64::new(0) }

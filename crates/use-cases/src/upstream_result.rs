@@ -1,15 +1,16 @@
 //! The decision table of orders that an acquirer carries out: payouts, refunds and defenses use it alike.
 //!
-//! A request for an order has a reply. Reads of the acquirer give evidence of the order: a look-up by its name, and the list
-//! of what was ordered around that time. [`decide`] turns the three into one [`UpstreamResult`].
+//! A request for an order has a reply. Reads of the acquirer give evidence of the order: a look-up by its name, and the
+//! list of what was ordered around that time. [`decide`] maps the earlier requests, the reply, the look-up and the list
+//! to one [`UpstreamResult`].
 //!
-//! An order fails only on proof. Proof is a record of the order itself, or a refusal that names a business reason while the
-//! reads show no order. A refusal of the first request needs the look-up alone: no other request can have brought the order.
-//! After a request with an unknown outcome both reads must show no order.
+//! An order fails only on proof. Proof is a record of the order itself, or a refusal that names a business reason while
+//! the reads show no order. After the first request, a refusal is proof if the look-up finds no order. After a request
+//! with an unknown outcome both reads must show no order.
 
 use cais_ports::AcquirerError;
 
-/// The requests of an order before the one that is decided.
+/// The state of earlier requests for the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Earlier {
     /// No request was sent, or the acquirer certainly accepted none.

@@ -53,7 +53,7 @@ const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
     v6([0x2001, 0], 23),
     // Documentation, RFC 3849.
     v6([0x2001, 0x0db8], 32),
-    // 6to4, RFC 3056: routes to the IPv4 address inside.
+    // 6to4, RFC 3056. The IPv4 address inside is not examined.
     v6([0x2002, 0], 16),
     // Documentation, RFC 9637.
     v6([0x3fff, 0], 20),
@@ -82,8 +82,8 @@ impl AddressRules {
         Self { allowed }
     }
 
-    /// Returns whether a receiver may have the address. A form that routes to an IPv4 address follows the rules of that
-    /// address.
+    /// Returns whether a receiver may have the address. For IPv4-mapped and NAT64 addresses, the IPv4 address inside
+    /// decides. An allowed block may contain either form.
     pub(crate) fn permits(&self, address: IpAddr) -> bool {
         let target = leads_to(address);
         let let_through = |block: &IpNet| block.contains(&address) || block.contains(&target);
@@ -243,7 +243,7 @@ mod tests {
             ("126.255.255.255", true),
             ("10.0.0.1", false),
             ("::1", false),
-            // These forms do not route to that address, despite their look.
+            // IPv4-compatible and 6to4 addresses are not unwrapped.
             ("::127.0.0.1", false),
             ("2002:7f00:1::", false),
             ("fc00::1", false),

@@ -1,4 +1,4 @@
-//! The part of HTTP/1.1 (RFC 9112) that reads a webhook: three headers, and a body of known length.
+//! A minimal HTTP/1.1 parser (RFC 9112) for webhooks: three headers, and a body of known length.
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -22,7 +22,7 @@ pub struct Hook<'a> {
     pub length: usize,
 }
 
-/// Parses the webhook at the beginning of the bytes, once complete.
+/// Parses the first webhook in `bytes`. Returns `None` while the request is incomplete.
 ///
 /// # Errors
 /// If the request is not a webhook.

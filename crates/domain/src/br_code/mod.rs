@@ -67,7 +67,7 @@ pub struct StaticCode {
 
 /// A code that contains the address of a charge.
 ///
-/// The charge takes precedence over the code. So the amount is informative and the reference label is not kept.
+/// The charge takes precedence over the code. The amount is for display only. Parsing discards the reference label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DynamicCode {
     /// Address of the charge without `https://`.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::values::{Amount, Instant};
 use crate::days::sao_paulo;
 
-/// A body that is a row of a list, and a line of a file.
+/// A record that is serialized as JSON or as one CSV line.
 pub trait Row: Serialize {
     /// The names of the fields in their order: the first line of a file.
     const NAMES: &'static [&'static str];

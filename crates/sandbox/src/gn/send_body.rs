@@ -26,7 +26,7 @@ struct Shape {
     recipient: Recipient,
 }
 
-/// A key with the required tax number of its owner, if any.
+/// A key, and optionally the tax number that its owner must have.
 struct Recipient {
     key: Box<str>,
     cpf: Option<Box<str>>,

@@ -1,4 +1,4 @@
-//! Blocks alone: the money that is held for an infraction without a record.
+//! Builds change sets that contain only blocks, without infraction records.
 
 use cais_domain::block::{Block, BlockChange, BlockEnd};
 use cais_domain::end_to_end_id::EndToEndId;
@@ -9,7 +9,7 @@ use cais_ports::ChangeSet;
 use super::Harness;
 use crate::builders::{an_end_to_end_id, fresh, start};
 
-/// An infraction in blocks; one that is created later is younger.
+/// A block under test. Later instances have younger infraction ids.
 #[derive(Debug, Clone)]
 pub(super) struct Dispute {
     pub(super) account: AccountId,

@@ -41,7 +41,7 @@ impl Probe {
         (probe, change)
     }
 
-    /// Asserts that no part of it is stored.
+    /// Asserts that no effect of the change set is stored.
     pub(super) async fn assert_absent(&self, harness: &Harness) {
         let store = &harness.store;
         assert_eq!(store.find_claim(&self.claim).await.unwrap(), None, "claim");
@@ -56,7 +56,7 @@ impl Probe {
         assert_eq!(sequence, self.sequence, "event");
     }
 
-    /// Asserts that all of it is stored.
+    /// Asserts that each effect of the change set is stored.
     pub(super) async fn assert_present(&self, harness: &Harness) {
         let store = &harness.store;
         assert!(store.find_claim(&self.claim).await.unwrap().is_some(), "claim");

@@ -1,4 +1,4 @@
-//! Orders: each is executed once by its name.
+//! Orders to the fake PSP. Each id is executed at most once.
 
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
@@ -160,13 +160,13 @@ impl State {
         now: Timestamp,
         progress: UpstreamProgress,
     ) -> Result<Record, AcquirerError> {
-        let unknown = |reason: &str| AcquirerError::Refused(reason.to_owned());
+        let refused = |reason: &str| AcquirerError::Refused(reason.to_owned());
         match order {
             Order::Charge(order) => {
                 Ok(Record::Charge(self.charges.entry(order.txid.clone()).or_insert_with(|| charge(order, now)).clone()))
             }
             Order::Cancellation(txid) => {
-                let charge = self.charges.get_mut(txid).ok_or_else(|| unknown("no such charge"))?;
+                let charge = self.charges.get_mut(txid).ok_or_else(|| refused("no such charge"))?;
                 if charge.status == UpstreamStatus::Active {
                     charge.status = UpstreamStatus::Removed;
                 }
@@ -179,13 +179,13 @@ impl State {
             Order::Refund(order) => {
                 let mut payments = self.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
                 let payment = payments.find(|payment| payment.end_to_end_id == order.end_to_end_id);
-                let payment = payment.ok_or_else(|| unknown("no such Pix"))?;
+                let payment = payment.ok_or_else(|| refused("no such Pix"))?;
                 let name = order.id.suffix();
                 if let Some(known) = payment.returns.iter().find(|back| back.name == name) {
                     return Ok(Record::Refund(known.clone()));
                 }
                 if order.amount.centavos() > super::money::left(payment) {
-                    return Err(unknown("no more is left of the Pix"));
+                    return Err(refused("no more is left of the Pix"));
                 }
                 let (return_id, nature) = (Some(a_return_id()), ReturnNature::Ordinary);
                 let made = UpstreamReturn { name, return_id, nature, amount: order.amount, progress };
@@ -214,7 +214,7 @@ impl State {
     }
 }
 
-/// The first reply to an open payout names no recipient; look-ups do.
+/// Removes the recipient from the first reply to a payout; look-ups return it.
 fn first_reply(record: Record) -> Record {
     if let Record::Payout(payout) = record {
         return Record::Payout(UpstreamPayout { recipient: Recipient::default(), ..payout });

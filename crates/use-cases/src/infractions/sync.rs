@@ -53,7 +53,7 @@ pub(crate) enum Applied {
     NotYet,
     /// The report is about a Pix that was never credited here. An alert was raised.
     NotOurs,
-    /// The report contradicts stored facts. The infraction stays unchanged, and an alert was raised.
+    /// The report is not applied: it contradicts stored facts, or it cannot be from this acquirer.
     NotBelieved,
 }
 
@@ -62,7 +62,8 @@ pub(super) fn adapter(ports: &Ports, name: &AcquirerName) -> Result<Arc<dyn Acqu
     ports.acquirers.named(name).ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))
 }
 
-/// Searches for the infraction in its acquirer's list and applies the result. `None`: the list does not show it.
+/// Searches for the infraction in its acquirer's list and applies the result. Returns `None` if the acquirer's list
+/// does not contain the infraction.
 pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result<Option<Applied>, SyncError> {
     let acquirer = adapter(ports, name)?;
     if !acquirer.reports_infractions() || !is_name(id) {
@@ -146,7 +147,7 @@ enum Advance {
     Stands,
     /// The report may be outdated.
     TooEarly,
-    /// The next step is certain only if the acquirer's record was read after the stored infraction.
+    /// The record may be older than the stored infraction: fetch it again, then decide.
     NeedsAFreshLook,
 }
 
@@ -182,7 +183,7 @@ async fn advance(
         return Ok(Advance::Stands);
     }
     let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Advance::Again) };
-    // The record of an ended infraction shows what went back, so a lower amount in it frees nothing here.
+    // A resolved record shows the returned amount. A lower amount must not release blocked money.
     let frees = matches!(told.status, UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended);
     let amended = infraction.clone().amend(&amendment(&infraction, told, frees, now), case.disputed());
     match (amended.map_err(Trouble::from)?, verdict) {
@@ -240,7 +241,7 @@ async fn mark(ports: &Ports, ours: Infraction, reason: ReviewReason, now: Timest
     moved(commit(ports, ours.mark(reason, now).map_err(Trouble::from)?, now).await)
 }
 
-/// Reads the infraction with the other records of its Pix. `None`: the infraction changed since it was read.
+/// Reads the infraction with the other records of its Pix. Returns `None` if the infraction changed since it was read.
 async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(Case, Infraction)>, Trouble> {
     let case = Case::of(ports, ours).await?;
     let infraction = case.infraction(ours.id)?;

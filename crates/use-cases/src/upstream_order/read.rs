@@ -28,13 +28,13 @@ pub enum FetchError {
     /// The resource is being created.
     #[error("the resource is still being created")]
     InProgress {
-        /// Seconds until a look-up is useful.
+        /// Seconds until the next request is useful.
         retry_after_s: u32,
     },
     /// The store failed.
     #[error("the service is temporarily unavailable")]
     Unavailable {
-        /// Seconds until a repeat is useful.
+        /// Seconds until the next request is useful.
         retry_after_s: u32,
     },
     /// A bug or a damaged store.
@@ -74,7 +74,7 @@ pub(crate) async fn find<T: KeyedResource>(
     }
 }
 
-/// Returns the resource of that name. The acquirer's state is applied if it answers in time.
+/// Returns the resource of that name. If the acquirer answers in time, its state is applied first.
 pub(crate) async fn fetch<T, F, E>(
     ports: &Ports,
     syncs: &SyncGate,
