@@ -38,7 +38,7 @@ alerts! {
         "An acquirer has 100,000 open callbacks. Further callbacks are answered 503 until some are processed.",
         "Check the acquirer's status page and `cais_acquirer_breaker_state`: callbacks stay open while the acquirer cannot be read. If the acquirer answers, raise `callback_generation`: the callback address may have leaked.";
     CLOCK_SKEW = "clock_skew",
-        "A clock is or was wrong. Overdue charges can still be paid at their acquirer, work was put off too far, or the clocks of node and database differ.",
+        "A clock is or was wrong. Charges may expire late, or work may be scheduled too late.",
         "Compare the clocks of the nodes and the database with a time server. Releases of `pending` money follow the node's clock alone.";
     DATABASE_LANGUAGE = "database_language",
         "PostgreSQL's messages are not in English. Some conflicts are not recognized, and their callers receive errors.",
@@ -63,7 +63,7 @@ alerts! {
         "Read `fault` in the line. The next run tries again.";
     INFRACTION_CONTRADICTED = "infraction_contradicted",
         "An acquirer's report of an infraction cannot be true. The report is not applied.",
-        "Compare the infraction with the acquirer's record of it, and settle the difference with the acquirer.";
+        "Compare the infraction with the acquirer's record of it, and agree on the difference with the acquirer.";
     INFRACTION_LIST_INCOMPLETE = "infraction_list_incomplete",
         "An acquirer's list of infractions has unreadable rows, or more pages than are read. Infractions may be missing.",
         "Compare the acquirer's list with `cais infraction list`. Report the row as a defect.";
@@ -75,7 +75,7 @@ alerts! {
         "Ask the acquirer for the outcome.";
     INFRACTION_SHORTFALL = "infraction_shortfall",
         "An infraction was lost, and less money was blocked than its amount.",
-        "Settle the difference with the merchant.";
+        "Agree on the difference with the merchant.";
     INFRACTION_UNDEFENDED = "infraction_undefended",
         "An infraction has no defense 48, 24 or 6 hours before its deadline. Undefended infractions are usually lost.",
         "Inform the merchant.";
@@ -90,21 +90,21 @@ alerts! {
         "Compare both charges with the acquirer's record of the Pix.";
     PAYMENT_RETURNED = "payment_returned",
         "A received Pix was returned at the acquirer, and no refund or infraction of ours explains it.",
-        "Ask the acquirer which party returned the Pix. Settle the amount with the merchant.";
+        "Ask the acquirer which party returned the Pix. Agree on the amount with the merchant.";
     PAYOUT_CONTRADICTED = "payout_contradicted",
-        "The acquirer's record of a payout contradicts ours: its amount, its name, or its outcome after a final state.",
-        "Look the payout up at the acquirer, by its id without `pyt_`, and settle the difference with the merchant.";
+        "The acquirer's record of a payout contradicts ours: its amount, its instruction id, or its outcome after a final state.",
+        "Look the payout up at the acquirer, by its instruction id (the payout id without `pyt_`), and agree on the difference with the merchant.";
     PAYOUT_OUTCOME_UNPROVEN = "payout_outcome_unproven",
         "An acquirer refuses a payout that may have been executed, or has not shown the payout for ten minutes. The payout stays `processing` and its money held.",
-        "Look the payout up at the acquirer, by its id without `pyt_`.";
+        "Look the payout up at the acquirer, by its instruction id (the payout id without `pyt_`).";
     PAYOUT_RETURN_UNCREDITED = "payout_return_uncredited",
         "A return of a payout cannot be credited, or is reported for two payouts.",
-        "Compare the return with the acquirer's record, and settle the amount with the merchant.";
+        "Compare the return with the acquirer's record, and agree on the amount with the merchant.";
     RATE_LIMITS_NOT_SHARED = "rate_limits_not_shared",
         "Redis cannot be reached. A key may call each node as often as its limit permits.",
         "Check Redis and the network. Nodes reconnect within seconds.";
     RECONCILE_DIFFERENCE = "reconcile_difference",
-        "The ledger and an acquirer differ, and repair is not safe.",
+        "The ledger and an acquirer differ. An automatic correction could move money twice.",
         "The line names both sides. Compare with the acquirer's statement.";
     RECONCILE_ROW_UNREADABLE = "reconcile_row_unreadable",
         "An acquirer lists a Pix in a form that cannot be read. The other rows are compared.",
@@ -114,13 +114,13 @@ alerts! {
         "Keep the row unchanged and find the program that changed it: the service never writes such a row. Restore the row from a backup.";
     REFUND_CONTRADICTED = "refund_contradicted",
         "The acquirer's record of a refund contradicts ours: its amount, or its outcome after a final state.",
-        "Look the return up at the acquirer, and settle the difference with the merchant.";
+        "Look the return up at the acquirer, and agree on the difference with the merchant.";
     REFUND_OUTCOME_UNPROVEN = "refund_outcome_unproven",
         "An acquirer refuses a refund that may have been executed, or has not shown the refund for ten minutes. The refund stays `processing` and its money held.",
         "Look the return up at the acquirer, by its Pix and the refund's id without `rfd_`.";
     RELEASE_FAILED = "release_failed",
         "Money whose release is due could not be moved from `pending` to `available`.",
-        "Read `error` in the line. The release is tried again each second. Act when the line repeats.";
+        "Read `error` in the line. The release is tried again each second. Act only if the line repeats for a minute.";
     ROOT_CERTIFICATES_MISSING = "root_certificates_missing",
         "The system has no root certificates. No webhook can be delivered to an `https` address.",
         "Install the package `ca-certificates`, and restart.";

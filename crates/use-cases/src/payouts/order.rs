@@ -90,7 +90,7 @@ impl UpstreamOrder for Payout {
         Evidence::Unreadable(format!("the list has more than {MAX_LIST_PAGES} pages"))
     }
 
-    /// Compares the amount and the name.
+    /// Compares the amount and the instruction id.
     fn agrees(&self, record: &UpstreamPayout) -> bool {
         let agrees = record.amount == self.terms.amount && record.instruction_id == self.instruction_id();
         if !agrees {
