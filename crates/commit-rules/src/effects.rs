@@ -1,4 +1,4 @@
-//! What follows from an accepted change set, besides what the change set itself carries.
+//! The effects of an accepted change set: everything that is written besides the change set itself.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub struct Effects<'a> {
     pub blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
     /// The events in their order.
     pub events: Vec<NumberedEvent<'a>>,
-    /// One delivery per event and subscribed endpoint.
+    /// The deliveries, one per event and subscribed endpoint.
     pub deliveries: Vec<NewDelivery>,
 }
 
@@ -55,7 +55,7 @@ impl Side {
     }
 }
 
-/// One leg of a transfer, as the ledger keeps it.
+/// A leg of a transfer, as the ledger stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// Greater than the ids of all entries of the ledger account before it.
@@ -85,7 +85,7 @@ impl Entry<'_> {
 /// A block after the change set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockWrite {
-    /// Whether the block existed before.
+    /// The block existed before.
     pub stored: bool,
     /// The block; `None` if it ended.
     pub now: Option<Block>,

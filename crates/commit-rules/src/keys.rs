@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::record::{RecordChange, RecordKey};
 
-/// What the store holds under the keys that change sets touch. A key that is missing here is free.
+/// The stored state of the keys that change sets touch. A key that is missing here is free.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeySnapshot {
     /// The idempotency records.

@@ -1,4 +1,4 @@
-//! What the store holds of everything that a change set touches.
+//! The stored state of everything that a change set touches.
 
 use std::collections::BTreeMap;
 

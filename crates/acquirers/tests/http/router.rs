@@ -106,7 +106,7 @@ async fn open_breaker_skips_acquirer_then_allows_one_trial() {
     let failures = usize::try_from(FAILURES_TO_OPEN).unwrap();
     let router = Router::with_clock(
         vec![
-            // One more call after the breaker's pause.
+            // The next call after the breaker's pause.
             acquirer("a", "is down", failures + 1),
             acquirer("b", "takes", failures + 3),
         ],

@@ -1,4 +1,4 @@
-//! One account's money and one disputed Pix in memory, changed only by functions of the domain.
+//! The money of an account and a disputed Pix in memory, changed only by functions of the domain.
 
 use std::collections::{BTreeMap, VecDeque};
 

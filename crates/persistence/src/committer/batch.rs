@@ -56,9 +56,9 @@ type Verdicts = Vec<Result<Committed, CommitError>>;
 pub(super) enum Outcome {
     /// The change set is durable, or was refused.
     Judged(Result<Committed, CommitError>),
-    /// Nothing was written: another transaction has locked a row of the change set, or an earlier one of the batch waits for such a row.
+    /// Not written: another transaction has locked a row of the change set, or an earlier one of the batch waits for such a row.
     Locked,
-    /// Nothing was written: the change set waited too long for a lock that cannot be seen.
+    /// Not written: the change set waited too long for a lock that cannot be seen.
     Stuck,
 }
 

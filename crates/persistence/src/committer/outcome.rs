@@ -30,7 +30,7 @@ const FIND: &str = "SELECT id, outcome, decided_at FROM commit_batches WHERE id 
 pub(super) enum BatchOutcome {
     /// The whole batch is durable.
     Committed,
-    /// Nothing of the batch is stored, and nothing ever will be.
+    /// The batch is not stored and never will be.
     Aborted,
     /// The id was removed meanwhile, or has an outcome that no code writes: the batch may be either.
     Unknown,

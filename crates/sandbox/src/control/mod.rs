@@ -78,7 +78,7 @@ impl Control {
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::Store`].
     pub fn expire(&self, txid: &Txid) -> Result<(), ControlError> {
-        /// One second for the shortest legal expiry, and one for the clock to pass it.
+        /// A second for the shortest legal expiry, and a second for the clock to pass it.
         const AGE: SignedDuration = SignedDuration::from_secs(2);
         let now = self.psp.clock.now();
         let mut store = self.psp.write();
