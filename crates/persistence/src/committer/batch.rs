@@ -4,9 +4,9 @@
 //!
 //! 1. Balances and event counters are locked in key order (`lock`).
 //! 2. On the pessimistic path, idempotency records, unique values and versions are read and locked (`observe`).
-//! 3. Every change set is judged in order against that snapshot (`cais_commit_rules`), and what it writes is collected (`plan`).
 //! 3. Every change set is judged in order against that snapshot (`cais_commit_rules`), and its writes are collected (`plan`).
 //! 4. All accepted writes are executed together with the batch's own id, and committed (`ops`).
+//!
 //! The optimistic path leaves step 2 out: it inserts rows, and updates rows with guards (the version, the fence). The pessimistic path
 //! follows after a rollback if a guard misses, a statement or a rule fails, or two change sets touch the same key. The pessimistic path
 //! guards new rows as well (`ON CONFLICT DO NOTHING`), because a row that does not exist cannot be locked. Refused change sets are never
