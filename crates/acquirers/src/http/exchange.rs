@@ -1,4 +1,4 @@
-//! One request and its whole answer, bounded in time and size.
+//! A request and its whole answer, bounded in time and size.
 
 use std::error::Error;
 
