@@ -1,4 +1,14 @@
-//! Parses the text of a JSON number into a scaled integer by value, in one pass and without big numbers.
+//! Parses the text of a JSON number by value: into a scaled integer, in one pass and without big numbers, or into an
+//! exact decimal.
+
+use std::str::FromStr as _;
+
+use bigdecimal::BigDecimal;
+
+/// The longest text of an exact decimal. No rate and no amount of coins has more digits.
+const MAX_DECIMAL_LENGTH: usize = 80;
+/// The greatest exponent of an exact decimal, in either direction. It bounds the memory of the number.
+const MAX_DECIMAL_EXPONENT: u64 = 40;
 
 /// The reason a text is not an accepted number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +61,14 @@ pub(crate) fn parse_scaled(text: &str, max_integer_digits: u32, decimals: u32) -
         .try_fold(0_i64, |value, digit| value.checked_mul(10)?.checked_add(i64::from(digit.checked_sub(b'0')?)))
         .ok_or(DecimalError::OutOfRange)?;
     Ok(if parts.negative { magnitude.saturating_neg() } else { magnitude })
+}
+
+/// Returns the exact value of `text`. `None`: it is no JSON number, or its length or its exponent is above the limit.
+pub(crate) fn read(text: &str) -> Option<BigDecimal> {
+    if text.len() > MAX_DECIMAL_LENGTH || split(text)?.exponent.unsigned_abs() > MAX_DECIMAL_EXPONENT {
+        return None;
+    }
+    BigDecimal::from_str(text).ok()
 }
 
 /// Splits a JSON number; `None` for a violated grammar.

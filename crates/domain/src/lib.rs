@@ -9,6 +9,7 @@ pub mod api_key;
 pub mod block;
 pub mod br_code;
 pub mod charge;
+pub mod crypto;
 mod decimal;
 pub mod document;
 pub mod end_to_end_id;

@@ -34,7 +34,12 @@ struct Rule {
 const FREE: [&str; 3] = ["cais-testkit", "cais-bench", "cais-tests"];
 
 const RULES: [Rule; 14] = [
-    Rule { name: "cais-domain", ours: &[], common: false, others: &["bigdecimal", "jiff", "thiserror", "uuid"] },
+    Rule {
+        name: "cais-domain",
+        ours: &[],
+        common: false,
+        others: &["bech32", "bigdecimal", "bs58", "jiff", "sha2", "sha3", "thiserror", "uuid"],
+    },
     Rule {
         name: "cais-ports",
         ours: &["cais-domain"],

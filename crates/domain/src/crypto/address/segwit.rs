@@ -1,0 +1,28 @@
+//! Bech32 and bech32m (BIP-173, BIP-350): native segwit addresses of Bitcoin and Litecoin.
+
+use bech32::primitives::decode::{SegwitHrpstring, SegwitHrpstringError};
+
+use super::AddressError;
+
+/// The length of a taproot program, the one kind of version 1.
+const TAPROOT_PROGRAM: usize = 32;
+
+/// Parses an address whose text begins with `prefix` and `1`, in either case. `None`: the text has another beginning.
+pub(super) fn parse(prefix: &str, text: &str) -> Option<Result<String, AddressError>> {
+    let (beginning, rest) = text.split_at_checked(prefix.len())?;
+    (beginning.eq_ignore_ascii_case(prefix) && rest.starts_with('1')).then(|| check(text))
+}
+
+/// The checksum of version 0 is that of bech32, and that of version 1 is that of bech32m. Later versions have no meaning yet.
+fn check(text: &str) -> Result<String, AddressError> {
+    let segwit = SegwitHrpstring::new(text).map_err(|error| {
+        let checksum = matches!(error, SegwitHrpstringError::Checksum(_));
+        if checksum { AddressError::WrongChecksum } else { AddressError::WrongForm }
+    })?;
+    let supported = match segwit.witness_version().to_u8() {
+        0 => true,
+        1 => segwit.byte_iter().count() == TAPROOT_PROGRAM,
+        _ => false,
+    };
+    if supported { Ok(text.to_ascii_lowercase()) } else { Err(AddressError::WrongForm) }
+}

@@ -1,0 +1,20 @@
+//! Crypto deposits and withdrawals, settled in BRL.
+
+mod address;
+mod amount;
+mod currency;
+mod minimum;
+mod processor_id;
+pub mod quote;
+pub mod rate;
+pub mod rounding;
+mod side;
+
+pub use address::{Address, AddressError};
+pub use amount::{CryptoAmount, CryptoAmountError};
+pub use currency::{Currency, UnsupportedCurrency};
+pub use minimum::Minimum;
+pub use processor_id::{ProcessorId, ProcessorIdError};
+pub use quote::Quote;
+pub use rate::{Rate, RateError, RateInputs};
+pub use side::Side;
