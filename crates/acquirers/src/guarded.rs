@@ -228,8 +228,8 @@ impl Acquirer for Guarded {
         self.guard_aside("send_defense", budget, work).await
     }
 
-    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
-        self.inner.notices(body)
+    fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
+        self.inner.callbacks(body)
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {

@@ -82,8 +82,8 @@ fn signals(
         Some((Signal::Tick, interval))
     });
     let hints = stream::unfold(queue, async |queue| {
-        let lanes = queue.hinted().await;
-        Some((Signal::Hint(lanes), queue))
+        let queues = queue.hinted().await;
+        Some((Signal::Hint(queues), queue))
     });
     let end = async move {
         // An error means that the sender was dropped: the service has ended.
@@ -119,9 +119,9 @@ mod tests {
         assert_eq!(signals.next().await, Some(Signal::Tick));
         assert_eq!(begun.elapsed().as_secs(), 1);
         let delivery = a_test_delivery(&endpoint);
-        let lane = delivery.lane;
+        let queue = delivery.queue;
         store.put(vec![delivery], None).await.unwrap();
-        assert_eq!(signals.next().await, Some(Signal::Hint(vec![lane])));
+        assert_eq!(signals.next().await, Some(Signal::Hint(vec![queue])));
         assert_eq!(begun.elapsed().as_secs(), 1, "without waiting for the time");
         stop.send_replace(true);
         assert_eq!(signals.next().await, Some(Signal::Stop));

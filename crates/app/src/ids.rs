@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cais_ports::{Clock, Ids};
+use cais_ports::{Clock, IdGenerator};
 use ring::rand::{SecureRandom, SystemRandom};
 use uuid::Uuid;
 
@@ -46,7 +46,7 @@ impl UuidV7 {
     }
 }
 
-impl Ids for UuidV7 {
+impl IdGenerator for UuidV7 {
     fn next_uuid(&self) -> Uuid {
         let now_ms = u64::try_from(self.clock.now().as_millisecond()).unwrap_or(0);
         let random = self.random();

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use cais_domain::ids::DeliveryId;
 use cais_domain::webhook::WebhookUrl;
 use cais_ports::{
-    AttemptOutcome, ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueLanes, FinishedAttempt, Lane, NewDelivery,
-    Outgoing, QueryError, Sent, UrlRefusal, WebhookSender,
+    AttemptOutcome, ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueQueues, EndpointQueue, FinishedAttempt,
+    NewDelivery, Outgoing, QueryError, Sent, UrlRefusal, WebhookSender,
 };
 use jiff::Timestamp;
 use metrics::{counter, gauge, histogram};
@@ -57,8 +57,13 @@ impl DeliveryQueue for MeasuredQueue {
         self.0.put(deliveries, most).await
     }
 
-    async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
-        let due = self.0.due_lanes(now, after, limit).await?;
+    async fn due_queues(
+        &self,
+        now: Timestamp,
+        after: Option<EndpointQueue>,
+        limit: u32,
+    ) -> Result<DueQueues, QueryError> {
+        let due = self.0.due_queues(now, after, limit).await?;
         // The count stops at 10,000.
         gauge!(BACKLOG).set(f64::from(u32::try_from(due.backlog).unwrap_or(u32::MAX)));
         let waited = due.oldest_due_at.map_or(0.0, |since| now.duration_since(since).as_secs_f64());
@@ -88,11 +93,11 @@ impl DeliveryQueue for MeasuredQueue {
         self.0.cancel_stale(limit).await
     }
 
-    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError> {
-        self.0.forget_failures(lane).await
+    async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
+        self.0.forget_failures(queue).await
     }
 
-    async fn hinted(&self) -> Vec<Lane> {
+    async fn hinted(&self) -> Vec<EndpointQueue> {
         self.0.hinted().await
     }
 }
@@ -149,7 +154,7 @@ mod tests {
 
     use cais_ports::{DeliveryAttempt, Health, Store as _};
     use cais_testkit::MemoryStore;
-    use cais_testkit::builders::{a_test_delivery, an_account, an_endpoint, lane_of, start, steps};
+    use cais_testkit::builders::{a_test_delivery, an_account, an_endpoint, queue_of, start, steps};
     use jiff::ToSpan as _;
     use metrics_exporter_prometheus::PrometheusBuilder;
 
@@ -174,10 +179,10 @@ mod tests {
             let queue = MeasuredQueue::new(store);
             queue.put(vec![a_test_delivery(&endpoint), a_test_delivery(&endpoint)], None).await.unwrap();
             let now = start() + 7.seconds();
-            queue.due_lanes(now, None, 10).await.unwrap();
-            let lanes = vec![lane_of(&endpoint)];
+            queue.due_queues(now, None, 10).await.unwrap();
+            let queues = vec![queue_of(&endpoint)];
             let claim =
-                DeliveryClaim { lanes, now, lease_until: now + 30.seconds(), per_endpoint: 8, at_once: 8, limit: 8 };
+                DeliveryClaim { queues, now, lease_until: now + 30.seconds(), per_endpoint: 8, at_once: 8, limit: 8 };
             let claimed = queue.claim(claim).await.unwrap();
             let outcomes = [AttemptOutcome::Succeeded, AttemptOutcome::Retry { due_at: now + 60.seconds() }];
             let finished = claimed.iter().zip(outcomes).map(|(one, outcome)| FinishedAttempt {

@@ -2,7 +2,7 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::infraction::ALERT_HOURS;
-use cais_ports::{NoticeCounts, OpenMoney};
+use cais_ports::{CallbackCounts, OpenMoney};
 use cais_use_cases::reconcile::Standing;
 use jiff::Timestamp;
 use metrics::{counter, gauge};
@@ -64,7 +64,7 @@ pub fn announce() {
 }
 
 /// Sets the gauges of open and unmatched callbacks. An acquirer without any is set to zero.
-pub fn show_callbacks(names: &[AcquirerName], counts: &NoticeCounts) {
+pub fn show_callbacks(names: &[AcquirerName], counts: &CallbackCounts) {
     gauge!(CALLBACKS_OPEN).set(float(counts.open.values().sum()));
     for name in names {
         let unmatched = counts.unmatched.get(name).copied().unwrap_or_default();

@@ -24,7 +24,7 @@ use crate::signals::Signals;
 use crate::wiring::{self, Foundation};
 use crate::{addresses, callbacks, descriptors, measures, metric_table, sandbox_file, workers};
 use cais_http_api::{
-    AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve,
+    AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerWakeups, serve,
 };
 
 /// Seconds for requests in flight after shutdown begins; the API answers within 10 s.
@@ -141,7 +141,7 @@ impl Service {
         }
         let (stop, stopped) = watch::channel(false);
         let draining = Arc::new(AtomicBool::new(false));
-        let bells = WorkerBells::default();
+        let wakeups = WorkerWakeups::default();
         let tokens = callbacks::tokens(&config, &acquirers, foundation.keyed_hash.as_ref());
         let state = AppState {
             ports: ports.clone(),
@@ -155,7 +155,7 @@ impl Service {
                 .as_ref()
                 .map(|(sandbox, name)| controls(sandbox.control(), name.clone(), Arc::clone(&foundation.clock))),
             callbacks: CallbackPaths::new(tokens.iter().map(|(name, token)| (name.clone(), token.as_str()))),
-            wake: bells.clone(),
+            wake: wakeups.clone(),
             metrics_handle: metrics_handle.clone(),
             draining: Arc::clone(&draining),
             telemetry: Telemetry::new(),
@@ -176,7 +176,7 @@ impl Service {
         let public_url = config.public_url.clone().filter(|_| sandbox.is_none());
         let base = public_url.unwrap_or_else(|| format!("http://{}", addresses::reachable(listen)));
         let registrations = callbacks::register(&acquirers, &base, &tokens, &stopped);
-        let loops = workers::start(&ports, &bells, &stopped);
+        let loops = workers::start(&ports, &wakeups, &stopped);
         let deliveries = Deliveries::start(&ports, &stopped);
         addresses::write(&config.data_dir, listen, admin).context("addresses.json cannot be written")?;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

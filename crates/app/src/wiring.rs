@@ -10,11 +10,11 @@ use cais_acquirers::{BacenAcquirer, BacenConfig, Certificate, EfiAcquirer, Route
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_persistence::{Persistence, StoreConfig, migrations};
-use cais_ports::{Acquirer, Acquirers, DeliveryQueue, Ids, KeyedHash, RateLimits, WebhookSender};
+use cais_ports::{Acquirer, Acquirers, DeliveryQueue, IdGenerator, KeyedHash, RateLimits, WebhookSender};
 use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
 use cais_sandbox::{Credentials, JournalError, Sandbox, SandboxConfig, SandboxError};
 use cais_use_cases::Ports;
-use cais_use_cases::notices::OpenCallbacks;
+use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 use jiff::Timestamp;
@@ -38,7 +38,7 @@ pub struct Foundation {
     pub clock: Arc<OffsetClock>,
     /// Hashes under the master key.
     pub keyed_hash: Arc<dyn KeyedHash>,
-    ids: Arc<dyn Ids>,
+    ids: Arc<dyn IdGenerator>,
     deliveries: Arc<dyn DeliveryQueue>,
     webhooks: Arc<dyn WebhookSender>,
     persistence: Persistence,
@@ -53,7 +53,7 @@ impl Foundation {
         make_data_dir(config)?;
         prepare_schema(config).await?;
         let clock = Arc::new(OffsetClock::new());
-        let ids: Arc<dyn Ids> = Arc::new(UuidV7::new(clock.clone()));
+        let ids: Arc<dyn IdGenerator> = Arc::new(UuidV7::new(clock.clone()));
         let store = StoreConfig {
             read_connections: config.store.readers,
             lanes: config.store.lanes,

@@ -6,14 +6,15 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use cais_use_cases::{
-    Pass, Ports, WorkError, charges, housekeeping, infractions, notices, payouts, reconcile, refunds, releases, resume,
+    Pass, Ports, WorkError, callbacks, charges, housekeeping, infractions, payouts, reconcile, refunds, releases,
+    resume,
 };
 use futures_util::FutureExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::{logging, measures};
-use cais_http_api::{Bell, WorkerBells};
+use cais_http_api::{Wakeup, WorkerWakeups};
 
 /// The logged error of a pass that panicked; the panic itself is on standard error.
 const PANICKED: &str = "the pass panicked";
@@ -28,20 +29,20 @@ struct Rhythm {
     name: &'static str,
     every: Duration,
     /// Notified when there is new work.
-    bell: Option<Bell>,
+    bell: Option<Wakeup>,
 }
 
 /// Starts every loop. Each ends after its pass once `stop` turns true.
 #[must_use]
-pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -> JoinSet<()> {
+pub fn start(ports: &Ports, wakeups: &WorkerWakeups, stop: &watch::Receiver<bool>) -> JoinSet<()> {
     let mut loops = JoinSet::new();
     let rhythm = |name, every_s, bell| Rhythm { name, every: Duration::from_secs(every_s), bell };
     let start = |loops: &mut JoinSet<()>, rhythm, pass: fn(Ports) -> Work| {
         let ports = ports.clone();
         loops.spawn(run(rhythm, stop.clone(), move || pass(ports.clone())));
     };
-    start(&mut loops, rhythm("notices", 1, Some(bells.notices.clone())), |ports| {
-        Box::pin(async move { notices::process::run_once(&ports).await })
+    start(&mut loops, rhythm("callbacks", 1, Some(wakeups.callbacks.clone())), |ports| {
+        Box::pin(async move { callbacks::process::run_once(&ports).await })
     });
     start(&mut loops, rhythm("counts", 15, None), |ports| Box::pin(async move { count_open(&ports).await }));
     start(&mut loops, rhythm("expire", 1, None), |ports| {
@@ -59,7 +60,7 @@ pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -
     start(&mut loops, rhythm("defenses", 1, None), |ports| {
         Box::pin(async move { infractions::resume::run_once(&ports).await })
     });
-    start(&mut loops, rhythm("alerts", 60, Some(bells.deadlines.clone())), |ports| {
+    start(&mut loops, rhythm("alerts", 60, Some(wakeups.deadlines.clone())), |ports| {
         Box::pin(async move { alerts(&ports).await })
     });
     start(&mut loops, rhythm("releases", 1, None), |ports| Box::pin(async move { releases::run_once(&ports).await }));
@@ -73,7 +74,7 @@ pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -
 
 /// Updates the metrics of open and unmatched callbacks, and of open payouts and refunds.
 async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
-    let counts = notices::count(ports).await?;
+    let counts = callbacks::count(ports).await?;
     measures::show_callbacks(&ports.acquirers.names(), &counts);
     let now = ports.clock.now();
     measures::show_open("payout", ports.queries.count_open_payouts().await?, now);
@@ -169,7 +170,7 @@ where
 }
 
 /// Waits for a notification; forever without a signal.
-async fn ring(bell: Option<&Bell>) {
+async fn ring(bell: Option<&Wakeup>) {
     match bell {
         Some(bell) => bell.rung().await,
         None => std::future::pending().await,
@@ -185,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    fn rhythm(bell: Option<Bell>) -> Rhythm {
+    fn rhythm(bell: Option<Wakeup>) -> Rhythm {
         Rhythm { name: "test", every: Duration::from_secs(1), bell }
     }
 
@@ -247,7 +248,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn notified_loop_wakes_at_once() {
         let (stop, stopped) = watch::channel(false);
-        let bell = Bell::default();
+        let bell = Wakeup::default();
         let passes = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&passes);
         let looped = tokio::spawn(run(rhythm(Some(bell.clone())), stopped, move || {
@@ -257,7 +258,7 @@ mod tests {
         let started = tokio::time::Instant::now();
         for _ in 0..100 {
             let before = passes.load(Ordering::SeqCst);
-            bell.ring();
+            bell.notify();
             while passes.load(Ordering::SeqCst) == before {
                 tokio::task::yield_now().await;
             }

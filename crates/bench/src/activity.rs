@@ -12,7 +12,7 @@ use cais_domain::payout::{Payout, PayoutStep, PayoutTerms};
 use cais_domain::split::Split;
 use cais_domain::text::{LineBreaks, Text};
 use cais_persistence::Persistence;
-use cais_ports::{ChangeSet, Ids, Store as _, Write};
+use cais_ports::{ChangeSet, IdGenerator, Store as _, Write};
 use cais_testkit::builders::{
     a_payment, a_recipient, a_split, an_end_to_end_id, fresh, in_status, main_acquirer, payout_terms, start, terms,
 };
@@ -23,7 +23,7 @@ use crate::numbers::count;
 /// Rows per change set.
 const AT_ONCE: usize = 500;
 /// The ids that the store uses per transfer: its own, and one for each side. Another number would mix the rows less
-/// well, which readers of a timeline notice.
+/// well, which readers of a timeline callback.
 const IDS_OF_TRANSFER: u64 = 3;
 /// 2026-01-01T00:00:00Z, the instant of the first identifier.
 const FIRST_MS: u64 = 1_767_225_600_000;
@@ -44,7 +44,7 @@ impl Calendar {
     }
 }
 
-impl Ids for Calendar {
+impl IdGenerator for Calendar {
     fn next_uuid(&self) -> Uuid {
         uuid(self.next.fetch_add(1, Ordering::Relaxed), 0)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use cais_persistence::{DatabaseUrl, Persistence, StoreConfig, migrations};
-use cais_ports::Ids;
+use cais_ports::IdGenerator;
 use cais_testkit::SequentialIds;
 use cais_testkit::postgres::{Cluster, Options};
 use clap::ValueEnum;
@@ -145,7 +145,7 @@ impl<'a> Place<'a> {
     ///
     /// # Errors
     /// If the database cannot be opened.
-    pub async fn open_with(&self, ids: Arc<dyn Ids>) -> Result<Persistence> {
+    pub async fn open_with(&self, ids: Arc<dyn IdGenerator>) -> Result<Persistence> {
         self.migrate().await?;
         open_with(&self.url, ids).await
     }
@@ -205,7 +205,7 @@ pub async fn open(url: &str) -> Result<Persistence> {
 ///
 /// # Errors
 /// If the database cannot be opened.
-pub async fn open_with(url: &str, ids: Arc<dyn Ids>) -> Result<Persistence> {
+pub async fn open_with(url: &str, ids: Arc<dyn IdGenerator>) -> Result<Persistence> {
     let config = StoreConfig::new(DatabaseUrl::parse(url)?);
     tokio::task::spawn_blocking(move || Persistence::open(&config, &ids)).await?.context("the store cannot be opened")
 }

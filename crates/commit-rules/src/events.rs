@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ChangeSet, CommitError, Ids, Lane, NewDelivery, NewEvent};
+use cais_ports::{ChangeSet, CommitError, EndpointQueue, IdGenerator, NewDelivery, NewEvent};
 
 use crate::effects::{Effects, NumberedEvent, Side};
 use crate::snapshot::{LedgerSnapshot, written_endpoints};
@@ -18,7 +18,7 @@ use crate::snapshot::{LedgerSnapshot, written_endpoints};
 pub(crate) fn number<'a>(
     ledger: &LedgerSnapshot,
     change: &'a ChangeSet,
-    ids: &dyn Ids,
+    ids: &dyn IdGenerator,
     effects: &mut Effects<'a>,
 ) -> Result<(), CommitError> {
     for event in &change.events {
@@ -31,7 +31,7 @@ pub(crate) fn number<'a>(
         let matching = matching.values().filter(|one| one.subscribes_to(event.kind, event.postback.as_ref()));
         effects.deliveries.extend(matching.map(|endpoint| NewDelivery {
             id: DeliveryId::new(ids.next_uuid()),
-            lane: Lane { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch },
+            queue: EndpointQueue { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch },
             event: event.id,
             kind: event.kind,
             sequence: Some(sequence),

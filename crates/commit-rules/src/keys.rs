@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use cais_ports::{ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, ReservationKey};
+use cais_ports::{ChangeSet, CommitError, IdempotencyChange, IdempotencyRecord, IdempotencyRef, ReservationKey};
 use jiff::Timestamp;
 
 use crate::record::{RecordChange, RecordKey};
@@ -11,7 +11,7 @@ use crate::record::{RecordChange, RecordKey};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeySnapshot {
     /// The idempotency records.
-    pub idempotency_records: BTreeMap<ClaimRef, Claim>,
+    pub idempotency_records: BTreeMap<IdempotencyRef, IdempotencyRecord>,
     /// The owner of each unique value.
     pub owners: HashMap<ReservationKey, String>,
     /// The version of each record.
@@ -30,10 +30,10 @@ impl KeySnapshot {
         let Some(wanted) = &change.claim else { return Ok(()) };
         let found = self.idempotency_records.get(wanted.name());
         let held = match wanted {
-            ClaimChange::Take(_) => None,
-            ClaimChange::Retake { fence, .. }
-            | ClaimChange::Answer { fence, .. }
-            | ClaimChange::Release { fence, .. } => Some(*fence),
+            IdempotencyChange::Take(_) => None,
+            IdempotencyChange::Retake { fence, .. }
+            | IdempotencyChange::Answer { fence, .. }
+            | IdempotencyChange::Release { fence, .. } => Some(*fence),
         };
         match (found, held) {
             (None, None) => Ok(()),
@@ -90,9 +90,9 @@ impl KeySnapshot {
         self.versions.extend(change.writes.iter().filter_map(RecordChange::of).map(RecordChange::after));
     }
 
-    fn apply_idempotency_record(&mut self, wanted: &ClaimChange, at: Timestamp) {
-        if let ClaimChange::Take(new) = wanted {
-            let record = Claim {
+    fn apply_idempotency_record(&mut self, wanted: &IdempotencyChange, at: Timestamp) {
+        if let IdempotencyChange::Take(new) = wanted {
+            let record = IdempotencyRecord {
                 name: new.name.clone(),
                 fingerprint: new.fingerprint,
                 resource: new.resource.clone(),
@@ -107,17 +107,17 @@ impl KeySnapshot {
         }
         let Some(record) = self.idempotency_records.get_mut(wanted.name()) else { return };
         match wanted {
-            ClaimChange::Take(_) => {}
-            ClaimChange::Retake { fence, lease_until, .. } => {
+            IdempotencyChange::Take(_) => {}
+            IdempotencyChange::Retake { fence, lease_until, .. } => {
                 record.fence = fence.saturating_add(1);
                 record.lease_until = *lease_until;
                 record.due_at = Some(*lease_until);
             }
-            ClaimChange::Answer { answer, .. } => {
+            IdempotencyChange::Answer { answer, .. } => {
                 record.answer = Some(answer.clone());
                 record.due_at = None;
             }
-            ClaimChange::Release { due_at, .. } => {
+            IdempotencyChange::Release { due_at, .. } => {
                 record.lease_until = at;
                 record.due_at = *due_at;
             }

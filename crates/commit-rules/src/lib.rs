@@ -28,7 +28,7 @@ pub use needs::LedgerNeeds;
 pub use record::{RecordChange, RecordKey};
 pub use snapshot::{Balance, Blocks, Endpoints, LedgerSnapshot, Mode, Snapshot};
 
-use cais_ports::{ChangeSet, CommitError, Ids};
+use cais_ports::{ChangeSet, CommitError, IdGenerator};
 
 use postings::Postings;
 
@@ -37,13 +37,17 @@ use postings::Postings;
 /// # Errors
 /// The refusal of the first check that fails; the snapshot is unchanged. [`CommitError::Corrupt`] if the change set moves no positive amount
 /// in a transfer, inserts a record that exists, or needs a ledger row that the snapshot lacks.
-pub fn judge<'a>(snapshot: &mut Snapshot, change: &'a ChangeSet, ids: &dyn Ids) -> Result<Effects<'a>, CommitError> {
+pub fn judge<'a>(
+    snapshot: &mut Snapshot,
+    change: &'a ChangeSet,
+    ids: &dyn IdGenerator,
+) -> Result<Effects<'a>, CommitError> {
     let effects = decide(snapshot, change, ids)?;
     snapshot.apply(change, &effects);
     Ok(effects)
 }
 
-fn decide<'a>(snapshot: &Snapshot, change: &'a ChangeSet, ids: &dyn Ids) -> Result<Effects<'a>, CommitError> {
+fn decide<'a>(snapshot: &Snapshot, change: &'a ChangeSet, ids: &dyn IdGenerator) -> Result<Effects<'a>, CommitError> {
     if snapshot.mode == Mode::Pessimistic {
         snapshot.keys.check(change)?;
     }

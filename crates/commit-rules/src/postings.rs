@@ -7,7 +7,7 @@ use cais_domain::block::{self, Block, BlockChange};
 use cais_domain::ids::{AccountId, EntryId, TransferId};
 use cais_domain::ledger::{Bucket, LedgerAccount, Overdraft, Transfer};
 use cais_domain::money::{Money, MoneyError};
-use cais_ports::{ChangeSet, CommitError, Ids};
+use cais_ports::{ChangeSet, CommitError, IdGenerator};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ const STEP_BITS: u128 = 0xFFFF_FFFF;
 /// The entries of one change set, and what differs from the snapshot after them.
 pub(crate) struct Postings<'s, 'a> {
     ledger: &'s LedgerSnapshot,
-    ids: &'s dyn Ids,
+    ids: &'s dyn IdGenerator,
     at: Timestamp,
     entries: Vec<Entry<'a>>,
     balances: BTreeMap<LedgerAccount, Balance>,
@@ -39,7 +39,7 @@ impl<'s, 'a> Postings<'s, 'a> {
     pub(crate) fn simulate(
         ledger: &'s LedgerSnapshot,
         change: &'a ChangeSet,
-        ids: &'s dyn Ids,
+        ids: &'s dyn IdGenerator,
     ) -> Result<Effects<'a>, CommitError> {
         let (entries, balances, blocks) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
         let mut postings = Self { ledger, ids, at: change.at, entries, balances, blocks };

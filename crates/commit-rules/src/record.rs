@@ -3,7 +3,7 @@
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, EndpointId, InfractionId, NoticeId, PayoutId, RefundId};
+use cais_domain::ids::{AccountId, CallbackId, ChargeId, EndpointId, InfractionId, PayoutId, RefundId};
 use cais_ports::{UpstreamList, Write};
 
 /// The key of a record.
@@ -16,7 +16,7 @@ pub enum RecordKey {
     /// A charge.
     Charge(AccountId, ChargeId),
     /// A callback from upstream.
-    Notice(NoticeId),
+    Callback(CallbackId),
     /// A release, by the Pix that brought the money.
     Release(AccountId, EndToEndId),
     /// A payout.
@@ -51,8 +51,8 @@ impl RecordChange {
             Write::UpdateKey(one) => Self::Update(RecordKey::Key(one.prefix.clone()), one.version),
             Write::InsertCharge(one) => Self::Insert(RecordKey::Charge(one.account, one.id)),
             Write::UpdateCharge(one) => Self::Update(RecordKey::Charge(one.account, one.id), one.version),
-            Write::InsertNotice(one) => Self::Insert(RecordKey::Notice(one.id)),
-            Write::UpdateNotice(one) => Self::Update(RecordKey::Notice(one.id), one.version),
+            Write::InsertCallback(one) => Self::Insert(RecordKey::Callback(one.id)),
+            Write::UpdateCallback(one) => Self::Update(RecordKey::Callback(one.id), one.version),
             Write::InsertRelease(one) => Self::Insert(RecordKey::Release(one.account, one.end_to_end_id.clone())),
             Write::UpdateRelease(one) => {
                 Self::Update(RecordKey::Release(one.account, one.end_to_end_id.clone()), one.version)

@@ -85,7 +85,7 @@ pub fn is_over(payload: &mut Payload) -> bool {
 }
 
 fn too_large(max_bytes: usize) -> ApiError {
-    ApiError::new(ErrorCode::PayloadTooLarge).saying(format!("The body must have at most {max_bytes} bytes."))
+    ApiError::new(ErrorCode::PayloadTooLarge).with_message(format!("The body must have at most {max_bytes} bytes."))
 }
 
 fn unfinished(what: &'static str) -> ApiError {

@@ -43,7 +43,7 @@ impl Call<'_> {
 ///
 /// # Errors
 /// `service_unavailable` if the work exceeds the time limit (the work continues), `internal_error` if it panicked.
-pub async fn to_the_end<T: 'static>(work: impl Future<Output = T> + 'static) -> Result<T, ApiError> {
+pub async fn run_detached<T: 'static>(work: impl Future<Output = T> + 'static) -> Result<T, ApiError> {
     let work = trace::scope(trace::current(), work.in_current_span());
     let task = actix_web::rt::spawn(work);
     match tokio::time::timeout(ANSWER_WITHIN, task).await {
@@ -58,7 +58,7 @@ mod tests {
 
     #[actix_web::test]
     async fn detached_work_keeps_the_trace_of_its_request() {
-        let ran = trace::scope(Some("00-trace".into()), to_the_end(async { trace::current() })).await;
+        let ran = trace::scope(Some("00-trace".into()), run_detached(async { trace::current() })).await;
         assert_eq!(ran.ok().flatten().as_deref(), Some("00-trace"));
     }
 }

@@ -2,11 +2,11 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_strict_json::Issue;
-use cais_use_cases::notices::{self, ReceiveError};
+use cais_use_cases::callbacks::{self, ReceiveError};
 use ring::hmac;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::call::{Call, to_the_end};
+use super::call::{Call, run_detached};
 use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use super::reply::Reply;
 use super::routes::Params;
@@ -104,15 +104,15 @@ const fn callback(pattern: &'static str) -> Route {
 async fn receive(call: &Call<'_>) -> Result<Reply, ApiError> {
     let acquirer = call.state.callbacks.admit(&call.params)?.clone();
     let (state, body) = (call.state.clone(), call.body.clone());
-    let kept = to_the_end(async move { notices::receive(&state.ports, &acquirer, body).await }).await?;
+    let kept = run_detached(async move { callbacks::receive(&state.ports, &acquirer, body).await }).await?;
     kept.map_err(|error| match error {
         ReceiveError::Malformed(reason) => ApiError::invalid(vec![Issue::new("", reason)]),
         ReceiveError::Full => ApiError::new(ErrorCode::ServiceUnavailable).retry_after(FULL_RETRY_AFTER_S),
         ReceiveError::NotConfigured | ReceiveError::Store(_) => {
-            ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(error.to_string())
+            ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(error.to_string())
         }
     })?;
-    call.state.wake.notices.ring();
+    call.state.wake.callbacks.notify();
     Ok(Reply::empty())
 }
 

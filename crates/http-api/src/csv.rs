@@ -84,7 +84,7 @@ impl Exports {
             return Ok(ExportPlace { exports: self.clone(), account });
         }
         let error = ApiError::new(ErrorCode::RateLimitExceeded).retry_after(RETRY_AFTER_S);
-        Err(error.saying("Another file of this account is being written: read it to its end first."))
+        Err(error.with_message("Another file of this account is being written: read it to its end first."))
     }
 }
 

@@ -132,7 +132,7 @@ pub fn root(request: &HeaderMap) -> Result<Reply, ApiError> {
     }
     let text =
         "The path does not exist. The API is described at /docs, and by its OpenAPI document at /v1/openapi.json.";
-    Err(ApiError::new(ErrorCode::NotFound).saying(text))
+    Err(ApiError::new(ErrorCode::NotFound).with_message(text))
 }
 
 /// Redirects from `/docs` to `/docs/`: the pages use relative links.

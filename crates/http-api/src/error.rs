@@ -10,7 +10,7 @@ use cais_domain::ids::RequestId;
 use cais_ports::QueryError;
 use cais_strict_json::Issue;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
-use cais_use_cases::trouble::Trouble;
+use cais_use_cases::store_error::StoreError;
 use cais_use_cases::upstream_order::CreateError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -186,10 +186,10 @@ impl ApiError {
         let error = match issues.as_slice() {
             [] => error,
             [only] if only.path.is_empty() => {
-                error.saying(format!("The request is not valid: the body {}.", only.message))
+                error.with_message(format!("The request is not valid: the body {}.", only.message))
             }
-            [only] => error.saying(format!("The request is not valid: {} {}.", only.path, only.message)),
-            all => error.saying(format!("The request is not valid: {} problems, listed in issues.", all.len())),
+            [only] => error.with_message(format!("The request is not valid: {} {}.", only.path, only.message)),
+            all => error.with_message(format!("The request is not valid: {} problems, listed in issues.", all.len())),
         };
         Self { issues, ..error }
     }
@@ -197,12 +197,12 @@ impl ApiError {
     /// Returns the error for a bug or a damaged store, with the cause for the log.
     #[must_use]
     pub fn internal(cause: impl Into<String>) -> Self {
-        Self::new(ErrorCode::InternalError).because(cause)
+        Self::new(ErrorCode::InternalError).with_cause(cause)
     }
 
     /// Returns the error with another message.
     #[must_use]
-    pub fn saying(self, message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn with_message(self, message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), ..self }
     }
 
@@ -214,7 +214,7 @@ impl ApiError {
 
     /// Returns the error with a cause for the log.
     #[must_use]
-    pub fn because(self, cause: impl Into<String>) -> Self {
+    pub fn with_cause(self, cause: impl Into<String>) -> Self {
         Self { cause: Some(cause.into()), ..self }
     }
 
@@ -291,7 +291,7 @@ impl From<NotPermitted> for ApiError {
             NotPermitted::KycNotApproved => ErrorCode::KycNotApproved,
             NotPermitted::FeatureDisabled(_) => ErrorCode::FeatureDisabled,
         };
-        Self::new(code).saying(format!("Not permitted: {reason}."))
+        Self::new(code).with_message(format!("Not permitted: {reason}."))
     }
 }
 
@@ -299,7 +299,7 @@ impl From<ExternalIdConflict> for ApiError {
     fn from(ExternalIdConflict { owner, fields }: ExternalIdConflict) -> Self {
         let fields = fields.join(" and another ");
         Self::new(ErrorCode::ExternalIdConflict)
-            .saying(format!("The external_id belongs to {owner}, which has another {fields}."))
+            .with_message(format!("The external_id belongs to {owner}, which has another {fields}."))
     }
 }
 
@@ -330,20 +330,20 @@ impl From<QueryError> for ApiError {
     fn from(error: QueryError) -> Self {
         match error {
             QueryError::Unavailable(_) => {
-                Self::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(error.to_string())
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(error.to_string())
             }
             QueryError::Corrupt(_) => Self::internal(error.to_string()),
         }
     }
 }
 
-impl From<Trouble> for ApiError {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Unavailable(_) => {
-                Self::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(trouble.to_string())
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) => {
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(error.to_string())
             }
-            Trouble::Internal(cause) => Self::internal(cause),
+            StoreError::Internal(cause) => Self::internal(cause),
         }
     }
 }

@@ -36,14 +36,14 @@ pub fn live() -> Reply {
 /// webhooks or is not migrated. The message names the reason and no secret.
 pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
     let not_ready =
-        |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(cause);
+        |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(cause);
     if state.draining.load(Ordering::Relaxed) {
         let error = not_ready("the process is about to stop".to_owned());
         return Err(ApiError { is_expected: true, ..error });
     }
     match tokio::time::timeout(READY_WITHIN, state.ports.maintenance.ready()).await {
         Ok(Ok(())) => Ok(live()),
-        Ok(Err(error)) => Err(not_ready(error.to_string()).saying(error.to_string())),
+        Ok(Err(error)) => Err(not_ready(error.to_string()).with_message(error.to_string())),
         Err(_) => Err(not_ready("the store did not answer in time".to_owned())),
     }
 }

@@ -48,7 +48,7 @@ pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};
 pub use csv::Exports;
 pub use sandbox::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
 pub use server::{ServeOptions, Servers, serve};
-pub use state::{AppState, Bell, WorkerBells};
+pub use state::{AppState, Wakeup, WorkerWakeups};
 pub use telemetry::Telemetry;
 
 #[cfg(test)]

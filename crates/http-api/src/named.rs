@@ -41,7 +41,7 @@ pub fn alone<K: IdKind>(call: &Call<'_>, issues: &Issues) -> Option<ResourceName
 /// Returns the error of a failed read of a resource; `missing` is the message for an unknown name.
 pub fn fetch_error(error: FetchError, missing: &'static str) -> ApiError {
     match error {
-        FetchError::NotFound => ApiError::new(ErrorCode::NotFound).saying(missing),
+        FetchError::NotFound => ApiError::new(ErrorCode::NotFound).with_message(missing),
         FetchError::InProgress { retry_after_s } => {
             ApiError::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
         }

@@ -15,7 +15,7 @@ use actix_web::http::header::{
 use actix_web::web::Bytes;
 use cais_domain::ids::RequestId;
 use cais_ports::RateDecision;
-use cais_use_cases::Answer;
+use cais_use_cases::Response;
 use futures_util::stream::{self, Stream};
 
 use super::connections::RequestGuard;
@@ -146,7 +146,7 @@ impl Reply {
     ///
     /// # Errors
     /// `internal_error` if the status is invalid.
-    pub fn answer(answer: Answer) -> Result<Self, ApiError> {
+    pub fn answer(answer: Response) -> Result<Self, ApiError> {
         let status = StatusCode::from_u16(answer.status).map_err(|error| ApiError::internal(error.to_string()))?;
         Ok(Self { status, replay_of: answer.replay_of, ..Self::json(answer.body) })
     }

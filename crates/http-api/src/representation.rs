@@ -21,7 +21,7 @@ use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ApiKeyRecord, Representation, SplitCredit};
+use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit};
 use cais_qr_code::QrImages;
 
 use self::transaction::TransactionRow;
@@ -42,7 +42,7 @@ impl JsonRepresentation {
     }
 }
 
-impl Representation for JsonRepresentation {
+impl ResourceRenderer for JsonRepresentation {
     fn charge(&self, charge: &Charge) -> Vec<u8> {
         // A code that can no longer be paid has no image, so that no payer scans the code.
         let payable = charge.state.issued().filter(|_| charge.state.status() == ChargeStatus::Pending);
@@ -84,7 +84,7 @@ impl Representation for JsonRepresentation {
 
     fn insufficient_balance(&self, request: RequestId, needed: Money, available: Money) -> Vec<u8> {
         let message = format!("Insufficient available balance: {needed} needed, {available} available.");
-        ApiError::new(ErrorCode::InsufficientBalance).saying(message).body(request)
+        ApiError::new(ErrorCode::InsufficientBalance).with_message(message).body(request)
     }
 }
 

@@ -25,7 +25,7 @@ pub use self::institution::{FaultMode, Institution, InstitutionError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::call::{Call, to_the_end};
+use super::call::{Call, run_detached};
 use super::charges;
 use super::error::{ApiError, ErrorCode};
 use super::reply::Reply;
@@ -175,7 +175,7 @@ async fn move_charge(
             fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await.map_err(charges::fetch_error);
         after
     };
-    let charge = to_the_end(work).await??;
+    let charge = run_detached(work).await??;
     Ok(Reply::json(call.state.ports.representation.charge(&charge)))
 }
 
@@ -259,7 +259,7 @@ async fn clock(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
         Ok(())
     })
     .await?;
-    call.state.wake.deadlines.ring();
+    call.state.wake.deadlines.notify();
     Ok(Reply::json(to_json(&Clock { offset_s })))
 }
 

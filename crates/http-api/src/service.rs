@@ -131,7 +131,7 @@ async fn handle(
         }
         Found::Nothing => {
             let text = "The path does not exist. The paths of the API begin with /v1, and /docs lists them.";
-            return Err(ApiError::new(ErrorCode::NotFound).saying(text));
+            return Err(ApiError::new(ErrorCode::NotFound).with_message(text));
         }
     };
     let caller = permitted(route, visit.caller.as_ref())?;
@@ -159,7 +159,7 @@ async fn authenticate(state: &AppState, request: &HttpRequest, visit: &mut Visit
     }
     if !state.failures.permits(visit.client, Instant::now()) {
         let error = unauthenticated(ErrorCode::RateLimitExceeded, auth_failures::LIMITED.to_owned());
-        let error = error.saying("Too many requests with an invalid API key from this address.");
+        let error = error.with_message("Too many requests with an invalid API key from this address.");
         return Err(ApiError { is_expected: true, ..error.retry_after(auth_failures::RETRY_AFTER_S) });
     }
     match state.keys.authenticate(&token, visit.client).await {
@@ -175,7 +175,7 @@ async fn authenticate(state: &AppState, request: &HttpRequest, visit: &mut Visit
 /// Returns the error for an unauthenticated caller; `reason` is for the log and the metrics only.
 fn unauthenticated(code: ErrorCode, reason: String) -> ApiError {
     metrics::counter!(auth_failures::TOTAL, "reason" => reason.clone()).increment(1);
-    ApiError::new(code).because(reason)
+    ApiError::new(code).with_cause(reason)
 }
 
 fn too_many(state: &AppState, rate: RateDecision) -> ApiError {
@@ -197,7 +197,7 @@ fn permitted<'c>(route: &Route, caller: Option<&'c Arc<Caller>>) -> Result<Optio
 }
 
 fn lacks(scope: Scope) -> ApiError {
-    ApiError::new(ErrorCode::InsufficientScope).saying(format!("The API key does not have the scope {scope}."))
+    ApiError::new(ErrorCode::InsufficientScope).with_message(format!("The API key does not have the scope {scope}."))
 }
 
 async fn dispatch(route: &Route, call: &Call<'_>, caller: Option<&Arc<Caller>>) -> Result<Reply, ApiError> {

@@ -38,7 +38,7 @@ pub struct AppState {
     /// The acquirers and their callback paths.
     pub callbacks: CallbackPaths,
     /// Wakes workers.
-    pub wake: WorkerBells,
+    pub wake: WorkerWakeups,
     /// Renders `/metrics`. The recorder must be installed before the first request: handles are looked up once.
     pub metrics_handle: PrometheusHandle,
     /// Set before the process stops: `/readyz` fails, and load balancers use other nodes.
@@ -49,11 +49,11 @@ pub struct AppState {
 
 /// Wakes a worker. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Bell(Arc<Notify>);
+pub struct Wakeup(Arc<Notify>);
 
-impl Bell {
+impl Wakeup {
     /// Wakes the worker. Without a waiting worker, the signal is stored for the next wait.
-    pub fn ring(&self) {
+    pub fn notify(&self) {
         self.0.notify_one();
     }
 
@@ -65,9 +65,9 @@ impl Bell {
 
 /// Notifies workers of new work. Clones share the signals.
 #[derive(Debug, Clone, Default)]
-pub struct WorkerBells {
+pub struct WorkerWakeups {
     /// Wakes the worker of callbacks.
-    pub notices: Bell,
+    pub callbacks: Wakeup,
     /// Wakes the worker of deadlines, after a tester moved the clock.
-    pub deadlines: Bell,
+    pub deadlines: Wakeup,
 }

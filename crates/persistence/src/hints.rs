@@ -1,46 +1,46 @@
-//! The lanes that received deliveries on this node, for the dispatcher. The hints only save time: every lane is also found by a query.
+//! The queues that received deliveries on this node, for the dispatcher. The hints only save time: every queue is also found by a query.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use cais_ports::Lane;
+use cais_ports::EndpointQueue;
 use tokio::sync::Notify;
 
-/// The largest number of lanes kept. Without a dispatcher the hints are never read. Lanes beyond the limit are found by a query.
-const MAX_LANES: usize = 10_000;
+/// The largest number of queues kept. Without a dispatcher the hints are never read. Queues beyond the limit are found by a query.
+const MAX_QUEUES: usize = 10_000;
 
-/// Lanes with new deliveries that were not returned yet.
+/// Queues with new deliveries that were not returned yet.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
-    lanes: Mutex<BTreeSet<Lane>>,
+    queues: Mutex<BTreeSet<EndpointQueue>>,
     told: Notify,
 }
 
 impl Hints {
-    /// Adds lanes with new durable deliveries.
-    pub(crate) fn add(&self, new: impl IntoIterator<Item = Lane>) {
+    /// Adds queues with new durable deliveries.
+    pub(crate) fn add(&self, new: impl IntoIterator<Item = EndpointQueue>) {
         let mut new = new.into_iter().peekable();
         if new.peek().is_none() {
             return;
         }
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        for lane in new {
-            if lanes.len() >= MAX_LANES {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        for queue in new {
+            if queues.len() >= MAX_QUEUES {
                 break;
             }
-            lanes.insert(lane);
+            queues.insert(queue);
         }
-        drop(lanes);
+        drop(queues);
         self.told.notify_one();
     }
 
-    /// Waits until there are lanes. Returns each lane once, in order.
-    pub(crate) async fn wait(&self) -> Vec<Lane> {
+    /// Waits until there are queues. Returns each queue once, in order.
+    pub(crate) async fn wait(&self) -> Vec<EndpointQueue> {
         loop {
             // A caller of `add` between this check and the wait leaves a permit, which ends the wait at once.
-            let lanes = std::mem::take(&mut *self.lanes.lock().unwrap_or_else(PoisonError::into_inner));
-            if !lanes.is_empty() {
-                return lanes.into_iter().collect();
+            let queues = std::mem::take(&mut *self.queues.lock().unwrap_or_else(PoisonError::into_inner));
+            if !queues.is_empty() {
+                return queues.into_iter().collect();
             }
             self.told.notified().await;
         }
@@ -55,13 +55,13 @@ mod tests {
 
     use super::*;
 
-    fn a_lane() -> Lane {
-        Lane { account: fresh(), endpoint: fresh(), epoch: 0 }
+    fn a_queue() -> EndpointQueue {
+        EndpointQueue { account: fresh(), endpoint: fresh(), epoch: 0 }
     }
 
     #[tokio::test]
-    async fn lane_is_returned_once_and_waiting_caller_wakes() {
-        let (hints, one, other) = (Arc::new(Hints::default()), a_lane(), a_lane());
+    async fn queue_is_returned_once_and_waiting_caller_wakes() {
+        let (hints, one, other) = (Arc::new(Hints::default()), a_queue(), a_queue());
         hints.add([other, one, other]);
         assert_eq!(hints.wait().await, [one, other]);
         let waiting = tokio::spawn({
@@ -70,13 +70,13 @@ mod tests {
         });
         hints.add([]);
         hints.add([one]);
-        assert!(matches!(waiting.await.as_deref(), Ok([lane]) if *lane == one));
+        assert!(matches!(waiting.await.as_deref(), Ok([queue]) if *queue == one));
     }
 
     #[tokio::test]
-    async fn unread_lanes_are_bounded() {
+    async fn unread_queues_are_bounded() {
         let hints = Hints::default();
-        hints.add((0..=MAX_LANES).map(|_| a_lane()));
-        assert_eq!(hints.wait().await.len(), MAX_LANES);
+        hints.add((0..=MAX_QUEUES).map(|_| a_queue()));
+        assert_eq!(hints.wait().await.len(), MAX_QUEUES);
     }
 }

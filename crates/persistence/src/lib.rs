@@ -29,7 +29,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cais_ports::{ChangeSet, CommitError, Committed, Ids, QueryError, Store};
+use cais_ports::{ChangeSet, CommitError, Committed, IdGenerator, QueryError, Store};
 
 use crate::committer::Committer;
 use crate::engine::Engine;
@@ -78,7 +78,7 @@ impl Persistence {
     ///
     /// # Errors
     /// [`OpenError`].
-    pub fn open(config: &StoreConfig, ids: &Arc<dyn Ids>) -> Result<Self, OpenError> {
+    pub fn open(config: &StoreConfig, ids: &Arc<dyn IdGenerator>) -> Result<Self, OpenError> {
         let queue_engine = engine_of(config);
         let engine: Arc<dyn Engine> = queue_engine.clone();
         migrations::schema(&mut *engine.connect_reader()?, config.url.is_sqlite())?.accept()?;

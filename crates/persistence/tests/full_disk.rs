@@ -8,7 +8,7 @@ use std::process::Command;
 
 use cais_persistence::Persistence;
 use cais_ports::{CommitError, Maintenance as _, QueryError, Store as _};
-use cais_testkit::builders::{a_notice, steps};
+use cais_testkit::builders::{a_callback, steps};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -30,15 +30,15 @@ fn store_on_a_full_disk_is_not_ready_until_there_is_room() {
     Runtime::new().unwrap().block_on(async {
         let _caught = signal(SignalKind::from_raw(SIGXFSZ)).unwrap();
         let store = Persistence::open(&config, &ids()).unwrap();
-        store.commit(steps::receive(&a_notice())).await.unwrap();
+        store.commit(steps::receive(&a_callback())).await.unwrap();
         assert_eq!(store.ready().await, Ok(()));
         limit_files("4096");
-        assert!(matches!(store.commit(steps::receive(&a_notice())).await, Err(CommitError::Unavailable(_))));
+        assert!(matches!(store.commit(steps::receive(&a_callback())).await, Err(CommitError::Unavailable(_))));
         let full = Err(QueryError::Unavailable("no change can be written".to_owned()));
         wait_until_ready(&store, |answer| *answer == full).await;
         limit_files("unlimited");
         wait_until_ready(&store, Result::is_ok).await;
-        store.commit(steps::receive(&a_notice())).await.unwrap();
+        store.commit(steps::receive(&a_callback())).await.unwrap();
         store.close().await;
     });
 }

@@ -6,12 +6,12 @@ use cais_domain::payout::PayoutStatus;
 use cais_domain::refund::RefundStatus;
 use cais_persistence::Persistence;
 use cais_ports::{
-    ChargeQueries as _, ClaimQueries as _, DeliveryQueries as _, InfractionQueries as _, NoticeQueries as _,
+    CallbackQueries as _, ChargeQueries as _, DeliveryQueries as _, IdempotencyQueries as _, InfractionQueries as _,
     PayoutQueries as _, QueryError, RefundQueries as _, ReleaseQueries as _, Store as _, Write,
 };
 use cais_testkit::builders::{
-    a_charge, a_notice, a_payout, a_refund, a_release, an_account, an_endpoint, an_event, an_infraction, main_acquirer,
-    payout_in_status, pending_charge, refund_in_status, start, steps,
+    a_callback, a_charge, a_payout, a_refund, a_release, an_account, an_endpoint, an_event, an_infraction,
+    main_acquirer, payout_in_status, pending_charge, refund_in_status, start, steps,
 };
 use cais_testkit::postgres::Cluster;
 use jiff::{SignedDuration, Timestamp};
@@ -59,7 +59,7 @@ fn invalid_row_is_skipped_in_work_lists() {
         for key in ["first-key", "second-key"] {
             store.commit(steps::open_charge(&pending_charge(account.id))).await.unwrap();
             store.commit(steps::create_charge(&a_charge(account.id), steps::claim_name(account.id, key))).await.unwrap();
-            store.commit(steps::receive(&a_notice())).await.unwrap();
+            store.commit(steps::receive(&a_callback())).await.unwrap();
             let payout = payout_in_status(a_payout(account.id), PayoutStatus::Processing);
             let refund = refund_in_status(a_refund(&a_charge(account.id)), RefundStatus::Processing);
             for write in [
@@ -74,8 +74,8 @@ fn invalid_row_is_skipped_in_work_lists() {
         assert_eq!(work(&store, 50).await, [2; 9]);
         for spoil in [
             "UPDATE charges SET acquirer = 'NOT A NAME' WHERE id = (SELECT min(id) FROM charges WHERE status = 'pending')",
-            "UPDATE idempotency_claims SET created_at = 9223372036854775807 WHERE key = 'first-key'",
-            "UPDATE notices SET acquirer = 'NOT A NAME' WHERE id = (SELECT min(id) FROM notices)",
+            "UPDATE idempotency_records SET created_at = 9223372036854775807 WHERE key = 'first-key'",
+            "UPDATE callbacks SET acquirer = 'NOT A NAME' WHERE id = (SELECT min(id) FROM callbacks)",
             "UPDATE payouts SET pix_key = 'NOT A KEY' WHERE id = (SELECT min(id) FROM payouts)",
             "UPDATE refunds SET end_to_end_id = 'NOT A PIX' WHERE id = (SELECT min(id) FROM refunds)",
             "UPDATE infractions SET charge_id = 'NOT AN ID' WHERE id = (SELECT min(id) FROM infractions)",
@@ -110,8 +110,8 @@ fn invalid_endpoint_delays_no_event_of_the_others() {
 async fn work(store: &Persistence, limit: u32) -> [usize; 9] {
     [
         store.list_overdue_charges(late(), limit).await.unwrap().len(),
-        store.list_due_claims(late(), limit).await.unwrap().len(),
-        store.list_due_notices(late(), limit).await.unwrap().len(),
+        store.list_due_idempotency_records(late(), limit).await.unwrap().len(),
+        store.list_due_callbacks(late(), limit).await.unwrap().len(),
         store.list_due_payouts(late(), limit).await.unwrap().len(),
         store.list_due_refunds(late(), limit).await.unwrap().len(),
         store.list_due_releases(late(), limit).await.unwrap().len(),

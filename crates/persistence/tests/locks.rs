@@ -110,7 +110,7 @@ fn locked_row_delays_only_change_sets_that_need_it() {
             (format!("balances WHERE holder = '{id}' AND bucket = 'available'"), income(&account)),
             (format!("balances WHERE holder = '{holder}' AND bucket = '{bucket}'"), income(&account)),
             (format!("event_counters WHERE account_id = '{id}'"), income(&account)),
-            (format!("idempotency_claims WHERE account_id = '{id}'"), steps::issue_charge(&issued, name, 1, start())),
+            (format!("idempotency_records WHERE account_id = '{id}'"), steps::issue_charge(&issued, name, 1, start())),
             (format!("charges WHERE id = '{}'", charge.id), expired()),
         ] {
             let lock = format!("SELECT 1 FROM {lock} FOR UPDATE");
@@ -130,7 +130,7 @@ fn uncommitted_claim_delays_only_its_repeat() {
         let (account, others) = (an_account(), [known_account(&store).await, known_account(&store).await]);
         let charge = a_charge(account.id);
         let insert = format!(
-            "INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, created_at) \
+            "INSERT INTO idempotency_records (account_id, key, fingerprint, resource_id, fence, lease_until, created_at) \
              VALUES ('{}', 'some-key', sha256('x'), 'chg_1', 1, 0, 0)",
             account.id
         );

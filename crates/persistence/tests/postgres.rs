@@ -158,7 +158,7 @@ fn closed_connection_is_replaced() {
         Cluster::shared().unwrap().sql(&url, end_all).unwrap();
         store.commit(income(&account)).await.unwrap();
         let name = steps::claim_name(account.id, "some-key");
-        assert_eq!(cais_ports::ClaimQueries::find_claim(&store, &name).await, Ok(None));
+        assert_eq!(cais_ports::IdempotencyQueries::find_idempotency_record(&store, &name).await, Ok(None));
         assert_received(&store, &account, 2).await;
     });
 }

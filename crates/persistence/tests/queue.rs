@@ -8,9 +8,9 @@ use cais_domain::webhook::{DeliveryStatus, Endpoint};
 use cais_persistence::Persistence;
 use cais_ports::{
     AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryQueries as _, DeliveryQueue as _,
-    FinishedAttempt, Health, Lane, NewDelivery, QueryError, Store as _,
+    EndpointQueue, FinishedAttempt, Health, NewDelivery, QueryError, Store as _,
 };
-use cais_testkit::builders::{a_test_delivery, an_account, an_endpoint, lane_of, start, steps};
+use cais_testkit::builders::{a_test_delivery, an_account, an_endpoint, queue_of, start, steps};
 use cais_testkit::postgres::Cluster;
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
@@ -40,9 +40,9 @@ async fn put(store: &Persistence, endpoint: &Endpoint, count: i64) -> Vec<Delive
     store.put((0..count).map(due).collect(), None).await.unwrap().unwrap()
 }
 
-async fn claim(store: &Persistence, lanes: &[Lane], now_s: i64) -> Vec<ClaimedDelivery> {
+async fn claim(store: &Persistence, queues: &[EndpointQueue], now_s: i64) -> Vec<ClaimedDelivery> {
     let claim = DeliveryClaim {
-        lanes: lanes.to_vec(),
+        queues: queues.to_vec(),
         now: after_s(now_s),
         lease_until: after_s(now_s + LEASE_S),
         per_endpoint: u32::try_from(PLACES).unwrap(),
@@ -95,18 +95,18 @@ fn nodes_share_the_places_of_an_endpoint() {
     Runtime::new().unwrap().block_on(async {
         let nodes = [open(&url), open(&url)];
         let [first, ..] = &nodes;
-        let mut lanes = Vec::new();
+        let mut queues = Vec::new();
         for _ in 0..3 {
             let endpoint = endpoint(first).await;
             put(first, &endpoint, 40).await;
-            lanes.push(lane_of(&endpoint));
+            queues.push(queue_of(&endpoint));
         }
         let mut delivered = BTreeSet::new();
         while delivered.len() < 120 {
             let mut claims = JoinSet::new();
             for node in nodes.iter().cycle().take(6) {
-                let (node, lanes) = (node.clone(), lanes.clone());
-                claims.spawn(async move { claim(&node, &lanes, 100).await });
+                let (node, queues) = (node.clone(), queues.clone());
+                claims.spawn(async move { claim(&node, &queues, 100).await });
             }
             let claimed: Vec<ClaimedDelivery> = claims.join_all().await.into_iter().flatten().collect();
             let mut in_flight = BTreeMap::<_, usize>::new();
@@ -123,7 +123,7 @@ fn nodes_share_the_places_of_an_endpoint() {
             }
         }
         for node in &nodes {
-            assert_eq!(claim(node, &lanes, 1_000).await, []);
+            assert_eq!(claim(node, &queues, 1_000).await, []);
         }
     });
 }
@@ -132,7 +132,7 @@ fn nodes_share_the_places_of_an_endpoint() {
 fn claim_lost_before_server_is_repeated() {
     proxied(20, async |store, proxy, endpoint, put| {
         proxy.arm(&[Loss::Request]);
-        let claimed = claim(&store, &[lane_of(&endpoint)], 100).await;
+        let claimed = claim(&store, &[queue_of(&endpoint)], 100).await;
         assert!(proxy.fired());
         assert_eq!(Some(ids(&claimed).as_slice()), put.get(..PLACES));
         assert!(claimed.iter().all(|one| one.fence == 1));
@@ -143,16 +143,16 @@ fn claim_lost_before_server_is_repeated() {
 fn claim_with_lost_reply_keeps_places_until_lease_ends() {
     proxied(20, async |store, proxy, endpoint, put| {
         proxy.arm(&[Loss::Reply]);
-        assert_eq!(claim(&store, &[lane_of(&endpoint)], 100).await, []);
+        assert_eq!(claim(&store, &[queue_of(&endpoint)], 100).await, []);
         assert!(proxy.fired());
-        assert_eq!(claim(&store, &[lane_of(&endpoint)], 100 + LEASE_S - 1).await, []);
-        let later = claim(&store, &[lane_of(&endpoint)], 100 + LEASE_S).await;
+        assert_eq!(claim(&store, &[queue_of(&endpoint)], 100 + LEASE_S - 1).await, []);
+        let later = claim(&store, &[queue_of(&endpoint)], 100 + LEASE_S).await;
         assert_eq!(Some(ids(&later).as_slice()), put.get(PLACES..2 * PLACES), "the others have waited for longer");
         store
             .finish(later.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged)).collect())
             .await
             .unwrap();
-        let rest = claim(&store, &[lane_of(&endpoint)], 100 + LEASE_S).await;
+        let rest = claim(&store, &[queue_of(&endpoint)], 100 + LEASE_S).await;
         let fences: BTreeMap<DeliveryId, i64> = rest.iter().map(|one| (one.key.id, one.fence)).collect();
         let lost = |id: &DeliveryId| put.iter().take(PLACES).any(|lost| lost == id);
         assert!(fences.iter().all(|(id, fence)| *fence == if lost(id) { 2 } else { 1 }), "{fences:?}");
@@ -167,7 +167,7 @@ fn outcome_with_lost_reply_is_stored_once() {
     {
         for loss in losses {
             proxied(1, async |store, proxy, endpoint, _| {
-                let claimed = claim(&store, &[lane_of(&endpoint)], 100).await;
+                let claimed = claim(&store, &[queue_of(&endpoint)], 100).await;
                 let [one] = claimed.as_slice() else { unreachable!("{claimed:?}") };
                 let due_at = after_s(500);
                 proxy.arm(&[loss]);
@@ -176,7 +176,7 @@ fn outcome_with_lost_reply_is_stored_once() {
                 let key = one.key;
                 let found = store.find_delivery(key.account, key.endpoint, key.id).await.unwrap().unwrap();
                 assert_eq!((found.attempts.len(), found.next_attempt_at), (1, Some(due_at)));
-                let again = claim(&store, &[lane_of(&endpoint)], 500).await;
+                let again = claim(&store, &[queue_of(&endpoint)], 500).await;
                 let failing_since = (health == Health::Failing).then(start);
                 assert_eq!(
                     again.iter().map(|one| (one.fence, one.tries, one.failing_since)).collect::<Vec<_>>(),
@@ -196,7 +196,7 @@ fn put_with_lost_reply_is_stored_once() {
             assert_eq!(store.put(vec![new.clone()], Some(1)).await, Ok(Some(vec![new.id])));
             assert!(proxy.fired());
         }
-        assert_eq!(ids(&claim(&store, &[lane_of(&endpoint)], 100).await), [new.id]);
+        assert_eq!(ids(&claim(&store, &[queue_of(&endpoint)], 100).await), [new.id]);
     });
 }
 
@@ -206,11 +206,11 @@ fn connections_that_were_ended_are_replaced() {
     Runtime::new().unwrap().block_on(async {
         let store = open(&url);
         let endpoint = endpoint(&store).await;
-        let lane = lane_of(&endpoint);
+        let queue = queue_of(&endpoint);
         for _ in 0..2 {
             put(&store, &endpoint, 1).await;
-            assert_eq!(store.due_lanes(after_s(100), None, 10).await.unwrap().due, [lane]);
-            let claimed = claim(&store, &[lane], 100).await;
+            assert_eq!(store.due_queues(after_s(100), None, 10).await.unwrap().due, [queue]);
+            let claimed = claim(&store, &[queue], 100).await;
             let finished = claimed.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged));
             store.finish(finished.collect()).await.unwrap();
             assert_eq!((claimed.len(), store.cancel_stale(10).await), (1, Ok(0)));
@@ -218,7 +218,7 @@ fn connections_that_were_ended_are_replaced() {
             Cluster::shared().unwrap().sql(&url, end_all).unwrap();
         }
         store.close().await;
-        assert!(matches!(store.due_lanes(after_s(100), None, 10).await, Err(QueryError::Unavailable(_))));
+        assert!(matches!(store.due_queues(after_s(100), None, 10).await, Err(QueryError::Unavailable(_))));
     });
 }
 
@@ -231,12 +231,12 @@ fn late_older_delivery_is_found_after_younger_claims() {
         let young = NewDelivery { at: after_s(50), ..a_test_delivery(&endpoint) };
         let many = (0..8).map(|_| NewDelivery { at: after_s(50), ..a_test_delivery(&endpoint) });
         store.put(many.collect(), None).await.unwrap();
-        let claimed = claim(&store, &[lane_of(&endpoint)], 100).await;
+        let claimed = claim(&store, &[queue_of(&endpoint)], 100).await;
         let finished = claimed.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged));
         store.finish(finished.collect()).await.unwrap();
         let old = NewDelivery { at: after_s(1), ..a_test_delivery(&endpoint) };
         store.put(vec![young.clone(), old.clone()], None).await.unwrap();
-        let found: BTreeSet<DeliveryId> = ids(&claim(&store, &[lane_of(&endpoint)], 100).await).into_iter().collect();
+        let found: BTreeSet<DeliveryId> = ids(&claim(&store, &[queue_of(&endpoint)], 100).await).into_iter().collect();
         assert_eq!(found, BTreeSet::from([young.id, old.id]));
     });
 }
@@ -251,7 +251,7 @@ fn invalid_delivery_or_outcome_affects_no_other() {
         let [spoilt, poisoned, good, better] = put.as_slice() else { unreachable!("{put:?}") };
         let spoil = format!("UPDATE deliveries SET event_type = 'charge.forgotten' WHERE id = '{spoilt}'");
         Cluster::shared().unwrap().sql(&url, &spoil).unwrap();
-        let claimed = claim(&store, &[lane_of(&endpoint)], 100).await;
+        let claimed = claim(&store, &[queue_of(&endpoint)], 100).await;
         assert_eq!(ids(&claimed), [*poisoned, *good, *better]);
         let mut finished: Vec<FinishedAttempt> =
             claimed.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged)).collect();
@@ -268,6 +268,6 @@ fn invalid_delivery_or_outcome_affects_no_other() {
         }
         let spoil = format!("UPDATE webhook_endpoints SET events = 'charge.forgotten' WHERE id = '{}'", endpoint.id);
         Cluster::shared().unwrap().sql(&url, &spoil).unwrap();
-        assert_eq!(claim(&store, &[lane_of(&endpoint)], 1_000).await, []);
+        assert_eq!(claim(&store, &[queue_of(&endpoint)], 1_000).await, []);
     });
 }

@@ -2,7 +2,7 @@
 
 use cais_persistence::{Persistence, StoreConfig};
 use cais_ports::{QueryError, Store as _};
-use cais_testkit::builders::{a_notice, steps};
+use cais_testkit::builders::{a_callback, steps};
 use cais_testkit::postgres::Cluster;
 use tokio::runtime::Runtime;
 
@@ -26,7 +26,7 @@ fn too_few_connections_for_webhooks_are_not_ready() {
         ));
         let lacks = "webhooks have no connection to the database";
         wait_until_ready(&store, |answer| *answer == Err(QueryError::Unavailable(lacks.to_owned()))).await;
-        store.commit(steps::receive(&a_notice())).await.unwrap();
+        store.commit(steps::receive(&a_callback())).await.unwrap();
         sql(&format!("ALTER ROLE {role} CONNECTION LIMIT 20"));
         wait_until_ready(&store, Result::is_ok).await;
         store.close().await;

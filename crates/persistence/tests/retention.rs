@@ -9,7 +9,7 @@ use cais_ports::{
     EventQueries as _, FinishedAttempt, Health, Maintenance as _, NewDelivery, NewEvent, PruneBefore, QueryError,
     Store as _,
 };
-use cais_testkit::builders::{a_test_delivery, an_account, an_endpoint, an_event, lane_of, start, steps};
+use cais_testkit::builders::{a_test_delivery, an_account, an_endpoint, an_event, queue_of, start, steps};
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
 
@@ -78,7 +78,7 @@ fn prune_call_removes_a_limit_and_next_call_continues() {
 #[test]
 fn failed_table_does_not_stop_the_others() {
     let url = database();
-    let _holder = foreign(&url, "LOCK TABLE idempotency_claims");
+    let _holder = foreign(&url, "LOCK TABLE idempotency_records");
     Runtime::new().unwrap().block_on(async {
         let store = open(&url);
         publish(&store, an_account().id, 10).await;
@@ -103,7 +103,7 @@ fn event_with_pending_delivery_stays_with_later_ones() {
         assert_eq!(store.prune(before()).await.unwrap().events, 130);
         assert_eq!(oldest(&store, account).await, Some(131));
         let claim = DeliveryClaim {
-            lanes: vec![lane_of(&endpoint)],
+            queues: vec![queue_of(&endpoint)],
             now: later(),
             lease_until: later() + SignedDuration::from_secs(30),
             per_endpoint: 8,
@@ -149,7 +149,7 @@ fn removed_event_is_not_sent_again() {
         };
         assert!(matches!(store.put(vec![again], None).await, Err(QueryError::Unavailable(_))));
         let claim = DeliveryClaim {
-            lanes: vec![lane_of(&endpoint)],
+            queues: vec![queue_of(&endpoint)],
             now: later(),
             lease_until: later(),
             per_endpoint: 8,

@@ -7,7 +7,7 @@ use std::path::Path;
 use cais_persistence::migrations::{self, MigrationError};
 use cais_persistence::{OpenError, Persistence, StoreConfig};
 use cais_ports::{AccountQueries as _, CommitError, Maintenance as _, QueryError, Store as _};
-use cais_testkit::builders::{a_notice, steps};
+use cais_testkit::builders::{a_callback, steps};
 use cais_testkit::contract::Engine;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -84,7 +84,7 @@ fn full_queue_refuses_at_once_and_closed_store_always() {
         let mut tasks = JoinSet::new();
         for _ in 0..300 {
             let store = store.clone();
-            tasks.spawn(async move { store.commit(steps::receive(&a_notice())).await });
+            tasks.spawn(async move { store.commit(steps::receive(&a_callback())).await });
         }
         let (mut good, mut refused) = (0, 0);
         while let Some(outcome) = tasks.join_next().await {
@@ -100,7 +100,7 @@ fn full_queue_refuses_at_once_and_closed_store_always() {
         assert_eq!(store.ready().await, Ok(()));
         store.close().await;
         assert!(matches!(store.ready().await, Err(QueryError::Unavailable(_))));
-        assert!(matches!(store.commit(steps::receive(&a_notice())).await, Err(CommitError::Unavailable(_))));
+        assert!(matches!(store.commit(steps::receive(&a_callback())).await, Err(CommitError::Unavailable(_))));
     });
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use cais_domain::ids::Id;
 use cais_persistence::{DatabaseUrl, Persistence, StoreConfig, migrations};
-use cais_ports::{Ids, Maintenance as _, QueryError};
+use cais_ports::{IdGenerator, Maintenance as _, QueryError};
 use cais_testkit::contract::{Engine, WholeStore};
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ const NOTICED_WITHIN: Duration = Duration::from_mins(1);
 /// Identifiers from the builders' source, so that those of a test and of its store never collide.
 struct FreshIds;
 
-impl Ids for FreshIds {
+impl IdGenerator for FreshIds {
     fn next_uuid(&self) -> Uuid {
         let id: Id<cais_domain::ids::kind::Entry> = cais_testkit::builders::fresh();
         id.uuid()
@@ -24,7 +24,7 @@ impl Ids for FreshIds {
 }
 
 /// Returns the source of all ids in tests.
-pub fn ids() -> Arc<dyn Ids> {
+pub fn ids() -> Arc<dyn IdGenerator> {
     Arc::new(FreshIds)
 }
 

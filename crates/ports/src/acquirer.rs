@@ -337,7 +337,7 @@ pub trait Acquirer: Send + Sync {
     ///
     /// # Errors
     /// [`AcquirerError::Refused`] for an unreadable body.
-    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError>;
+    fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError>;
 
     /// Registers `url` for callbacks; repeatable.
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError>;

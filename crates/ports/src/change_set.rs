@@ -20,9 +20,9 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::audit::AuditRow;
-use crate::claim::ClaimChange;
+use crate::callback::Callback;
+use crate::idempotency::IdempotencyChange;
 use crate::keys::ApiKeyRecord;
-use crate::notice::Notice;
 use crate::position::PollPosition;
 
 /// A value that may have only one owner.
@@ -152,9 +152,9 @@ pub enum Write {
     /// A refund in another state: only `state`, `due_at` and `attempts` change.
     UpdateRefund(Box<Refund>),
     /// A callback from upstream.
-    InsertNotice(Box<Notice>),
+    InsertCallback(Box<Callback>),
     /// A processed callback: only `state`, `attempts` and `due_at` change.
-    UpdateNotice(Box<Notice>),
+    UpdateCallback(Box<Callback>),
     /// A new webhook endpoint.
     InsertEndpoint(Box<Endpoint>),
     /// A changed webhook endpoint: only `url`, `subscription`, `description`, `state`, `epoch`, `secret` and `previous` change.
@@ -245,7 +245,7 @@ pub struct ChangeSet {
     /// The instant of the decision, in whole microseconds.
     pub at: Timestamp,
     /// The change to an idempotency record.
-    pub claim: Option<ClaimChange>,
+    pub claim: Option<IdempotencyChange>,
     /// Unique values to reserve; refused with `Taken` if a value has an owner.
     pub reserve: Vec<Reservation>,
     /// Unique values to free, applied after `reserve` was judged.

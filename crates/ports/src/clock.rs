@@ -10,7 +10,7 @@ pub trait Clock: Send + Sync {
 }
 
 /// The source of new identifiers.
-pub trait Ids: Send + Sync {
+pub trait IdGenerator: Send + Sync {
     /// Returns a new UUID of version 7, greater than all earlier ones of this source.
     fn next_uuid(&self) -> Uuid;
 }

@@ -12,9 +12,9 @@ use jiff::Timestamp;
 
 use crate::queries::QueryError;
 
-/// The deliveries to one endpoint within one epoch. Deliveries wait for each other only within a lane.
+/// The deliveries to one endpoint within one epoch. Deliveries wait for each other only within a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Lane {
+pub struct EndpointQueue {
     /// The owning account.
     pub account: AccountId,
     /// The endpoint.
@@ -39,8 +39,8 @@ pub struct DeliveryKey {
 pub struct NewDelivery {
     /// The identifier, if the delivery is new.
     pub id: DeliveryId,
-    /// The lane.
-    pub lane: Lane,
+    /// The queue.
+    pub queue: EndpointQueue,
     /// The event.
     pub event: EventId,
     /// The event's type.
@@ -53,24 +53,24 @@ pub struct NewDelivery {
     pub at: Timestamp,
 }
 
-/// The lanes with due deliveries.
+/// The queues with due deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DueLanes {
-    /// Lanes with a due delivery, in the order of endpoint and epoch, from the requested lane on.
-    pub due: Vec<Lane>,
-    /// The lane after which the next search continues, if this one did not cover all lanes.
-    pub next: Option<Lane>,
+pub struct DueQueues {
+    /// Queues with a due delivery, in the order of endpoint and epoch, from the requested queue on.
+    pub due: Vec<EndpointQueue>,
+    /// The queue after which the next search continues, if this one did not cover all queues.
+    pub next: Option<EndpointQueue>,
     /// The number of due deliveries, at most 10,000. Deliveries in flight are not counted.
     pub backlog: u64,
-    /// The earliest due instant of all lanes.
+    /// The earliest due instant of all queues.
     pub oldest_due_at: Option<Timestamp>,
 }
 
 /// A node's request for deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryClaim {
-    /// The lanes.
-    pub lanes: Vec<Lane>,
+    /// The queues.
+    pub queues: Vec<EndpointQueue>,
     /// The present instant.
     pub now: Timestamp,
     /// The end of the lease. Until then no other node claims the deliveries; afterwards they are due again.
@@ -184,17 +184,22 @@ pub trait DeliveryQueue: Send + Sync {
     async fn put(&self, deliveries: Vec<NewDelivery>, most: Option<u32>)
     -> Result<Option<Vec<DeliveryId>>, QueryError>;
 
-    /// Returns lanes of active endpoints with deliveries due at `now`, at most `limit`: first those after `after` by
-    /// endpoint and epoch, then those from the beginning. A caller that continues after [`DueLanes::next`] covers all
-    /// lanes. The cost is bounded: above the counted backlog, one call reads at most 10,000 lanes. For deliveries that
-    /// waited for an inactive endpoint, [`DeliveryQueue::cancel_stale`] hints the lane.
+    /// Returns queues of active endpoints with deliveries due at `now`, at most `limit`: first those after `after` by
+    /// endpoint and epoch, then those from the beginning. A caller that continues after [`DueQueues::next`] covers all
+    /// queues. The cost is bounded: above the counted backlog, one call reads at most 10,000 queues. For deliveries that
+    /// waited for an inactive endpoint, [`DeliveryQueue::cancel_stale`] hints the queue.
     ///
     /// A due time further ahead than [`cais_domain::webhook::MAX_RETRY_PAUSE`], or a lease further ahead than [`crate::DELIVERY_LEASE`],
     /// comes from a wrong clock ([`crate::Due`]). A call makes such deliveries due, within a minute.
-    async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError>;
+    async fn due_queues(
+        &self,
+        now: Timestamp,
+        after: Option<EndpointQueue>,
+        limit: u32,
+    ) -> Result<DueQueues, QueryError>;
 
-    /// Claims due deliveries of the lanes, the longest overdue of each first, never more than `per_endpoint` in flight
-    /// per endpoint: concurrent claims share the slots of an endpoint. Lanes of inactive endpoints or earlier epochs
+    /// Claims due deliveries of the queues, the longest overdue of each first, never more than `per_endpoint` in flight
+    /// per endpoint: concurrent claims share the slots of an endpoint. Queues of inactive endpoints or earlier epochs
     /// have none. Deliveries that waited for an inactive endpoint come first.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
@@ -203,14 +208,14 @@ pub trait DeliveryQueue: Send + Sync {
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
     /// Marks at most `limit` pending deliveries of earlier epochs as cancelled, and returns their number. Each call
-    /// reads a bounded number of lanes; the next call continues after them. Lanes whose endpoint is active again are
+    /// reads a bounded number of queues; the next call continues after them. Queues whose endpoint is active again are
     /// hinted.
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
 
     /// Clears the failing period of the endpoint, because the time while it was inactive does not count.
-    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError>;
+    async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError>;
 
-    /// Waits for new deliveries on this node. Returns their lanes, each once. The result is a hint: `due_lanes` finds
+    /// Waits for new deliveries on this node. Returns their queues, each once. The result is a hint: `due_queues` finds
     /// missed ones.
-    async fn hinted(&self) -> Vec<Lane>;
+    async fn hinted(&self) -> Vec<EndpointQueue>;
 }

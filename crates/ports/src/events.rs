@@ -6,7 +6,7 @@ use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
 use cais_domain::webhook::{DeliveryStatus, Endpoint, WebhookUrl};
 use jiff::Timestamp;
 
-use crate::deliveries::{DeliveryAttempt, Lane};
+use crate::deliveries::{DeliveryAttempt, EndpointQueue};
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
@@ -77,8 +77,8 @@ pub trait EndpointQueries: Send + Sync {
         account: AccountId,
         page: PageRequest<EndpointId>,
     ) -> Result<Page<Endpoint>, QueryError>;
-    /// Returns the instant since which every attempt in the lane failed; `None` if the last one succeeded.
-    async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError>;
+    /// Returns the instant since which every attempt in the queue failed; `None` if the last one succeeded.
+    async fn failing_since(&self, queue: EndpointQueue) -> Result<Option<Timestamp>, QueryError>;
 }
 
 /// Events.

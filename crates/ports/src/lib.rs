@@ -6,18 +6,18 @@
 pub mod acquirer;
 pub mod alerts;
 pub mod audit;
+pub mod callback;
 pub mod callback_item;
 pub mod change_set;
-pub mod claim;
 pub mod clock;
 pub mod deliveries;
 pub mod due;
 pub mod events;
+pub mod idempotency;
 pub mod infractions;
 pub mod keys;
 pub mod maintenance;
 pub mod money_out;
-pub mod notice;
 pub mod page;
 pub mod position;
 pub mod queries;
@@ -35,29 +35,31 @@ pub use acquirer::{
     UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
+pub use callback::{Callback, CallbackCounts, CallbackState};
 pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix};
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
-pub use claim::{Claim, ClaimChange, ClaimRef, Fingerprint, NewClaim, StoredAnswer};
-pub use clock::{Clock, Ids};
+pub use clock::{Clock, IdGenerator};
 pub use deliveries::{
-    AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue, DueLanes,
-    FinishedAttempt, Health, Lane, NewDelivery,
+    AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue, DueQueues,
+    EndpointQueue, FinishedAttempt, Health, NewDelivery,
 };
 pub use due::{CLAIM_LEASE, CLOCK_DIFFERENCE, DELIVERY_LEASE, Due};
 pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
+pub use idempotency::{
+    Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord, StoredResponse,
+};
 pub use infractions::{InfractionFilter, InfractionQueries};
 pub use keys::{ApiKeyRecord, KeyedHash, SecretMac};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{OpenMoney, PayoutQueries, RefundQueries, ReleaseQueries};
-pub use notice::{Notice, NoticeCounts, NoticeState};
 pub use page::{Page, PageRequest};
 pub use position::{PollPosition, PositionQueries, UpstreamList};
 pub use queries::{
-    AccountQueries, BalanceQueries, Balances, ChargeQueries, ClaimQueries, KeyQueries, NoticeQueries, Queries,
+    AccountQueries, BalanceQueries, Balances, CallbackQueries, ChargeQueries, IdempotencyQueries, KeyQueries, Queries,
     QueryError, ReservationQueries,
 };
 pub use rate_limit::{RateDecision, RateLimits};
-pub use representation::Representation;
+pub use representation::ResourceRenderer;
 pub use secret_cipher::{DecryptError, EncryptError, SecretCipher, SigningSecret};
 pub use statement::{
     EntryFilter, ReconciliationQueries, Span, SplitCredit, StatementEntry, StatementQueries, TimelineQueries,

@@ -14,7 +14,7 @@ pub struct Pruned {
     /// Commit marks of batches.
     pub batches: u64,
     /// Callbacks that are done, or were unmatched for long.
-    pub notices: u64,
+    pub callbacks: u64,
     /// Events, with their deliveries and attempts.
     pub events: u64,
 }

@@ -6,20 +6,20 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, NoticeId};
+use cais_domain::ids::{AccountId, CallbackId, ChargeId};
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use jiff::Timestamp;
 
 use crate::audit::AuditQueries;
+use crate::callback::{Callback, CallbackCounts};
 use crate::change_set::ReservationKey;
-use crate::claim::{Claim, ClaimRef};
 use crate::events::{DeliveryQueries, EndpointQueries, EventQueries};
+use crate::idempotency::{IdempotencyRecord, IdempotencyRef};
 use crate::infractions::InfractionQueries;
 use crate::keys::ApiKeyRecord;
 use crate::money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
-use crate::notice::{Notice, NoticeCounts};
 use crate::page::{Page, PageRequest};
 use crate::position::PositionQueries;
 use crate::statement::{ReconciliationQueries, StatementQueries, TimelineQueries};
@@ -76,12 +76,16 @@ pub trait ReservationQueries: Send + Sync {
 
 /// Idempotency records.
 #[async_trait]
-pub trait ClaimQueries: Send + Sync {
+pub trait IdempotencyQueries: Send + Sync {
     /// Returns the record of a key.
-    async fn find_claim(&self, name: &ClaimRef) -> Result<Option<Claim>, QueryError>;
+    async fn find_idempotency_record(&self, name: &IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError>;
     /// Lists unanswered records that are due at `now` and whose lease has ended, the longest overdue first.
     /// [`crate::Due`] compares both instants, with [`cais_domain::pause::MAX_PAUSE`] and [`crate::CLAIM_LEASE`].
-    async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError>;
+    async fn list_due_idempotency_records(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<IdempotencyRecord>, QueryError>;
 }
 
 /// Accounts.
@@ -113,29 +117,29 @@ pub trait BalanceQueries: Send + Sync {
 
 /// Callbacks from acquirers.
 #[async_trait]
-pub trait NoticeQueries: Send + Sync {
+pub trait CallbackQueries: Send + Sync {
     /// Lists waiting callbacks that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the
     /// longest overdue first.
-    async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError>;
+    async fn list_due_callbacks(&self, now: Timestamp, limit: u32) -> Result<Vec<Callback>, QueryError>;
     /// Returns a callback by id, in any state.
-    async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError>;
+    async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError>;
     /// Returns a waiting or unmatched callback of the acquirer with exactly these ids; any of several.
-    async fn find_named_notice(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Notice>, QueryError>;
+    async fn find_named_callback(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Callback>, QueryError>;
     /// Lists unmatched callbacks, newest first.
-    async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError>;
+    async fn list_unmatched_callbacks(&self, page: PageRequest<CallbackId>) -> Result<Page<Callback>, QueryError>;
     /// Counts waiting and unmatched callbacks of each acquirer.
-    async fn count_notices(&self) -> Result<NoticeCounts, QueryError>;
+    async fn count_callbacks(&self) -> Result<CallbackCounts, QueryError>;
 }
 
 /// The whole read side.
 pub trait Queries:
     ChargeQueries
     + ReservationQueries
-    + ClaimQueries
+    + IdempotencyQueries
     + AccountQueries
     + KeyQueries
     + BalanceQueries
-    + NoticeQueries
+    + CallbackQueries
     + PayoutQueries
     + RefundQueries
     + ReleaseQueries
@@ -154,11 +158,11 @@ pub trait Queries:
 impl<T> Queries for T where
     T: ChargeQueries
         + ReservationQueries
-        + ClaimQueries
+        + IdempotencyQueries
         + AccountQueries
         + KeyQueries
         + BalanceQueries
-        + NoticeQueries
+        + CallbackQueries
         + PayoutQueries
         + RefundQueries
         + ReleaseQueries

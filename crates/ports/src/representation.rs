@@ -14,7 +14,7 @@ use crate::keys::ApiKeyRecord;
 use crate::statement::SplitCredit;
 
 /// Renders resources exactly as their GET returns them.
-pub trait Representation: Send + Sync {
+pub trait ResourceRenderer: Send + Sync {
     /// Renders a charge as a JSON object.
     fn charge(&self, charge: &Charge) -> Vec<u8>;
     /// Renders an unexpected payment as a JSON object.

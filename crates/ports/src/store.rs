@@ -5,7 +5,7 @@ use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
 
 use crate::change_set::{ChangeSet, ReservationKey};
-use crate::claim::Claim;
+use crate::idempotency::IdempotencyRecord;
 
 /// The sequence numbers that a commit assigned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum CommitError {
     #[error("the idempotency key is in use")]
     Claimed {
         /// The present record.
-        claim: Box<Claim>,
+        claim: Box<IdempotencyRecord>,
     },
     /// The store did not answer in time or cannot be reached. The outcome is unknown: the change set may have been
     /// committed.

@@ -12,8 +12,8 @@ use tokio::{
 use crate::{
     faults::FaultMode,
     gn::{
-        infraction_views::{self, InfractionNotice},
-        views::{self as sent_views, SentNotice},
+        infraction_views::{self, InfractionCallback},
+        views::{self as sent_views, SentCallback},
     },
     pix::views::{self, PixView},
     psp::Psp,
@@ -36,14 +36,14 @@ type Due = Reverse<(Instant, u64, u32)>;
 #[serde(rename_all = "lowercase")]
 enum Body<'a> {
     Pix([PixItem<'a>; 1]),
-    Infracoes([InfractionNotice<'a>; 1]),
+    Infracoes([InfractionCallback<'a>; 1]),
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
 enum PixItem<'a> {
     Received(PixView<'a>),
-    Sent(SentNotice<'a>),
+    Sent(SentCallback<'a>),
 }
 
 /// Creates a client without redirects and proxies, and with [`TIMEOUT`].
@@ -119,13 +119,13 @@ fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
     let books = store.books();
     let notification = books.owed_notifications().get(&number)?;
     let body = if let Some(id) = &notification.infraction {
-        Body::Infracoes([infraction_views::notice(books.infractions().find(id)?.1)])
+        Body::Infracoes([infraction_views::callback(books.infractions().find(id)?.1)])
     } else if let Some(payment) = books.find_payment(&notification.end_to_end_id) {
         let cob = books.find_cob(&payment.txid).map(|(_, cob)| cob);
         Body::Pix([PixItem::Received(views::received(psp, payment, cob))])
     } else {
         let sent = books.sends().find_by_end_to_end_id(&notification.end_to_end_id)?;
-        Body::Pix([PixItem::Sent(sent_views::notice(sent, &psp.identity.pix_key))])
+        Body::Pix([PixItem::Sent(sent_views::callback(sent, &psp.identity.pix_key))])
     };
     let body = serde_json::to_vec(&body).ok()?;
     Some((format!("{}/pix", notification.url.trim_end_matches('/')), body))

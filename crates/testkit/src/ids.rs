@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cais_ports::Ids;
+use cais_ports::IdGenerator;
 use uuid::{Builder, Uuid};
 
 /// 2026-01-01T00:00:00Z, the instant in the first identifier.
@@ -28,7 +28,7 @@ impl Default for SequentialIds {
     }
 }
 
-impl Ids for SequentialIds {
+impl IdGenerator for SequentialIds {
     fn next_uuid(&self) -> Uuid {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut rest = [0; 10];

@@ -9,7 +9,7 @@ use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ApiKeyRecord, Representation, SplitCredit};
+use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit};
 use serde_json::json;
 
 /// Renders a resource as `{"id", "external_id", "status", "amount"}`, with the amount as text. Refunds and infractions also have their
@@ -17,7 +17,7 @@ use serde_json::json;
 #[derive(Debug, Default, Clone, Copy)]
 pub struct TextRepresentation;
 
-impl Representation for TextRepresentation {
+impl ResourceRenderer for TextRepresentation {
     fn charge(&self, charge: &Charge) -> Vec<u8> {
         let external_id = charge.terms.external_id.as_ref().map(ToString::to_string);
         json!({

@@ -56,7 +56,7 @@ async fn unreachable_store_returns_unavailable() {
     assert!(matches!(refused, Err(CommitError::Unavailable(_))));
     assert!(store.ready().await.is_err());
     assert!(store.find_account(account.id).await.is_err());
-    assert!(store.due_lanes(account.created_at, None, 5).await.is_err());
+    assert!(store.due_queues(account.created_at, None, 5).await.is_err());
     assert!(store.find_event(account.id, fresh()).await.is_err());
     store.set_unreachable(false);
     assert_eq!(store.find_account(account.id).await.unwrap(), None);

@@ -5,7 +5,7 @@ use cais_ports::{EventFilter, EventPage, Page, StoredEvent};
 
 use crate::ports::Ports;
 pub use crate::statement::ListError;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Returns a page of the account's events. The cursor may be an event that the filter excludes: it marks only a
 /// position.
@@ -23,13 +23,13 @@ pub async fn list(
     {
         return Err(ListError::UnknownCursor);
     }
-    Ok(ports.queries.list_events(account, filter, page).await.map_err(Trouble::from)?)
+    Ok(ports.queries.list_events(account, filter, page).await.map_err(StoreError::from)?)
 }
 
 /// Returns the account's event with this id, as published.
 ///
 /// # Errors
-/// [`Trouble`].
-pub async fn find(ports: &Ports, account: AccountId, id: EventId) -> Result<Option<StoredEvent>, Trouble> {
+/// [`StoreError`].
+pub async fn find(ports: &Ports, account: AccountId, id: EventId) -> Result<Option<StoredEvent>, StoreError> {
     Ok(ports.queries.find_event(account, id).await?)
 }

@@ -21,7 +21,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let now = ports.clock.now();
     let before = |kept: SignedDuration| now.saturating_sub(kept).unwrap_or(Timestamp::MIN);
     let before = PruneBefore { claims: before(CLAIMS_KEPT), marks: before(MARKS_KEPT), events: before(EVENTS_KEPT) };
-    let Pruned { claims, batches, notices, events } = ports.maintenance.prune(before).await?;
-    let removed = [claims, batches, notices, events].into_iter().fold(0_u64, u64::saturating_add);
+    let Pruned { claims, batches, callbacks, events } = ports.maintenance.prune(before).await?;
+    let removed = [claims, batches, callbacks, events].into_iter().fold(0_u64, u64::saturating_add);
     Ok(Pass { done: usize::try_from(removed).unwrap_or(usize::MAX), more: removed > 0 })
 }

@@ -4,13 +4,14 @@
 use cais_domain::ids::RequestId;
 use cais_domain::pause::doubled;
 use cais_ports::{
-    CLAIM_LEASE, ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, Due, Fingerprint, NewClaim, StoredAnswer,
+    CLAIM_LEASE, ChangeSet, CommitError, Due, Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef,
+    NewIdempotencyRecord, StoredResponse,
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::answer::Answer;
 use crate::ports::Ports;
-use crate::trouble::{RETRY_AFTER_S, Trouble};
+use crate::response::Response;
+use crate::store_error::{RETRY_AFTER_S, StoreError};
 
 /// The longest work of a process on a request. After this time the process counts as crashed.
 const POST_WITHIN: SignedDuration = SignedDuration::from_secs(10);
@@ -19,7 +20,7 @@ const POST_WITHIN: SignedDuration = SignedDuration::from_secs(10);
 #[derive(Debug, Clone)]
 pub(crate) struct IdempotentRequest {
     /// The account and the key.
-    pub name: ClaimRef,
+    pub name: IdempotencyRef,
     /// The method, path and body of the request.
     pub fingerprint: Fingerprint,
     /// The id of the request.
@@ -49,7 +50,7 @@ pub(crate) enum KeepError {
     /// The key is in use.
     Key(KeyInUse),
     /// The store failed.
-    Store(Trouble),
+    Store(StoreError),
 }
 
 impl From<KeyInUse> for KeepError {
@@ -58,9 +59,9 @@ impl From<KeyInUse> for KeepError {
     }
 }
 
-impl From<Trouble> for KeepError {
-    fn from(trouble: Trouble) -> Self {
-        Self::Store(trouble)
+impl From<StoreError> for KeepError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
 
@@ -68,25 +69,25 @@ impl From<Trouble> for KeepError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReplayDecision {
     /// The request has a stored response.
-    Answered(Answer),
+    Answered(Response),
     /// No process works on the request. The unfinished creation is resumed.
-    Orphaned(Claim),
+    Orphaned(IdempotencyRecord),
 }
 
 /// The result of storing a response under an unused key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stored {
     /// The response is stored.
-    Answered(Answer),
+    Answered(Response),
     /// The key exists already, with this record.
-    Known(Claim),
+    Known(IdempotencyRecord),
 }
 
 /// The right to finish an unfinished request.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestLease {
     /// The record of the key.
-    pub name: ClaimRef,
+    pub name: IdempotencyRef,
     /// The fence of the lease.
     pub fence: i64,
     /// The request to answer.
@@ -97,18 +98,24 @@ pub(crate) struct RequestLease {
 
 impl IdempotentRequest {
     /// Returns the first record of the key, for `resource`, without a response.
-    pub(crate) fn takes(&self, resource: String, now: Timestamp) -> ClaimChange {
+    pub(crate) fn takes(&self, resource: String, now: Timestamp) -> IdempotencyChange {
         self.claim(resource, lease_from(now), None)
     }
 
     /// Returns the first record of the key, with its response.
-    pub(crate) fn takes_answered(&self, resource: String, status: u16, body: Vec<u8>, now: Timestamp) -> ClaimChange {
-        self.claim(resource, now, Some(StoredAnswer { status, request: self.request, body }))
+    pub(crate) fn takes_answered(
+        &self,
+        resource: String,
+        status: u16,
+        body: Vec<u8>,
+        now: Timestamp,
+    ) -> IdempotencyChange {
+        self.claim(resource, now, Some(StoredResponse { status, request: self.request, body }))
     }
 
-    fn claim(&self, resource: String, lease_until: Timestamp, answer: Option<StoredAnswer>) -> ClaimChange {
+    fn claim(&self, resource: String, lease_until: Timestamp, answer: Option<StoredResponse>) -> IdempotencyChange {
         let (name, fingerprint) = (self.name.clone(), self.fingerprint);
-        ClaimChange::Take(NewClaim { name, fingerprint, resource, lease_until, answer })
+        IdempotencyChange::Take(NewIdempotencyRecord { name, fingerprint, resource, lease_until, answer })
     }
 
     /// Returns the lease after the first commit, made at `now`.
@@ -117,12 +124,12 @@ impl IdempotentRequest {
     }
 
     /// Decides on a request whose key is known.
-    pub(crate) fn repeats(&self, claim: Claim, now: Timestamp) -> Result<ReplayDecision, KeyInUse> {
+    pub(crate) fn repeats(&self, claim: IdempotencyRecord, now: Timestamp) -> Result<ReplayDecision, KeyInUse> {
         if claim.fingerprint != self.fingerprint {
             return Err(KeyInUse::Conflict);
         }
         if let Some(stored) = claim.answer {
-            return Ok(ReplayDecision::Answered(Answer::replayed(stored)));
+            return Ok(ReplayDecision::Answered(Response::replayed(stored)));
         }
         if !Due::new(now, CLAIM_LEASE).is(claim.lease_until) {
             return Err(KeyInUse::InProgress { retry_after_s: retry_after_s(&claim, now) });
@@ -133,35 +140,39 @@ impl IdempotentRequest {
 
 impl RequestLease {
     /// Returns the change by which a new holder takes over the record at `now`, and the new lease.
-    pub(crate) fn taken_over(claim: &Claim, request: RequestId, now: Timestamp) -> (ClaimChange, Self) {
+    pub(crate) fn taken_over(
+        claim: &IdempotencyRecord,
+        request: RequestId,
+        now: Timestamp,
+    ) -> (IdempotencyChange, Self) {
         let (name, until) = (claim.name.clone(), lease_from(now));
-        let retake = ClaimChange::Retake { name: name.clone(), fence: claim.fence, lease_until: until };
+        let retake = IdempotencyChange::Retake { name: name.clone(), fence: claim.fence, lease_until: until };
         (retake, Self { name, fence: claim.fence.saturating_add(1), request, until })
     }
 
     /// Returns the change that stores the response.
-    pub(crate) fn answers(&self, status: u16, body: Vec<u8>) -> ClaimChange {
-        let answer = StoredAnswer { status, request: self.request, body };
-        ClaimChange::Answer { name: self.name.clone(), fence: self.fence, answer }
+    pub(crate) fn answers(&self, status: u16, body: Vec<u8>) -> IdempotencyChange {
+        let answer = StoredResponse { status, request: self.request, body };
+        IdempotencyChange::Answer { name: self.name.clone(), fence: self.fence, answer }
     }
 
     /// Returns the change that ends the lease. Only a repeat by the caller resumes the request.
-    pub(crate) fn releases(&self) -> ClaimChange {
-        ClaimChange::Release { name: self.name.clone(), fence: self.fence, due_at: None }
+    pub(crate) fn releases(&self) -> IdempotencyChange {
+        IdempotencyChange::Release { name: self.name.clone(), fence: self.fence, due_at: None }
     }
 
     /// Returns the change that ends the lease and makes the request due for workers: 2 s after the first attempt, then
     /// after growing pauses.
-    pub(crate) fn postpones(&self, now: Timestamp) -> ClaimChange {
+    pub(crate) fn postpones(&self, now: Timestamp) -> IdempotencyChange {
         let doublings = u32::try_from(self.fence.clamp(1, 16)).unwrap_or(1);
         let due_at = Some(now.saturating_add(doubled(doublings)).unwrap_or(Timestamp::MAX));
-        ClaimChange::Release { name: self.name.clone(), fence: self.fence, due_at }
+        IdempotencyChange::Release { name: self.name.clone(), fence: self.fence, due_at }
     }
 }
 
 /// Returns the stored response of the other process that took over the lease.
-pub(crate) fn of_the_other(claim: Claim) -> Result<Answer, KeyInUse> {
-    claim.answer.map(Answer::replayed).ok_or(KeyInUse::SOON)
+pub(crate) fn of_the_other(claim: IdempotencyRecord) -> Result<Response, KeyInUse> {
+    claim.answer.map(Response::replayed).ok_or(KeyInUse::SOON)
 }
 
 /// Stores `status` and `body` as the response of a request that found an existing resource, so that a repeat returns
@@ -174,7 +185,7 @@ pub(crate) async fn remember(
     resource: &str,
     status: u16,
     body: Vec<u8>,
-) -> Result<Answer, KeepError> {
+) -> Result<Response, KeepError> {
     let claim = match keep_answer(ports, call, resource, status, body.clone()).await? {
         Stored::Answered(answer) => return Ok(answer),
         Stored::Known(claim) => claim,
@@ -192,31 +203,35 @@ pub(crate) async fn keep_answer(
     resource: &str,
     status: u16,
     body: Vec<u8>,
-) -> Result<Stored, Trouble> {
+) -> Result<Stored, StoreError> {
     let now = ports.clock.now();
     let take = call.takes_answered(resource.to_owned(), status, body.clone(), now);
     let other = keep(ports, take, now).await?;
-    Ok(other.map_or_else(|| Stored::Answered(Answer::fresh(status, body)), Stored::Known))
+    Ok(other.map_or_else(|| Stored::Answered(Response::fresh(status, body)), Stored::Known))
 }
 
 /// Answers a request whose creation was abandoned earlier, without resuming it.
 pub(crate) async fn answer_orphaned(
     ports: &Ports,
     call: &IdempotentRequest,
-    claim: &Claim,
+    claim: &IdempotencyRecord,
     status: u16,
     body: Vec<u8>,
-) -> Result<Answer, KeepError> {
-    let answer = StoredAnswer { status, request: call.request, body: body.clone() };
-    let late = ClaimChange::Answer { name: claim.name.clone(), fence: claim.fence, answer };
+) -> Result<Response, KeepError> {
+    let answer = StoredResponse { status, request: call.request, body: body.clone() };
+    let late = IdempotencyChange::Answer { name: claim.name.clone(), fence: claim.fence, answer };
     match keep(ports, late, ports.clock.now()).await? {
-        None => Ok(Answer::fresh(status, body)),
+        None => Ok(Response::fresh(status, body)),
         Some(claim) => Ok(of_the_other(claim)?),
     }
 }
 
 /// Changes only the record of a key. Returns the present record if another process changed it.
-async fn keep(ports: &Ports, claim: ClaimChange, now: Timestamp) -> Result<Option<Claim>, Trouble> {
+async fn keep(
+    ports: &Ports,
+    claim: IdempotencyChange,
+    now: Timestamp,
+) -> Result<Option<IdempotencyRecord>, StoreError> {
     let change = ChangeSet { claim: Some(claim), ..ChangeSet::new(now) };
     match ports.store.commit(change).await {
         Ok(_) => Ok(None),
@@ -226,7 +241,7 @@ async fn keep(ports: &Ports, claim: ClaimChange, now: Timestamp) -> Result<Optio
 }
 
 /// Returns the seconds until a repeat is useful: few while the first request may be at work, else until its lease ends.
-fn retry_after_s(claim: &Claim, now: Timestamp) -> u32 {
+fn retry_after_s(claim: &IdempotencyRecord, now: Timestamp) -> u32 {
     let left = claim.lease_until.duration_since(now);
     if CLAIM_LEASE.saturating_sub(left) < POST_WITHIN {
         return RETRY_AFTER_S;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, Clock, DeliveryQueue, Ids, KeyedHash, Maintenance, Queries, Representation,
-    SecretCipher, Store, WebhookSender,
+    Acquirer, AcquirerError, Acquirers, Clock, DeliveryQueue, IdGenerator, KeyedHash, Maintenance, Queries,
+    ResourceRenderer, SecretCipher, Store, WebhookSender,
 };
 
-use crate::notices::OpenCallbacks;
+use crate::callbacks::OpenCallbacks;
 use crate::upstream::UpstreamLimits;
 
 /// All dependencies of the use cases. Clones share them.
@@ -25,11 +25,11 @@ pub struct Ports {
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The generator of identifiers.
-    pub ids: Arc<dyn Ids>,
+    pub ids: Arc<dyn IdGenerator>,
     /// Hashes under the master key, and secure random bytes.
     pub keyed_hash: Arc<dyn KeyedHash>,
     /// The rendering of resources for the API.
-    pub representation: Arc<dyn Representation>,
+    pub representation: Arc<dyn ResourceRenderer>,
     /// The queue of webhook deliveries.
     pub deliveries: Arc<dyn DeliveryQueue>,
     /// Sends webhooks, and checks the addresses of receivers.

@@ -5,7 +5,7 @@ use cais_ports::{ChangeSet, CommitError, PollPosition, UpstreamList, Write};
 use jiff::Timestamp;
 
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Stores the first position of a list. Returns the stored position, which may be from another node.
 pub(crate) async fn first(
@@ -13,13 +13,13 @@ pub(crate) async fn first(
     acquirer: &AcquirerName,
     list: UpstreamList,
     seen_until: Timestamp,
-) -> Result<PollPosition, Trouble> {
+) -> Result<PollPosition, StoreError> {
     let position = PollPosition { acquirer: acquirer.clone(), list, seen_until, version: 0 };
     match commit(ports, Write::InsertPosition(Box::new(position.clone()))).await {
         Ok(()) => Ok(PollPosition { version: 1, ..position }),
         Err(CommitError::Corrupt(reason)) => {
             let stored = ports.queries.find_position(acquirer, list).await?;
-            stored.ok_or(Trouble::Internal(reason))
+            stored.ok_or(StoreError::Internal(reason))
         }
         Err(error) => Err(error.into()),
     }
@@ -30,7 +30,7 @@ pub(crate) async fn move_to(
     ports: &Ports,
     position: PollPosition,
     seen_until: Timestamp,
-) -> Result<PollPosition, Trouble> {
+) -> Result<PollPosition, StoreError> {
     let moved = PollPosition { seen_until, ..position.clone() };
     match commit(ports, Write::UpdatePosition(Box::new(moved.clone()))).await {
         Ok(()) => Ok(PollPosition { version: moved.version.saturating_add(1), ..moved }),

@@ -4,11 +4,11 @@ use cais_domain::charge::Charge;
 use cais_domain::ids::{ChargeId, PayoutId, RefundId};
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_ports::Claim;
+use cais_ports::IdempotencyRecord;
 use futures_util::{StreamExt as _, stream};
 
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_order;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
@@ -17,15 +17,15 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 /// # Errors
 /// [`WorkError`] if the list cannot be read. A failure of one request is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
-    let claims = ports.queries.list_due_claims(ports.clock.now(), PASS_LIMIT).await?;
+    let claims = ports.queries.list_due_idempotency_records(ports.clock.now(), PASS_LIMIT).await?;
     let listed = claims.len();
     let done = stream::iter(claims)
         .map(|claim| async move {
             let resource = claim.resource.clone();
             match resume(ports, claim).await {
                 Ok(finished) => usize::from(finished),
-                Err(trouble) => {
-                    tracing::warn!(resource, %trouble, "what was begun could not be finished");
+                Err(error) => {
+                    tracing::warn!(resource, %error, "what was begun could not be finished");
                     0
                 }
             }
@@ -37,13 +37,13 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 }
 
 /// Finishes one request by the kind of its resource.
-async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
+async fn resume(ports: &Ports, claim: IdempotencyRecord) -> Result<bool, StoreError> {
     match claim.resource.split_once('_').map(|(prefix, _)| prefix) {
         Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, claim).await,
         Some(PayoutId::PREFIX) => upstream_order::resume::<Payout>(ports, claim).await,
         Some(RefundId::PREFIX) => upstream_order::resume::<Refund>(ports, claim).await,
         Some(_) | None => {
-            Err(Trouble::Internal(format!("a claim is held for {}, which nobody can make", claim.resource)))
+            Err(StoreError::Internal(format!("a claim is held for {}, which nobody can make", claim.resource)))
         }
     }
 }

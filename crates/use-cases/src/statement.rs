@@ -4,7 +4,7 @@ use cais_domain::ids::{AccountId, EntryId};
 use cais_ports::{EntryFilter, Page, PageRequest, StatementEntry};
 
 use crate::ports::Ports;
-use crate::trouble::{RETRY_AFTER_S, Trouble};
+use crate::store_error::{RETRY_AFTER_S, StoreError};
 
 /// The reason for which no page of a statement or a timeline was returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,11 +23,11 @@ pub enum ListError {
     Internal(String),
 }
 
-impl From<Trouble> for ListError {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Unavailable(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
-            Trouble::Internal(cause) => Self::Internal(cause),
+impl From<StoreError> for ListError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
+            StoreError::Internal(cause) => Self::Internal(cause),
         }
     }
 }
@@ -44,9 +44,9 @@ pub async fn list(
     page: PageRequest<EntryId>,
 ) -> Result<Page<StatementEntry>, ListError> {
     if let Some(cursor) = page.starting_after
-        && !ports.queries.has_entry(account, cursor).await.map_err(Trouble::from)?
+        && !ports.queries.has_entry(account, cursor).await.map_err(StoreError::from)?
     {
         return Err(ListError::UnknownCursor);
     }
-    Ok(ports.queries.list_entries(account, filter, page).await.map_err(Trouble::from)?)
+    Ok(ports.queries.list_entries(account, filter, page).await.map_err(StoreError::from)?)
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::ports::Ports;
 pub use crate::statement::ListError;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Returns a page of the account's transactions. The cursor may be a transaction that the filter excludes: it marks
 /// only a position.
@@ -27,18 +27,18 @@ pub async fn list(
         return Err(ListError::UnknownCursor);
     }
     let page = PageRequest { limit, starting_after: starting_after.map(|(_, key)| key) };
-    Ok(ports.queries.list_transactions(account, filter, page).await.map_err(Trouble::from)?)
+    Ok(ports.queries.list_transactions(account, filter, page).await.map_err(StoreError::from)?)
 }
 
 /// Returns the account's visible transaction with this key and direction.
 ///
 /// # Errors
-/// [`Trouble`].
+/// [`StoreError`].
 pub async fn find(
     ports: &Ports,
     account: AccountId,
     direction: Direction,
     key: Uuid,
-) -> Result<Option<Transaction>, Trouble> {
+) -> Result<Option<Transaction>, StoreError> {
     Ok(ports.queries.find_transaction(account, direction, key).await?)
 }

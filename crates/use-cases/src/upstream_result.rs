@@ -12,7 +12,7 @@ use cais_ports::AcquirerError;
 
 /// The state of earlier requests for the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Earlier {
+pub(crate) enum EarlierRequests {
     /// No request was sent, or the acquirer certainly accepted none.
     None,
     /// A request may still be in transit, so that no read shows the absence of the order.
@@ -31,7 +31,7 @@ pub(crate) enum SendReply<T> {
     /// The acquirer names a business reason against the order.
     Refused(String),
     /// This request certainly did not bring the order; a later one may.
-    NotTaken(String),
+    NotAccepted(String),
     /// This request may have brought the order.
     Unknown(String),
 }
@@ -57,11 +57,11 @@ pub(crate) enum UpstreamResult<T> {
     /// The order is refused for good, and the acquirer does not have it.
     Refused(String),
     /// The acquirer certainly does not have the order, and may accept it later.
-    NotTaken(String),
+    NotAccepted(String),
     /// The acquirer may have the order.
     Unknown(String),
     /// The acquirer refuses the order but may have it. An operator must review it.
-    Unproven(String),
+    RefusedUnproven(String),
 }
 
 impl<T> UpstreamResult<T> {
@@ -69,9 +69,10 @@ impl<T> UpstreamResult<T> {
     pub(crate) fn reason(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
-            Self::Refused(reason) | Self::NotTaken(reason) | Self::Unknown(reason) | Self::Unproven(reason) => {
-                Some(reason)
-            }
+            Self::Refused(reason)
+            | Self::NotAccepted(reason)
+            | Self::Unknown(reason)
+            | Self::RefusedUnproven(reason) => Some(reason),
         }
     }
 }
@@ -81,7 +82,7 @@ impl<T> From<Result<T, AcquirerError>> for SendReply<T> {
         match reply {
             Ok(record) => Self::Accepted(record),
             Err(AcquirerError::Refused(reason)) => Self::Refused(reason),
-            Err(AcquirerError::Unavailable(reason)) => Self::NotTaken(reason),
+            Err(AcquirerError::Unavailable(reason)) => Self::NotAccepted(reason),
             Err(AcquirerError::OutcomeUnknown(reason)) => Self::Unknown(reason),
         }
     }
@@ -99,7 +100,7 @@ impl<T> From<Result<Option<T>, AcquirerError>> for Evidence<T> {
 
 /// Returns the state of an order after a request and the reads that followed.
 pub(crate) fn decide<T>(
-    earlier: Earlier,
+    earlier: EarlierRequests,
     reply: SendReply<T>,
     look_up: Evidence<T>,
     list: Evidence<T>,
@@ -110,15 +111,23 @@ pub(crate) fn decide<T>(
         (SendReply::Accepted(record), _, _, _) | (_, Found(record), _, _) | (_, _, Found(record), _) => {
             UpstreamResult::Known(record)
         }
-        (SendReply::Refused(reason), Absent, _, Earlier::None)
-        | (SendReply::Refused(reason), Absent, Absent, Earlier::Unknown) => UpstreamResult::Refused(reason),
-        (SendReply::NotTaken(reason), _, _, Earlier::None) => UpstreamResult::NotTaken(reason),
-        (SendReply::Refused(reason), Absent | Unreadable(_) | NotRead, _, Earlier::Unknown | Earlier::Shown) => {
-            UpstreamResult::Unproven(reason)
-        }
-        (SendReply::Refused(reason), Unreadable(_) | NotRead, _, Earlier::None)
-        | (SendReply::Refused(reason), _, _, Earlier::InFlight)
-        | (SendReply::NotTaken(reason), _, _, Earlier::InFlight | Earlier::Unknown | Earlier::Shown)
+        (SendReply::Refused(reason), Absent, _, EarlierRequests::None)
+        | (SendReply::Refused(reason), Absent, Absent, EarlierRequests::Unknown) => UpstreamResult::Refused(reason),
+        (SendReply::NotAccepted(reason), _, _, EarlierRequests::None) => UpstreamResult::NotAccepted(reason),
+        (
+            SendReply::Refused(reason),
+            Absent | Unreadable(_) | NotRead,
+            _,
+            EarlierRequests::Unknown | EarlierRequests::Shown,
+        ) => UpstreamResult::RefusedUnproven(reason),
+        (SendReply::Refused(reason), Unreadable(_) | NotRead, _, EarlierRequests::None)
+        | (SendReply::Refused(reason), _, _, EarlierRequests::InFlight)
+        | (
+            SendReply::NotAccepted(reason),
+            _,
+            _,
+            EarlierRequests::InFlight | EarlierRequests::Unknown | EarlierRequests::Shown,
+        )
         | (SendReply::Unknown(reason), _, _, _) => UpstreamResult::Unknown(reason),
     }
 }
@@ -127,14 +136,15 @@ pub(crate) fn decide<T>(
 mod tests {
     use super::*;
 
-    const EARLIER: [Earlier; 4] = [Earlier::None, Earlier::InFlight, Earlier::Unknown, Earlier::Shown];
+    const EARLIER: [EarlierRequests; 4] =
+        [EarlierRequests::None, EarlierRequests::InFlight, EarlierRequests::Unknown, EarlierRequests::Shown];
 
     fn replies() -> [SendReply<&'static str>; 4] {
         let reason = || "reply".to_owned();
         [
             SendReply::Accepted("accepted"),
             SendReply::Refused(reason()),
-            SendReply::NotTaken(reason()),
+            SendReply::NotAccepted(reason()),
             SendReply::Unknown(reason()),
         ]
     }
@@ -146,23 +156,29 @@ mod tests {
     /// The table by hand: earlier, reply, look-up, list, result. `*` stands for every value.
     const TABLE: &[[&str; 5]] = &[
         ["*", "Accepted", "*", "*", "Known accepted"],
-        ["*", "Refused NotTaken Unknown", "Found", "*", "Known look-up"],
-        ["*", "Refused NotTaken Unknown", "Absent Unreadable NotRead", "Found", "Known list"],
+        ["*", "Refused NotAccepted Unknown", "Found", "*", "Known look-up"],
+        ["*", "Refused NotAccepted Unknown", "Absent Unreadable NotRead", "Found", "Known list"],
         // The first request.
         ["None", "Refused", "Absent", "Absent Unreadable NotRead", "Refused"],
         ["None", "Refused", "Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
-        ["None", "NotTaken", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "NotTaken"],
+        ["None", "NotAccepted", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "NotAccepted"],
         ["None", "Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
         // An earlier request may be in transit.
-        ["InFlight", "Refused NotTaken Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
+        [
+            "InFlight",
+            "Refused NotAccepted Unknown",
+            "Absent Unreadable NotRead",
+            "Absent Unreadable NotRead",
+            "Unknown",
+        ],
         // An earlier request has an unknown outcome.
         ["Unknown", "Refused", "Absent", "Absent", "Refused"],
-        ["Unknown", "Refused", "Absent", "Unreadable NotRead", "Unproven"],
-        ["Unknown", "Refused", "Unreadable NotRead", "Absent Unreadable NotRead", "Unproven"],
-        ["Unknown", "NotTaken Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
+        ["Unknown", "Refused", "Absent", "Unreadable NotRead", "RefusedUnproven"],
+        ["Unknown", "Refused", "Unreadable NotRead", "Absent Unreadable NotRead", "RefusedUnproven"],
+        ["Unknown", "NotAccepted Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
         // The acquirer has shown the order before.
-        ["Shown", "Refused", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unproven"],
-        ["Shown", "NotTaken Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
+        ["Shown", "Refused", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "RefusedUnproven"],
+        ["Shown", "NotAccepted Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
     ];
 
     /// Returns the first word of the `Debug` text.

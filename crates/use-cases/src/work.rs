@@ -3,7 +3,7 @@
 use cais_ports::{CommitError, QueryError};
 use jiff::SignedDuration;
 
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// The largest number of items in one pass. The next pass continues.
 pub const PASS_LIMIT: u32 = 256;
@@ -55,5 +55,5 @@ pub enum WorkError {
     Commit(#[from] CommitError),
     /// The store failed during the pass.
     #[error("the work could not be finished")]
-    Trouble(#[from] Trouble),
+    StoreError(#[from] StoreError),
 }

@@ -15,7 +15,7 @@ use super::config::{BacenConfig, BacenConfigError};
 use super::defect::{Defect, FindError};
 use super::read::{self, Expected};
 use super::token::{GrantForm, Token, Tokens};
-use super::wire::{Callback, REMOVED_BY_US, Revision};
+use super::wire::{CallbackBody, REMOVED_BY_US, Revision};
 use crate::deadline::Deadline;
 use crate::http::{
     ClientSettings, MAX_ANSWER_BYTES, Problem, Reply, build, encode_segment, of_reply, of_transport, parse_base, send,
@@ -136,7 +136,7 @@ impl Api {
         header: Option<(HeaderName, HeaderValue)>,
         deadline: Deadline,
     ) -> Result<(), AcquirerError> {
-        let body = json(&Callback { webhook_url: url })?;
+        let body = json(&CallbackBody { webhook_url: url })?;
         let question = Question::new(Method::PUT, self.callback.clone());
         let reply = self.call(Question { body: Some(&body), header, ..question }, deadline).await?;
         if reply.status.is_success() { Ok(()) } else { Err(of_reply(&reply)) }

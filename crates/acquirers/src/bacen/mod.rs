@@ -1,12 +1,12 @@
 //! The Central Bank's API Pix (2.9.0), as served by every institution of the standard.
 
 pub(crate) mod api;
+pub(crate) mod callbacks;
 mod cancel;
 mod config;
 mod create;
 pub(crate) mod defect;
 pub(crate) mod list;
-pub(crate) mod notices;
 mod payment;
 mod read;
 mod received;
@@ -156,8 +156,8 @@ impl Acquirer for BacenAcquirer {
         Err(AcquirerError::Refused(NO_DEFENSES.to_owned()))
     }
 
-    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
-        notices::read(body, notices::standard)
+    fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
+        callbacks::read(body, callbacks::standard)
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {

@@ -140,7 +140,7 @@ pub(super) struct Revision {
 
 /// The body of `PUT /v2/webhook/{chave}`.
 #[derive(Serialize)]
-pub(super) struct Callback<'a> {
+pub(super) struct CallbackBody<'a> {
     #[serde(rename = "webhookUrl")]
     pub(super) webhook_url: &'a str,
 }

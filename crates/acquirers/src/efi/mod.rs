@@ -1,8 +1,8 @@
 //! Efí's Pix API: the Central Bank's API Pix (see [`bacen`](crate::bacen)), sent Pix, and infractions (MED).
 
+mod callbacks;
 mod defense;
 mod infraction;
-mod notices;
 mod payout;
 mod read;
 mod wire;
@@ -142,8 +142,8 @@ impl Acquirer for EfiAcquirer {
         defense::send(self.bacen.api(), order, Deadline::after(budget)).await
     }
 
-    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
-        notices::read(body)
+    fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
+        callbacks::read(body)
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {

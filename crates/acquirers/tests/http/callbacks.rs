@@ -53,7 +53,7 @@ fn only_efi_reads_callbacks_of_sent_pix() {
         end_to_end_id: Some(pix()),
         paid_at: Some("2026-11-20T15:00:00Z".parse().unwrap()),
     });
-    let of_efi = efi("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
+    let of_efi = efi("http://127.0.0.1:9").callbacks(body.as_bytes()).unwrap();
     assert_eq!(
         of_efi,
         [
@@ -61,9 +61,9 @@ fn only_efi_reads_callbacks_of_sent_pix() {
             CallbackItem::Sent(CallbackPayout { instruction_id: instruction_id(), returns: Vec::new() })
         ]
     );
-    let of_bacen = acquirer("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
+    let of_bacen = acquirer("http://127.0.0.1:9").callbacks(body.as_bytes()).unwrap();
     assert_eq!(of_bacen, [received]);
     for junk in ["", "<html>", "[]"] {
-        assert_eq!(kind(&efi("http://127.0.0.1:9").notices(junk.as_bytes())), "refused", "{junk}");
+        assert_eq!(kind(&efi("http://127.0.0.1:9").callbacks(junk.as_bytes())), "refused", "{junk}");
     }
 }

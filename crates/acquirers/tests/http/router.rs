@@ -154,7 +154,7 @@ async fn reads_and_writes_share_one_breaker() {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name("a"));
     let sent = || CallbackItem::Sent(CallbackPayout { instruction_id: instruction_id(), returns: Vec::new() });
-    mock.expect_notices().returning(move |_| Ok(vec![sent()]));
+    mock.expect_callbacks().returning(move |_| Ok(vec![sent()]));
     mock.expect_find_charge().times(2).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
     mock.expect_cancel_charge().times(2).returning(|_, _| Err(AcquirerError::Unavailable("down".to_owned())));
     mock.expect_register_callback().times(1).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
@@ -172,7 +172,7 @@ async fn reads_and_writes_share_one_breaker() {
         assert_eq!(kind(&guarded.register_callback("https://x.example", BUDGET).await), "unavailable");
     }
     // Reading a callback makes no call.
-    assert_eq!(guarded.notices(b"{}").unwrap(), vec![sent()]);
+    assert_eq!(guarded.callbacks(b"{}").unwrap(), vec![sent()]);
 }
 
 #[tokio::test]

@@ -189,7 +189,7 @@ async fn callbacks_name_what_changed() {
     bed.efi.register_callback(&receiver.url(), BUDGET).await.unwrap();
     let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
     let body = tokio::time::timeout(BUDGET, bodies.recv()).await.unwrap().unwrap();
-    assert_eq!(bed.efi.notices(body.as_bytes()), Ok(vec![CallbackItem::Infraction(CallbackInfraction { id })]));
+    assert_eq!(bed.efi.callbacks(body.as_bytes()), Ok(vec![CallbackItem::Infraction(CallbackInfraction { id })]));
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! `cais callback`: the callbacks that could not be matched, and another attempt at one.
 
-use cais_domain::ids::NoticeId;
-use cais_ports::{Notice, Operator, PageRequest};
+use cais_domain::ids::CallbackId;
+use cais_ports::{Callback, Operator, PageRequest};
 use cais_use_cases::Ports;
-use cais_use_cases::notices::retry::{list_unmatched, named, retry};
+use cais_use_cases::callbacks::retry::{list_unmatched, named, retry};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -20,8 +20,8 @@ pub enum CallbackCommand {
     /// Process a callback again: ask its acquirer for the state of each payment that it names
     Retry {
         /// Id of the callback, `ntc_…`
-        #[arg(value_parser = NoticeId::parse)]
-        id: NoticeId,
+        #[arg(value_parser = CallbackId::parse)]
+        id: CallbackId,
     },
 }
 
@@ -33,8 +33,8 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CallbackCommand, o
     match command {
         CallbackCommand::List => list(ports, output).await,
         CallbackCommand::Retry { id } => {
-            let notice = retry(ports, operator, id).await?;
-            output.print(&as_json(&notice), || {
+            let callback = retry(ports, operator, id).await?;
+            output.print(&as_json(&callback), || {
                 format!("The callback {id} waits for the worker of a running service, which looks into it at once.")
             })?;
             Ok(())
@@ -47,7 +47,7 @@ async fn list(ports: &Ports, output: Output) -> anyhow::Result<()> {
     loop {
         // The number of unmatched callbacks is bounded, so all of them fit into memory.
         let page = list_unmatched(ports, PageRequest { limit: PAGE, starting_after }).await?;
-        starting_after = page.rows.last().map(|notice| notice.id);
+        starting_after = page.rows.last().map(|callback| callback.id);
         found.extend(page.rows);
         if !page.has_more || starting_after.is_none() {
             break;
@@ -63,22 +63,22 @@ async fn list(ports: &Ports, output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn row(notice: &Notice) -> Vec<String> {
-    let names = named(notice);
+fn row(callback: &Callback) -> Vec<String> {
+    let names = named(callback);
     let more = names.lines().count().saturating_sub(1);
     let first = names.lines().next().unwrap_or_default();
     let names = if more > 0 { format!("{first} and {more} more") } else { first.to_owned() };
-    let attempts = notice.attempts.to_string();
-    vec![notice.id.to_string(), instant(notice.received_at), notice.acquirer.to_string(), attempts, names]
+    let attempts = callback.attempts.to_string();
+    vec![callback.id.to_string(), instant(callback.received_at), callback.acquirer.to_string(), attempts, names]
 }
 
-fn as_json(notice: &Notice) -> Value {
+fn as_json(callback: &Callback) -> Value {
     json!({
-        "id": notice.id.to_string(),
-        "acquirer": notice.acquirer.as_str(),
-        "status": notice.state.as_str(),
-        "attempts": notice.attempts,
-        "received_at": instant(notice.received_at),
-        "names": named(notice).lines().collect::<Vec<_>>(),
+        "id": callback.id.to_string(),
+        "acquirer": callback.acquirer.as_str(),
+        "status": callback.state.as_str(),
+        "attempts": callback.attempts,
+        "received_at": instant(callback.received_at),
+        "names": named(callback).lines().collect::<Vec<_>>(),
     })
 }

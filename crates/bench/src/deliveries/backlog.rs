@@ -134,9 +134,9 @@ async fn hum(service: &Service, engine: Engine, server: Option<&Postgres>) -> Re
 /// Checks that all deliveries without attempts are still due.
 async fn still_due(service: &Service, deliveries: usize) -> Result<()> {
     let store = database::open(&service.database).await?;
-    let found = store.due_lanes(clock::now(), None, 1_024).await?;
+    let found = store.due_queues(clock::now(), None, 1_024).await?;
     store.close().await;
-    let lanes = found.due.len();
-    ensure!(lanes == MANY && found.backlog > 0, "{lanes} lanes with {} of {deliveries} are due", found.backlog);
+    let queues = found.due.len();
+    ensure!(queues == MANY && found.backlog > 0, "{queues} queues with {} of {deliveries} are due", found.backlog);
     Ok(())
 }

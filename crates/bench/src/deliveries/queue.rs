@@ -8,10 +8,10 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId};
 use cais_persistence::Persistence;
 use cais_ports::{
-    AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryQueue as _, FinishedAttempt, Health, Lane,
-    NewDelivery, Store as _,
+    AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryQueue as _, EndpointQueue,
+    FinishedAttempt, Health, NewDelivery, Store as _,
 };
-use cais_testkit::builders::{a_test_delivery, an_endpoint, fresh, lane_of, steps};
+use cais_testkit::builders::{a_test_delivery, an_endpoint, fresh, queue_of, steps};
 use futures_util::future::try_join_all;
 use jiff::{SignedDuration, Timestamp};
 
@@ -34,7 +34,7 @@ const LIMIT: u32 = 256;
 const PER_ENDPOINT: u32 = 8;
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// The largest number of queues found by one search.
-const LANES: u32 = 1_024;
+const SEARCH_LIMIT: u32 = 1_024;
 /// The number of searches.
 const LOOKS: usize = 100;
 /// Queues with one delivery each, and the number of due ones.
@@ -102,7 +102,7 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
     let mut waits = Latencies::default();
     for _ in 0..LOOKS {
         let began = Instant::now();
-        let found = store.due_lanes(clock::now(), None, LANES).await?;
+        let found = store.due_queues(clock::now(), None, SEARCH_LIMIT).await?;
         waits.record(began.elapsed());
         ensure!(found.due.len() == DUE_QUEUES, "{} queues have something due", found.due.len());
         ensure!(store.cancel_stale(LIMIT).await? == 0, "something was cancelled");
@@ -149,7 +149,7 @@ impl Series {
 struct Queue {
     store: Persistence,
     accounts: Vec<AccountId>,
-    lanes: Vec<Lane>,
+    queues: Vec<EndpointQueue>,
     /// The instant of the next claim, ahead of the clock: a lease ends before the next claim.
     now: Timestamp,
     due: usize,
@@ -158,19 +158,19 @@ struct Queue {
 impl Queue {
     /// Creates deliveries for 100 endpoints.
     async fn fill(store: Persistence, number: usize) -> Result<Self> {
-        let (mut accounts, mut lanes) = (Vec::new(), Vec::new());
-        while lanes.len() < MANY {
+        let (mut accounts, mut queues) = (Vec::new(), Vec::new());
+        while queues.len() < MANY {
             let account: AccountId = fresh();
             for slot in 0..PER_ACCOUNT {
                 let endpoint = an_endpoint(account, slot);
                 store.commit(steps::open_endpoint(&endpoint)).await?;
-                lanes.push(lane_of(&endpoint));
+                queues.push(queue_of(&endpoint));
             }
             accounts.push(account);
         }
         let of: Vec<_> = accounts.iter().map(|account| (*account, EventType::ChargePaid)).collect();
         preload::events(&store, &of, number.div_ceil(usize::from(PER_ACCOUNT))).await?;
-        Ok(Self { store, accounts, lanes, now: clock::now(), due: number })
+        Ok(Self { store, accounts, queues, now: clock::now(), due: number })
     }
 
     /// Measures the search for due queues.
@@ -178,9 +178,9 @@ impl Queue {
         let mut waits = Latencies::default();
         for _ in 0..LOOKS {
             let began = Instant::now();
-            let found = self.store.due_lanes(self.now, None, LANES).await?;
+            let found = self.store.due_queues(self.now, None, SEARCH_LIMIT).await?;
             waits.record(began.elapsed());
-            ensure!(found.due.len() == self.lanes.len(), "{} lanes have something due", found.due.len());
+            ensure!(found.due.len() == self.queues.len(), "{} queues have something due", found.due.len());
         }
         Ok(waits.percentiles())
     }
@@ -220,7 +220,7 @@ impl Queue {
 
     async fn claim(&self, left: usize, waits: &mut Latencies) -> Result<Vec<ClaimedDelivery>> {
         let claim = DeliveryClaim {
-            lanes: self.lanes.clone(),
+            queues: self.queues.clone(),
             now: self.now,
             lease_until: self.now.checked_add(LEASE)?,
             per_endpoint: PER_ENDPOINT,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use cais_ports::{AccountQueries as _, Ids};
+use cais_ports::{AccountQueries as _, IdGenerator};
 
 use super::{IDLE, LEVEL};
 use crate::activity::{Calendar, fill};
@@ -93,7 +93,7 @@ async fn read(service: &Service, number: usize, rows: usize, pause: Duration) ->
 /// Gives each of the first accounts a long statement.
 async fn seed(url: &str, lengths: &[usize]) -> Result<()> {
     let calendar = Arc::new(Calendar::default());
-    let ids: Arc<dyn Ids> = Arc::<Calendar>::clone(&calendar);
+    let ids: Arc<dyn IdGenerator> = Arc::<Calendar>::clone(&calendar);
     let persistence = database::open_with(url, ids).await?;
     for (number, rows) in lengths.iter().copied().enumerate() {
         let account = persistence.find_account_by_email(&email(number)).await?.context("no account")?;

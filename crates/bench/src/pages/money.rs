@@ -6,8 +6,8 @@ use anyhow::{Result, ensure};
 use cais_domain::ids::{AccountId, EntryId};
 use cais_persistence::Persistence;
 use cais_ports::{
-    EntryFilter, Ids, Maintenance as _, Page, PageRequest, StatementQueries as _, TimelineQueries as _, Transaction,
-    TransactionFilter,
+    EntryFilter, IdGenerator, Maintenance as _, Page, PageRequest, StatementQueries as _, TimelineQueries as _,
+    Transaction, TransactionFilter,
 };
 use cais_testkit::builders::fresh;
 use uuid::Uuid;
@@ -24,7 +24,7 @@ type List = (AccountId, Uuid);
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usize) -> Result<Vec<Line>> {
     let place = Place::fresh(engine, server)?;
     let calendar = Arc::new(Calendar::default());
-    let ids: Arc<dyn Ids> = Arc::<Calendar>::clone(&calendar);
+    let ids: Arc<dyn IdGenerator> = Arc::<Calendar>::clone(&calendar);
     let persistence = place.open_with(ids).await?;
     if engine == Engine::Postgres {
         database::leave_uncounted(server, place.url())?;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ids::AccountId;
-use cais_ports::{ChangeSet, ClaimChange, Write};
+use cais_ports::{ChangeSet, IdempotencyChange, Write};
 use cais_testkit::builders::{a_charge, a_payment, an_external_id, in_status, start, steps};
 
 /// The bytes of the answer to a creation: a charge with its code and image.
@@ -61,7 +61,7 @@ pub fn issue(charge: &Charge) -> ChangeSet {
     let issued = in_status(Charge { version: 1, ..charge.clone() }, ChargeStatus::Pending);
     let name = steps::claim_name(charge.account, &charge.id.to_string());
     let mut change = steps::issue_charge(&issued, name, 1, start());
-    if let Some(ClaimChange::Answer { answer, .. }) = &mut change.claim {
+    if let Some(IdempotencyChange::Answer { answer, .. }) = &mut change.claim {
         answer.body = answer_body().as_bytes().to_vec();
     }
     change

@@ -4,7 +4,7 @@ use cais_domain::ids::AccountId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::payout::Payout;
-use cais_ports::{ChangeSet, ClaimChange};
+use cais_ports::{ChangeSet, IdempotencyChange};
 use cais_testkit::builders::{a_payout, an_end_to_end_id, an_external_id, main_acquirer, start, steps};
 
 use super::changes::event_data;
@@ -64,5 +64,5 @@ pub fn complete(payout: &Payout) -> ChangeSet {
         event.data = body().as_bytes().to_vec();
     }
     let answer = steps::answer(201, body().as_bytes());
-    ChangeSet { claim: Some(ClaimChange::Answer { name, fence: 1, answer }), ..change }
+    ChangeSet { claim: Some(IdempotencyChange::Answer { name, fence: 1, answer }), ..change }
 }

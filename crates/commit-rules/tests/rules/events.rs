@@ -5,7 +5,7 @@ use cais_domain::event::EventType;
 use cais_domain::webhook::{
     DisabledReason, Endpoint, EndpointState, NewEndpoint, Postback, SealedSecret, Subscription, WebhookUrl,
 };
-use cais_ports::{Lane, NewDelivery, Write, entry_to_come};
+use cais_ports::{EndpointQueue, NewDelivery, Write, entry_to_come};
 use cais_testkit::builders::{an_account, an_event, fresh};
 
 use super::*;
@@ -29,13 +29,13 @@ fn publish(account: AccountId, kind: EventType) -> ChangeSet {
 }
 
 /// Returns the destinations of deliveries, with the sequence number of their event.
-fn destinations(judged: &Judged<'_>) -> Vec<(Lane, Option<i64>)> {
+fn destinations(judged: &Judged<'_>) -> Vec<(EndpointQueue, Option<i64>)> {
     let deliveries = judged.effects.iter().flat_map(|effects| &effects.deliveries);
-    deliveries.map(|delivery| (delivery.lane, delivery.sequence)).collect()
+    deliveries.map(|delivery| (delivery.queue, delivery.sequence)).collect()
 }
 
-fn lane(endpoint: &Endpoint) -> Lane {
-    Lane { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
+fn queue(endpoint: &Endpoint) -> EndpointQueue {
+    EndpointQueue { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn each_subscribed_endpoint_gets_one_delivery_per_event() {
     let changes = [publish(account, EventType::ChargePaid), publish(account, EventType::RefundFailed), named];
     let judged = judge_all(&changes, subscribed(account, &[&all, &paid, &other]));
     let expected = [(&all, 5), (&paid, 5), (&all, 6), (&all, 7), (&paid, 7), (&other, 7)];
-    assert_eq!(destinations(&judged), expected.map(|(endpoint, sequence)| (lane(endpoint), Some(sequence))));
+    assert_eq!(destinations(&judged), expected.map(|(endpoint, sequence)| (queue(endpoint), Some(sequence))));
     let first = judged.effects.first().unwrap();
     let NewDelivery { event, kind, body, at, .. } = first.deliveries.first().unwrap();
     let numbered = first.events.first().unwrap();
@@ -83,7 +83,7 @@ fn endpoint_counts_as_its_change_set_leaves_it() {
     let snapshot = Snapshot { keys, ..subscribed(account, &[&before]) };
     let judged = judge_all(&changes, snapshot);
     assert_eq!(judged.verdicts, [accepted(&[5]), accepted(&[6]), Err(CommitError::Stale), accepted(&[7])]);
-    assert_eq!(destinations(&judged), [(lane(&new), Some(6)), (lane(&new), Some(7))]);
+    assert_eq!(destinations(&judged), [(queue(&new), Some(6)), (queue(&new), Some(7))]);
 }
 
 #[test]

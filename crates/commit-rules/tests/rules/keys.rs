@@ -2,7 +2,7 @@
 
 use cais_commit_rules::{KeySnapshot, RecordKey};
 use cais_domain::charge::Charge;
-use cais_ports::{Claim, ClaimChange, Reservation, ReservationKey};
+use cais_ports::{IdempotencyChange, IdempotencyRecord, Reservation, ReservationKey};
 use cais_testkit::builders::{a_charge, an_account, pending_charge, steps};
 
 use super::*;
@@ -92,8 +92,8 @@ fn inserted_record_is_updated_but_not_inserted_again() {
 fn released_idempotency_record_is_retaken_under_the_next_fence() {
     let account = an_account().id;
     let name = steps::claim_name(account, "some-key");
-    let new = steps::new_claim(name.clone(), "chg_1", start());
-    let record = Claim {
+    let new = steps::new_idempotency_record(name.clone(), "chg_1", start());
+    let record = IdempotencyRecord {
         name: name.clone(),
         fingerprint: new.fingerprint,
         resource: new.resource,
@@ -104,10 +104,10 @@ fn released_idempotency_record_is_retaken_under_the_next_fence() {
         created_at: start(),
     };
     let change = |claim| ChangeSet { claim: Some(claim), ..ChangeSet::new(start()) };
-    let answer = |fence| ClaimChange::Answer { name: name.clone(), fence, answer: steps::answer(200, b"{}") };
+    let answer = |fence| IdempotencyChange::Answer { name: name.clone(), fence, answer: steps::answer(200, b"{}") };
     let changes = [
-        change(ClaimChange::Release { name: name.clone(), fence: 3, due_at: None }),
-        change(ClaimChange::Retake { name: name.clone(), fence: 3, lease_until: new.lease_until }),
+        change(IdempotencyChange::Release { name: name.clone(), fence: 3, due_at: None }),
+        change(IdempotencyChange::Retake { name: name.clone(), fence: 3, lease_until: new.lease_until }),
         change(answer(3)),
         change(answer(4)),
         change(answer(4)),

@@ -47,5 +47,5 @@ kinds! {
     Key KeyId "akey" "an API key";
     Transfer TransferId "trf" "a ledger transfer";
     Audit AuditId "aud" "a row of the audit log";
-    Notice NoticeId "ntc" "a notice from upstream";
+    Callback CallbackId "ntc" "a callback from upstream";
 }

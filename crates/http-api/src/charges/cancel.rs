@@ -7,7 +7,7 @@ use cais_strict_json::{Fields, Issues, read};
 use cais_use_cases::charges::cancel::{self, CancelChargeError};
 use cais_use_cases::keys::authenticate::Caller;
 
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::error::{ApiError, ErrorCode};
 use crate::named;
 use crate::openapi::{examples, operation};
@@ -33,7 +33,7 @@ async fn cancel_charge(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, A
     no_fields(&call.body, &issues);
     let name = issues.unless_any(name)?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    let charge = to_the_end(async move { cancel::cancel(&state.ports, &caller.account, &name).await }).await??;
+    let charge = run_detached(async move { cancel::cancel(&state.ports, &caller.account, &name).await }).await??;
     Ok(Reply::json(call.state.ports.representation.charge(&charge)))
 }
 
@@ -75,12 +75,12 @@ impl From<CancelChargeError> for ApiError {
     fn from(error: CancelChargeError) -> Self {
         match error {
             CancelChargeError::NotPermitted(reason) => reason.into(),
-            CancelChargeError::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
+            CancelChargeError::NotFound => Self::new(ErrorCode::NotFound).with_message("There is no such charge."),
             CancelChargeError::InProgress { retry_after_s } => {
                 Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
             }
             CancelChargeError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
-                .saying(format!("The charge is {} and cannot be cancelled.", status.as_str())),
+                .with_message(format!("The charge is {} and cannot be cancelled.", status.as_str())),
             CancelChargeError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
             CancelChargeError::Unavailable { retry_after_s } => {
                 Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)

@@ -8,7 +8,7 @@ use cais_use_cases::charges::create::{self, ChargeRefusal, CreateCharge};
 use cais_use_cases::keys::authenticate::Caller;
 
 use super::terms;
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::error::{ApiError, ErrorCode};
 use crate::fingerprint::fingerprint;
 use crate::openapi::{examples, operation};
@@ -42,7 +42,7 @@ async fn create_charge(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiErr
         terms: asked.terms,
     };
     let state = Arc::clone(call.state);
-    let answer = to_the_end(async move { create::create(&state.ports, command).await }).await??;
+    let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
     Reply::answer(answer)
 }
 
@@ -96,7 +96,7 @@ fn not_eligible(index: usize) -> ApiError {
     let error = ApiError::new(ErrorCode::SplitRecipientNotEligible);
     let message = format!("{path} names no other active account with approved KYC.");
     ApiError { issues: vec![Issue::new(&path, "names no other active account with approved KYC")], ..error }
-        .saying(message)
+        .with_message(message)
 }
 
 impl From<ChargeRefusal> for ApiError {
@@ -106,7 +106,7 @@ impl From<ChargeRefusal> for ApiError {
             ChargeRefusal::SplitDisabled => Self::new(ErrorCode::SplitDisabled),
             ChargeRefusal::SplitRecipientNotEligible { index } => not_eligible(index),
             ChargeRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
-                .saying(format!("The amount exceeds the account's limit of {limit} per charge.")),
+                .with_message(format!("The amount exceeds the account's limit of {limit} per charge.")),
         }
     }
 }

@@ -23,7 +23,7 @@ fn envelope_has_the_contract_form() {
         })
     );
     let issues = vec![Issue::new("split[0].percentage", "must be \"small\""), Issue::new("", "is odd")];
-    let error = ApiError::invalid(issues).retry_after(7).because("a secret");
+    let error = ApiError::invalid(issues).retry_after(7).with_cause("a secret");
     assert_eq!(
         envelope(&error).get("error"),
         Some(&json!({

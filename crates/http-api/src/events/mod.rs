@@ -20,5 +20,5 @@ pub fn named(call: &Call<'_>, issues: &Issues) -> Option<EventId> {
 }
 
 pub(super) fn no_such_event() -> ApiError {
-    ApiError::new(ErrorCode::NotFound).saying("There is no such event.")
+    ApiError::new(ErrorCode::NotFound).with_message("There is no such event.")
 }

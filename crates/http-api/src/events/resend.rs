@@ -8,7 +8,7 @@ use cais_strict_json::Issues;
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks;
 
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::charges::cancel::no_fields;
 use crate::error::{ApiError, ErrorCode};
 use crate::openapi::{examples, operation};
@@ -35,7 +35,7 @@ async fn resend_event(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, Ap
     no_fields(&call.body, &issues);
     let id = issues.unless_any(id)?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    let sent = to_the_end(async move { webhooks::resend_event(&state.ports, &caller.account, id).await }).await??;
+    let sent = run_detached(async move { webhooks::resend_event(&state.ports, &caller.account, id).await }).await??;
     let list = DeliveryList { data: sent.iter().map(Delivery::from).collect() };
     Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(to_json(&list)) })
 }

@@ -8,7 +8,7 @@ use cais_use_cases::infractions::defend::{self, DefendError};
 use cais_use_cases::keys::authenticate::Caller;
 
 use super::{no_such_infraction, terms};
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::error::{ApiError, ErrorCode};
 use crate::openapi::{examples, operation};
 use crate::reply::Reply;
@@ -34,7 +34,7 @@ async fn defend_infraction(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Repl
     let (id, asked) = issues.unless_any(id.zip(asked))?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
     let work = async move { defend::defend(&state.ports, &caller.account, id, asked.text, asked.evidence_url).await };
-    let infraction = to_the_end(work).await??;
+    let infraction = run_detached(work).await??;
     Ok(Reply::json(call.state.ports.representation.infraction(&infraction)))
 }
 
@@ -74,11 +74,11 @@ impl From<DefendError> for ApiError {
             DefendError::NotPermitted(reason) => reason.into(),
             DefendError::NotFound => no_such_infraction(),
             DefendError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
-                .saying(format!("The infraction is {} and cannot be defended.", status.as_str())),
+                .with_message(format!("The infraction is {} and cannot be defended.", status.as_str())),
             DefendError::Defended(status) => Self::new(ErrorCode::InvalidState)
-                .saying(format!("The infraction is {} and has another defense already.", status.as_str())),
+                .with_message(format!("The infraction is {} and has another defense already.", status.as_str())),
             DefendError::TooLate => {
-                Self::new(ErrorCode::DeadlinePassed).saying("The infraction can no longer be defended.")
+                Self::new(ErrorCode::DeadlinePassed).with_message("The infraction can no longer be defended.")
             }
             // Only this content was rejected; another defense may be accepted.
             DefendError::Refused(reason) => Self::invalid(vec![Issue::new(
@@ -89,7 +89,7 @@ impl From<DefendError> for ApiError {
             DefendError::Unknown { retry_after_s } => {
                 Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
             }
-            DefendError::Store(trouble) => trouble.into(),
+            DefendError::Store(error) => error.into(),
         }
     }
 }

@@ -21,5 +21,5 @@ pub fn named(call: &Call<'_>, issues: &Issues) -> Option<InfractionId> {
 }
 
 pub(super) fn no_such_infraction() -> ApiError {
-    ApiError::new(ErrorCode::NotFound).saying("There is no such infraction.")
+    ApiError::new(ErrorCode::NotFound).with_message("There is no such infraction.")
 }

@@ -13,7 +13,7 @@ use cais_domain::money::Money;
 use cais_domain::split::Split;
 use cais_domain::text::{LineBreaks, Text};
 use cais_domain::txid::Txid;
-use cais_ports::{Balances, Representation as _};
+use cais_ports::{Balances, ResourceRenderer as _};
 use cais_strict_json::Issue;
 use jiff::Timestamp;
 use serde::Serialize;

@@ -8,7 +8,7 @@ use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::payouts::create::{self, CreatePayout, PayoutRefusal};
 
 use super::terms;
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::error::{ApiError, ErrorCode};
 use crate::fingerprint::fingerprint;
 use crate::openapi::{examples, operation};
@@ -38,7 +38,7 @@ async fn create_payout(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiErr
         terms: issues.unless_any(terms)?,
     };
     let state = Arc::clone(call.state);
-    let answer = to_the_end(async move { create::create(&state.ports, command).await }).await??;
+    let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
     Reply::answer(answer)
 }
 
@@ -87,7 +87,7 @@ impl From<PayoutRefusal> for ApiError {
     fn from(refusal: PayoutRefusal) -> Self {
         match refusal {
             PayoutRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
-                .saying(format!("The amount exceeds the account's limit of {limit} per payout.")),
+                .with_message(format!("The amount exceeds the account's limit of {limit} per payout.")),
         }
     }
 }

@@ -8,7 +8,7 @@ use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::refunds::create::{self, CreateRefund, RefundRefusal};
 
 use super::terms;
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::error::{ApiError, ErrorCode};
 use crate::fingerprint::fingerprint;
 use crate::openapi::{examples, operation};
@@ -48,7 +48,7 @@ async fn create_refund(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiErr
         external_id: asked.external_id,
     };
     let state = Arc::clone(call.state);
-    let answer = to_the_end(async move { create::create(&state.ports, command).await }).await??;
+    let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
     Reply::answer(answer)
 }
 
@@ -93,21 +93,21 @@ fn description() -> operation::Description {
 impl From<RefundRefusal> for ApiError {
     fn from(refusal: RefundRefusal) -> Self {
         match refusal {
-            RefundRefusal::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
+            RefundRefusal::NotFound => Self::new(ErrorCode::NotFound).with_message("There is no such charge."),
             RefundRefusal::NoSuchPayment => {
-                Self::new(ErrorCode::NotFound).saying("The charge has no payment with this end_to_end_id.")
+                Self::new(ErrorCode::NotFound).with_message("The charge has no payment with this end_to_end_id.")
             }
             RefundRefusal::ChargeInProgress { retry_after_s } => {
                 Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
             }
             RefundRefusal::InvalidState(status) => Self::new(ErrorCode::InvalidState)
-                .saying(format!("The charge is {} and cannot be refunded.", status.as_str())),
+                .with_message(format!("The charge is {} and cannot be refunded.", status.as_str())),
             RefundRefusal::InfractionOpen => Self::new(ErrorCode::InfractionOpen),
             RefundRefusal::DeadlinePassed => {
-                Self::new(ErrorCode::DeadlinePassed).saying("A payment can be refunded within 90 days.")
+                Self::new(ErrorCode::DeadlinePassed).with_message("A payment can be refunded within 90 days.")
             }
             RefundRefusal::ExceedsAmount { rest } => Self::new(ErrorCode::RefundExceedsAmount)
-                .saying(format!("The refund exceeds the amount that can still be refunded: {rest}.")),
+                .with_message(format!("The refund exceeds the amount that can still be refunded: {rest}.")),
         }
     }
 }

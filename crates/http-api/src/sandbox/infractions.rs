@@ -14,7 +14,7 @@ use cais_use_cases::keys::authenticate::Caller;
 use tokio::time::Instant;
 
 use super::{MAX_PAYMENT, MIN_PAYMENT, blocking, controls, object};
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::causes;
 use crate::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use crate::infractions::no_such_infraction;
@@ -94,7 +94,7 @@ async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> 
         let charge = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let Some(settlement) = charge.state.settlement() else {
             let what = format!("The charge is {}: only what was paid can be disputed.", charge.state.status().as_str());
-            return Err(ApiError::new(ErrorCode::InvalidState).saying(what));
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         };
         let pix = settlement.end_to_end_id.clone();
         let disputed = pix.clone();
@@ -105,7 +105,7 @@ async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> 
         };
         learned(&state, known).await
     };
-    let infraction = to_the_end(work).await??;
+    let infraction = run_detached(work).await??;
     let body = call.state.ports.representation.infraction(&infraction);
     Ok(Reply { status: StatusCode::CREATED, ..Reply::json(body) })
 }
@@ -157,13 +157,13 @@ async fn resolve(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiErro
         let status = before.state.status();
         if !status.is_open() {
             let what = format!("The infraction is {} and cannot be settled again.", status.as_str());
-            return Err(ApiError::new(ErrorCode::InvalidState).saying(what));
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         }
         let upstream_id = before.upstream_id;
         blocking(move || institution.resolve_infraction(&upstream_id, resolution)).await?;
         learned(&state, async || Ok(find().await?.filter(|infraction| !infraction.state.status().is_open()))).await
     };
-    let infraction: Infraction = to_the_end(work).await??;
+    let infraction: Infraction = run_detached(work).await??;
     Ok(Reply::json(call.state.ports.representation.infraction(&infraction)))
 }
 
@@ -196,7 +196,7 @@ async fn learned(
             let cause = asked.err().map_or_else(|| "it is not in the list".to_owned(), |error| causes::chain(&error));
             let what = "The institution did it, but the service has not learned of it yet: see GET /v1/infractions.";
             let error = ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S);
-            return Err(error.saying(what).because(cause));
+            return Err(error.with_message(what).with_cause(cause));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

@@ -67,7 +67,7 @@ impl From<InstitutionError> for ApiError {
     fn from(error: InstitutionError) -> Self {
         match error {
             InstitutionError::InvalidState(why) => {
-                Self::new(ErrorCode::InvalidState).saying(format!("The institution says: {why}."))
+                Self::new(ErrorCode::InvalidState).with_message(format!("The institution says: {why}."))
             }
             InstitutionError::OutOfRange { path, rule } => Self::invalid(vec![Issue::new(path, rule)]),
             InstitutionError::Failed(cause) => Self::internal(cause),

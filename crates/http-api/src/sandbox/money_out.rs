@@ -16,7 +16,7 @@ use cais_use_cases::sync_gate::SyncGate;
 use tokio::time::Instant;
 
 use super::{blocking, controls};
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::charges::cancel::no_fields;
 use crate::error::{ApiError, ErrorCode};
 use crate::openapi::{examples, operation};
@@ -56,7 +56,7 @@ async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiErro
         let status = before.state.status();
         if status != PayoutStatus::Completed {
             let what = format!("The payout is {} and cannot come back.", status.as_str());
-            return Err(ApiError::new(ErrorCode::InvalidState).saying(what));
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         }
         let instruction_id = before.instruction_id();
         blocking(move || institution.return_sent(&instruction_id)).await?;
@@ -70,7 +70,7 @@ async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiErro
             tokio::time::sleep(LOOK_EVERY).await;
         }
     };
-    let payout: Payout = to_the_end(work).await??;
+    let payout: Payout = run_detached(work).await??;
     Ok(Reply::json(call.state.ports.representation.payout(&payout)))
 }
 
@@ -123,7 +123,7 @@ async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, Api
         let status = before.state.status();
         if status != RefundStatus::Processing {
             let what = format!("The refund is {} and cannot fail any more.", status.as_str());
-            return Err(ApiError::new(ErrorCode::InvalidState).saying(what));
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         }
         let (end_to_end_id, id) = (before.end_to_end_id.clone(), before.id);
         blocking(move || institution.fail_refund(&end_to_end_id, id)).await?;
@@ -136,7 +136,7 @@ async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, Api
             tokio::time::sleep(LOOK_EVERY).await;
         }
     };
-    let refund: Refund = to_the_end(work).await??;
+    let refund: Refund = run_detached(work).await??;
     Ok(Reply::json(call.state.ports.representation.refund(&refund)))
 }
 

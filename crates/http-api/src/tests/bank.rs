@@ -334,7 +334,7 @@ impl Acquirer for Named {
     }
 
     /// A callback's body is a txid in these tests.
-    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
+    fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         let txid = str::from_utf8(body).ok().and_then(|text| Txid::parse(text).ok());
         let txid = txid.ok_or_else(|| AcquirerError::Refused("not a callback".to_owned()))?;
         Ok(vec![CallbackItem::Received(CallbackPix { txid, end_to_end_id: None, paid_at: None })])

@@ -1,8 +1,8 @@
 //! Callbacks of acquirers.
 
 use cais_ports::{ChangeSet, Clock as _, Store as _, Write};
-use cais_testkit::builders::a_notice;
-use cais_use_cases::notices;
+use cais_testkit::builders::a_callback;
+use cais_use_cases::callbacks;
 
 use super::world::TOKEN;
 use super::*;
@@ -16,11 +16,11 @@ async fn callback_is_stored_as_its_names_and_wakes_the_worker() {
         let seen = send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await;
         assert_eq!((seen.status, seen.body.len()), (200, 0), "{path}");
         // Returns at once because the worker was notified before.
-        world.state.wake.notices.rung().await;
+        world.state.wake.callbacks.rung().await;
     }
-    let notices = world.store.notices();
-    assert_eq!(notices.len(), 1, "the second callback is a repeat");
-    assert!(notices.iter().all(|notice| notice.body == format!("received {TXID} - -").as_bytes()));
+    let callbacks = world.store.callbacks();
+    assert_eq!(callbacks.len(), 1, "the second callback is a repeat");
+    assert!(callbacks.iter().all(|callback| callback.body == format!("received {TXID} - -").as_bytes()));
 }
 
 #[actix_web::test]
@@ -30,7 +30,7 @@ async fn malformed_callback_is_rejected_before_it_is_stored() {
         let seen = send(&world, TestRequest::post().uri(&format!("/callbacks/main/{TOKEN}")).set_payload(body)).await;
         assert_eq!(seen.error(), (400, "VALIDATION_ERROR".to_owned()), "{body}");
     }
-    assert!(world.store.notices().is_empty());
+    assert!(world.store.callbacks().is_empty());
 }
 
 #[actix_web::test]
@@ -56,7 +56,7 @@ async fn callback_to_unknown_path_is_404() {
     ] {
         assert_eq!(send(&world, request).await.error(), (404, "not_found".to_owned()));
     }
-    assert!(world.store.notices().is_empty());
+    assert!(world.store.callbacks().is_empty());
 }
 
 #[actix_web::test]
@@ -76,12 +76,12 @@ async fn callback_that_is_not_stored_is_503() {
 async fn callback_beyond_the_bound_is_answered_503() {
     let world = World::new().await;
     let mut many = ChangeSet::new(world.clock.now());
-    many.writes.extend((0..100_000).map(|_| Write::InsertNotice(Box::new(a_notice()))));
+    many.writes.extend((0..100_000).map(|_| Write::InsertCallback(Box::new(a_callback()))));
     world.store.commit(many).await.unwrap();
-    notices::count(&world.state.ports).await.unwrap();
+    callbacks::count(&world.state.ports).await.unwrap();
     let path = format!("/callbacks/main/{TOKEN}");
     let seen = send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await;
     assert_eq!(seen.error(), (503, "service_unavailable".to_owned()));
     assert_eq!(seen.at("/error/retry_after"), 60);
-    assert_eq!(world.store.notices().len(), 100_000);
+    assert_eq!(world.store.callbacks().len(), 100_000);
 }

@@ -54,7 +54,7 @@ impl WebhookSender for Receivers {
 /// Delivers all due webhooks.
 pub async fn deliver(world: &World) {
     let queue = &world.state.ports.deliveries;
-    let due = queue.due_lanes(world.state.ports.clock.now(), None, 100).await.unwrap().backlog;
+    let due = queue.due_queues(world.state.ports.clock.now(), None, 100).await.unwrap().backlog;
     let before = world.receivers.sent.lock().unwrap().len();
     let wanted = before + usize::try_from(due).unwrap();
     // The stop follows after all due deliveries were sent.

@@ -14,18 +14,18 @@ use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, Representation, SplitCredit, Store as _};
+use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, ResourceRenderer, SplitCredit, Store as _};
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
 use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds};
 use cais_use_cases::Ports;
+use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
-use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::sync_gate::SyncGate;
 use cais_use_cases::upstream::UpstreamLimits;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
-use super::super::{AppState, AuthFailures, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerBells};
+use super::super::{AppState, AuthFailures, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerWakeups};
 use super::bank::{Bank, OneBank};
 use super::receivers::Receivers;
 use crate::representation::JsonRepresentation;
@@ -92,7 +92,7 @@ impl World {
                 move_clock,
             }),
             callbacks: CallbackPaths::new([(main_acquirer(), TOKEN)]),
-            wake: WorkerBells::default(),
+            wake: WorkerWakeups::default(),
             metrics_handle: PrometheusBuilder::new().build_recorder().handle(),
             draining: Arc::new(AtomicBool::new(false)),
             telemetry: Telemetry::new(),
@@ -155,7 +155,7 @@ impl World {
 /// Renders as the service does, but panics at a charge with the description `panic`.
 struct Careless(JsonRepresentation);
 
-impl Representation for Careless {
+impl ResourceRenderer for Careless {
     fn charge(&self, charge: &Charge) -> Vec<u8> {
         let is_harmless = charge.terms.description.as_ref().is_none_or(|text| text.as_str() != "panic");
         assert!(is_harmless, "as asked");

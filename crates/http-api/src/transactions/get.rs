@@ -34,7 +34,7 @@ async fn get_transaction(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiE
     let id = id.map_err(|complaint| issues.add("id", complaint)).ok();
     let (direction, key) = issues.unless_any(id)?;
     let found = timeline::find(&call.state.ports, caller.account.id, direction, key).await?;
-    let found = found.ok_or(ApiError::new(ErrorCode::NotFound).saying("There is no such transaction."))?;
+    let found = found.ok_or(ApiError::new(ErrorCode::NotFound).with_message("There is no such transaction."))?;
     Ok(Reply::json(to_json(&shown(&found)?)))
 }
 

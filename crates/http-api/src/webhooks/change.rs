@@ -8,7 +8,7 @@ use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks::change;
 
 use super::terms;
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::error::ApiError;
 use crate::openapi::{examples, operation};
 use crate::reply::Reply;
@@ -35,7 +35,7 @@ async fn change_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply,
     let asked = terms::change(&read(&call.body, &issues), &*call.state.ports.webhooks, &issues);
     let (id, asked) = issues.unless_any(id.zip(asked))?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    let changed = to_the_end(async move { change::change(&state.ports, &caller.account, id, asked).await }).await??;
+    let changed = run_detached(async move { change::change(&state.ports, &caller.account, id, asked).await }).await??;
     Ok(Reply::json(call.state.ports.representation.endpoint(&changed)))
 }
 

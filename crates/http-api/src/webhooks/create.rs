@@ -9,7 +9,7 @@ use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks::create;
 
 use super::terms;
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::error::{ApiError, ErrorCode};
 use crate::openapi::{examples, operation};
 use crate::query;
@@ -36,7 +36,7 @@ async fn create_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply,
     let asked = terms::new(&read(&call.body, &issues), &*call.state.ports.webhooks, &issues);
     let asked = issues.unless_any(asked)?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    let made = to_the_end(async move { create::create(&state.ports, &caller.account, asked).await }).await?;
+    let made = run_detached(async move { create::create(&state.ports, &caller.account, asked).await }).await?;
     let (endpoint, secret) = made?;
     let body = to_json(&WebhookEndpointWithSecret::new(&endpoint, secret.reveal()));
     Ok(Reply { status: StatusCode::CREATED, ..Reply::json(body) })

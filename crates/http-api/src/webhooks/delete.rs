@@ -8,7 +8,7 @@ use cais_strict_json::Issues;
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks::delete;
 
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::error::ApiError;
 use crate::openapi::operation;
 use crate::reply::Reply;
@@ -34,7 +34,7 @@ async fn delete_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply,
     let id = super::named(call, &issues);
     let id = issues.unless_any(id)?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    to_the_end(async move { delete::delete(&state.ports, &caller.account, id).await }).await??;
+    run_detached(async move { delete::delete(&state.ports, &caller.account, id).await }).await??;
     Ok(Reply { status: StatusCode::NO_CONTENT, ..Reply::empty() })
 }
 

@@ -13,7 +13,7 @@ use crate::paging::STARTING_AFTER;
 
 /// Returns the error for an endpoint that the account does not have.
 pub(crate) fn no_such_endpoint() -> ApiError {
-    ApiError::new(ErrorCode::NotFound).saying("There is no such webhook endpoint.")
+    ApiError::new(ErrorCode::NotFound).with_message("There is no such webhook endpoint.")
 }
 
 fn refused(refusal: UrlRefusal) -> ApiError {
@@ -31,8 +31,8 @@ impl From<CreateEndpointError> for ApiError {
             CreateEndpointError::Url(refusal) => refused(refusal),
             CreateEndpointError::UrlTaken => taken(),
             CreateEndpointError::LimitReached => Self::new(ErrorCode::LimitReached)
-                .saying(format!("An account has at most {MAX_ENDPOINTS} webhook endpoints.")),
-            CreateEndpointError::Store(trouble) => trouble.into(),
+                .with_message(format!("An account has at most {MAX_ENDPOINTS} webhook endpoints.")),
+            CreateEndpointError::Store(error) => error.into(),
         }
     }
 }
@@ -44,7 +44,7 @@ impl From<ChangeEndpointError> for ApiError {
             ChangeEndpointError::NotFound => no_such_endpoint(),
             ChangeEndpointError::Url(refusal) => refused(refusal),
             ChangeEndpointError::UrlTaken => taken(),
-            ChangeEndpointError::Store(trouble) => trouble.into(),
+            ChangeEndpointError::Store(error) => error.into(),
         }
     }
 }
@@ -54,7 +54,7 @@ impl From<WriteEndpointError> for ApiError {
         match error {
             WriteEndpointError::NotPermitted(reason) => reason.into(),
             WriteEndpointError::NotFound => no_such_endpoint(),
-            WriteEndpointError::Store(trouble) => trouble.into(),
+            WriteEndpointError::Store(error) => error.into(),
         }
     }
 }
@@ -64,7 +64,7 @@ const ATTEMPT_ENDS_WITHIN_S: u32 = 15;
 
 impl From<SendAgainError> for ApiError {
     fn from(error: SendAgainError) -> Self {
-        let refuse = |what: String| Self::new(ErrorCode::InvalidState).saying(what);
+        let refuse = |what: String| Self::new(ErrorCode::InvalidState).with_message(what);
         match error {
             SendAgainError::NotPermitted(reason) => reason.into(),
             SendAgainError::NotFound => Self::new(ErrorCode::NotFound),
@@ -75,10 +75,10 @@ impl From<SendAgainError> for ApiError {
             SendAgainError::TooMany => {
                 let text =
                     format!("At most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time.");
-                Self::new(ErrorCode::RateLimitExceeded).saying(text).retry_after(ATTEMPT_ENDS_WITHIN_S)
+                Self::new(ErrorCode::RateLimitExceeded).with_message(text).retry_after(ATTEMPT_ENDS_WITHIN_S)
             }
             SendAgainError::NoReceiver => refuse("No active webhook endpoint receives this event.".to_owned()),
-            SendAgainError::Store(trouble) => trouble.into(),
+            SendAgainError::Store(error) => error.into(),
         }
     }
 }
@@ -90,7 +90,7 @@ impl From<ListDeliveriesError> for ApiError {
             ListDeliveriesError::UnknownCursor => {
                 Self::invalid(vec![Issue::new(STARTING_AFTER, "names no delivery to this webhook endpoint")])
             }
-            ListDeliveriesError::Store(trouble) => trouble.into(),
+            ListDeliveriesError::Store(error) => error.into(),
         }
     }
 }

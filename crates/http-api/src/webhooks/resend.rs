@@ -9,7 +9,7 @@ use cais_strict_json::Issues;
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks::deliveries;
 
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::charges::cancel::no_fields;
 use crate::error::ApiError;
 use crate::named;
@@ -39,7 +39,7 @@ async fn resend_delivery(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply,
     let (endpoint, id) = issues.unless_any(endpoint.zip(id))?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
     let work = async move { deliveries::resend(&state.ports, &caller.account, endpoint, id).await };
-    let delivery = to_the_end(work).await??;
+    let delivery = run_detached(work).await??;
     Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(to_json(&Delivery::from(&delivery))) })
 }
 

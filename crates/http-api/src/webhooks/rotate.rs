@@ -8,7 +8,7 @@ use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks::rotate;
 
 use super::terms;
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::error::ApiError;
 use crate::openapi::{examples, operation};
 use crate::reply::Reply;
@@ -35,7 +35,7 @@ async fn rotate_secret(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, A
     let grace_s = terms::grace_s(&call.body, &issues);
     let (id, grace_s) = issues.unless_any(id.zip(grace_s))?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    let rotated = to_the_end(async move { rotate::rotate(&state.ports, &caller.account, id, grace_s).await }).await?;
+    let rotated = run_detached(async move { rotate::rotate(&state.ports, &caller.account, id, grace_s).await }).await?;
     let (endpoint, secret) = rotated?;
     Ok(Reply::json(to_json(&WebhookEndpointWithSecret::new(&endpoint, secret.reveal()))))
 }

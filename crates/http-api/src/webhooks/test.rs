@@ -8,7 +8,7 @@ use cais_strict_json::Issues;
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks::test;
 
-use crate::call::{Call, to_the_end};
+use crate::call::{Call, run_detached};
 use crate::charges::cancel::no_fields;
 use crate::error::ApiError;
 use crate::openapi::{examples, operation};
@@ -35,7 +35,7 @@ async fn test_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, A
     no_fields(&call.body, &issues);
     let id = issues.unless_any(id)?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    let delivery = to_the_end(async move { test::test(&state.ports, &caller.account, id).await }).await??;
+    let delivery = run_detached(async move { test::test(&state.ports, &caller.account, id).await }).await??;
     Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(to_json(&Delivery::from(&delivery))) })
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cais_ports::ChangeSet;
 
 use super::lock;
-use super::observe::{Row, row_of_claim, row_of_record, row_of_value};
+use super::observe::{Row, row_of_idempotency_record, row_of_record, row_of_value};
 use super::touched::TouchedKeys;
 use crate::engine::{Engine, Lookup};
 use crate::error::Fault;
@@ -53,7 +53,7 @@ pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usiz
 /// Returns every row that a change set may lock.
 fn rows(change: &ChangeSet) -> Vec<Row> {
     let touched = TouchedKeys::of(&[change]);
-    let claims = touched.idempotency_records.iter().map(|name| row_of_claim(name));
+    let claims = touched.idempotency_records.iter().map(|name| row_of_idempotency_record(name));
     let values = touched.reservations.iter().map(|key| row_of_value(key));
     let records = touched.records.iter().map(row_of_record);
     claims.chain(values).chain(records).chain(lock::rows(change)).collect()

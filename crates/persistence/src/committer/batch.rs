@@ -30,7 +30,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cais_commit_rules::{KeySnapshot, Mode, Snapshot};
-use cais_ports::{ChangeSet, CommitError, Committed, Ids, Lane};
+use cais_ports::{ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator};
 use jiff::Timestamp;
 
 use super::outcome::{self, BatchOutcome};
@@ -72,8 +72,8 @@ enum Ended {
 
 /// The state of a transaction before its COMMIT.
 enum Written {
-    /// Everything is written under this id, with new deliveries in these lanes.
-    Marked(Verdicts, String, Vec<Lane>),
+    /// Everything is written under this id, with new deliveries in these queues.
+    Marked(Verdicts, String, Vec<EndpointQueue>),
     /// There is nothing to write.
     Nothing(Verdicts),
     /// A guard missed, or the optimistic path met a refusal.
@@ -83,7 +83,7 @@ enum Written {
 /// Runs batches on its own connection.
 pub(super) struct Runner<'e> {
     engine: &'e dyn Engine,
-    ids: &'e dyn Ids,
+    ids: &'e dyn IdGenerator,
     hints: &'e Hints,
     /// The connection, and the lock wait that is set on it.
     session: Option<(Box<dyn Session>, LockWait)>,
@@ -92,7 +92,12 @@ pub(super) struct Runner<'e> {
 }
 
 impl<'e> Runner<'e> {
-    pub(super) fn new(engine: &'e dyn Engine, ids: &'e dyn Ids, hints: &'e Hints, session: Box<dyn Session>) -> Self {
+    pub(super) fn new(
+        engine: &'e dyn Engine,
+        ids: &'e dyn IdGenerator,
+        hints: &'e Hints,
+        session: Box<dyn Session>,
+    ) -> Self {
         Self { engine, ids, hints, session: Some((session, LockWait::Batch)), wait: LockWait::Batch }
     }
 
@@ -221,9 +226,9 @@ impl<'e> Runner<'e> {
             return self.write_alone(changes, deadline);
         }
         match self.write(changes, mode) {
-            Ok(Written::Marked(verdicts, batch, lanes)) => {
+            Ok(Written::Marked(verdicts, batch, queues)) => {
                 self.commit(&batch, latest(changes), deadline)?;
-                self.hints.add(lanes);
+                self.hints.add(queues);
                 Ok(Ended::Done(verdicts))
             }
             Ok(Written::Nothing(verdicts)) => self.roll_back().map(|()| Ended::Done(verdicts)),
@@ -274,8 +279,8 @@ impl<'e> Runner<'e> {
         let batch = ids.next_uuid().to_string();
         let ops = ops::ops(&plan, &batch, latest(changes), mode);
         if engine.apply(session, &ops)? {
-            let lanes = plan.deliveries.iter().map(|delivery| delivery.lane).collect();
-            Ok(Written::Marked(verdicts, batch, lanes))
+            let queues = plan.deliveries.iter().map(|delivery| delivery.queue).collect();
+            Ok(Written::Marked(verdicts, batch, queues))
         } else {
             Ok(Written::Misjudged)
         }

@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 use cais_domain::block::BlockChange;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::LedgerAccount;
-use cais_ports::{ChangeSet, CommitError, Committed, Ids, Write, alerts};
+use cais_ports::{ChangeSet, CommitError, Committed, IdGenerator, Write, alerts};
 use tokio::sync::{mpsc, oneshot};
 
 use self::batch::Runner;
@@ -78,7 +78,7 @@ impl Committer {
     /// Connects every lane and starts its thread.
     pub(crate) fn start(
         engine: &Arc<dyn Engine>,
-        ids: &Arc<dyn Ids>,
+        ids: &Arc<dyn IdGenerator>,
         hints: &Arc<Hints>,
         config: &StoreConfig,
     ) -> Result<Self, Fault> {
@@ -188,7 +188,9 @@ fn account_of(change: &ChangeSet) -> Option<AccountId> {
         Write::InsertEndpoint(endpoint) | Write::UpdateEndpoint(endpoint) => Some(endpoint.account),
         Write::InsertInfraction(infraction) | Write::UpdateInfraction(infraction) => Some(infraction.account),
         Write::InsertAudit(row) => row.account,
-        Write::InsertNotice(_) | Write::UpdateNotice(_) | Write::InsertPosition(_) | Write::UpdatePosition(_) => None,
+        Write::InsertCallback(_) | Write::UpdateCallback(_) | Write::InsertPosition(_) | Write::UpdatePosition(_) => {
+            None
+        }
     };
     let claim = change.claim.as_ref().map(|claim| claim.name().account);
     claim

@@ -7,22 +7,23 @@ use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ClaimRef, ReservationKey, alerts};
+use cais_ports::{IdempotencyRef, ReservationKey, alerts};
 
 use super::touched::TouchedKeys;
 use crate::engine::{Engine, Keys, Lookup, find};
 use crate::error::Fault;
 use crate::rows::block::BlockRow;
-use crate::rows::claim::ClaimRow;
 use crate::rows::endpoint::EndpointRow;
+use crate::rows::idempotency::IdempotencyRow;
 use crate::rows::{
-    Record as _, account, block, charge, claim, endpoint, infraction, key, notice, payout, position, refund, release,
+    Record as _, account, block, callback, charge, endpoint, idempotency, infraction, key, payout, position, refund,
+    release,
 };
 use crate::sql::Session;
 use crate::sql::table::{Row as _, names};
 
 static CLAIMS: Lookup =
-    Lookup::of(|| names::<ClaimRow<'_>>("c"), "idempotency_claims AS c", "c", &["account_id", "key"]);
+    Lookup::of(|| names::<IdempotencyRow<'_>>("c"), "idempotency_records AS c", "c", &["account_id", "key"]);
 static WITHIN: Lookup = Lookup::new(
     "t.account_id, t.space, t.value, t.owner",
     "account_reservations AS t",
@@ -63,7 +64,7 @@ pub(crate) static LOOKUPS: [&Lookup; 16] = [
     &account::RECORDS.versions,
     &key::RECORDS.versions,
     &charge::RECORDS.versions,
-    &notice::RECORDS.versions,
+    &callback::RECORDS.versions,
     &release::RECORDS.versions,
     &payout::RECORDS.versions,
     &refund::RECORDS.versions,
@@ -180,9 +181,10 @@ pub(super) fn keys(
     touched: &TouchedKeys<'_>,
 ) -> Result<KeySnapshot, Fault> {
     let owners = owners(engine, session, touched)?;
-    let keys = sorted(touched.idempotency_records.iter().map(|name| row_of_claim(name).1));
+    let keys = sorted(touched.idempotency_records.iter().map(|name| row_of_idempotency_record(name).1));
     let records = find(engine, session, &CLAIMS, &keys, true, |session, query| session.claims(query))?;
-    let records = records.into_iter().map(claim::read).map(|read| read.map(|record| (record.name.clone(), record)));
+    let records =
+        records.into_iter().map(idempotency::read).map(|read| read.map(|record| (record.name.clone(), record)));
     let idempotency_records = records.collect::<Result<_, Fault>>()?;
     Ok(KeySnapshot { idempotency_records, owners, versions: versions(engine, session, touched)? })
 }
@@ -225,7 +227,7 @@ fn versions(
 pub(super) type Row = (&'static Lookup, Vec<String>);
 
 /// Returns the row of an idempotency record.
-pub(super) fn row_of_claim(name: &ClaimRef) -> Row {
+pub(super) fn row_of_idempotency_record(name: &IdempotencyRef) -> Row {
     (&CLAIMS, vec![name.account.to_string(), name.key.as_str().to_owned()])
 }
 
@@ -246,7 +248,7 @@ pub(super) fn row_of_record(record: &RecordKey) -> Row {
         RecordKey::Charge(account, charge) => {
             (&charge::RECORDS.versions, vec![account.to_string(), charge.to_string()])
         }
-        RecordKey::Notice(notice) => (&notice::RECORDS.versions, vec![notice.to_string()]),
+        RecordKey::Callback(callback) => (&callback::RECORDS.versions, vec![callback.to_string()]),
         RecordKey::Release(account, pix) => (&release::RECORDS.versions, vec![account.to_string(), pix.to_string()]),
         RecordKey::Payout(account, payout) => {
             (&payout::RECORDS.versions, vec![account.to_string(), payout.to_string()])

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::outcome;
 use super::plan::{BatchPlan, RecordWrite};
-use crate::rows::{Record as _, audit, block, claim, delivery, event, ledger, payment, reservation};
+use crate::rows::{Record as _, audit, block, delivery, event, idempotency, ledger, payment, reservation};
 use crate::sql::Value;
 use crate::sql::spec::Spec;
 
@@ -113,18 +113,18 @@ fn claims<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     for (name, write) in &plan.claims {
         let standing = &write.standing;
         match (write.new, standing.answer) {
-            (Some((first, at)), None) => open.push(claim::opened(first, at, standing)),
-            (Some((first, at)), Some(_)) => new.push(claim::inserted(first, at, standing)),
+            (Some((first, at)), None) => open.push(idempotency::opened(first, at, standing)),
+            (Some((first, at)), Some(_)) => new.push(idempotency::inserted(first, at, standing)),
             (None, Some(answer)) if standing.only_answers(write.read) => {
-                answered.push(claim::answered(name, answer, write.read));
+                answered.push(idempotency::answered(name, answer, write.read));
             }
-            (None, Some(_) | None) => changed.push(claim::updated(name, standing, write.read)),
+            (None, Some(_) | None) => changed.push(idempotency::updated(name, standing, write.read)),
         }
     }
-    ops.push(Op::guarded(&claim::OPEN, open));
-    ops.push(Op::guarded(&claim::INSERT, new));
-    ops.push(Op::guarded(&claim::ANSWER, answered));
-    ops.push(Op::guarded(&claim::UPDATE, changed));
+    ops.push(Op::guarded(&idempotency::OPEN, open));
+    ops.push(Op::guarded(&idempotency::INSERT, new));
+    ops.push(Op::guarded(&idempotency::ANSWER, answered));
+    ops.push(Op::guarded(&idempotency::UPDATE, changed));
 }
 
 /// Adds the statements of records, in one order on every node.
@@ -143,7 +143,7 @@ fn record<'a>(record: &RecordWrite<'a>) -> Option<(&'static Spec, Vec<Value<'a>>
         Write::InsertAccount(one) | Write::UpdateAccount(one) => one.written(version, read),
         Write::InsertKey(one) | Write::UpdateKey(one) => one.written(version, read),
         Write::InsertCharge(one) | Write::UpdateCharge(one) => one.written(version, read),
-        Write::InsertNotice(one) | Write::UpdateNotice(one) => one.written(version, read),
+        Write::InsertCallback(one) | Write::UpdateCallback(one) => one.written(version, read),
         Write::InsertRelease(one) | Write::UpdateRelease(one) => one.written(version, read),
         Write::InsertPayout(one) | Write::UpdatePayout(one) => one.written(version, read),
         Write::InsertRefund(one) | Write::UpdateRefund(one) => one.written(version, read),

@@ -7,18 +7,18 @@ use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::payment::CreditedPayment;
 use cais_ports::{
-    AuditRow, ChangeSet, ClaimChange, ClaimRef, CommitError, Committed, Ids, NewClaim, NewDelivery, Reservation,
-    ReservationKey, Write,
+    AuditRow, ChangeSet, CommitError, Committed, IdGenerator, IdempotencyChange, IdempotencyRef, NewDelivery,
+    NewIdempotencyRecord, Reservation, ReservationKey, Write,
 };
 use jiff::Timestamp;
 
-use crate::rows::claim::Standing;
+use crate::rows::idempotency::Standing;
 
 /// An idempotency record after the batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ClaimWrite<'a> {
+pub(crate) struct IdempotencyWrite<'a> {
     /// The record and its instant of creation, if it is new.
-    pub(crate) new: Option<(&'a NewClaim, Timestamp)>,
+    pub(crate) new: Option<(&'a NewIdempotencyRecord, Timestamp)>,
     /// The fence that the stored record must have, if it is not new.
     pub(crate) read: i64,
     /// The content that changes.
@@ -39,7 +39,7 @@ pub(crate) struct RecordWrite<'a> {
 /// The accepted change sets of a batch with their effects, in key order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct BatchPlan<'a> {
-    pub(crate) claims: BTreeMap<&'a ClaimRef, ClaimWrite<'a>>,
+    pub(crate) claims: BTreeMap<&'a IdempotencyRef, IdempotencyWrite<'a>>,
     pub(crate) unreserve: BTreeSet<&'a ReservationKey>,
     pub(crate) reserve: BTreeMap<&'a ReservationKey, &'a Reservation>,
     pub(crate) records: BTreeMap<RecordKey, RecordWrite<'a>>,
@@ -58,7 +58,7 @@ impl<'a> BatchPlan<'a> {
     pub(crate) fn judge(
         changes: &[&'a ChangeSet],
         mut snapshot: Snapshot,
-        ids: &dyn Ids,
+        ids: &dyn IdGenerator,
     ) -> (Vec<Result<Committed, CommitError>>, Self) {
         let mut plan = Self::default();
         let verdicts = changes.iter().map(|change| {
@@ -121,34 +121,34 @@ impl<'a> BatchPlan<'a> {
         (row.version, row.write) = (version, write);
     }
 
-    fn add_claim(&mut self, change: &'a ClaimChange, at: Timestamp) {
+    fn add_claim(&mut self, change: &'a IdempotencyChange, at: Timestamp) {
         match change {
-            ClaimChange::Take(new) => {
+            IdempotencyChange::Take(new) => {
                 let standing = Standing {
                     fence: 1,
                     lease_until: Some(new.lease_until),
                     due_at: new.answer.is_none().then_some(new.lease_until),
                     answer: new.answer.as_ref(),
                 };
-                self.claims.insert(&new.name, ClaimWrite { new: Some((new, at)), read: 0, standing });
+                self.claims.insert(&new.name, IdempotencyWrite { new: Some((new, at)), read: 0, standing });
             }
-            ClaimChange::Retake { name, fence, lease_until } => {
+            IdempotencyChange::Retake { name, fence, lease_until } => {
                 let (lease, due_at) = (Some(*lease_until), Some(*lease_until));
-                self.change_claim(
+                self.change_idempotency_record(
                     name,
                     *fence,
                     Standing { fence: fence.saturating_add(1), lease_until: lease, due_at, answer: None },
                 );
             }
-            ClaimChange::Answer { name, fence, answer } => {
-                self.change_claim(
+            IdempotencyChange::Answer { name, fence, answer } => {
+                self.change_idempotency_record(
                     name,
                     *fence,
                     Standing { fence: *fence, lease_until: None, due_at: None, answer: Some(answer) },
                 );
             }
-            ClaimChange::Release { name, fence, due_at } => {
-                self.change_claim(
+            IdempotencyChange::Release { name, fence, due_at } => {
+                self.change_idempotency_record(
                     name,
                     *fence,
                     Standing { fence: *fence, lease_until: Some(at), due_at: *due_at, answer: None },
@@ -157,13 +157,13 @@ impl<'a> BatchPlan<'a> {
         }
     }
 
-    fn change_claim(&mut self, name: &'a ClaimRef, read: i64, standing: Standing<'a>) {
+    fn change_idempotency_record(&mut self, name: &'a IdempotencyRef, read: i64, standing: Standing<'a>) {
         self.claims
             .entry(name)
             .and_modify(|write| {
                 let lease_until = standing.lease_until.or(write.standing.lease_until);
                 write.standing = Standing { lease_until, ..standing };
             })
-            .or_insert(ClaimWrite { new: None, read, standing });
+            .or_insert(IdempotencyWrite { new: None, read, standing });
     }
 }

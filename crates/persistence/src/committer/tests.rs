@@ -9,7 +9,9 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{Bucket, LedgerAccount};
 use cais_domain::money::Money;
-use cais_ports::{ChangeSet, Claim, ClaimChange, CommitError, Committed, Reservation, ReservationKey, Write};
+use cais_ports::{
+    ChangeSet, CommitError, Committed, IdempotencyChange, IdempotencyRecord, Reservation, ReservationKey, Write,
+};
 use cais_testkit::builders::{a_charge, an_account, fresh, pending_charge, start, steps};
 use cais_testkit::ids::SequentialIds;
 
@@ -84,8 +86,8 @@ fn successive_updates_of_a_record_are_one_row() {
 fn released_and_retaken_idempotency_record_is_one_row() {
     let account = an_account();
     let name = steps::claim_name(account.id, "some-key");
-    let new = steps::new_claim(name.clone(), "chg_1", start());
-    let record = Claim {
+    let new = steps::new_idempotency_record(name.clone(), "chg_1", start());
+    let record = IdempotencyRecord {
         name: name.clone(),
         fingerprint: new.fingerprint,
         resource: new.resource,
@@ -97,8 +99,8 @@ fn released_and_retaken_idempotency_record_is_one_row() {
     };
     let change = |claim| ChangeSet { claim: Some(claim), ..ChangeSet::new(start()) };
     let changes = [
-        change(ClaimChange::Release { name: name.clone(), fence: 3, due_at: None }),
-        change(ClaimChange::Retake { name: name.clone(), fence: 3, lease_until: new.lease_until }),
+        change(IdempotencyChange::Release { name: name.clone(), fence: 3, due_at: None }),
+        change(IdempotencyChange::Retake { name: name.clone(), fence: 3, lease_until: new.lease_until }),
     ];
     let idempotency_records = [(name.clone(), record)].into();
     let (verdicts, plan) = judged(&changes, with_keys(KeySnapshot { idempotency_records, ..KeySnapshot::default() }));

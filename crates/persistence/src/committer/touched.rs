@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use cais_commit_rules::{RecordChange, RecordKey};
-use cais_ports::{ChangeSet, ClaimRef, ReservationKey};
+use cais_ports::{ChangeSet, IdempotencyRef, ReservationKey};
 
 /// The keys that change sets touch.
 #[derive(Debug, Default)]
 pub(super) struct TouchedKeys<'a> {
     /// Idempotency records that are inserted or updated.
-    pub(super) idempotency_records: HashSet<&'a ClaimRef>,
+    pub(super) idempotency_records: HashSet<&'a IdempotencyRef>,
     /// Unique values that are reserved or returned.
     pub(super) reservations: HashSet<&'a ReservationKey>,
     /// Records that are inserted or updated.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use cais_domain::ids::NoticeId;
+use cais_domain::ids::CallbackId;
 use cais_ports::{PruneBefore, Pruned, alerts};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -27,17 +27,17 @@ const ID_TAIL_BITS: u32 = 80;
 
 /// Removes answered records, and unanswered ones that only their caller can resume. A caller that returns later starts a new request.
 /// Records that a worker has to take over are kept, however old they are.
-const CLAIMS: &str = "DELETE FROM idempotency_claims WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_claims \
+const CLAIMS: &str = "DELETE FROM idempotency_records WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_records \
      WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
-/// Ids begin with their instant, so the walk along the key ends at the first young id.
+/// IdGenerator begin with their instant, so the walk along the key ends at the first young id.
 const MARKS: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
      WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
 /// The same for callbacks that are done.
-const NOTICES: &str = "DELETE FROM notices WHERE id IN (SELECT id FROM notices \
+const NOTICES: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
      WHERE id < ? AND received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
 /// Unmatched callbacks may be money that is not assigned yet. An operator has as much time for them as consumers have for their events. Few
 /// callbacks are unmatched, and an index holds only these.
-const UNMATCHED: &str = "DELETE FROM notices WHERE id IN (SELECT id FROM notices \
+const UNMATCHED: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
      WHERE received_at < ? AND state = 'unmatched' ORDER BY id LIMIT ?)";
 /// Removes deleted endpoints without any rows that refer to them.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
@@ -77,10 +77,10 @@ impl Pruning {
         let (claims, marks, events) = (before.claims, before.marks, before.events);
         let id = first_id_at(marks);
         let pruned = Pruned {
-            claims: self.table("idempotency_claims", || remove(session, CLAIMS, vec![claims.into()])),
+            claims: self.table("idempotency_records", || remove(session, CLAIMS, vec![claims.into()])),
             batches: self.table("commit_batches", || remove(session, MARKS, vec![id.to_string().into(), marks.into()])),
-            notices: self.table("notices", || {
-                let done = remove(session, NOTICES, vec![NoticeId::new(id).to_string().into(), marks.into()])?;
+            callbacks: self.table("callbacks", || {
+                let done = remove(session, NOTICES, vec![CallbackId::new(id).to_string().into(), marks.into()])?;
                 Ok(done.saturating_add(remove(session, UNMATCHED, vec![events.into()])?))
             }),
             events: self.table("events", || self.prune_events(events)),
@@ -160,16 +160,16 @@ mod tests {
 
     /// The statements that walk along an index up to the first young row, and that index with its condition in both engines' plans.
     const WALKS: [(&str, [&str; 2], &str); 3] = [
-        (CLAIMS, ["idempotency_claims_age", "created_at<?"], "idempotency_claims_age on idempotency_claims"),
+        (CLAIMS, ["idempotency_records_age", "created_at<?"], "idempotency_records_age on idempotency_records"),
         (MARKS, ["PRIMARY KEY", "id<?"], "commit_batches_pkey on commit_batches"),
-        (NOTICES, ["sqlite_autoindex_notices_1", "id<?"], "notices_pkey on notices"),
+        (NOTICES, ["sqlite_autoindex_callbacks_1", "id<?"], "callbacks_pkey on callbacks"),
     ];
 
     /// Inserts many young rows into each table.
-    const YOUNG: &str = "INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, created_at) \
+    const YOUNG: &str = "INSERT INTO idempotency_records (account_id, key, fingerprint, resource_id, fence, lease_until, created_at) \
          SELECT 'acc_' || n % 100, 'key-' || n, sha256('x'), 'chg_1', 1, 0, 4000000000000000 + n FROM generate_series(1, 50000) AS n; \
          INSERT INTO commit_batches (id, outcome, decided_at) SELECT 'ff' || n, 'committed', 4000000000000000 + n FROM generate_series(1, 50000) AS n; \
-         INSERT INTO notices (id, acquirer, body, received_at, state, attempts, version) \
+         INSERT INTO callbacks (id, acquirer, body, received_at, state, attempts, version) \
          SELECT 'ntc_z' || n, 'main', 'x', 4000000000000000 + n, 'done', 0, 1 FROM generate_series(1, 50000) AS n; \
          VACUUM ANALYZE";
 
@@ -213,7 +213,7 @@ mod tests {
         let [made, later] = [at, at + SignedDuration::from_hours(2)].map(|at| id(at).into_uuid());
         let first = first_id_at(at);
         assert!(made.to_string() < first.to_string() && first.to_string() < later.to_string());
-        let [made, first, later] = [made, first, later].map(|id| NoticeId::new(id).to_string());
+        let [made, first, later] = [made, first, later].map(|id| CallbackId::new(id).to_string());
         assert!(made < first && first < later);
     }
 }

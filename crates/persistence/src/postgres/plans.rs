@@ -11,8 +11,8 @@ use crate::committer::{LOOKUPS, Op};
 use crate::engine::Engine as _;
 use crate::reader;
 use crate::rows::{
-    account, block, charge, claim, endpoint, event, infraction, key, ledger, notice, payout, position, refund, release,
-    reservation,
+    account, block, callback, charge, endpoint, event, idempotency, infraction, key, ledger, payout, position, refund,
+    release, reservation,
 };
 use crate::sql::spec::Spec;
 use crate::sql::{Query, Session, Value};
@@ -24,15 +24,15 @@ static SPECS: [&Spec; 20] = [
     &key::RECORDS.update,
     &charge::ISSUE,
     &charge::RECORDS.update,
-    &notice::RECORDS.update,
+    &callback::RECORDS.update,
     &release::RECORDS.update,
     &payout::RECORDS.update,
     &refund::RECORDS.update,
     &endpoint::RECORDS.update,
     &infraction::RECORDS.update,
     &position::RECORDS.update,
-    &claim::ANSWER,
-    &claim::UPDATE,
+    &idempotency::ANSWER,
+    &idempotency::UPDATE,
     &reservation::GIVE_WITHIN,
     &reservation::GIVE_EVERYWHERE,
     &ledger::UPDATE,

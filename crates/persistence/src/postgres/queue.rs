@@ -5,12 +5,12 @@ use std::sync::{LazyLock, PoisonError};
 use std::time::Instant;
 
 use cais_domain::ids::EndpointId;
-use cais_ports::{ClaimedDelivery, DeliveryClaim, Lane};
+use cais_ports::{ClaimedDelivery, DeliveryClaim, EndpointQueue};
 
 use super::connect::{PLANS_BY_KEY, Postgres};
-use super::heads::{Heads, Lanes};
+use super::heads::{Heads, Queues};
 use crate::error::Fault;
-use crate::queue::{Outcome, QueueEngine, assemble, claimed_text, endpoints, lanes_of, lanes_text};
+use crate::queue::{Outcome, QueueEngine, assemble, claimed_text, endpoints, queues_of, queues_text};
 use crate::rows::delivery::ClaimedRow;
 use crate::rows::endpoint::EndpointRow;
 use crate::sql::table::names;
@@ -19,8 +19,8 @@ use crate::sql::{Bind, Query, Session};
 /// Losing the last claims and outcomes only repeats deliveries. Waiting for the disk each time would halve the rate of one receiver.
 const RELAXED: &str = "SET synchronous_commit = off";
 
-/// Reads the first row of each lane, from one lane to the next.
-const LANES: &str = lanes_text!(
+/// Reads the first row of each queue, from one queue to the next.
+const QUEUES: &str = queues_text!(
     "heads AS ((SELECT account_id, endpoint_id, epoch, due_at, CAST(1 AS BIGINT) AS place FROM pending_deliveries \
      WHERE (endpoint_id, epoch) > (?, ?) ORDER BY endpoint_id, epoch, due_at LIMIT 1) \
      UNION ALL SELECT n.account_id, n.endpoint_id, n.epoch, n.due_at, h.place + 1 FROM heads AS h CROSS JOIN LATERAL (\
@@ -41,12 +41,12 @@ static LOCK: LazyLock<String> = LazyLock::new(|| {
 /// Runs after the lock, so that the statement sees all earlier claims. Endpoints with the fewest deliveries in flight are served first:
 /// slow endpoints take no places from fast ones.
 const CLAIM: &str = concat!(
-    "WITH lanes AS MATERIALIZED (SELECT u.*, (SELECT count(*) FROM pending_deliveries AS f \
+    "WITH queues AS MATERIALIZED (SELECT u.*, (SELECT count(*) FROM pending_deliveries AS f \
      WHERE f.endpoint_id = u.endpoint_id AND f.lease_until > ?) AS in_flight \
      FROM (SELECT unnest(?::text[]) AS endpoint_id, unnest(?::bigint[]) AS epoch, unnest(?::bigint[]) AS head) AS u), \
      due AS MATERIALIZED (SELECT n.* FROM (\
      SELECT d.*, least(? - l.in_flight, ?) AS places, l.in_flight + row_number() OVER (PARTITION BY l.endpoint_id ORDER BY d.due_at, d.id) AS place \
-     FROM lanes AS l CROSS JOIN LATERAL (SELECT p.account_id, p.endpoint_id, p.id, p.epoch, p.due_at FROM pending_deliveries AS p \
+     FROM queues AS l CROSS JOIN LATERAL (SELECT p.account_id, p.endpoint_id, p.id, p.epoch, p.due_at FROM pending_deliveries AS p \
      WHERE p.endpoint_id = l.endpoint_id AND p.epoch = l.epoch AND p.due_at >= l.head \
      AND p.due_at <= ? ORDER BY p.due_at LIMIT greatest(least(? - l.in_flight, ?), 0)) AS d) AS n ORDER BY n.place, n.due_at LIMIT ?), \
      taken AS (UPDATE pending_deliveries AS t SET due_at = ?, lease_until = ?, fence = t.fence + 1, again = FALSE FROM due AS d \
@@ -58,7 +58,7 @@ const CLAIM: &str = concat!(
 
 /// A delivery with a requested resend is due when its attempt ends. The condition on the claim is written so that no index of leases
 /// matches. Rows are found by their key, however many leases are still stored. Attempts of removed deliveries are not stored. Deliveries in
-/// an ended lane are cancelled whatever the outcome, because readers see them as cancelled since the lane ended.
+/// an ended queue are cancelled whatever the outcome, because readers see them as cancelled since the queue ended.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
      unnest(?::bigint[]) AS at, unnest(?::bigint[]) AS status_code, unnest(?::bigint[]) AS duration_ms, unnest(?::text[]) AS error, \
@@ -80,7 +80,7 @@ const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS plac
      WHERE d.account_id = o.account_id AND d.endpoint_id = o.endpoint_id AND d.id = o.id) \
      SELECT place, 0::bigint FROM again UNION ALL SELECT place, 1::bigint FROM over";
 
-/// Skips a lane whose endpoint keeps its deliveries again.
+/// Skips a queue whose endpoint keeps its deliveries again.
 const CANCEL: &str = "WITH stale AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.id, p.epoch \
      FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, unnest(?::bigint[]) AS epoch) AS u \
      CROSS JOIN pending_deliveries AS p LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
@@ -102,12 +102,12 @@ impl QueueEngine for Postgres {
         " FOR UPDATE"
     }
 
-    fn lanes(&self) -> &'static str {
-        LANES
+    fn queues(&self) -> &'static str {
+        QUEUES
     }
 
     fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault> {
-        let (accounts, ids, epochs) = columns(lanes_of(claim));
+        let (accounts, ids, epochs) = columns(queues_of(claim));
         let lock = Query::new(LOCK.as_str()).texts(texts(&accounts)).texts(texts(&ids)).column(epochs);
         let endpoints = endpoints(session.load(&lock)?);
         if endpoints.is_empty() {
@@ -115,11 +115,11 @@ impl QueueEngine for Postgres {
         }
         let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        let lanes: Vec<(EndpointId, i64)> = endpoints.values().map(|one| (one.id, one.epoch)).collect();
-        let lanes = lanes.into_iter().map(|lane| (lane, heads.of(lane, now))).collect();
-        let mut rows = take(session, claim, &lanes, claim.limit)?;
+        let queues: Vec<(EndpointId, i64)> = endpoints.values().map(|one| (one.id, one.epoch)).collect();
+        let queues = queues.into_iter().map(|queue| (queue, heads.of(queue, now))).collect();
+        let mut rows = take(session, claim, &queues, claim.limit)?;
         let left = claim.limit.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
-        let short = heads.learn(&lanes, &rows, left == 0, now);
+        let short = heads.learn(&queues, &rows, left == 0, now);
         if !short.is_empty() {
             rows.extend(take(session, claim, &short, left)?);
         }
@@ -146,7 +146,7 @@ impl QueueEngine for Postgres {
         Ok(standing)
     }
 
-    fn cancel(&self, session: &mut dyn Session, stale: &[Lane], limit: u32) -> Result<u64, Fault> {
+    fn cancel(&self, session: &mut dyn Session, stale: &[EndpointQueue], limit: u32) -> Result<u64, Fault> {
         let (accounts, endpoints, epochs) = columns(stale.iter().copied());
         let query = Query::new(CANCEL).texts(texts(&accounts)).texts(texts(&endpoints)).column(epochs).bind(limit);
         let (count, _) = session.load::<(i64, i64)>(&query)?.pop().unwrap_or_default();
@@ -179,25 +179,30 @@ fn finish(session: &mut dyn Session, outcomes: &[(usize, &Outcome<'_>)]) -> Resu
     Ok(standing.into_iter().filter_map(|(place, _)| usize::try_from(place).ok()).collect())
 }
 
-/// Returns the columns of lanes: accounts, endpoints, epochs.
-fn columns(lanes: impl IntoIterator<Item = Lane>) -> (Vec<String>, Vec<String>, Bind<'static>) {
+/// Returns the columns of queues: accounts, endpoints, epochs.
+fn columns(queues: impl IntoIterator<Item = EndpointQueue>) -> (Vec<String>, Vec<String>, Bind<'static>) {
     let (mut accounts, mut endpoints, mut epochs) = (Vec::new(), Vec::new(), Vec::new());
-    for lane in lanes {
-        accounts.push(lane.account.to_string());
-        endpoints.push(lane.endpoint.to_string());
-        epochs.push(Some(lane.epoch));
+    for queue in queues {
+        accounts.push(queue.account.to_string());
+        endpoints.push(queue.endpoint.to_string());
+        epochs.push(Some(queue.epoch));
     }
     (accounts, endpoints, Bind::Ints(epochs))
 }
 
-/// Claims at most `limit` deliveries in these lanes, from their heads on.
-fn take(session: &mut dyn Session, claim: &DeliveryClaim, lanes: &Lanes, limit: u32) -> Result<Vec<ClaimedRow>, Fault> {
-    let ids: Vec<String> = lanes.keys().map(|(endpoint, _)| endpoint.to_string()).collect();
+/// Claims at most `limit` deliveries in these queues, from their heads on.
+fn take(
+    session: &mut dyn Session,
+    claim: &DeliveryClaim,
+    queues: &Queues,
+    limit: u32,
+) -> Result<Vec<ClaimedRow>, Fault> {
+    let ids: Vec<String> = queues.keys().map(|(endpoint, _)| endpoint.to_string()).collect();
     let take = Query::new(CLAIM)
         .bind(claim.now)
         .texts(texts(&ids))
-        .column(Bind::Ints(lanes.keys().map(|(_, epoch)| Some(*epoch)).collect()))
-        .column(Bind::Ints(lanes.values().copied().map(Some).collect()))
+        .column(Bind::Ints(queues.keys().map(|(_, epoch)| Some(*epoch)).collect()))
+        .column(Bind::Ints(queues.values().copied().map(Some).collect()))
         .bind(claim.per_endpoint)
         .bind(claim.at_once)
         .bind(claim.now)

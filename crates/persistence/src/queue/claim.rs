@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cais_domain::ids::EndpointId;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ClaimedDelivery, DeliveryClaim, Lane, alerts};
+use cais_ports::{ClaimedDelivery, DeliveryClaim, EndpointQueue, alerts};
 
 use crate::rows::Record as _;
 use crate::rows::delivery::{self, ClaimedRow};
@@ -31,9 +31,9 @@ pub(crate) use claimed_text;
 /// The endpoints that may be claimed for, each once.
 pub(crate) type Endpoints = BTreeMap<EndpointId, Arc<Endpoint>>;
 
-/// Returns the lanes, each once.
-pub(crate) fn lanes_of(claim: &DeliveryClaim) -> BTreeSet<Lane> {
-    claim.lanes.iter().copied().collect()
+/// Returns the queues, each once.
+pub(crate) fn queues_of(claim: &DeliveryClaim) -> BTreeSet<EndpointQueue> {
+    claim.queues.iter().copied().collect()
 }
 
 /// Returns the endpoints of rows. Unreadable endpoints are logged and skipped, so that the others are served.

@@ -13,7 +13,7 @@ use crate::error::Fault;
 pub(crate) struct Outcome<'a> {
     /// The attempt.
     pub(crate) finished: &'a FinishedAttempt,
-    /// The next status of the delivery. If its lane has ended, the delivery is cancelled instead.
+    /// The next status of the delivery. If its queue has ended, the delivery is cancelled instead.
     pub(crate) status: DeliveryStatus,
     /// The next due time, while the delivery stays pending.
     pub(crate) due_at: Option<Timestamp>,

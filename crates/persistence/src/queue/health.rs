@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cais_domain::ids::{AccountId, EndpointId};
-use cais_ports::{FinishedAttempt, Health, Lane};
+use cais_ports::{EndpointQueue, FinishedAttempt, Health};
 use jiff::Timestamp;
 
 use crate::committer::Op;
@@ -46,9 +46,9 @@ pub(super) fn changes<'a>(attempts: impl IntoIterator<Item = &'a FinishedAttempt
     changes
 }
 
-/// Returns the statement that deletes the failures of a lane.
-pub(super) fn forget(lane: Lane) -> Op<'static> {
-    Op::free(&FORGET, vec![vec![lane.account.into(), lane.endpoint.into(), lane.epoch.into()]])
+/// Returns the statement that deletes the failures of a queue.
+pub(super) fn forget(queue: EndpointQueue) -> Op<'static> {
+    Op::free(&FORGET, vec![vec![queue.account.into(), queue.endpoint.into(), queue.epoch.into()]])
 }
 
 /// Returns the statements that store the changes; none without a row.

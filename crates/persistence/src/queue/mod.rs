@@ -1,27 +1,27 @@
 //! The queue of deliveries, with its own connections and threads, so that deliveries never delay the committer.
 //!
 //! A pending delivery has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which is permanent. Due deliveries
-//! have an index, and the deliveries of a lane have another. So neither the number of lanes nor their lengths affect the cost. A claim or
+//! have an index, and the deliveries of a queue have another. So neither the number of queues nor their lengths affect the cost. A claim or
 //! an outcome becomes durable a moment after its reply: losing one only repeats a delivery.
 //!
 //! A transaction that changes existing rows of both tables locks the queue first and then the deliveries. New rows are inserted in the
 //! other order, and no transaction waits for those. An event is locked before both. So no cycle of waits can form.
 
 mod claim;
+mod endpoint_queues;
 mod far_ahead;
 mod finish;
 mod health;
-mod lanes;
 mod link;
 mod put;
 
-pub(crate) use claim::{Endpoints, assemble, claimed_text, endpoints, lanes_of};
+pub(crate) use claim::{Endpoints, assemble, claimed_text, endpoints, queues_of};
+#[cfg(test)]
+pub(crate) use endpoint_queues::{MOST_COUNTED, OVERDUE, SET_ASIDE};
+pub(crate) use endpoint_queues::{SET_ASIDE_US, queues_text};
 #[cfg(test)]
 pub(crate) use far_ahead::{LEASES, RETRIES};
 pub(crate) use finish::Outcome;
-#[cfg(test)]
-pub(crate) use lanes::{MOST_COUNTED, OVERDUE, SET_ASIDE};
-pub(crate) use lanes::{SET_ASIDE_US, lanes_text};
 #[cfg(test)]
 pub(crate) use put::REQUESTED;
 
@@ -30,7 +30,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cais_domain::ids::DeliveryId;
 use cais_ports::{
-    ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueLanes, FinishedAttempt, Lane, NewDelivery, QueryError,
+    ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueQueues, EndpointQueue, FinishedAttempt, NewDelivery, QueryError,
 };
 use jiff::Timestamp;
 
@@ -49,9 +49,9 @@ pub(crate) trait QueueEngine: Engine {
     /// Returns the suffix that makes a SELECT lock its rows and wait for other holders.
     fn row_lock(&self) -> &'static str;
 
-    /// Returns the statement that reads the first row of each lane. Its parameters: the endpoint and the epoch to begin behind, and the
-    /// number of lanes.
-    fn lanes(&self) -> &'static str;
+    /// Returns the statement that reads the first row of each queue. Its parameters: the endpoint and the epoch to begin behind, and the
+    /// number of queues.
+    fn queues(&self) -> &'static str;
 
     /// Claims deliveries within the current transaction.
     fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault>;
@@ -65,9 +65,9 @@ pub(crate) trait QueueEngine: Engine {
     /// Logs the attempts and applies their outcomes. Returns the places of those whose claim was still valid.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault>;
 
-    /// Cancels at most `limit` deliveries in these lanes, within the current transaction. Returns their number. Lanes that keep their
+    /// Cancels at most `limit` deliveries in these queues, within the current transaction. Returns their number. Queues that keep their
     /// deliveries are skipped.
-    fn cancel(&self, session: &mut dyn Session, stale: &[Lane], limit: u32) -> Result<u64, Fault>;
+    fn cancel(&self, session: &mut dyn Session, stale: &[EndpointQueue], limit: u32) -> Result<u64, Fault>;
 }
 
 /// The links to the queue. Claims and outcomes do not wait for each other, and durable work waits for neither.
@@ -75,7 +75,7 @@ pub(crate) struct Queue {
     claims: Link,
     outcomes: Link,
     others: Link,
-    sweep: Arc<lanes::Sweep>,
+    sweep: Arc<endpoint_queues::Sweep>,
     far_ahead: Arc<far_ahead::FarAhead>,
 }
 
@@ -120,17 +120,22 @@ impl DeliveryQueue for Persistence {
         deliveries: Vec<NewDelivery>,
         most: Option<u32>,
     ) -> Result<Option<Vec<DeliveryId>>, QueryError> {
-        let lanes: Vec<Lane> = deliveries.iter().map(|new| new.lane).collect();
+        let queues: Vec<EndpointQueue> = deliveries.iter().map(|new| new.queue).collect();
         let put = self.queue().others.ask(move |work| {
             let engine = work.engine();
             work.transaction(|session| put::put(&*engine, session, &deliveries, most))
         });
         let ids = put.await?;
-        self.hints().add(lanes);
+        self.hints().add(queues);
         Ok(ids)
     }
 
-    async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
+    async fn due_queues(
+        &self,
+        now: Timestamp,
+        after: Option<EndpointQueue>,
+        limit: u32,
+    ) -> Result<DueQueues, QueryError> {
         let far_ahead = Arc::clone(&self.queue().far_ahead);
         self.queue()
             .others
@@ -140,7 +145,7 @@ impl DeliveryQueue for Persistence {
                     if let Err(fault) = far_ahead.step(session, now) {
                         tracing::warn!(%fault, "due times too far ahead could not be repaired; the next look tries again");
                     }
-                    lanes::due(&*engine, session, now, after, limit)
+                    endpoint_queues::due(&*engine, session, now, after, limit)
                 })
             })
             .await
@@ -172,17 +177,17 @@ impl DeliveryQueue for Persistence {
         Ok(cancelled)
     }
 
-    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError> {
+    async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
         self.queue()
             .others
             .ask(move |work| {
                 let engine = work.engine();
-                work.transaction(|session| engine.apply(session, &[health::forget(lane)]).map(drop))
+                work.transaction(|session| engine.apply(session, &[health::forget(queue)]).map(drop))
             })
             .await
     }
 
-    async fn hinted(&self) -> Vec<Lane> {
+    async fn hinted(&self) -> Vec<EndpointQueue> {
         self.hints().wait().await
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cais_domain::ids::DeliveryId;
-use cais_ports::{Lane, NewDelivery};
+use cais_ports::{EndpointQueue, NewDelivery};
 
 use super::QueueEngine;
 use crate::committer::Op;
@@ -55,7 +55,7 @@ pub(super) fn put(
         ids.insert(vec![account, event, endpoint], id);
     }
     if let Some(most) = most
-        && exceeds(session, wanted.iter().map(|(key, new)| (new.lane, *ids.get(key).unwrap_or(&new.id))), most)?
+        && exceeds(session, wanted.iter().map(|(key, new)| (new.queue, *ids.get(key).unwrap_or(&new.id))), most)?
     {
         return Ok(None);
     }
@@ -76,18 +76,18 @@ pub(super) fn put(
 /// Returns whether more than `most` tests and resends would wait for one endpoint, together with `wanted`.
 fn exceeds(
     session: &mut dyn Session,
-    wanted: impl Iterator<Item = (Lane, DeliveryId)>,
+    wanted: impl Iterator<Item = (EndpointQueue, DeliveryId)>,
     most: u32,
 ) -> Result<bool, Fault> {
-    let mut by_lane: BTreeMap<Lane, BTreeSet<String>> = BTreeMap::new();
-    for (lane, id) in wanted {
-        by_lane.entry(lane).or_default().insert(id.to_string());
+    let mut by_queue: BTreeMap<EndpointQueue, BTreeSet<String>> = BTreeMap::new();
+    for (queue, id) in wanted {
+        by_queue.entry(queue).or_default().insert(id.to_string());
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    for (lane, mut ids) in by_lane {
+    for (queue, mut ids) in by_queue {
         // Deliveries in `wanted` may wait already, and count once.
         let limit = i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX);
-        ids.extend(session.load(&Query::new(REQUESTED).bind(lane.endpoint).bind(lane.epoch).bind(limit))?);
+        ids.extend(session.load(&Query::new(REQUESTED).bind(queue.endpoint).bind(queue.epoch).bind(limit))?);
         if ids.len() > most {
             return Ok(true);
         }
@@ -96,7 +96,7 @@ fn exceeds(
 }
 
 fn key(new: &NewDelivery) -> Key {
-    vec![new.lane.account.to_string(), new.event.to_string(), new.lane.endpoint.to_string()]
+    vec![new.queue.account.to_string(), new.event.to_string(), new.queue.endpoint.to_string()]
 }
 
 /// Locks the events, so that housekeeping removes none of them meanwhile. Removed events cannot be sent again.
@@ -106,7 +106,7 @@ fn lock_events<'d>(
     deliveries: impl Iterator<Item = &'d NewDelivery>,
 ) -> Result<(), Fault> {
     let kept = deliveries.filter(|new| new.sequence.is_some());
-    let keys: BTreeSet<Key> = kept.map(|new| vec![new.lane.account.to_string(), new.event.to_string()]).collect();
+    let keys: BTreeSet<Key> = kept.map(|new| vec![new.queue.account.to_string(), new.event.to_string()]).collect();
     let keys: Vec<Key> = keys.into_iter().collect();
     let found = find(engine, session, &EVENTS, &keys, true, |session, query| {
         session.load::<(String, String, String, String)>(query)
@@ -126,16 +126,16 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
 }
 
 /// Restarts the schedule of an existing delivery. A delivery in flight is due when its attempt ends. An attempt no longer counts if its
-/// lane has ended or its lease has expired.
+/// queue has ended or its lease has expired.
 fn start_again(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
     new: &NewDelivery,
     id: DeliveryId,
 ) -> Result<(), Fault> {
-    let lane = new.lane;
-    let named = |query: Query<'static>| query.bind(lane.account).bind(lane.endpoint).bind(id);
-    let (epoch, at) = (lane.epoch, new.at);
+    let queue = new.queue;
+    let named = |query: Query<'static>| query.bind(queue.account).bind(queue.endpoint).bind(id);
+    let (epoch, at) = (queue.epoch, new.at);
     let again = Query::new(START_AGAIN)
         .bind(epoch)
         .bind(at)
@@ -155,7 +155,7 @@ fn start_again(
     else {
         return Err(Fault::Again("a delivery was removed just now".into()));
     };
-    session.execute(&named(Query::new(ENQUEUE)).bind(lane.epoch).bind(fence).bind(new.at).bind(new.at))?;
+    session.execute(&named(Query::new(ENQUEUE)).bind(queue.epoch).bind(fence).bind(new.at).bind(new.at))?;
     session.execute(&named(Query::new(OPEN)))?;
     Ok(())
 }

@@ -14,7 +14,7 @@ use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId};
 use cais_domain::payout::Payout;
 use cais_domain::txid::Txid;
-use cais_ports::{ApiKeyRecord, Claim, ClaimRef, QueryError, alerts};
+use cais_ports::{ApiKeyRecord, IdempotencyRecord, IdempotencyRef, QueryError, alerts};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::config::StoreConfig;
@@ -22,10 +22,10 @@ use crate::engine::{Engine, Keys, Lookup, find};
 use crate::error::Fault;
 use crate::rows::account::AccountRow;
 use crate::rows::charge::ChargeRow;
-use crate::rows::claim::ClaimRow;
+use crate::rows::idempotency::IdempotencyRow;
 use crate::rows::key::KeyRow;
 use crate::rows::payout::PayoutRow;
-use crate::rows::{Record as _, claim};
+use crate::rows::{Record as _, idempotency};
 use crate::sql::table::names;
 use crate::sql::{Loaded, Session};
 
@@ -42,7 +42,7 @@ static TXIDS: Lookup = Lookup::of(
 static ACCOUNTS: Lookup = Lookup::of(|| names::<AccountRow<'_>>("a"), "accounts AS a", "a", &["id"]);
 static PAYOUTS: Lookup = Lookup::of(|| names::<PayoutRow<'_>>("p"), "payouts AS p", "p", &["account_id", "id"]);
 static CLAIMS: Lookup =
-    Lookup::of(|| names::<ClaimRow<'_>>("c"), "idempotency_claims AS c", "c", &["account_id", "key"]);
+    Lookup::of(|| names::<IdempotencyRow<'_>>("c"), "idempotency_records AS c", "c", &["account_id", "key"]);
 static KEYS: Lookup = Lookup::of(
     || names::<KeyRow<'_>>("k") + ", " + &names::<AccountRow<'_>>("a"),
     // An equality may be planned as a walk along all accounts, if there were few accounts at planning.
@@ -86,7 +86,7 @@ enum Read {
     Txid(Asked<Txid, Charge>),
     Account(Asked<AccountId, Account>),
     Payout(Asked<(AccountId, PayoutId), Payout>),
-    Claim(Asked<ClaimRef, Claim>),
+    IdempotencyRecord(Asked<IdempotencyRef, IdempotencyRecord>),
     Key(Asked<KeyPrefix, KeyWithAccount>),
 }
 
@@ -128,8 +128,8 @@ impl Coalescer {
         self.ask((account, id), Read::Payout).await
     }
 
-    pub(crate) async fn claim(&self, name: ClaimRef) -> Result<Option<Claim>, QueryError> {
-        self.ask(name, Read::Claim).await
+    pub(crate) async fn claim(&self, name: IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError> {
+        self.ask(name, Read::IdempotencyRecord).await
     }
 
     pub(crate) async fn key(&self, prefix: KeyPrefix) -> Result<Option<KeyWithAccount>, QueryError> {
@@ -190,7 +190,7 @@ impl Worker {
                     Read::Txid(asked) => txids.push(asked),
                     Read::Account(asked) => accounts.push(asked),
                     Read::Payout(asked) => payouts.push(asked),
-                    Read::Claim(asked) => claims.push(asked),
+                    Read::IdempotencyRecord(asked) => claims.push(asked),
                     Read::Key(asked) => keys.push(asked),
                 }
                 taken += 1;
@@ -239,10 +239,10 @@ impl Worker {
         });
     }
 
-    fn claims(&mut self, waiting: Waiting<ClaimRef, Claim>) {
-        let key = |name: &ClaimRef| vec![name.account.to_string(), name.key.as_str().to_owned()];
+    fn claims(&mut self, waiting: Waiting<IdempotencyRef, IdempotencyRecord>) {
+        let key = |name: &IdempotencyRef| vec![name.account.to_string(), name.key.as_str().to_owned()];
         self.answer(&CLAIMS, waiting, &key, &|row| {
-            let claim = claim::read(row)?;
+            let claim = idempotency::read(row)?;
             Ok((claim.name.clone(), claim))
         });
     }

@@ -5,7 +5,7 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId, EventId};
 use cais_domain::webhook::{Endpoint, WebhookUrl};
 use cais_ports::{
-    EndpointQueries, EventFilter, EventPage, EventQueries, Lane, Page, PageRequest, QueryError, StoredEvent,
+    EndpointQueries, EndpointQueue, EventFilter, EventPage, EventQueries, Page, PageRequest, QueryError, StoredEvent,
 };
 use jiff::Timestamp;
 
@@ -56,8 +56,8 @@ impl EndpointQueries for Persistence {
         self.page(endpoints_of(account, page), Endpoint::read, page).await
     }
 
-    async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError> {
-        let row = (lane.account.to_string(), lane.endpoint.to_string(), lane.epoch);
+    async fn failing_since(&self, queue: EndpointQueue) -> Result<Option<Timestamp>, QueryError> {
+        let row = (queue.account.to_string(), queue.endpoint.to_string(), queue.epoch);
         let query = endpoint_failures::table.find(row).select(endpoint_failures::failing_since);
         self.pool()
             .read(move |session| {

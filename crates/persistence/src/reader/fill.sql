@@ -11,9 +11,9 @@ INSERT INTO accounts SELECT name_of('acc_', n), 'e', 'n', 'd', 'active', 'approv
 FROM generate_series(1, 10000) AS n;
 INSERT INTO api_keys SELECT name_of('k', n), name_of('key_', n), 'acc_a', 'n', decode(repeat('00', 32), 'hex'), '', NULL, '', NULL, n, 1
 FROM generate_series(1, 200) AS n;
-INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, due_at, created_at)
+INSERT INTO idempotency_records (account_id, key, fingerprint, resource_id, fence, lease_until, due_at, created_at)
 SELECT 'acc_a', name_of('k', n), decode(repeat('00', 32), 'hex'), 'r', 1, n, n, n FROM generate_series(1, 10000) AS n;
-INSERT INTO notices SELECT name_of('ntc_', n), 'main', CAST('received ' || n AS BYTEA), n, 'waiting', 0, n, 1 FROM generate_series(1, 10000) AS n;
+INSERT INTO callbacks SELECT name_of('ntc_', n), 'main', CAST('received ' || n AS BYTEA), n, 'waiting', 0, n, 1 FROM generate_series(1, 10000) AS n;
 
 INSERT INTO charges (account_id, id, txid, amount, fee, expires_in_s, origin, status, acquirer, copy_paste, expires_at, paid_at,
     end_to_end_id, ended_at, created_at, version)

@@ -8,16 +8,16 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, NoticeId};
+use cais_domain::ids::{AccountId, CallbackId, ChargeId};
 use cais_domain::ledger::Bucket;
 use cais_domain::money::Money;
 use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, ChargeQueries, Claim, ClaimQueries, ClaimRef,
-    Due, KeyQueries, Notice, NoticeCounts, NoticeQueries, Page, PageRequest, QueryError, ReservationKey,
-    ReservationQueries,
+    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, Callback, CallbackCounts, CallbackQueries,
+    ChargeQueries, Due, IdempotencyQueries, IdempotencyRecord, IdempotencyRef, KeyQueries, Page, PageRequest,
+    QueryError, ReservationKey, ReservationQueries,
 };
 use jiff::Timestamp;
 
@@ -27,11 +27,11 @@ use super::page::{after, due, one_more, with_spare, work};
 use crate::Persistence;
 use crate::error::Fault;
 use crate::rows::account::{AccountRow, accounts};
+use crate::rows::callback::{CallbackRow, callbacks};
 use crate::rows::charge::{ChargeRow, charges};
-use crate::rows::claim::{self, ClaimRow, idempotency_claims};
+use crate::rows::idempotency::{self, IdempotencyRow, idempotency_records};
 use crate::rows::key::{KeyRow, api_keys};
 use crate::rows::ledger::balances;
-use crate::rows::notice::{NoticeRow, notices};
 use crate::rows::reservation::{account_reservations, global_reservations};
 use crate::rows::{Record as _, acquirer, payment};
 use crate::sql::Query;
@@ -65,40 +65,40 @@ fn keys_of(account: AccountId) -> impl Select<KeyRow<'static>> {
     api_keys::table.filter(api_keys::account_id.eq(account.to_string())).order(api_keys::id.desc()).limit(MAX_KEYS)
 }
 
-fn due_notices(from: i64, until: i64, most: i64) -> impl Select<NoticeRow<'static>> {
-    notices::table
-        .filter(notices::due_at.is_not_null())
-        .filter(notices::due_at.between(from, until))
-        .order((notices::due_at, notices::id))
+fn due_callbacks(from: i64, until: i64, most: i64) -> impl Select<CallbackRow<'static>> {
+    callbacks::table
+        .filter(callbacks::due_at.is_not_null())
+        .filter(callbacks::due_at.between(from, until))
+        .order((callbacks::due_at, callbacks::id))
         .limit(most)
 }
 
 /// Finds an open or unmatched callback by its names. The first condition is the condition of the index.
-fn named_notice(acquirer: String, names: Vec<u8>) -> impl Select<NoticeRow<'static>> {
-    notices::table
-        .filter(is_none_of(notices::state, ["done"]))
-        .filter(notices::body.eq(names))
-        .filter(notices::acquirer.eq(acquirer))
+fn named_callback(acquirer: String, names: Vec<u8>) -> impl Select<CallbackRow<'static>> {
+    callbacks::table
+        .filter(is_none_of(callbacks::state, ["done"]))
+        .filter(callbacks::body.eq(names))
+        .filter(callbacks::acquirer.eq(acquirer))
         .limit(1)
 }
 
-fn unmatched_notices(page: PageRequest<NoticeId>) -> impl Select<NoticeRow<'static>> {
-    notices::table
-        .filter(is_one_of(notices::state, ["unmatched"]))
-        .filter(notices::id.lt(after(page)))
-        .order(notices::id.desc())
+fn unmatched_callbacks(page: PageRequest<CallbackId>) -> impl Select<CallbackRow<'static>> {
+    callbacks::table
+        .filter(is_one_of(callbacks::state, ["unmatched"]))
+        .filter(callbacks::id.lt(after(page)))
+        .order(callbacks::id.desc())
         .limit(one_more(page))
 }
 
 /// Returns idempotency records without an answer whose lease is over, or further ahead than a lease can be.
-fn due_claims(lease: Due, from: i64, until: i64, most: i64) -> impl Select<ClaimRow<'static>> {
-    let is_over = idempotency_claims::lease_until.le(lease.now().as_microsecond());
-    idempotency_claims::table
-        .filter(idempotency_claims::due_at.is_not_null())
-        .filter(is_over.or(idempotency_claims::lease_until.gt(lease.beyond().as_microsecond())))
-        .filter(idempotency_claims::answer_status.is_null())
-        .filter(idempotency_claims::due_at.between(from, until))
-        .order((idempotency_claims::due_at, idempotency_claims::account_id, idempotency_claims::key))
+fn due_idempotency_records(lease: Due, from: i64, until: i64, most: i64) -> impl Select<IdempotencyRow<'static>> {
+    let is_over = idempotency_records::lease_until.le(lease.now().as_microsecond());
+    idempotency_records::table
+        .filter(idempotency_records::due_at.is_not_null())
+        .filter(is_over.or(idempotency_records::lease_until.gt(lease.beyond().as_microsecond())))
+        .filter(idempotency_records::answer_status.is_null())
+        .filter(idempotency_records::due_at.between(from, until))
+        .order((idempotency_records::due_at, idempotency_records::account_id, idempotency_records::key))
         .limit(most)
 }
 
@@ -160,19 +160,23 @@ impl ReservationQueries for Persistence {
 }
 
 #[async_trait]
-impl ClaimQueries for Persistence {
-    async fn find_claim(&self, name: &ClaimRef) -> Result<Option<Claim>, QueryError> {
+impl IdempotencyQueries for Persistence {
+    async fn find_idempotency_record(&self, name: &IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError> {
         self.by_id().claim(name.clone()).await
     }
 
-    async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError> {
+    async fn list_due_idempotency_records(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<IdempotencyRecord>, QueryError> {
         self.pool()
             .read(move |session| {
                 let lease = Due::new(now, CLAIM_LEASE);
                 let rows = due(Due::new(now, MAX_PAUSE), limit, |from, until, most| {
-                    Ok(session.rows(due_claims(lease, from, until, most))?)
+                    Ok(session.rows(due_idempotency_records(lease, from, until, most))?)
                 })?;
-                Ok(work(rows, limit, |row| format!("{}/{}", row.account_id, row.resource_id), claim::read))
+                Ok(work(rows, limit, |row| format!("{}/{}", row.account_id, row.resource_id), idempotency::read))
             })
             .await
     }
@@ -232,41 +236,41 @@ impl BalanceQueries for Persistence {
 }
 
 #[async_trait]
-impl NoticeQueries for Persistence {
-    async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError> {
-        self.due(due_notices, Notice::read, now, limit).await
+impl CallbackQueries for Persistence {
+    async fn list_due_callbacks(&self, now: Timestamp, limit: u32) -> Result<Vec<Callback>, QueryError> {
+        self.due(due_callbacks, Callback::read, now, limit).await
     }
 
-    async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError> {
-        let query = notices::table.find(id.to_string());
-        self.find(query, Notice::read).await
+    async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError> {
+        let query = callbacks::table.find(id.to_string());
+        self.find(query, Callback::read).await
     }
 
-    async fn find_named_notice(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Notice>, QueryError> {
-        self.find(named_notice(acquirer.to_string(), names.to_vec()), Notice::read).await
+    async fn find_named_callback(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Callback>, QueryError> {
+        self.find(named_callback(acquirer.to_string(), names.to_vec()), Callback::read).await
     }
 
-    async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError> {
-        self.page(unmatched_notices(page), Notice::read, page).await
+    async fn list_unmatched_callbacks(&self, page: PageRequest<CallbackId>) -> Result<Page<Callback>, QueryError> {
+        self.page(unmatched_callbacks(page), Callback::read, page).await
     }
 
-    async fn count_notices(&self) -> Result<NoticeCounts, QueryError> {
+    async fn count_callbacks(&self) -> Result<CallbackCounts, QueryError> {
         const OPEN: &str = "SELECT acquirer, count(*), count(*) FROM \
-             (SELECT acquirer FROM notices WHERE due_at IS NOT NULL LIMIT ?) AS n GROUP BY acquirer";
+             (SELECT acquirer FROM callbacks WHERE due_at IS NOT NULL LIMIT ?) AS n GROUP BY acquirer";
         const UNMATCHED: &str =
-            "SELECT acquirer, count(*), count(*) FROM notices WHERE state = 'unmatched' GROUP BY acquirer";
+            "SELECT acquirer, count(*), count(*) FROM callbacks WHERE state = 'unmatched' GROUP BY acquirer";
         self.pool()
             .read(move |session| {
                 let mut count = |query: &Query<'_>| -> Result<BTreeMap<AcquirerName, u64>, Fault> {
                     let rows: Vec<(String, i64, i64)> = session.load(query)?;
                     rows.into_iter()
                         .map(|(name, count, _)| {
-                            Ok((acquirer("notices", &name)?, u64::try_from(count).unwrap_or_default()))
+                            Ok((acquirer("callbacks", &name)?, u64::try_from(count).unwrap_or_default()))
                         })
                         .collect()
                 };
-                let open = count(&Query::new(OPEN).bind(NoticeCounts::MOST_OPEN))?;
-                Ok(NoticeCounts { open, unmatched: count(&Query::new(UNMATCHED))? })
+                let open = count(&Query::new(OPEN).bind(CallbackCounts::MOST_OPEN))?;
+                Ok(CallbackCounts { open, unmatched: count(&Query::new(UNMATCHED))? })
             })
             .await
     }
@@ -282,11 +286,11 @@ pub(super) fn lists() -> Vec<super::walks::List> {
     vec![
         list(&charges_of(fresh(), first()), "'acc_a', '~', 51"),
         list(&overdue_charges(start(), 1), "9000, 51"),
-        list(&due_claims(Due::new(start(), CLAIM_LEASE), 0, 0, 0), "9000, 9000, 0, 9000, 51"),
+        list(&due_idempotency_records(Due::new(start(), CLAIM_LEASE), 0, 0, 0), "9000, 9000, 0, 9000, 51"),
         list(&accounts_page(first()), "'~', 51"),
         list(&keys_of(fresh()), "'acc_a', 51"),
-        list(&due_notices(0, 0, 0), "0, 9000, 51"),
-        list(&named_notice(String::new(), Vec::new()), "'received 7', 'main', 1"),
-        list(&unmatched_notices(first()), "'~', 51"),
+        list(&due_callbacks(0, 0, 0), "0, 9000, 51"),
+        list(&named_callback(String::new(), Vec::new()), "'received 7', 'main', 1"),
+        list(&unmatched_callbacks(first()), "'~', 51"),
     ]
 }

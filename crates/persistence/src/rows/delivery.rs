@@ -3,7 +3,7 @@
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_domain::webhook::DeliveryStatus;
-use cais_ports::{Delivery, DeliveryAttempt, DeliveryKey, Lane, NewDelivery};
+use cais_ports::{Delivery, DeliveryAttempt, DeliveryKey, EndpointQueue, NewDelivery};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use jiff::Timestamp;
 
@@ -55,8 +55,8 @@ pub(crate) static ENQUEUE_REQUESTED: Spec = Spec::insert(QUEUE, QUEUED);
 /// Returns the values of a new delivery.
 pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
     vec![
-        new.lane.account.into(),
-        new.lane.endpoint.into(),
+        new.queue.account.into(),
+        new.queue.endpoint.into(),
         new.id.into(),
         new.event.into(),
         new.kind.as_str().into(),
@@ -69,7 +69,7 @@ pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
 
 /// Returns the values of its row in the queue.
 pub(crate) fn enqueued(new: &NewDelivery) -> Vec<Value<'static>> {
-    vec![new.lane.account.into(), new.lane.endpoint.into(), new.id.into(), new.lane.epoch.into(), new.at.into()]
+    vec![new.queue.account.into(), new.queue.endpoint.into(), new.id.into(), new.queue.epoch.into(), new.at.into()]
 }
 
 /// Returns the queue row of a test or a resend.
@@ -88,9 +88,9 @@ pub(crate) type DeliveryColumns = (
 
 /// Identifier, endpoint, event, type, status, instant of creation.
 type Facts = (String, String, String, String, String, i64);
-/// The due time of a pending delivery, and the [`LaneState`] of its lane.
+/// The due time of a pending delivery, and the [`QueueState`] of its queue.
 type Waiting = (Option<i64>, i64);
-/// Claim, instant, status, duration, error, reply.
+/// IdempotencyRecord, instant, status, duration, error, reply.
 type Tried = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
 
 /// A delivery and one of its attempts, as read.
@@ -112,14 +112,14 @@ pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>, Fault> {
     Ok(deliveries)
 }
 
-fn delivery(facts: &Facts, (due_at, lane): Waiting) -> Result<Delivery, Fault> {
+fn delivery(facts: &Facts, (due_at, queue): Waiting) -> Result<Delivery, Fault> {
     let (delivery, endpoint, event, kind, status, created_at) = facts;
     let stored = parse_enum(TABLE, status, DeliveryStatus::parse)?;
     let (status, next_attempt_at) = match (stored, due_at.map(since).transpose()?) {
-        (DeliveryStatus::Pending, Some((due_at, _))) => match LaneState::read(lane)? {
-            LaneState::Ended => (DeliveryStatus::Cancelled, None),
-            LaneState::Waiting => (stored, None),
-            LaneState::Called => (stored, Some(due_at)),
+        (DeliveryStatus::Pending, Some((due_at, _))) => match QueueState::read(queue)? {
+            QueueState::Ended => (DeliveryStatus::Cancelled, None),
+            QueueState::Waiting => (stored, None),
+            QueueState::Called => (stored, Some(due_at)),
         },
         (DeliveryStatus::Succeeded | DeliveryStatus::Failed | DeliveryStatus::Cancelled, None) => (stored, None),
         (DeliveryStatus::Pending, None) => return Err(corrupt(TABLE, "one that is pending is not in the queue")),
@@ -154,17 +154,17 @@ fn attempt(tried: Tried) -> Result<Option<DeliveryAttempt>, Fault> {
     }))
 }
 
-/// A lane: account, endpoint, epoch, earliest due time, number of counted rows, and [`LaneState`].
-pub(crate) type LaneColumns = (Text, Text, BigInt, BigInt, BigInt, BigInt);
+/// A queue: account, endpoint, epoch, earliest due time, number of counted rows, and [`QueueState`].
+pub(crate) type QueueColumns = (Text, Text, BigInt, BigInt, BigInt, BigInt);
 
-/// A lane, as read.
-pub(crate) type LaneRow = (String, String, i64, i64, i64, i64);
+/// A queue, as read.
+pub(crate) type QueueRow = (String, String, i64, i64, i64, i64);
 
-loaded! { LaneColumns => LaneRow }
+loaded! { QueueColumns => QueueRow }
 
-/// The state of a lane, which determines the state of its deliveries.
+/// The state of a queue, which determines the state of its deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LaneState {
+pub(crate) enum QueueState {
     /// The deliveries are cancelled: the endpoint was disabled or deleted, or has a later epoch.
     Ended,
     /// The deliveries wait: the endpoint is inactive.
@@ -173,13 +173,13 @@ pub(crate) enum LaneState {
     Called,
 }
 
-impl LaneState {
+impl QueueState {
     fn read(number: i64) -> Result<Self, Fault> {
         match number {
             0 => Ok(Self::Ended),
             1 => Ok(Self::Waiting),
             2 => Ok(Self::Called),
-            _ => Err(corrupt(TABLE, "a lane has an unknown state")),
+            _ => Err(corrupt(TABLE, "a queue has an unknown state")),
         }
     }
 }
@@ -191,28 +191,28 @@ fn since(due_at: i64) -> Result<(Timestamp, bool), Fault> {
     Ok((instant(TABLE, shown)?, is_set_aside))
 }
 
-/// A lane and its pending deliveries.
+/// A queue and its pending deliveries.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LaneHead {
-    pub(crate) lane: Lane,
+pub(crate) struct QueueHead {
+    pub(crate) queue: EndpointQueue,
     /// The earliest due time of its deliveries.
     pub(crate) due_at: Timestamp,
     /// The number of its deliveries that were counted.
     pub(crate) number: u64,
     /// `true` if that delivery was set aside while its endpoint was inactive.
     pub(crate) is_set_aside: bool,
-    pub(crate) state: LaneState,
+    pub(crate) state: QueueState,
 }
 
-/// Returns the lane of a row.
-pub(crate) fn read_lane((account, endpoint, epoch, due_at, number, state): &LaneRow) -> Result<LaneHead, Fault> {
+/// Returns the queue of a row.
+pub(crate) fn read_queue((account, endpoint, epoch, due_at, number, state): &QueueRow) -> Result<QueueHead, Fault> {
     let (due_at, is_set_aside) = since(*due_at)?;
-    Ok(LaneHead {
-        lane: Lane { account: id(TABLE, account)?, endpoint: id(TABLE, endpoint)?, epoch: *epoch },
+    Ok(QueueHead {
+        queue: EndpointQueue { account: id(TABLE, account)?, endpoint: id(TABLE, endpoint)?, epoch: *epoch },
         due_at,
         number: u64::try_from(*number).map_err(|error| corrupt(TABLE, error))?,
         is_set_aside,
-        state: LaneState::read(*state)?,
+        state: QueueState::read(*state)?,
     })
 }
 
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn pending_delivery_is_shown_as_its_lane_says() {
         let aside = start().as_microsecond() - SET_ASIDE_US;
-        for (lane, due_at, shown) in [
+        for (queue, due_at, shown) in [
             (0, start().as_microsecond(), (DeliveryStatus::Cancelled, None)),
             (1, start().as_microsecond(), (DeliveryStatus::Pending, None)),
             (1, aside, (DeliveryStatus::Pending, None)),
@@ -306,10 +306,10 @@ mod tests {
         ] {
             let mut left = rows();
             for row in &mut left {
-                row.1 = (Some(due_at), lane);
+                row.1 = (Some(due_at), queue);
             }
             let [delivery] = <[Delivery; 1]>::try_from(read_all(left).unwrap()).unwrap();
-            assert_eq!((delivery.status, delivery.next_attempt_at), shown, "{lane}");
+            assert_eq!((delivery.status, delivery.next_attempt_at), shown, "{queue}");
         }
     }
 

@@ -3,15 +3,15 @@
 pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod block;
+pub(crate) mod callback;
 pub(crate) mod charge;
-pub(crate) mod claim;
 pub(crate) mod delivery;
 pub(crate) mod endpoint;
 pub(crate) mod event;
+pub(crate) mod idempotency;
 pub(crate) mod infraction;
 pub(crate) mod key;
 pub(crate) mod ledger;
-pub(crate) mod notice;
 pub(crate) mod payment;
 pub(crate) mod payout;
 pub(crate) mod position;

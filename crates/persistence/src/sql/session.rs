@@ -112,7 +112,10 @@ pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>, i64);
 
 /// The reads of the committer, by their rows.
 impl dyn Session + '_ {
-    pub(crate) fn claims(&mut self, query: &Query<'_>) -> QueryResult<Vec<crate::rows::claim::ClaimRow<'static>>> {
+    pub(crate) fn claims(
+        &mut self,
+        query: &Query<'_>,
+    ) -> QueryResult<Vec<crate::rows::idempotency::IdempotencyRow<'static>>> {
         self.load(query)
     }
     pub(crate) fn endpoints(

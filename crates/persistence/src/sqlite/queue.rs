@@ -3,11 +3,11 @@
 use std::sync::LazyLock;
 
 use cais_domain::webhook::DeliveryStatus;
-use cais_ports::{ClaimedDelivery, DeliveryClaim, Lane};
+use cais_ports::{ClaimedDelivery, DeliveryClaim, EndpointQueue};
 
 use super::connect::Sqlite;
 use crate::error::Fault;
-use crate::queue::{Endpoints, Outcome, QueueEngine, assemble, claimed_text, endpoints, lanes_of, lanes_text};
+use crate::queue::{Endpoints, Outcome, QueueEngine, assemble, claimed_text, endpoints, queues_of, queues_text};
 use crate::rows::endpoint::EndpointRow;
 use crate::sql::table::names;
 use crate::sql::{Query, Session};
@@ -15,9 +15,9 @@ use crate::sql::{Query, Session};
 /// The file stays consistent because of the write-ahead log. A power failure loses the last commits, and that work is repeated.
 const RELAXED: &str = "PRAGMA synchronous = NORMAL";
 
-/// Reads the first row of each lane, from one lane to the next. Without the plus SQLite compares two columns, and uses the first part of
+/// Reads the first row of each queue, from one queue to the next. Without the plus SQLite compares two columns, and uses the first part of
 /// the key.
-const LANES: &str = lanes_text!(
+const QUEUES: &str = queues_text!(
     "places (rows, place) AS (SELECT (SELECT rowid FROM pending_deliveries WHERE (endpoint_id, epoch) > (?, ?) \
      ORDER BY endpoint_id, epoch, due_at LIMIT 1), 1 \
      UNION ALL SELECT (SELECT n.rowid FROM pending_deliveries AS n WHERE (n.endpoint_id, n.epoch) > (p.endpoint_id, +p.epoch) \
@@ -26,7 +26,7 @@ const LANES: &str = lanes_text!(
      heads AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.epoch, p.due_at, h.place FROM places AS h \
      CROSS JOIN pending_deliveries AS p WHERE p.rowid = h.rows)"
 );
-/// Selects the deliveries of a lane, unless the endpoint keeps its deliveries again.
+/// Selects the deliveries of a queue, unless the endpoint keeps its deliveries again.
 const STALE: &str = "SELECT p.account_id, p.endpoint_id, p.id, p.id FROM pending_deliveries AS p \
      WHERE p.endpoint_id = ? AND p.epoch = ? AND NOT EXISTS (SELECT 1 FROM webhook_endpoints AS w \
      WHERE w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive')) LIMIT ?";
@@ -49,7 +49,7 @@ const TAKEN: &str = concat!(
 
 const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
-/// Selects a delivery whose claim is still valid, and two flags: a resend was requested; the lane keeps deliveries.
+/// Selects a delivery whose claim is still valid, and two flags: a resend was requested; the queue keeps deliveries.
 const STANDING: &str = "SELECT CAST(p.again AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive') \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";
@@ -60,7 +60,7 @@ const OVER: &str =
     "DELETE FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? RETURNING id, id, fence";
 const CLOSE: &str = "UPDATE deliveries SET status = ?, fence = ? WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 
-/// A due delivery of a lane: the number in flight before it, its due time, and its name.
+/// A due delivery of a queue: the number in flight before it, its due time, and its name.
 type Candidate = (i64, i64, [String; 3]);
 
 impl QueueEngine for Sqlite {
@@ -72,17 +72,17 @@ impl QueueEngine for Sqlite {
         ""
     }
 
-    fn lanes(&self) -> &'static str {
-        LANES
+    fn queues(&self) -> &'static str {
+        QUEUES
     }
 
     fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault> {
         let (mut candidates, mut endpoints) = (Vec::new(), Endpoints::new());
-        for lane in lanes_of(claim) {
-            let found = served(session, lane)?;
+        for queue in queues_of(claim) {
+            let found = served(session, queue)?;
             if !found.is_empty() {
                 endpoints.extend(found);
-                candidates.extend(due(session, claim, lane)?);
+                candidates.extend(due(session, claim, queue)?);
             }
         }
         // Endpoints with the fewest deliveries in flight are served first: slow endpoints take no places from fast ones.
@@ -112,10 +112,10 @@ impl QueueEngine for Sqlite {
         Ok(standing)
     }
 
-    fn cancel(&self, session: &mut dyn Session, stale: &[Lane], limit: u32) -> Result<u64, Fault> {
+    fn cancel(&self, session: &mut dyn Session, stale: &[EndpointQueue], limit: u32) -> Result<u64, Fault> {
         let mut left = limit;
-        for lane in stale {
-            let query = Query::new(STALE).bind(lane.endpoint).bind(lane.epoch).bind(left);
+        for queue in stale {
+            let query = Query::new(STALE).bind(queue.endpoint).bind(queue.epoch).bind(left);
             for (account, endpoint, id, _) in session.load::<(String, String, String, String)>(&query)? {
                 close(session, &[account, endpoint, id], DeliveryStatus::Cancelled)?;
                 left = left.saturating_sub(1);
@@ -128,20 +128,22 @@ impl QueueEngine for Sqlite {
     }
 }
 
-/// Returns the endpoint of the lane, if deliveries are sent to it.
-fn served(session: &mut dyn Session, lane: Lane) -> Result<Endpoints, Fault> {
-    let query = Query::new(ENDPOINT.as_str()).bind(lane.account).bind(lane.endpoint).bind(lane.epoch);
+/// Returns the endpoint of the queue, if deliveries are sent to it.
+fn served(session: &mut dyn Session, queue: EndpointQueue) -> Result<Endpoints, Fault> {
+    let query = Query::new(ENDPOINT.as_str()).bind(queue.account).bind(queue.endpoint).bind(queue.epoch);
     Ok(endpoints(session.load(&query)?))
 }
 
-/// Returns the claimable deliveries of a lane.
-fn due(session: &mut dyn Session, claim: &DeliveryClaim, lane: Lane) -> Result<Vec<Candidate>, Fault> {
-    let counted = session.load(&Query::new(IN_FLIGHT).bind(lane.endpoint).bind(claim.now))?;
+/// Returns the claimable deliveries of a queue.
+fn due(session: &mut dyn Session, claim: &DeliveryClaim, queue: EndpointQueue) -> Result<Vec<Candidate>, Fault> {
+    let counted = session.load(&Query::new(IN_FLIGHT).bind(queue.endpoint).bind(claim.now))?;
     let in_flight = counted.first().map_or(0, |(count, _)| *count);
     let places = i64::from(claim.per_endpoint).saturating_sub(in_flight).min(claim.at_once.into()).max(0);
-    let query = Query::new(DUE).bind(lane.endpoint).bind(lane.epoch).bind(claim.now).bind(places);
+    let query = Query::new(DUE).bind(queue.endpoint).bind(queue.epoch).bind(claim.now).bind(places);
     let rows = session.load(&query)?.into_iter().zip(in_flight..);
-    Ok(rows.map(|((account, id, due_at), before)| (before, due_at, [account, lane.endpoint.to_string(), id])).collect())
+    Ok(rows
+        .map(|((account, id, due_at), before)| (before, due_at, [account, queue.endpoint.to_string(), id]))
+        .collect())
 }
 
 /// Finishes one outcome. Returns whether its claim was still valid.
@@ -159,7 +161,7 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
     let standing = named(Query::new(STANDING), &name).bind(finished.fence);
     let Some((again, served)) = session.load(&standing)?.pop() else { return Ok(false) };
     match (outcome.due_at, served, again) {
-        // Readers see the delivery as cancelled since its lane ended.
+        // Readers see the delivery as cancelled since its queue ended.
         (_, 0, _) => close(session, &name, DeliveryStatus::Cancelled)?,
         (None, _, 0) => close(session, &name, outcome.status)?,
         (Some(due_at), _, 0) => {
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn lanes_are_found_from_one_to_the_next() {
-        let steps = steps(&mut Planner::new(), LANES);
+        let steps = steps(&mut Planner::new(), QUEUES);
         let next = "USING COVERING INDEX pending_deliveries_due ((endpoint_id,epoch)>(?,?))";
         assert_eq!(steps.iter().filter(|step| step.ends_with(next)).count(), 2, "{steps:#?}");
     }

@@ -80,7 +80,7 @@ struct Side<'a> {
 /// An infraction in a callback. Efí documents no callback for infractions; this format belongs to the simulator.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct InfractionNotice<'a> {
+pub struct InfractionCallback<'a> {
     id_infracao: &'a str,
     end_to_end_id: &'a str,
     status: InfractionStatus,
@@ -131,8 +131,8 @@ pub fn infraction<'a>(
 
 /// Returns the infraction in the form of a callback.
 #[must_use]
-pub fn notice(infraction: &Infraction) -> InfractionNotice<'_> {
-    InfractionNotice {
+pub fn callback(infraction: &Infraction) -> InfractionCallback<'_> {
+    InfractionCallback {
         id_infracao: &infraction.id,
         end_to_end_id: &infraction.end_to_end_id,
         status: infraction.status,

@@ -86,7 +86,7 @@ pub struct GivenBackView<'a> {
 /// A sent Pix in a callback.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SentNotice<'a> {
+pub struct SentCallback<'a> {
     end_to_end_id: &'a str,
     chave: &'a str,
     tipo: &'static str,
@@ -151,9 +151,9 @@ pub fn sent<'a>(sent: &'a Sent, own_key: &'a str) -> SentView<'a> {
 
 /// Returns a sent Pix in the form of a callback.
 #[must_use]
-pub fn notice<'a>(sent: &'a Sent, own_key: &'a str) -> SentNotice<'a> {
+pub fn callback<'a>(sent: &'a Sent, own_key: &'a str) -> SentCallback<'a> {
     let (settled_at, failure) = ending(sent);
-    SentNotice {
+    SentCallback {
         end_to_end_id: &sent.end_to_end_id,
         chave: own_key,
         tipo: "SOLICITACAO",

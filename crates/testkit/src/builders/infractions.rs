@@ -52,28 +52,28 @@ pub fn an_upstream_infraction(end_to_end_id: &EndToEndId, centavos: i64) -> Upst
 #[must_use]
 pub fn an_infraction(charge: &Charge, centavos: i64) -> Infraction {
     let paid = charge.state.settlement().map(|settlement| settlement.end_to_end_id.clone());
-    let told = new_infraction(centavos);
+    let upstream = new_infraction(centavos);
     Infraction {
-        id: told.id,
+        id: upstream.id,
         account: charge.account,
         charge: charge.id,
         external_id: charge.terms.external_id.clone(),
-        acquirer: told.acquirer,
-        upstream_id: told.upstream_id,
+        acquirer: upstream.acquirer,
+        upstream_id: upstream.upstream_id,
         end_to_end_id: paid.unwrap_or_else(an_end_to_end_id),
-        reason: told.reason,
-        situation: told.situation,
-        amount: told.amount,
-        limit: told.amount,
+        reason: upstream.reason,
+        situation: upstream.situation,
+        amount: upstream.amount,
+        limit: upstream.amount,
         state: InfractionState::Open,
         defense: None,
-        deadline_at: told.deadline_at,
+        deadline_at: upstream.deadline_at,
         review: None,
         alerted_h: None,
         due_at: None,
         attempts: 0,
-        opened_at: told.opened_at,
-        created_at: told.opened_at + 30.seconds(),
+        opened_at: upstream.opened_at,
+        created_at: upstream.opened_at + 30.seconds(),
         version: 0,
     }
 }

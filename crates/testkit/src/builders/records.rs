@@ -18,7 +18,7 @@ use cais_domain::money::Money;
 use cais_domain::payment::Payment;
 use cais_domain::rate::Percentage;
 use cais_domain::split::{Share, Split};
-use cais_ports::{ApiKeyRecord, Ids as _, NewEvent, Notice, NoticeState, SecretMac};
+use cais_ports::{ApiKeyRecord, Callback, CallbackState, IdGenerator as _, NewEvent, SecretMac};
 use jiff::{Timestamp, ToSpan as _};
 
 use crate::ids::SequentialIds;
@@ -191,13 +191,13 @@ fn parts(terms: &ChargeTerms) -> Vec<Money> {
 
 /// Returns a callback that is due since its arrival.
 #[must_use]
-pub fn a_notice() -> Notice {
-    Notice {
+pub fn a_callback() -> Callback {
+    Callback {
         id: fresh(),
         acquirer: main_acquirer(),
         body: br#"{"pix":[]}"#.to_vec(),
         received_at: start(),
-        state: NoticeState::Waiting,
+        state: CallbackState::Waiting,
         attempts: 0,
         due_at: Some(start()),
         version: 0,

@@ -3,7 +3,7 @@
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
 use cais_domain::webhook::{Endpoint, NewEndpoint, Postback, SealedSecret, Subscription, WebhookUrl};
-use cais_ports::{Lane, NewDelivery};
+use cais_ports::{EndpointQueue, NewDelivery};
 
 use super::records::{fresh, number, right, start};
 
@@ -38,10 +38,10 @@ pub fn a_postback(endpoint: &Endpoint) -> Postback {
     Postback { endpoint: endpoint.id, url: endpoint.url.clone() }
 }
 
-/// Returns the lane of the endpoint in its present epoch.
+/// Returns the queue of the endpoint in its present epoch.
 #[must_use]
-pub const fn lane_of(endpoint: &Endpoint) -> Lane {
-    Lane { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
+pub const fn queue_of(endpoint: &Endpoint) -> EndpointQueue {
+    EndpointQueue { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
 }
 
 /// Returns a test of the endpoint with its own body, due at once.
@@ -49,7 +49,7 @@ pub const fn lane_of(endpoint: &Endpoint) -> Lane {
 pub fn a_test_delivery(endpoint: &Endpoint) -> NewDelivery {
     NewDelivery {
         id: fresh(),
-        lane: lane_of(endpoint),
+        queue: queue_of(endpoint),
         event: fresh(),
         kind: EventType::WebhookTest,
         sequence: None,

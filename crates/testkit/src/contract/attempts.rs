@@ -2,13 +2,13 @@
 
 use cais_domain::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{
-    AttemptOutcome, ClaimedDelivery, Delivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, FinishedAttempt, Health,
-    Lane, NewDelivery,
+    AttemptOutcome, ClaimedDelivery, Delivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, EndpointQueue,
+    FinishedAttempt, Health, NewDelivery,
 };
 
 use super::Harness;
 use super::harness::after_s;
-use crate::builders::{a_test_delivery, lane_of};
+use crate::builders::{a_test_delivery, queue_of};
 
 /// The length of a claim in these tests, in seconds.
 pub(super) const LEASE_S: i64 = 30;
@@ -16,9 +16,9 @@ pub(super) const LEASE_S: i64 = 30;
 pub(super) const PLACES: u32 = 8;
 
 /// Returns a node's claim, that many seconds after the beginning.
-pub(super) fn claim_at(lanes: &[Lane], now_s: i64) -> DeliveryClaim {
+pub(super) fn claim_at(queues: &[EndpointQueue], now_s: i64) -> DeliveryClaim {
     DeliveryClaim {
-        lanes: lanes.to_vec(),
+        queues: queues.to_vec(),
         now: after_s(now_s),
         lease_until: after_s(now_s + LEASE_S),
         per_endpoint: PLACES,
@@ -29,8 +29,8 @@ pub(super) fn claim_at(lanes: &[Lane], now_s: i64) -> DeliveryClaim {
 
 /// Claims for these endpoints alone.
 pub(super) async fn claim(h: &Harness, endpoints: &[&Endpoint], now_s: i64) -> Vec<ClaimedDelivery> {
-    let lanes: Vec<Lane> = endpoints.iter().map(|endpoint| lane_of(endpoint)).collect();
-    h.store.claim(claim_at(&lanes, now_s)).await.unwrap()
+    let queues: Vec<EndpointQueue> = endpoints.iter().map(|endpoint| queue_of(endpoint)).collect();
+    h.store.claim(claim_at(&queues, now_s)).await.unwrap()
 }
 
 /// Claims the only claimable delivery.
@@ -42,7 +42,7 @@ pub(super) async fn claim_one(h: &Harness, endpoint: &Endpoint, now_s: i64) -> C
 
 /// Claims the longest overdue of several deliveries.
 pub(super) async fn claim_first(h: &Harness, endpoint: &Endpoint, now_s: i64) -> ClaimedDelivery {
-    let one = DeliveryClaim { limit: 1, ..claim_at(&[lane_of(endpoint)], now_s) };
+    let one = DeliveryClaim { limit: 1, ..claim_at(&[queue_of(endpoint)], now_s) };
     let [first] = <[ClaimedDelivery; 1]>::try_from(h.store.claim(one).await.unwrap()).unwrap();
     first
 }

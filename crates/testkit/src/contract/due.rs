@@ -1,13 +1,13 @@
 //! Work lists: the longest overdue first, never more than the limit; finished work disappears.
 
 use cais_domain::charge::{Charge, ChargeStatus};
-use cais_domain::ids::{ChargeId, NoticeId};
-use cais_ports::{ChangeSet, ClaimChange, NewClaim, Notice, NoticeState, PruneBefore, Write};
+use cais_domain::ids::{CallbackId, ChargeId};
+use cais_ports::{Callback, CallbackState, ChangeSet, IdempotencyChange, NewIdempotencyRecord, PruneBefore, Write};
 
 use super::Harness;
 use super::harness::after_s;
 use super::probe::take;
-use crate::builders::{a_notice, in_status, pending_charge, start, steps};
+use crate::builders::{a_callback, in_status, pending_charge, start, steps};
 
 /// An order in which no list is sorted yet.
 const DUE_S: [i64; 5] = [40, 10, 30, 50, 20];
@@ -31,10 +31,13 @@ pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
     let account = h.account().await.id;
     for due_s in DUE_S {
         let name = steps::claim_name(account, &format!("due-after-{due_s}"));
-        let claim = NewClaim { lease_until: after_s(due_s), ..steps::new_claim(name, &due_s.to_string(), start()) };
-        h.good(with_claim(ClaimChange::Take(claim))).await;
+        let claim = NewIdempotencyRecord {
+            lease_until: after_s(due_s),
+            ..steps::new_idempotency_record(name, &due_s.to_string(), start())
+        };
+        h.good(with_claim(IdempotencyChange::Take(claim))).await;
     }
-    let answered = ClaimChange::Answer {
+    let answered = IdempotencyChange::Answer {
         name: steps::claim_name(account, "due-after-20"),
         fence: 1,
         answer: steps::answer(201, b"{}"),
@@ -51,28 +54,28 @@ pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
         (-275, 50, vec![]),
         (30, 50, vec!["10", "30"]),
     ] {
-        let due = h.store.list_due_claims(after_s(now_s), limit).await.unwrap();
+        let due = h.store.list_due_idempotency_records(after_s(now_s), limit).await.unwrap();
         let due: Vec<_> = due.iter().map(|claim| claim.resource.as_str()).collect();
         assert_eq!(due, expected, "after {now_s} s, at most {limit}");
     }
 }
 
 /// Waiting callbacks.
-pub async fn due_notices_come_longest_overdue_first(h: &mut Harness) {
+pub async fn due_callbacks_come_longest_overdue_first(h: &mut Harness) {
     let mut ids = Vec::new();
     for due_s in DUE_S {
-        let notice = Notice { due_at: Some(after_s(due_s)), ..a_notice() };
-        h.good(steps::receive(&notice)).await;
-        ids.push((due_s, notice.id));
+        let callback = Callback { due_at: Some(after_s(due_s)), ..a_callback() };
+        h.good(steps::receive(&callback)).await;
+        ids.push((due_s, callback.id));
     }
-    for state in [NoticeState::Done, NoticeState::Unmatched] {
-        h.good(steps::receive(&Notice { state, due_at: None, ..a_notice() })).await;
+    for state in [CallbackState::Done, CallbackState::Unmatched] {
+        h.good(steps::receive(&Callback { state, due_at: None, ..a_callback() })).await;
     }
     ids.sort_unstable();
-    let ids: Vec<NoticeId> = ids.into_iter().map(|(_, id)| id).collect();
+    let ids: Vec<CallbackId> = ids.into_iter().map(|(_, id)| id).collect();
     for (now_s, limit, skipped, expected) in AT_S {
-        let due = h.store.list_due_notices(after_s(now_s), limit).await.unwrap();
-        let due = due.iter().map(|notice| notice.id);
+        let due = h.store.list_due_callbacks(after_s(now_s), limit).await.unwrap();
+        let due = due.iter().map(|callback| callback.id);
         assert!(due.eq(ids.iter().copied().skip(skipped).take(expected)), "after {now_s} s, at most {limit}");
     }
 }
@@ -108,7 +111,7 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     for (key, at_s, answered) in [("old-answered", 0, true), ("old-waiting", 0, false), ("new-answered", 100, true)] {
         let mut change = take(account, key, "chg_1");
         change.at = after_s(at_s);
-        if let Some(ClaimChange::Take(claim)) = &mut change.claim {
+        if let Some(IdempotencyChange::Take(claim)) = &mut change.claim {
             claim.answer = answered.then(|| steps::answer(201, b"{}"));
         }
         h.good(change).await;
@@ -116,40 +119,40 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     // The record was released to its caller alone, who never returned.
     h.good(take(account, "old-released", "chg_1")).await;
     let name = steps::claim_name(account, "old-released");
-    h.good(with_claim(ClaimChange::Release { name, fence: 1, due_at: None })).await;
-    let unmatched = NoticeState::Unmatched;
-    for (state, at_s) in [(NoticeState::Done, 0), (NoticeState::Done, 100), (unmatched, 0), (unmatched, 10)] {
-        let notice = Notice { state, received_at: after_s(at_s), due_at: None, ..a_notice() };
-        h.good(steps::receive(&notice)).await;
+    h.good(with_claim(IdempotencyChange::Release { name, fence: 1, due_at: None })).await;
+    let unmatched = CallbackState::Unmatched;
+    for (state, at_s) in [(CallbackState::Done, 0), (CallbackState::Done, 100), (unmatched, 0), (unmatched, 10)] {
+        let callback = Callback { state, received_at: after_s(at_s), due_at: None, ..a_callback() };
+        h.good(steps::receive(&callback)).await;
     }
-    let waiting = a_notice();
+    let waiting = a_callback();
     h.good(steps::receive(&waiting)).await;
 
-    let (mut claims, mut notices) = (0, 0);
+    let (mut claims, mut callbacks) = (0, 0);
     loop {
         let before = PruneBefore { claims: after_s(50), marks: after_s(50), events: after_s(5) };
         let pruned = h.store.prune(before).await.unwrap();
         claims += pruned.claims;
-        notices += pruned.notices;
-        if (pruned.claims, pruned.notices) == (0, 0) {
+        callbacks += pruned.callbacks;
+        if (pruned.claims, pruned.callbacks) == (0, 0) {
             break;
         }
     }
-    assert_eq!((claims, notices), (2, 2));
+    assert_eq!((claims, callbacks), (2, 2));
     for (key, there) in
         [("old-answered", false), ("old-released", false), ("old-waiting", true), ("new-answered", true)]
     {
-        let claim = h.store.find_claim(&steps::claim_name(account, key)).await.unwrap();
+        let claim = h.store.find_idempotency_record(&steps::claim_name(account, key)).await.unwrap();
         assert_eq!(claim.is_some(), there, "{key}");
     }
-    let due = h.store.list_due_notices(after_s(1), 50).await.unwrap();
-    assert_eq!(due, [Notice { version: 1, ..waiting.clone() }]);
+    let due = h.store.list_due_callbacks(after_s(1), 50).await.unwrap();
+    assert_eq!(due, [Callback { version: 1, ..waiting.clone() }]);
     // A pruned callback is unknown; one that was kept can still be changed.
-    let done = Notice { version: 1, state: NoticeState::Done, due_at: None, ..waiting };
-    h.good(steps::write(Write::UpdateNotice(Box::new(done)), start())).await;
+    let done = Callback { version: 1, state: CallbackState::Done, due_at: None, ..waiting };
+    h.good(steps::write(Write::UpdateCallback(Box::new(done)), start())).await;
     h.good(take(account, "old-answered", "chg_2")).await;
 }
 
-fn with_claim(claim: ClaimChange) -> ChangeSet {
+fn with_claim(claim: IdempotencyChange) -> ChangeSet {
     ChangeSet { claim: Some(claim), ..ChangeSet::new(start()) }
 }

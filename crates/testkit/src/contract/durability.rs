@@ -3,7 +3,7 @@
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
 use cais_ports::{
-    ApiKeyRecord, AttemptOutcome, EventFilter, FinishedAttempt, Health, Notice, PollPosition, ReservationKey, Write,
+    ApiKeyRecord, AttemptOutcome, Callback, EventFilter, FinishedAttempt, Health, PollPosition, ReservationKey, Write,
 };
 
 use super::Harness;
@@ -12,7 +12,7 @@ use super::dispute::Dispute;
 use super::harness::{after_s, walk_deliveries, walk_events};
 use super::probe::Probe;
 use crate::builders::{
-    a_key, a_notice, a_payment, a_position, an_event, lane_of, new_refund, pending_charge, start, steps,
+    a_callback, a_key, a_payment, a_position, an_event, new_refund, pending_charge, queue_of, start, steps,
 };
 
 /// Records, idempotency records, unique values, money and the event counter persist, and continue from there.
@@ -20,8 +20,8 @@ pub async fn reopened_store_has_all_records(h: &mut Harness) {
     let account = h.account().await;
     let key = a_key(account.id);
     h.good(steps::add_key(&key)).await;
-    let notice = a_notice();
-    h.good(steps::receive(&notice)).await;
+    let callback = a_callback();
+    h.good(steps::receive(&callback)).await;
     let charge = h.pending_charge(account.id).await;
     let payment = a_payment(1_000);
     h.good(steps::confirm_payment(&charge, payment.clone(), after_s(1))).await;
@@ -51,8 +51,8 @@ pub async fn reopened_store_has_all_records(h: &mut Harness) {
     assert_eq!(h.store.find_account(account.id).await.unwrap(), Some(account.clone()));
     let found = h.store.find_key(&key.prefix).await.unwrap();
     assert_eq!(found, Some((ApiKeyRecord { version: 1, ..key }, account.clone())));
-    let due = h.store.list_due_notices(after_s(1), 50).await.unwrap();
-    assert_eq!(due, [Notice { version: 1, ..notice }]);
+    let due = h.store.list_due_callbacks(after_s(1), 50).await.unwrap();
+    assert_eq!(due, [Callback { version: 1, ..callback }]);
     let paid = h.store.find_charge(account.id, charge.id).await.unwrap().unwrap();
     assert_eq!((paid.state.status(), paid.version), (ChargeStatus::Paid, 2));
     let credited = ReservationKey::EndToEndId(payment.end_to_end_id.clone());
@@ -85,8 +85,8 @@ pub async fn reopened_store_continues_deliveries(h: &mut Harness) {
         assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, deliveries);
         assert_eq!(walk_events(&*h.store, account, EventFilter::default(), 50).await, events);
         assert_eq!(h.store.find_endpoint(account, endpoint.id).await.unwrap(), Some(endpoint.clone()));
-        let due = h.store.due_lanes(after_s(10), None, 50).await.unwrap();
-        assert_eq!((due.due, due.backlog, due.oldest_due_at), (vec![lane_of(&endpoint)], 1, Some(after_s(10))));
+        let due = h.store.due_queues(after_s(10), None, 50).await.unwrap();
+        assert_eq!((due.due, due.backlog, due.oldest_due_at), (vec![queue_of(&endpoint)], 1, Some(after_s(10))));
     }
     let again = claim_one(h, &endpoint, 10).await;
     assert_eq!((again.key, again.fence, again.tries), (claimed.key, 2, 2));

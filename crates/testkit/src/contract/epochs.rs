@@ -3,16 +3,16 @@
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
 use cais_domain::webhook::{DeliveryStatus, DisabledReason, Endpoint, EndpointChange, EndpointStep};
-use cais_ports::{AttemptOutcome, DeliveryKey, FinishedAttempt, Health, Lane, NewDelivery, NewEvent};
+use cais_ports::{AttemptOutcome, DeliveryKey, EndpointQueue, FinishedAttempt, Health, NewDelivery, NewEvent};
 use futures_util::FutureExt as _;
 
 use super::Harness;
 use super::attempts::{attempt, claim, claim_at, claim_first, claim_one, finish, put_one, put_tests, read, status};
 use super::harness::{after_s, walk_deliveries};
-use crate::builders::{a_postback, a_test_delivery, an_event, fresh, lane_of, steps};
+use crate::builders::{a_postback, a_test_delivery, an_event, fresh, queue_of, steps};
 
 /// Such an endpoint is disabled, deleted, of an earlier or later epoch, of another account, or unknown.
-pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
+pub async fn queues_that_lead_nowhere_have_nothing(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(1);
     let ends: [&dyn Fn(Endpoint) -> EndpointStep; 3] = [
@@ -29,20 +29,20 @@ pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
         for key in [put_one(h, &endpoint).await, put_one(h, &after).await] {
             assert_cancelled(h, &[key]).await;
         }
-        ended.extend([lane_of(&endpoint), lane_of(&after)]);
+        ended.extend([queue_of(&endpoint), queue_of(&after)]);
     }
     let called = h.endpoint(account, 5).await;
     put_one(h, &called).await;
-    let lane = lane_of(&called);
+    let queue = queue_of(&called);
     let wrong = [
-        Lane { epoch: 1, ..lane },
-        Lane { epoch: -1, ..lane },
-        Lane { account: other, ..lane },
-        Lane { endpoint: fresh(), ..lane },
+        EndpointQueue { epoch: 1, ..queue },
+        EndpointQueue { epoch: -1, ..queue },
+        EndpointQueue { account: other, ..queue },
+        EndpointQueue { endpoint: fresh(), ..queue },
     ];
-    let nowhere: Vec<Lane> = ended.into_iter().chain(wrong).collect();
+    let nowhere: Vec<EndpointQueue> = ended.into_iter().chain(wrong).collect();
     assert_eq!(h.store.claim(claim_at(&nowhere, 10)).await.unwrap(), []);
-    assert_eq!(h.store.due_lanes(after_s(10), None, 50).await.unwrap().due, [lane]);
+    assert_eq!(h.store.due_queues(after_s(10), None, 50).await.unwrap().due, [queue]);
     assert_eq!(claim(h, &[&called], 10).await.len(), 1);
 }
 
@@ -140,7 +140,7 @@ pub async fn delivery_cancelled_in_flight_can_be_put_again(h: &mut Harness) {
     let lost = claim_one(h, &endpoint, 10).await;
     let active = restarted(h, endpoint).await;
     assert_cancelled(h, &[lost.key]).await;
-    let again = NewDelivery { lane: lane_of(&active), at: after_s(11), ..test };
+    let again = NewDelivery { queue: queue_of(&active), at: after_s(11), ..test };
     assert_eq!(h.store.put(vec![again], None).await.unwrap().unwrap(), [lost.key.id]);
     let after = finish(h, attempt(&lost, 12, AttemptOutcome::Succeeded)).await;
     assert_eq!((after.status, after.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(11))));
@@ -166,7 +166,7 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
         put_one(h, &endpoint).await;
         let claimed = claim_one(h, &endpoint, now_s).await;
         assert_eq!(claimed.failing_since, since.map(after_s), "before {now_s} s");
-        assert_eq!(h.store.failing_since(lane_of(&endpoint)).await.unwrap(), claimed.failing_since);
+        assert_eq!(h.store.failing_since(queue_of(&endpoint)).await.unwrap(), claimed.failing_since);
         let failed = attempt(&claimed, now_s, AttemptOutcome::Failed);
         h.store.finish(vec![FinishedAttempt { health, ..failed }]).await.unwrap();
     }
@@ -186,7 +186,7 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     let said =
         said.map(|(one, (at_s, health))| FinishedAttempt { health, ..attempt(one, at_s, AttemptOutcome::Failed) });
     h.store.finish(said.collect()).await.unwrap();
-    assert_eq!(h.store.failing_since(lane_of(&other)).await.unwrap(), Some(after_s(22)));
+    assert_eq!(h.store.failing_since(queue_of(&other)).await.unwrap(), Some(after_s(22)));
 
     let third = h.endpoint(account, 2).await;
     put_one(h, &third).await;
@@ -194,15 +194,15 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     let active = restarted(h, endpoint).await;
     put_one(h, &active).await;
     assert_eq!(claim_one(h, &active, 1_000).await.failing_since, None);
-    assert_eq!(h.store.failing_since(lane_of(&active)).await.unwrap(), None);
-    h.store.forget_failures(lane_of(&third)).await.unwrap();
+    assert_eq!(h.store.failing_since(queue_of(&active)).await.unwrap(), None);
+    h.store.forget_failures(queue_of(&third)).await.unwrap();
     assert_eq!(
-        h.store.failing_since(lane_of(&other)).await.unwrap(),
+        h.store.failing_since(queue_of(&other)).await.unwrap(),
         Some(after_s(22)),
-        "the failures of another lane are kept"
+        "the failures of another queue are kept"
     );
-    h.store.forget_failures(lane_of(&other)).await.unwrap();
-    assert_eq!(h.store.failing_since(lane_of(&other)).await.unwrap(), None);
+    h.store.forget_failures(queue_of(&other)).await.unwrap();
+    assert_eq!(h.store.failing_since(queue_of(&other)).await.unwrap(), None);
 }
 
 /// Earlier deliveries and deliveries of later events wait, and are sent in order after the endpoint is active again.
@@ -227,8 +227,8 @@ pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     assert_eq!(taken.status, DeliveryStatus::Succeeded);
     waiting.retain(|key| key.id != taken.id);
     for now_s in [100, 200, 300] {
-        let due = h.store.due_lanes(after_s(now_s), None, 50).await.unwrap();
-        assert_eq!((due.due, due.backlog), (vec![lane_of(&calm)], 2), "neither due nor counted");
+        let due = h.store.due_queues(after_s(now_s), None, 50).await.unwrap();
+        assert_eq!((due.due, due.backlog), (vec![queue_of(&calm)], 2), "neither due nor counted");
         assert_eq!(claim(h, &[&inactive], now_s).await, []);
         assert_eq!(h.store.cancel_stale(50).await.unwrap(), 0);
         for key in &waiting {
@@ -244,9 +244,9 @@ pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     }
     h.store.hinted().now_or_never();
     h.store.cancel_stale(50).await.unwrap();
-    let mut found = h.store.due_lanes(after_s(300), None, 50).await.unwrap().due;
+    let mut found = h.store.due_queues(after_s(300), None, 50).await.unwrap().due;
     found.extend(h.store.hinted().now_or_never().unwrap_or_default());
-    assert!(found.contains(&lane_of(&active)), "{found:?}");
+    assert!(found.contains(&queue_of(&active)), "{found:?}");
     for (place, tries) in [(1, 1), (0, 2), (2, 1)] {
         let claimed = claim_first(h, &active, 300).await;
         assert_eq!((Some(&claimed.key), claimed.tries), (waiting.get(place), tries));
@@ -261,7 +261,7 @@ pub async fn deliveries_of_inactive_endpoint_end_with_it(h: &mut Harness) {
     let endpoint = h.endpoint(account, 0).await;
     let waiting = put_tests(h, &endpoint, 3, 0).await;
     let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
-    h.store.due_lanes(after_s(100), None, 50).await.unwrap();
+    h.store.due_queues(after_s(100), None, 50).await.unwrap();
     moved(h, inactive.delete(after_s(101))).await;
     assert_cancelled(h, &waiting).await;
     assert_eq!(h.store.cancel_stale(50).await.unwrap(), 3);

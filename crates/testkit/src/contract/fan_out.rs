@@ -160,8 +160,8 @@ pub async fn ended_endpoint_gets_no_event_of_its_end(h: &mut Harness) {
     let (own, others): (Vec<_>, Vec<_>) = made.into_iter().partition(|delivery| delivery.endpoint == ending.id);
     assert!(own.iter().all(|delivery| delivery.status == DeliveryStatus::Cancelled), "{own:?}");
     assert!(others.iter().map(|delivery| delivery.endpoint).eq([other.id]), "{others:?}");
-    let lanes = h.store.due_lanes(after_s(60), None, 50).await.unwrap();
-    assert!(lanes.due.iter().map(|lane| lane.endpoint).eq([other.id]), "{lanes:?}");
+    let queues = h.store.due_queues(after_s(60), None, 50).await.unwrap();
+    assert!(queues.due.iter().map(|queue| queue.endpoint).eq([other.id]), "{queues:?}");
 }
 
 /// Of many callers, some are refused. Each endpoint has a single delivery of each stored event, and no other.
@@ -214,7 +214,7 @@ pub async fn endpoint_ended_meanwhile_has_no_pending_delivery(h: &mut Harness) {
             assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Cancelled, None));
         }
     }
-    assert_eq!(h.store.due_lanes(after_s(60), None, 50).await.unwrap().due, []);
+    assert_eq!(h.store.due_queues(after_s(60), None, 50).await.unwrap().due, []);
 }
 
 fn one_event(account: AccountId) -> ChangeSet {

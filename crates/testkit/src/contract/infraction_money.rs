@@ -141,8 +141,8 @@ pub async fn repeated_callbacks_open_an_infraction_once(h: &mut Harness) {
     let infractions = case.infractions(h).await;
     let charge = case.charge(h).await;
     let disputed = Disputed { payment: &case.payment, charge: &charge, infractions: &infractions };
-    let notice = || NewInfraction { id: fresh(), ..told.clone() };
-    let changes = (0..CALLERS).map(|_| steps::open_infraction(&notice(), disputed, after_s(5))).collect();
+    let callback = || NewInfraction { id: fresh(), ..told.clone() };
+    let changes = (0..CALLERS).map(|_| steps::open_infraction(&callback(), disputed, after_s(5))).collect();
     let outcomes = all_at_once(&h.store, changes).await;
     assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
     let infractions = case.infractions(h).await;

@@ -5,19 +5,19 @@ mod attempts;
 pub mod audit;
 pub mod block_races;
 pub mod blocks;
-pub mod claims;
 mod dispute;
 pub mod due;
 pub mod durability;
+pub mod endpoint_queues;
 pub mod endpoints;
 pub mod epochs;
 pub mod event_log;
 pub mod events;
 pub mod fan_out;
 mod harness;
+pub mod idempotency;
 pub mod infraction_money;
 pub mod infractions;
-pub mod lanes;
 pub mod lists;
 pub mod money;
 pub mod payout_money;
@@ -61,12 +61,12 @@ macro_rules! store_suite {
                 accounts_come_back_changed
                 keys_come_back_with_their_account
                 keys_come_back_changed
-                notices_come_back
-                notices_come_back_changed
-                unmatched_notices_are_listed_and_counted
-                open_notices_are_found_by_their_names
+                callbacks_come_back
+                callbacks_come_back_changed
+                unmatched_callbacks_are_listed_and_counted
+                open_callbacks_are_found_by_their_names
             }
-            claims {
+            idempotency {
                 first_use_of_key_creates_its_record
                 second_use_of_key_is_refused_with_its_record
                 key_is_free_in_another_account
@@ -153,7 +153,7 @@ macro_rules! store_suite {
                 resent_delivery_restarts_its_schedule
             }
             epochs {
-                lanes_that_lead_nowhere_have_nothing
+                queues_that_lead_nowhere_have_nothing
                 deliveries_of_inactive_endpoint_wait
                 deliveries_of_inactive_endpoint_end_with_it
                 waiting_delivery_is_cancelled_when_endpoint_ends
@@ -162,11 +162,11 @@ macro_rules! store_suite {
                 delivery_cancelled_in_flight_can_be_put_again
                 endpoint_failure_is_recorded_until_success
             }
-            lanes {
-                lanes_come_in_their_order
-                walk_with_cursor_visits_all_lanes
-                lanes_exclude_deliveries_in_flight_or_ended
-                large_backlog_hides_no_lane
+            endpoint_queues {
+                queues_come_in_their_order
+                walk_with_cursor_visits_all_queues
+                queues_exclude_deliveries_in_flight_or_ended
+                large_backlog_hides_no_queue
                 new_deliveries_are_hinted_once
             }
             queue_races {
@@ -198,7 +198,7 @@ macro_rules! store_suite {
             }
             due {
                 due_claims_come_longest_overdue_first
-                due_notices_come_longest_overdue_first
+                due_callbacks_come_longest_overdue_first
                 overdue_charges_come_longest_overdue_first
                 pruning_removes_only_what_is_done_and_old
             }

@@ -3,7 +3,7 @@
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::Bucket;
 use cais_domain::payout::{Payout, PayoutStatus};
-use cais_ports::{ChangeSet, ClaimChange, CommitError, ReservationKey};
+use cais_ports::{ChangeSet, CommitError, IdempotencyChange, ReservationKey};
 
 use super::Harness;
 use super::harness::{after_s, all_at_once, not_covered, winners};
@@ -20,12 +20,12 @@ pub async fn payout_is_held_and_completed(h: &mut Harness) {
     let name = steps::claim_name(account, "held-and-completed");
     h.good(steps::create_payout(&payout, name.clone())).await;
     assert_eq!(h.balances(account).await, [950, 0, 0, 1_050]);
-    assert_eq!(h.store.find_claim(&name).await.unwrap().unwrap().resource, payout.id.to_string());
+    assert_eq!(h.store.find_idempotency_record(&name).await.unwrap().unwrap().resource, payout.id.to_string());
 
     let pending = h.read_payout(&payout).await;
     assert_eq!(pending, Payout { version: 1, ..payout });
     let sent = steps::send_payout(&pending, after_s(1));
-    let answer = ClaimChange::Answer { name, fence: 1, answer: steps::answer(201, b"{}") };
+    let answer = IdempotencyChange::Answer { name, fence: 1, answer: steps::answer(201, b"{}") };
     assert!(h.good(ChangeSet { claim: Some(answer), ..sent }).await.sequences.is_empty());
     let processing = h.read_payout(&pending).await;
     assert_eq!((processing.state.status(), processing.version), (PayoutStatus::Processing, 2));
@@ -91,7 +91,7 @@ pub async fn uncovered_payout_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.commit(create.clone()).await, Err(refused), "the balance before the debits of amount and fee");
     assert_eq!(h.balances(account).await, [1_049, 0, 0, 0]);
     assert_eq!(h.audit().await, entries);
-    assert_eq!(h.store.find_claim(&name).await.unwrap(), None);
+    assert_eq!(h.store.find_idempotency_record(&name).await.unwrap(), None);
     assert_eq!(h.store.find_payout(account, payout.id).await.unwrap(), None);
     let keys = [
         ReservationKey::PayoutExternalId(account, external_id),

@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
-use cais_ports::{ChangeSet, ClaimChange, ClaimRef, ReservationKey};
+use cais_ports::{ChangeSet, IdempotencyChange, IdempotencyRef, ReservationKey};
 
 use super::dispute::Dispute;
 use super::harness::{Harness, income};
@@ -12,7 +12,7 @@ use crate::builders::{a_charge, an_event, an_external_id, start, steps};
 pub(super) struct Probe {
     account: AccountId,
     charge: cais_domain::charge::Charge,
-    claim: ClaimRef,
+    claim: IdempotencyRef,
     dispute: Dispute,
     balances: [i64; 4],
     sequence: i64,
@@ -44,7 +44,7 @@ impl Probe {
     /// Asserts that no effect of the change set is stored.
     pub(super) async fn assert_absent(&self, harness: &Harness) {
         let store = &harness.store;
-        assert_eq!(store.find_claim(&self.claim).await.unwrap(), None, "claim");
+        assert_eq!(store.find_idempotency_record(&self.claim).await.unwrap(), None, "claim");
         for key in self.keys() {
             assert_eq!(store.find_owner(&key).await.unwrap(), None, "{key:?}");
         }
@@ -59,7 +59,7 @@ impl Probe {
     /// Asserts that each effect of the change set is stored.
     pub(super) async fn assert_present(&self, harness: &Harness) {
         let store = &harness.store;
-        assert!(store.find_claim(&self.claim).await.unwrap().is_some(), "claim");
+        assert!(store.find_idempotency_record(&self.claim).await.unwrap().is_some(), "claim");
         for key in self.keys() {
             let owner = store.find_owner(&key).await.unwrap();
             assert_eq!(owner, Some(self.charge.id.to_string()), "{key:?}");
@@ -103,5 +103,8 @@ pub(super) async fn refused_without_a_trace(
 /// Takes the idempotency record of the account's key `text`.
 pub(super) fn take(account: AccountId, text: &str, resource: &str) -> ChangeSet {
     let name = steps::claim_name(account, text);
-    ChangeSet { claim: Some(ClaimChange::Take(steps::new_claim(name, resource, start()))), ..ChangeSet::new(start()) }
+    ChangeSet {
+        claim: Some(IdempotencyChange::Take(steps::new_idempotency_record(name, resource, start()))),
+        ..ChangeSet::new(start())
+    }
 }

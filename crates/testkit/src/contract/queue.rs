@@ -12,7 +12,7 @@ use super::attempts::{
     LEASE_S, PLACES, attempt, claim, claim_at, claim_one, finish, keys, put_one, put_tests, read, status,
 };
 use super::harness::{after_s, walk, walk_deliveries};
-use crate::builders::{a_test_delivery, an_event, lane_of, start, steps};
+use crate::builders::{a_test_delivery, an_event, queue_of, start, steps};
 
 /// From its due time on, once, with the bytes of the event and everything that an attempt needs.
 pub async fn due_delivery_is_claimed_once(h: &mut Harness) {
@@ -59,7 +59,7 @@ pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     assert_eq!(h.store.put(Vec::new(), None).await.unwrap().unwrap(), []);
 }
 
-/// In each lane, whatever the order of their creation was.
+/// In each queue, whatever the order of their creation was.
 pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
@@ -71,7 +71,7 @@ pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
     }
     due.sort_unstable();
     for (round, now_s) in [(0, 100), (1, 200), (2, 300)] {
-        let narrow = DeliveryClaim { per_endpoint: 5, ..claim_at(&[lane_of(&one), lane_of(&two)], now_s) };
+        let narrow = DeliveryClaim { per_endpoint: 5, ..claim_at(&[queue_of(&one), queue_of(&two)], now_s) };
         let claimed = h.store.claim(narrow).await.unwrap();
         let expected = due.iter().filter(|(due_s, _)| *due_s / 10 == round).map(|(_, key)| *key);
         let mut expected: Vec<DeliveryKey> = expected.collect();
@@ -88,15 +88,15 @@ pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
     let [busy, calm] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
     put_tests(h, &busy, 40, 0).await;
     put_tests(h, &calm, 3, 0).await;
-    let one_each = DeliveryClaim { at_once: 1, ..claim_at(&[lane_of(&busy), lane_of(&calm)], 50) };
+    let one_each = DeliveryClaim { at_once: 1, ..claim_at(&[queue_of(&busy), queue_of(&calm)], 50) };
     let first = h.store.claim(one_each).await.unwrap();
     assert_eq!(first.len(), 2, "no more of one than it asks for");
     assert!([busy.id, calm.id].iter().all(|id| first.iter().any(|one| one.key.endpoint == *id)));
     h.store.finish(first.iter().map(|one| attempt(one, 51, retry(51))).collect()).await.unwrap();
-    let both = [lane_of(&busy), lane_of(&calm)];
+    let both = [queue_of(&busy), queue_of(&calm)];
     let few = |limit, now_s| DeliveryClaim { limit, ..claim_at(&both, now_s) };
     let first = h.store.claim(few(5, 100)).await.unwrap();
-    assert_eq!(first.len(), 5, "never more than asked for, over all lanes");
+    assert_eq!(first.len(), 5, "never more than asked for, over all queues");
     let rest = h.store.claim(few(1_000, 101)).await.unwrap();
     assert_eq!(rest.len(), usize::try_from(PLACES).unwrap() + 3 - 5);
     let of_busy: Vec<_> = first.iter().chain(&rest).filter(|one| one.key.endpoint == busy.id).cloned().collect();
@@ -162,9 +162,9 @@ pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
         endpoints.push(endpoint);
     }
     let [_, far_retry, _, far_lease] = endpoints.as_slice() else { unreachable!("four were made") };
-    let mut expected = [lane_of(far_retry), lane_of(far_lease)];
-    expected.sort_unstable_by_key(|lane| lane.endpoint);
-    assert_eq!(h.store.due_lanes(after_s(0), None, 50).await.unwrap().due, expected);
+    let mut expected = [queue_of(far_retry), queue_of(far_lease)];
+    expected.sort_unstable_by_key(|queue| queue.endpoint);
+    assert_eq!(h.store.due_queues(after_s(0), None, 50).await.unwrap().due, expected);
     let all: Vec<&Endpoint> = endpoints.iter().collect();
     let claimed = claim(h, &all, 0).await;
     let mut fences: Vec<_> = claimed.iter().map(|one| (one.endpoint.id, one.fence, one.tries)).collect();
@@ -346,7 +346,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
     assert_eq!((deliveries.len(), deliveries.first().unwrap().attempts.len()), (1, 6));
     // The resend concerns that endpoint alone: another endpoint has its own delivery.
     let other = h.endpoint(account, 1).await;
-    let to_other = NewDelivery { lane: lane_of(&other), ..again(300) };
+    let to_other = NewDelivery { queue: queue_of(&other), ..again(300) };
     assert_eq!(h.store.put(vec![again(300), to_other.clone()], None).await.unwrap().unwrap(), [made.id, to_other.id]);
     assert_eq!(claim_one(h, &other, 300).await.body, event.body(Some(1)));
     assert_eq!(h.store.list_deliveries_of_event(account, event.id).await.unwrap().len(), 2);

@@ -8,13 +8,13 @@ use std::time::Duration;
 use cais_domain::event::EventType;
 use cais_domain::ids::{DeliveryId, EndpointId};
 use cais_domain::webhook::{DeliveryStatus, Endpoint};
-use cais_ports::{AttemptOutcome, ChangeSet, ClaimedDelivery, DeliveryClaim, DueLanes, Lane};
+use cais_ports::{AttemptOutcome, ChangeSet, ClaimedDelivery, DeliveryClaim, DueQueues, EndpointQueue};
 use tokio::task::JoinSet;
 
 use super::attempts::{PLACES, attempt, claim_at, put_tests};
 use super::harness::{after_s, walk_deliveries};
 use super::{Harness, WholeStore};
-use crate::builders::{an_event, lane_of, steps};
+use crate::builders::{an_event, queue_of, steps};
 
 /// The number of concurrent nodes.
 const NODES: usize = 8;
@@ -78,15 +78,15 @@ async fn endpoints(h: &Harness, count: u8) -> Vec<Endpoint> {
 
 /// All nodes claim, try and finish deliveries until that many are done.
 async fn work(h: &Harness, endpoints: &[Endpoint], all: usize, tally: &Tally) {
-    let lanes: Vec<Lane> = endpoints.iter().map(lane_of).collect();
+    let queues: Vec<EndpointQueue> = endpoints.iter().map(queue_of).collect();
     let mut nodes = JoinSet::new();
     for node in 0..NODES {
-        let mut lanes = lanes.clone();
-        lanes.rotate_left(node % endpoints.len());
+        let mut queues = queues.clone();
+        queues.rotate_left(node % endpoints.len());
         let (store, tally) = (Arc::clone(&h.store), tally.clone());
         nodes.spawn(async move {
             while tally.finished.load(Ordering::SeqCst) < all {
-                deliver_some(&*store, &lanes, &tally).await;
+                deliver_some(&*store, &queues, &tally).await;
                 tokio::task::yield_now().await;
             }
         });
@@ -99,8 +99,8 @@ async fn work(h: &Harness, endpoints: &[Endpoint], all: usize, tally: &Tally) {
     tokio::time::timeout(DEADLINE, done).await.unwrap();
 }
 
-async fn deliver_some(store: &dyn WholeStore, lanes: &[Lane], tally: &Tally) {
-    let claim = DeliveryClaim { limit: 10, ..claim_at(lanes, 100) };
+async fn deliver_some(store: &dyn WholeStore, queues: &[EndpointQueue], tally: &Tally) {
+    let claim = DeliveryClaim { limit: 10, ..claim_at(queues, 100) };
     let claimed: Vec<ClaimedDelivery> = store.claim(claim).await.unwrap();
     assert!(claimed.len() <= 10, "more than it asked for");
     for one in &claimed {
@@ -131,5 +131,5 @@ async fn assert_each_once(h: &Harness, endpoints: &[Endpoint], tally: &Tally) {
         }
     }
     assert_eq!(count, claimed.len());
-    assert_eq!(h.store.due_lanes(after_s(1_000), None, 50).await.unwrap(), DueLanes::default());
+    assert_eq!(h.store.due_queues(after_s(1_000), None, 50).await.unwrap(), DueQueues::default());
 }

@@ -20,7 +20,7 @@ pub async fn idempotency_key_goes_to_one_of_many_callers(h: &mut Harness) {
     let changes = charges.iter().map(|charge| steps::create_charge(charge, name.clone()));
     let outcomes = all_at_once(&h.store, changes.collect()).await;
     let winner = only_winner(&outcomes, &charges);
-    let claim = h.store.find_claim(&name).await.unwrap().unwrap();
+    let claim = h.store.find_idempotency_record(&name).await.unwrap().unwrap();
     assert_eq!(claim.resource, winner.id.to_string());
     for refused in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
         let expected = CommitError::Claimed { claim: Box::new(claim.clone()) };

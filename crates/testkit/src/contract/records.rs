@@ -5,14 +5,14 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::{Scope, Scopes};
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
-use cais_domain::ids::NoticeId;
+use cais_domain::ids::CallbackId;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::{ApiKeyRecord, ChangeSet, Notice, NoticeCounts, NoticeState, PageRequest, SecretMac, Write};
+use cais_ports::{ApiKeyRecord, Callback, CallbackCounts, CallbackState, ChangeSet, PageRequest, SecretMac, Write};
 
 use super::Harness;
 use super::harness::after_s;
-use crate::builders::{a_key, a_notice, an_account, fresh, start, steps};
+use crate::builders::{a_callback, a_key, an_account, fresh, start, steps};
 
 /// By id and by e-mail.
 pub async fn accounts_come_back(h: &mut Harness) {
@@ -95,32 +95,32 @@ pub async fn keys_come_back_changed(h: &mut Harness) {
 }
 
 /// Callbacks with arbitrary bytes.
-pub async fn notices_come_back(h: &mut Harness) {
+pub async fn callbacks_come_back(h: &mut Harness) {
     let bodies = [Vec::new(), (0..=u8::MAX).collect(), vec![b' '; 65_536]];
     for (body, attempts) in bodies.into_iter().zip([0, 1, 2_000_000_000]) {
-        let notice = Notice { body, attempts, ..a_notice() };
-        h.good(steps::receive(&notice)).await;
-        let due = h.store.list_due_notices(after_s(1), 50).await.unwrap();
-        let found = due.iter().find(|found| found.id == notice.id);
-        assert_eq!(found, Some(&Notice { version: 1, ..notice }));
+        let callback = Callback { body, attempts, ..a_callback() };
+        h.good(steps::receive(&callback)).await;
+        let due = h.store.list_due_callbacks(after_s(1), 50).await.unwrap();
+        let found = due.iter().find(|found| found.id == callback.id);
+        assert_eq!(found, Some(&Callback { version: 1, ..callback }));
     }
 }
 
 /// A postponed callback is then done or left to an operator, and is no longer due.
-pub async fn notices_come_back_changed(h: &mut Harness) {
-    for last in [NoticeState::Done, NoticeState::Unmatched] {
-        let notice = a_notice();
-        h.good(steps::receive(&notice)).await;
-        let put_off = Notice { attempts: 3, due_at: Some(after_s(60)), version: 1, ..notice };
-        let update = |notice: &Notice| steps::write(Write::UpdateNotice(Box::new(notice.clone())), start());
+pub async fn callbacks_come_back_changed(h: &mut Harness) {
+    for last in [CallbackState::Done, CallbackState::Unmatched] {
+        let callback = a_callback();
+        h.good(steps::receive(&callback)).await;
+        let put_off = Callback { attempts: 3, due_at: Some(after_s(60)), version: 1, ..callback };
+        let update = |callback: &Callback| steps::write(Write::UpdateCallback(Box::new(callback.clone())), start());
         h.good(update(&put_off)).await;
-        let put_off = Notice { version: 2, ..put_off };
-        assert_eq!(h.store.list_due_notices(after_s(59), 50).await.unwrap(), []);
-        let due = h.store.list_due_notices(after_s(61), 50).await.unwrap();
+        let put_off = Callback { version: 2, ..put_off };
+        assert_eq!(h.store.list_due_callbacks(after_s(59), 50).await.unwrap(), []);
+        let due = h.store.list_due_callbacks(after_s(61), 50).await.unwrap();
         assert_eq!(due, std::slice::from_ref(&put_off));
-        let done = Notice { state: last, due_at: None, ..put_off };
+        let done = Callback { state: last, due_at: None, ..put_off };
         h.good(update(&done)).await;
-        assert_eq!(h.store.list_due_notices(after_s(61), 50).await.unwrap(), []);
+        assert_eq!(h.store.list_due_callbacks(after_s(61), 50).await.unwrap(), []);
     }
 }
 
@@ -164,30 +164,30 @@ fn extreme_accounts() -> [Account; 2] {
 }
 
 /// Unmatched callbacks are found by their id, listed newest first in pages, and counted by their acquirer.
-pub async fn unmatched_notices_are_listed_and_counted(h: &mut Harness) {
-    let before = h.store.count_notices().await.unwrap();
-    let mut notices = Vec::new();
-    for state in [NoticeState::Unmatched, NoticeState::Done, NoticeState::Waiting, NoticeState::Unmatched] {
-        let due_at = (state == NoticeState::Waiting).then(start);
-        let notice = Notice { state, due_at, ..a_notice() };
-        h.good(steps::receive(&notice)).await;
-        notices.push(Notice { version: 1, ..notice });
+pub async fn unmatched_callbacks_are_listed_and_counted(h: &mut Harness) {
+    let before = h.store.count_callbacks().await.unwrap();
+    let mut callbacks = Vec::new();
+    for state in [CallbackState::Unmatched, CallbackState::Done, CallbackState::Waiting, CallbackState::Unmatched] {
+        let due_at = (state == CallbackState::Waiting).then(start);
+        let callback = Callback { state, due_at, ..a_callback() };
+        h.good(steps::receive(&callback)).await;
+        callbacks.push(Callback { version: 1, ..callback });
     }
-    for notice in &notices {
-        assert_eq!(h.store.find_notice(notice.id).await.unwrap().as_ref(), Some(notice));
+    for callback in &callbacks {
+        assert_eq!(h.store.find_callback(callback.id).await.unwrap().as_ref(), Some(callback));
     }
-    assert_eq!(h.store.find_notice(fresh()).await.unwrap(), None);
-    notices.retain(|notice| notice.state == NoticeState::Unmatched);
-    notices.sort_by_key(|notice| std::cmp::Reverse(notice.id));
+    assert_eq!(h.store.find_callback(fresh()).await.unwrap(), None);
+    callbacks.retain(|callback| callback.state == CallbackState::Unmatched);
+    callbacks.sort_by_key(|callback| std::cmp::Reverse(callback.id));
     let page = |starting_after| PageRequest { limit: 1, starting_after };
-    let first = h.store.list_unmatched_notices(page(None)).await.unwrap();
+    let first = h.store.list_unmatched_callbacks(page(None)).await.unwrap();
     assert!(first.has_more, "two are unmatched, and a page has one");
     let newest = first.rows.first().unwrap();
-    let second = h.store.list_unmatched_notices(page(Some(newest.id))).await.unwrap();
-    assert_eq!([first.rows.clone(), second.rows].concat(), notices);
-    let after = h.store.count_notices().await.unwrap();
+    let second = h.store.list_unmatched_callbacks(page(Some(newest.id))).await.unwrap();
+    assert_eq!([first.rows.clone(), second.rows].concat(), callbacks);
+    let after = h.store.count_callbacks().await.unwrap();
     let acquirer = &newest.acquirer;
-    let of = |counts: &NoticeCounts| {
+    let of = |counts: &CallbackCounts| {
         [&counts.open, &counts.unmatched].map(|counts| counts.get(acquirer).copied().unwrap_or_default())
     };
     let (before, after) = (of(&before), of(&after));
@@ -195,24 +195,26 @@ pub async fn unmatched_notices_are_listed_and_counted(h: &mut Harness) {
 }
 
 /// A waiting or unmatched callback is found by its acquirer and its names, of any length.
-pub async fn open_notices_are_found_by_their_names(h: &mut Harness) {
+pub async fn open_callbacks_are_found_by_their_names(h: &mut Harness) {
     let other = AcquirerName::parse("other").unwrap();
-    for (state, length) in [(NoticeState::Waiting, 1), (NoticeState::Unmatched, 1), (NoticeState::Waiting, 10_000)] {
-        let due_at = (state == NoticeState::Waiting).then(start);
-        let id: NoticeId = fresh();
-        let notice = Notice { id, state, due_at, body: id.to_string().repeat(length).into_bytes(), ..a_notice() };
-        let find = async |acquirer: &AcquirerName, names: &[u8]| h.store.find_named_notice(acquirer, names).await;
-        assert_eq!(find(&notice.acquirer, &notice.body).await, Ok(None));
-        h.good(steps::receive(&notice)).await;
-        let notice = Notice { version: 1, ..notice };
-        let find = async |acquirer: &AcquirerName, names: &[u8]| h.store.find_named_notice(acquirer, names).await;
-        assert_eq!(find(&notice.acquirer, &notice.body).await, Ok(Some(notice.clone())));
-        assert_eq!(find(&other, &notice.body).await, Ok(None));
-        assert_eq!(find(&notice.acquirer, b"received").await, Ok(None));
+    for (state, length) in
+        [(CallbackState::Waiting, 1), (CallbackState::Unmatched, 1), (CallbackState::Waiting, 10_000)]
+    {
+        let due_at = (state == CallbackState::Waiting).then(start);
+        let id: CallbackId = fresh();
+        let callback = Callback { id, state, due_at, body: id.to_string().repeat(length).into_bytes(), ..a_callback() };
+        let find = async |acquirer: &AcquirerName, names: &[u8]| h.store.find_named_callback(acquirer, names).await;
+        assert_eq!(find(&callback.acquirer, &callback.body).await, Ok(None));
+        h.good(steps::receive(&callback)).await;
+        let callback = Callback { version: 1, ..callback };
+        let find = async |acquirer: &AcquirerName, names: &[u8]| h.store.find_named_callback(acquirer, names).await;
+        assert_eq!(find(&callback.acquirer, &callback.body).await, Ok(Some(callback.clone())));
+        assert_eq!(find(&other, &callback.body).await, Ok(None));
+        assert_eq!(find(&callback.acquirer, b"received").await, Ok(None));
         let mut done = ChangeSet::new(start());
-        let notice = Notice { state: NoticeState::Done, due_at: None, ..notice };
-        done.writes.push(Write::UpdateNotice(Box::new(notice.clone())));
+        let callback = Callback { state: CallbackState::Done, due_at: None, ..callback };
+        done.writes.push(Write::UpdateCallback(Box::new(callback.clone())));
         h.good(done).await;
-        assert_eq!(h.store.find_named_notice(&notice.acquirer, &notice.body).await, Ok(None));
+        assert_eq!(h.store.find_named_callback(&callback.acquirer, &callback.body).await, Ok(None));
     }
 }

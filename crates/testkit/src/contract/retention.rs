@@ -8,7 +8,7 @@ use cais_ports::{AttemptOutcome, CommitError, EventFilter, NewEvent, PruneBefore
 use super::Harness;
 use super::attempts::{attempt, claim, claim_at, put_one};
 use super::harness::{after_s, walk_deliveries, walk_events};
-use crate::builders::{an_endpoint, an_event, lane_of, start, steps};
+use crate::builders::{an_endpoint, an_event, queue_of, start, steps};
 
 /// Removal stops at the first young event. Later events stay even if they are old, because clocks can be set back.
 pub async fn pruning_leaves_a_sequence_without_a_gap(h: &mut Harness) {
@@ -56,7 +56,7 @@ pub async fn deliveries_go_with_their_events(h: &mut Harness) {
     for gone in events.iter().take(3) {
         assert_eq!(h.store.list_deliveries_of_event(account, *gone).await.unwrap(), []);
     }
-    let last = h.store.claim(claim_at(&[lane_of(&endpoint)], 20_000)).await.unwrap();
+    let last = h.store.claim(claim_at(&[queue_of(&endpoint)], 20_000)).await.unwrap();
     assert!(last.iter().map(|one| one.event).eq([waited_for]));
     h.store.finish(last.iter().map(|one| attempt(one, 20_001, AttemptOutcome::Succeeded)).collect()).await.unwrap();
     assert_eq!(prune(h, 1_000).await, 2);

@@ -9,7 +9,8 @@ use super::dispute::Dispute;
 use super::harness::{all_at_once, hold};
 use super::probe::{refused_without_a_trace, take};
 use crate::builders::{
-    a_key, a_notice, a_payout, a_position, a_refund, a_release, an_infraction, in_status, pending_charge, start, steps,
+    a_callback, a_key, a_payout, a_position, a_refund, a_release, an_infraction, in_status, pending_charge, start,
+    steps,
 };
 
 /// Idempotency record, reservations, versions, cover, blocks: the first failure is returned.
@@ -60,9 +61,9 @@ pub async fn stale_change_leaves_nothing(h: &mut Harness) {
 /// All records besides charges.
 pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     let mut account = h.account().await;
-    let (mut key, mut notice) = (a_key(account.id), a_notice());
+    let (mut key, mut callback) = (a_key(account.id), a_callback());
     h.good(steps::add_key(&key)).await;
-    h.good(steps::receive(&notice)).await;
+    h.good(steps::receive(&callback)).await;
     let mut payout = h.payout(a_payout(account.id)).await;
     let mut refund = h.refund(a_refund(&pending_charge(account.id))).await;
     // The release was made before, so that no money waits; its money does not matter here.
@@ -77,7 +78,7 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     for (version, good) in [(0, false), (1, true), (1, false), (2, true)] {
         account.version = version;
         key.version = version;
-        notice.version = version;
+        callback.version = version;
         payout.version = version;
         refund.version = version;
         release.version = version;
@@ -87,7 +88,7 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
         let writes = [
             Write::UpdateAccount(Box::new(account.clone())),
             Write::UpdateKey(Box::new(key.clone())),
-            Write::UpdateNotice(Box::new(notice.clone())),
+            Write::UpdateCallback(Box::new(callback.clone())),
             Write::UpdatePayout(Box::new(payout.clone())),
             Write::UpdateRefund(Box::new(refund.clone())),
             Write::UpdateRelease(Box::new(release.clone())),

@@ -7,8 +7,8 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
 use cais_domain::webhook::{DeliveryStatus, MAX_RETRY_PAUSE};
 use cais_ports::{
-    DELIVERY_LEASE, Delivery, DeliveryAttempt, DeliveryKey, DeliveryQueries, Due, Lane, NewDelivery, Page, PageRequest,
-    QueryError,
+    DELIVERY_LEASE, Delivery, DeliveryAttempt, DeliveryKey, DeliveryQueries, Due, EndpointQueue, NewDelivery, Page,
+    PageRequest, QueryError,
 };
 use jiff::Timestamp;
 
@@ -45,7 +45,7 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn new(delivery: NewDelivery) -> Self {
-        let Lane { account, endpoint, epoch } = delivery.lane;
+        let EndpointQueue { account, endpoint, epoch } = delivery.queue;
         Self {
             key: DeliveryKey { account, endpoint, id: delivery.id },
             epoch,
@@ -64,8 +64,8 @@ impl Row {
         }
     }
 
-    pub(super) const fn lane(&self) -> Lane {
-        Lane { account: self.key.account, endpoint: self.key.endpoint, epoch: self.epoch }
+    pub(super) const fn queue(&self) -> EndpointQueue {
+        EndpointQueue { account: self.key.account, endpoint: self.key.endpoint, epoch: self.epoch }
     }
 
     pub(super) fn is_in_flight(&self, now: Timestamp) -> bool {
@@ -97,7 +97,7 @@ impl Row {
     }
 
     fn shown(&self, state: &State) -> Delivery {
-        let stale = self.status == DeliveryStatus::Pending && !state.is_kept(self.lane());
+        let stale = self.status == DeliveryStatus::Pending && !state.is_kept(self.queue());
         let hidden = self.attempts.len().saturating_sub(MAX_ATTEMPTS);
         Delivery {
             id: self.key.id,
@@ -106,7 +106,7 @@ impl Row {
             kind: self.kind,
             status: if stale { DeliveryStatus::Cancelled } else { self.status },
             attempts: self.attempts.values().skip(hidden).cloned().collect(),
-            next_attempt_at: self.due_at.filter(|_| state.is_called(self.lane())),
+            next_attempt_at: self.due_at.filter(|_| state.is_called(self.queue())),
             created_at: self.created_at,
         }
     }

@@ -2,9 +2,9 @@
 
 mod audit;
 mod deliveries;
+mod endpoint_queues;
 mod infraction_rules;
 mod infractions;
-mod lanes;
 mod maintenance;
 mod money_out;
 mod money_rules;
@@ -33,7 +33,9 @@ use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ChangeSet, Claim, CommitError, Committed, Lane, Notice, PollPosition, QueryError, Store};
+use cais_ports::{
+    Callback, ChangeSet, CommitError, Committed, EndpointQueue, IdempotencyRecord, PollPosition, QueryError, Store,
+};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 
@@ -67,8 +69,8 @@ struct Plan {
 pub struct MemoryStore {
     state: Mutex<State>,
     plan: Mutex<Plan>,
-    /// Lanes with new deliveries that were not returned yet.
-    hints: Mutex<BTreeSet<Lane>>,
+    /// Queues with new deliveries that were not returned yet.
+    hints: Mutex<BTreeSet<EndpointQueue>>,
     hint: Notify,
 }
 
@@ -146,13 +148,13 @@ impl MemoryStore {
 
     /// Returns every callback in every state, oldest first.
     #[must_use]
-    pub fn notices(&self) -> Vec<Notice> {
-        self.state().notices.values().cloned().collect()
+    pub fn callbacks(&self) -> Vec<Callback> {
+        self.state().callbacks.values().cloned().collect()
     }
 
     /// Returns every idempotency record, by account and key.
     #[must_use]
-    pub fn claims(&self) -> Vec<Claim> {
+    pub fn claims(&self) -> Vec<IdempotencyRecord> {
         self.state().claims().cloned().collect()
     }
 
@@ -192,14 +194,14 @@ impl MemoryStore {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hints(&self) -> MutexGuard<'_, BTreeSet<Lane>> {
+    fn hints(&self) -> MutexGuard<'_, BTreeSet<EndpointQueue>> {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds lanes with new deliveries, and notifies the waiting caller.
-    fn hint(&self, lanes: Vec<Lane>) {
-        if !lanes.is_empty() {
-            self.hints().extend(lanes);
+    /// Adds queues with new deliveries, and notifies the waiting caller.
+    fn hint(&self, queues: Vec<EndpointQueue>) {
+        if !queues.is_empty() {
+            self.hints().extend(queues);
             self.hint.notify_one();
         }
     }
@@ -238,9 +240,9 @@ impl Store for MemoryStore {
             return Err(CommitError::Unavailable("interrupted before".to_owned()));
         }
         let mut state = self.state();
-        let (committed, lanes) = state.commit(change)?;
+        let (committed, queues) = state.commit(change)?;
         drop(state);
-        self.hint(lanes);
+        self.hint(queues);
         if crash == Some(Crash::After) {
             return Err(CommitError::Unavailable("interrupted after".to_owned()));
         }

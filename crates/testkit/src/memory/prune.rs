@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cais_commit_rules::{RecordKey, Snapshot};
 use cais_domain::ids::{EndpointId, EventId};
 use cais_domain::webhook::{DeliveryStatus, EndpointState};
-use cais_ports::{NoticeState, PruneBefore, Pruned};
+use cais_ports::{CallbackState, PruneBefore, Pruned};
 use jiff::Timestamp;
 
 use super::maintenance::length;
@@ -13,22 +13,22 @@ use super::state::State;
 
 pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     let keys = &mut state.snapshot.keys;
-    let (claims, notices) = (keys.idempotency_records.len(), state.notices.len());
+    let (claims, callbacks) = (keys.idempotency_records.len(), state.callbacks.len());
     keys.idempotency_records.retain(|_, claim| claim.due_at.is_some() || claim.created_at >= before.claims);
     let claims = claims.saturating_sub(keys.idempotency_records.len());
-    state.notices.retain(|_, notice| match notice.state {
-        NoticeState::Waiting => true,
-        NoticeState::Done => notice.received_at >= before.marks,
-        NoticeState::Unmatched => notice.received_at >= before.events,
+    state.callbacks.retain(|_, callback| match callback.state {
+        CallbackState::Waiting => true,
+        CallbackState::Done => callback.received_at >= before.marks,
+        CallbackState::Unmatched => callback.received_at >= before.events,
     });
-    let kept = &state.notices;
-    keys.versions.retain(|key, _| !matches!(key, RecordKey::Notice(id) if !kept.contains_key(id)));
+    let kept = &state.callbacks;
+    keys.versions.retain(|key, _| !matches!(key, RecordKey::Callback(id) if !kept.contains_key(id)));
     let events = prune_events(state, before.events);
     prune_endpoints(state, before.events);
     Pruned {
         claims: length(claims),
         batches: 0,
-        notices: length(notices.saturating_sub(state.notices.len())),
+        callbacks: length(callbacks.saturating_sub(state.callbacks.len())),
         events: length(events),
     }
 }
@@ -37,7 +37,7 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
 fn prune_events(state: &mut State, before: Timestamp) -> usize {
     let pending = state.deliveries.values().filter(|row| row.status == DeliveryStatus::Pending);
     let waited_for: BTreeSet<EventId> =
-        pending.filter(|row| state.is_called(row.lane())).map(|row| row.event).collect();
+        pending.filter(|row| state.is_called(row.queue())).map(|row| row.event).collect();
     let mut gone = BTreeSet::new();
     for events in state.events.values_mut() {
         let old = |event: &cais_ports::NewEvent| event.at < before && !waited_for.contains(&event.id);

@@ -6,15 +6,15 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, NoticeId};
+use cais_domain::ids::{AccountId, CallbackId, ChargeId};
 use cais_domain::ledger::{Bucket, LedgerAccount};
 use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, ChargeQueries, Claim, ClaimQueries, ClaimRef,
-    Due, KeyQueries, Notice, NoticeCounts, NoticeQueries, NoticeState, Page, PageRequest, QueryError, ReservationKey,
-    ReservationQueries,
+    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, Callback, CallbackCounts, CallbackQueries,
+    CallbackState, ChargeQueries, Due, IdempotencyQueries, IdempotencyRecord, IdempotencyRef, KeyQueries, Page,
+    PageRequest, QueryError, ReservationKey, ReservationQueries,
 };
 use jiff::Timestamp;
 
@@ -76,13 +76,17 @@ impl ReservationQueries for MemoryStore {
 }
 
 #[async_trait]
-impl ClaimQueries for MemoryStore {
-    async fn find_claim(&self, name: &ClaimRef) -> Result<Option<Claim>, QueryError> {
+impl IdempotencyQueries for MemoryStore {
+    async fn find_idempotency_record(&self, name: &IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError> {
         Ok(self.read()?.snapshot.keys.idempotency_records.get(name).cloned())
     }
 
-    async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError> {
-        let due = |claim: &Claim| {
+    async fn list_due_idempotency_records(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<IdempotencyRecord>, QueryError> {
+        let due = |claim: &IdempotencyRecord| {
             let waits = claim.answer.is_none() && Due::new(now, CLAIM_LEASE).is(claim.lease_until);
             claim.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
         };
@@ -143,42 +147,42 @@ impl BalanceQueries for MemoryStore {
 }
 
 #[async_trait]
-impl NoticeQueries for MemoryStore {
-    async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError> {
-        let due = |notice: &Notice| {
-            let waits = notice.state == NoticeState::Waiting;
-            notice.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
+impl CallbackQueries for MemoryStore {
+    async fn list_due_callbacks(&self, now: Timestamp, limit: u32) -> Result<Vec<Callback>, QueryError> {
+        let due = |callback: &Callback| {
+            let waits = callback.state == CallbackState::Waiting;
+            callback.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
         };
-        Ok(oldest_due(self.read()?.notices.values(), due, limit))
+        Ok(oldest_due(self.read()?.callbacks.values(), due, limit))
     }
 
-    async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError> {
-        Ok(self.read()?.notices.get(&id).cloned())
+    async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError> {
+        Ok(self.read()?.callbacks.get(&id).cloned())
     }
 
-    async fn find_named_notice(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Notice>, QueryError> {
-        let is_named = |notice: &&Notice| {
-            notice.state != NoticeState::Done && notice.body == names && notice.acquirer == *acquirer
+    async fn find_named_callback(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Callback>, QueryError> {
+        let is_named = |callback: &&Callback| {
+            callback.state != CallbackState::Done && callback.body == names && callback.acquirer == *acquirer
         };
-        Ok(self.read()?.notices.values().find(is_named).cloned())
+        Ok(self.read()?.callbacks.values().find(is_named).cloned())
     }
 
-    async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError> {
+    async fn list_unmatched_callbacks(&self, page: PageRequest<CallbackId>) -> Result<Page<Callback>, QueryError> {
         let state = self.read()?;
-        let unmatched = state.notices.values().rev().filter(|notice| notice.state == NoticeState::Unmatched);
-        Ok(cut(unmatched.cloned(), page, |notice| notice.id))
+        let unmatched = state.callbacks.values().rev().filter(|callback| callback.state == CallbackState::Unmatched);
+        Ok(cut(unmatched.cloned(), page, |callback| callback.id))
     }
 
-    async fn count_notices(&self) -> Result<NoticeCounts, QueryError> {
+    async fn count_callbacks(&self) -> Result<CallbackCounts, QueryError> {
         let state = self.read()?;
-        let mut counts = NoticeCounts::default();
-        for notice in state.notices.values() {
-            let counts = match notice.state {
-                NoticeState::Waiting => &mut counts.open,
-                NoticeState::Unmatched => &mut counts.unmatched,
-                NoticeState::Done => continue,
+        let mut counts = CallbackCounts::default();
+        for callback in state.callbacks.values() {
+            let counts = match callback.state {
+                CallbackState::Waiting => &mut counts.open,
+                CallbackState::Unmatched => &mut counts.unmatched,
+                CallbackState::Done => continue,
             };
-            let count = counts.entry(notice.acquirer.clone()).or_default();
+            let count = counts.entry(callback.acquirer.clone()).or_default();
             *count = count.saturating_add(1);
         }
         Ok(counts)

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cais_domain::ids::DeliveryId;
 use cais_domain::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{
-    AttemptOutcome, ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueLanes, FinishedAttempt, Health, Lane,
+    AttemptOutcome, ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueQueues, EndpointQueue, FinishedAttempt, Health,
     NewDelivery, QueryError,
 };
 use jiff::Timestamp;
@@ -27,47 +27,52 @@ impl DeliveryQueue for MemoryStore {
         deliveries: Vec<NewDelivery>,
         most: Option<u32>,
     ) -> Result<Option<Vec<DeliveryId>>, QueryError> {
-        let lanes: Vec<Lane> = deliveries.iter().map(|delivery| delivery.lane).collect();
+        let queues: Vec<EndpointQueue> = deliveries.iter().map(|delivery| delivery.queue).collect();
         let mut state = self.read()?;
-        if most.is_some_and(|most| lanes.iter().any(|lane| state.would_wait(*lane, &deliveries) > count(most))) {
+        if most.is_some_and(|most| queues.iter().any(|queue| state.would_wait(*queue, &deliveries) > count(most))) {
             return Ok(None);
         }
         let ids = deliveries.into_iter().map(|delivery| state.put(delivery)).collect();
         drop(state);
-        self.hint(lanes);
+        self.hint(queues);
         Ok(Some(ids))
     }
 
-    async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
+    async fn due_queues(
+        &self,
+        now: Timestamp,
+        after: Option<EndpointQueue>,
+        limit: u32,
+    ) -> Result<DueQueues, QueryError> {
         let mut state = self.read()?;
         for row in state.deliveries.values_mut() {
             row.pull_back(now);
         }
         let (mut since, mut backlog) = (BTreeMap::new(), 0_u64);
-        for row in state.deliveries.values().filter(|row| state.is_called(row.lane())) {
+        for row in state.deliveries.values().filter(|row| state.is_called(row.queue())) {
             if let Some(due) = row.due_since(now) {
-                let oldest = since.entry(row.lane()).or_insert(due);
+                let oldest = since.entry(row.queue()).or_insert(due);
                 *oldest = due.min(*oldest);
                 backlog = backlog.saturating_add(1).min(MAX_BACKLOG);
             }
         }
         let oldest_due_at = since.values().min().copied();
-        let place = |lane: &Lane| (lane.endpoint, lane.epoch);
-        let mut lanes: Vec<Lane> = since.into_keys().collect();
-        lanes.sort_unstable_by_key(|lane| (after.is_some_and(|after| place(lane) <= place(&after)), place(lane)));
-        let is_cut = lanes.len() > count(limit);
-        lanes.truncate(count(limit));
-        let next = lanes.last().copied().filter(|_| is_cut);
-        Ok(DueLanes { due: lanes, next, backlog, oldest_due_at })
+        let place = |queue: &EndpointQueue| (queue.endpoint, queue.epoch);
+        let mut queues: Vec<EndpointQueue> = since.into_keys().collect();
+        queues.sort_unstable_by_key(|queue| (after.is_some_and(|after| place(queue) <= place(&after)), place(queue)));
+        let is_cut = queues.len() > count(limit);
+        queues.truncate(count(limit));
+        let next = queues.last().copied().filter(|_| is_cut);
+        Ok(DueQueues { due: queues, next, backlog, oldest_due_at })
     }
 
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {
         let mut state = self.read()?;
         let (mut claimed, mut left) = (Vec::new(), count(claim.limit));
-        for lane in claim.lanes.iter().copied() {
-            let of_lane = state.claim(lane, &claim, left);
-            left = left.saturating_sub(of_lane.len());
-            claimed.extend(of_lane);
+        for queue in claim.queues.iter().copied() {
+            let of_queue = state.claim(queue, &claim, left);
+            left = left.saturating_sub(of_queue.len());
+            claimed.extend(of_queue);
         }
         Ok(claimed)
     }
@@ -83,7 +88,7 @@ impl DeliveryQueue for MemoryStore {
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
         let mut state = self.read()?;
         let pending = state.deliveries.values().filter(|row| row.status == DeliveryStatus::Pending);
-        let stale = pending.filter(|row| !state.is_kept(row.lane())).take(count(limit));
+        let stale = pending.filter(|row| !state.is_kept(row.queue())).take(count(limit));
         let stale: Vec<_> = stale.map(|row| row.key).collect();
         let mut cancelled = 0_u64;
         for key in stale {
@@ -95,16 +100,16 @@ impl DeliveryQueue for MemoryStore {
         Ok(cancelled)
     }
 
-    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError> {
-        self.read()?.failing.remove(&(lane.endpoint, lane.epoch));
+    async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
+        self.read()?.failing.remove(&(queue.endpoint, queue.epoch));
         Ok(())
     }
 
-    async fn hinted(&self) -> Vec<Lane> {
+    async fn hinted(&self) -> Vec<EndpointQueue> {
         loop {
-            let lanes = std::mem::take(&mut *self.hints());
-            if !lanes.is_empty() {
-                return lanes.into_iter().collect();
+            let queues = std::mem::take(&mut *self.hints());
+            if !queues.is_empty() {
+                return queues.into_iter().collect();
             }
             self.hint.notified().await;
         }
@@ -112,15 +117,15 @@ impl DeliveryQueue for MemoryStore {
 }
 
 impl State {
-    /// Returns the number of tests and resends that would wait in the lane, together with `new`.
-    fn would_wait(&self, lane: Lane, new: &[NewDelivery]) -> usize {
-        let new: BTreeSet<_> = new.iter().filter(|new| new.lane == lane).map(|new| new.event).collect();
+    /// Returns the number of tests and resends that would wait in the queue, together with `new`.
+    fn would_wait(&self, queue: EndpointQueue, new: &[NewDelivery]) -> usize {
+        let new: BTreeSet<_> = new.iter().filter(|new| new.queue == queue).map(|new| new.event).collect();
         let waits = |row: &&Row| row.requested && row.status == DeliveryStatus::Pending && !new.contains(&row.event);
-        self.rows_of(lane).filter(waits).count().saturating_add(new.len())
+        self.rows_of(queue).filter(waits).count().saturating_add(new.len())
     }
 
     fn put(&mut self, delivery: NewDelivery) -> DeliveryId {
-        let Lane { account, endpoint, epoch } = delivery.lane;
+        let EndpointQueue { account, endpoint, epoch } = delivery.queue;
         let known = self.deliveries.values_mut().find(|row| {
             let key = row.key;
             (key.account, key.endpoint, row.event) == (account, endpoint, delivery.event)
@@ -143,15 +148,15 @@ impl State {
         row.key.id
     }
 
-    fn claim(&mut self, lane: Lane, claim: &DeliveryClaim, limit: usize) -> Vec<ClaimedDelivery> {
-        let called = self.endpoint(lane.account, lane.endpoint).filter(|_| self.is_called(lane));
+    fn claim(&mut self, queue: EndpointQueue, claim: &DeliveryClaim, limit: usize) -> Vec<ClaimedDelivery> {
+        let called = self.endpoint(queue.account, queue.endpoint).filter(|_| self.is_called(queue));
         let Some(endpoint) = called.cloned().map(Arc::new) else {
             return Vec::new();
         };
-        let to_endpoint = self.deliveries.values().filter(|row| row.key.endpoint == lane.endpoint);
+        let to_endpoint = self.deliveries.values().filter(|row| row.key.endpoint == queue.endpoint);
         let in_flight = to_endpoint.filter(|row| row.is_in_flight(claim.now)).count();
         let places = count(claim.per_endpoint).saturating_sub(in_flight).min(count(claim.at_once)).min(limit);
-        let due = self.rows_of(lane).filter_map(|row| Some((row.due_since(claim.now)?, row.key)));
+        let due = self.rows_of(queue).filter_map(|row| Some((row.due_since(claim.now)?, row.key)));
         let mut due: Vec<_> = due.collect();
         due.sort_unstable();
         due.truncate(places);
@@ -187,12 +192,12 @@ impl State {
         let (at, ended_at) = (attempt.at, attempt.ended_at());
         let Some(row) = self.row_mut(key) else { return };
         row.attempts.entry(fence).or_insert(attempt);
-        let lane = row.lane();
+        let queue = row.queue();
         let stands = row.fence == fence && row.status == DeliveryStatus::Pending && row.lease_until.is_some();
         if !stands {
             return;
         }
-        let kept = self.is_kept(lane);
+        let kept = self.is_kept(queue);
         if let Some(row) = self.row_mut(key) {
             match outcome {
                 AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if !kept => {

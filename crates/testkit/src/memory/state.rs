@@ -9,8 +9,8 @@ use cais_domain::block::Block;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{
-    AccountId, AuditId, ChargeId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId, KeyId, NoticeId, PayoutId,
-    RefundId,
+    AccountId, AuditId, CallbackId, ChargeId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId, KeyId,
+    PayoutId, RefundId,
 };
 use cais_domain::infraction::Infraction;
 use cais_domain::ledger::{EntryKind, LedgerAccount};
@@ -21,8 +21,8 @@ use cais_domain::refund::{Refund, RefundStatus};
 use cais_domain::release::Release;
 use cais_domain::webhook::Endpoint;
 use cais_ports::{
-    ApiKeyRecord, AuditRow, ChangeSet, Claim, CommitError, Committed, Ids, Lane, NewEvent, Notice, PollPosition,
-    UpstreamList, Write,
+    ApiKeyRecord, AuditRow, Callback, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord,
+    NewEvent, PollPosition, UpstreamList, Write,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -95,7 +95,7 @@ pub(super) struct State {
     pub(super) releases: BTreeMap<EndToEndId, Release>,
     pub(super) payouts: BTreeMap<PayoutId, Payout>,
     pub(super) refunds: BTreeMap<RefundId, Refund>,
-    pub(super) notices: BTreeMap<NoticeId, Notice>,
+    pub(super) callbacks: BTreeMap<CallbackId, Callback>,
     pub(super) infractions: BTreeMap<InfractionId, Infraction>,
     pub(super) positions: BTreeMap<(AcquirerName, UpstreamList), PollPosition>,
     pub(super) entries: Vec<Entry>,
@@ -111,7 +111,7 @@ impl State {
     }
 
     /// Returns the idempotency records, by account and key.
-    pub(super) fn claims(&self) -> impl Iterator<Item = &Claim> {
+    pub(super) fn claims(&self) -> impl Iterator<Item = &IdempotencyRecord> {
         self.snapshot.keys.idempotency_records.values()
     }
 
@@ -151,8 +151,8 @@ impl State {
         self.snapshot.ledger.sequences.get(&account).copied().unwrap_or(0)
     }
 
-    /// Judges the change set and stores it with its effects. Returns the lanes of new deliveries as well.
-    pub(super) fn commit(&mut self, change: ChangeSet) -> Result<(Committed, Vec<Lane>), CommitError> {
+    /// Judges the change set and stores it with its effects. Returns the queues of new deliveries as well.
+    pub(super) fn commit(&mut self, change: ChangeSet) -> Result<(Committed, Vec<EndpointQueue>), CommitError> {
         self.snapshot.open(&change);
         if change.writes.iter().any(|write| self.is_stored(write)) {
             // The other checks come first.
@@ -160,7 +160,7 @@ impl State {
             return Err(CommitError::Corrupt("a payment, an audit row or a key exists".to_owned()));
         }
         let effects = judge(&mut self.snapshot, &change, &StoreIds)?;
-        let (committed, lanes) = (effects.committed(), effects.deliveries.iter().map(|new| new.lane).collect());
+        let (committed, queues) = (effects.committed(), effects.deliveries.iter().map(|new| new.queue).collect());
         self.entries.extend(effects.entries.iter().map(Entry::of));
         for NumberedEvent { event, sequence } in effects.events {
             self.events.entry(event.account).or_default().push(StoredEvent { sequence, event: event.into_owned() });
@@ -169,7 +169,7 @@ impl State {
         for write in change.writes {
             self.apply_write(write);
         }
-        Ok((committed, lanes))
+        Ok((committed, queues))
     }
 
     /// Returns whether the write inserts a record that has no version, or an id that is not its key, a second time.
@@ -190,7 +190,7 @@ impl State {
 /// Identifiers that the store itself creates.
 struct StoreIds;
 
-impl Ids for StoreIds {
+impl IdGenerator for StoreIds {
     fn next_uuid(&self) -> Uuid {
         next_id::<cais_domain::ids::kind::Entry>().uuid()
     }

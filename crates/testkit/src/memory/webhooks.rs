@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, EndpointId, EventId};
 use cais_domain::webhook::{Endpoint, WebhookUrl};
-use cais_ports::{EndpointQueries, EventFilter, EventPage, EventQueries, Lane, Page, PageRequest, QueryError};
+use cais_ports::{EndpointQueries, EndpointQueue, EventFilter, EventPage, EventQueries, Page, PageRequest, QueryError};
 use jiff::Timestamp;
 
 use super::MemoryStore;
@@ -33,10 +33,10 @@ impl EndpointQueries for MemoryStore {
         Ok(cut(visible.cloned(), page, |endpoint| endpoint.id))
     }
 
-    async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError> {
+    async fn failing_since(&self, queue: EndpointQueue) -> Result<Option<Timestamp>, QueryError> {
         let state = self.read()?;
-        let own = state.endpoint(lane.account, lane.endpoint).is_some();
-        Ok(state.failing.get(&(lane.endpoint, lane.epoch)).filter(|_| own).copied())
+        let own = state.endpoint(queue.account, queue.endpoint).is_some();
+        Ok(state.failing.get(&(queue.endpoint, queue.epoch)).filter(|_| own).copied())
     }
 }
 

@@ -6,7 +6,7 @@ use cais_domain::infraction::Infraction;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{ApiKeyRecord, Notice, PollPosition, Write};
+use cais_ports::{ApiKeyRecord, Callback, PollPosition, Write};
 
 use super::state::State;
 
@@ -72,12 +72,12 @@ impl State {
                     change_refund(stored, *refund);
                 }
             }
-            Write::InsertNotice(notice) => {
-                self.notices.insert(notice.id, Notice { version: 1, ..*notice });
+            Write::InsertCallback(callback) => {
+                self.callbacks.insert(callback.id, Callback { version: 1, ..*callback });
             }
-            Write::UpdateNotice(notice) => {
-                if let Some(stored) = self.notices.get_mut(&notice.id) {
-                    change_notice(stored, &notice);
+            Write::UpdateCallback(callback) => {
+                if let Some(stored) = self.callbacks.get_mut(&callback.id) {
+                    change_callback(stored, &callback);
                 }
             }
             // The snapshot has stored the endpoint.
@@ -114,7 +114,7 @@ fn change_refund(stored: &mut Refund, now: Refund) {
     stored.version = stored.version.saturating_add(1);
 }
 
-fn change_notice(stored: &mut Notice, now: &Notice) {
+fn change_callback(stored: &mut Callback, now: &Callback) {
     stored.state = now.state;
     stored.attempts = now.attempts;
     stored.due_at = now.due_at;

@@ -269,7 +269,7 @@ impl Acquirer for FakePsp {
 
     /// Parses a body: items separated by commas. An item `inf-…` is the id of an infraction. An item `sent:` has the name of a payout, and
     /// the ids of returns after slashes. Any other item is a txid, with an end-to-end id and then an instant after slashes.
-    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
+    fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         let text = str::from_utf8(body).map_err(|error| unreadable(&error))?;
         text.split(',').map(noticed).collect()
     }

@@ -9,7 +9,7 @@ use cais_ports::AcquirerError;
 use super::fetch::{ChargeName, FetchError, find};
 use super::sync::{SyncError, apply, refresh};
 use crate::ports::Ports;
-use crate::trouble::{RETRY_AFTER_S, Trouble};
+use crate::store_error::{RETRY_AFTER_S, StoreError};
 
 /// The acquirer's share of the 10 s within which a POST answers.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
@@ -46,11 +46,11 @@ pub enum CancelChargeError {
     Internal(String),
 }
 
-impl From<Trouble> for CancelChargeError {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Unavailable(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
-            Trouble::Internal(cause) => Self::Internal(cause),
+impl From<StoreError> for CancelChargeError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
+            StoreError::Internal(cause) => Self::Internal(cause),
         }
     }
 }
@@ -80,7 +80,7 @@ impl From<SyncError> for CancelChargeError {
         match error {
             SyncError::Upstream(error) => error.into(),
             SyncError::Unknown | SyncError::NotShown => Self::AcquirerUnavailable,
-            SyncError::Store(trouble) => trouble.into(),
+            SyncError::Store(error) => error.into(),
         }
     }
 }

@@ -9,14 +9,14 @@ use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{ChargeId, RequestId};
 use cais_domain::money::Money;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, ClaimRef, Fingerprint, Reservation, ReservationKey, Write};
+use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};
 
 pub use super::split::AskedShare;
 use super::split::resolve;
-use crate::answer::Answer;
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::response::Response;
+use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
 use crate::webhooks::postback;
 
@@ -105,7 +105,7 @@ pub type CreateChargeError = CreateError<ChargeRefusal>;
 /// # Errors
 /// [`CreateChargeError`]. A known key is checked first, then the account's permissions, the terms, the external id and
 /// the acquirer.
-pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Answer, CreateChargeError> {
+pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Response, CreateChargeError> {
     upstream_order::create(ports, &command).await
 }
 
@@ -114,7 +114,7 @@ impl CreateCommand for CreateCharge {
     type Refusal = ChargeRefusal;
 
     fn request(&self) -> IdempotentRequest {
-        let name = ClaimRef { account: self.account.id, key: self.key.clone() };
+        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
         IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
     }
 
@@ -146,7 +146,7 @@ impl CreateCommand for CreateCharge {
         let fee = account.fees.get(Operation::PixIn).fee(asked.amount);
         let terms = ChargeTerms {
             amount: asked.amount,
-            fee: fee.map_err(|error| Trouble::Internal(error.to_string()))?,
+            fee: fee.map_err(|error| StoreError::Internal(error.to_string()))?,
             description: asked.description.clone(),
             payer_name: asked.payer_name.clone(),
             payer_document: asked.payer_document.clone(),
@@ -167,7 +167,7 @@ impl CreateCommand for CreateCharge {
 
     async fn reopen(&self, ports: &Ports, abandoned: Charge) -> Result<Option<Opened<Charge>>, CreateChargeError> {
         let acquirer = ports.acquirers.first().ok_or(CreateError::AcquirerUnavailable)?;
-        let resource = match abandoned.ask(acquirer).map_err(Trouble::from)? {
+        let resource = match abandoned.ask(acquirer).map_err(StoreError::from)? {
             Step::Taken { charge, .. } | Step::AlreadyTaken(charge) => charge,
         };
         let mut change = ChangeSet::new(ports.clock.now());

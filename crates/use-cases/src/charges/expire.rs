@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 
 use super::sync::{SyncError, commit_step, look};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
 /// The time for the last read.
@@ -82,9 +82,9 @@ async fn expire(ports: &Ports, charge: Charge) -> Result<Look, SyncError> {
     }
     let reason = unseen.map_or_else(|| "completed, but nothing paid it".to_owned(), |error| error.to_string());
     tracing::warn!(charge = %charge.id, %acquirer, reason, "expired without the word of its acquirer");
-    match commit_step(ports, charge.expire(expires_at, now).map_err(Trouble::from)?).await {
+    match commit_step(ports, charge.expire(expires_at, now).map_err(StoreError::from)?).await {
         Ok(_) => Ok(Look::Closed),
         Err(CommitError::Stale) => Ok(Look::StaysPending),
-        Err(error) => Err(Trouble::from(error).into()),
+        Err(error) => Err(StoreError::from(error).into()),
     }
 }

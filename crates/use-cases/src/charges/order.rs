@@ -7,7 +7,7 @@ use cais_domain::charge::Charge;
 use cais_ports::{Acquirer, AcquirerError, ChargeOrder, IssueError, UpstreamCharge};
 
 use crate::ports::Ports;
-use crate::upstream_result::Earlier;
+use crate::upstream_result::EarlierRequests;
 
 /// The acquirer's share of the 10 s within which a POST answers. The rest is for two commits.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
@@ -19,11 +19,13 @@ pub(super) type Issuing = Result<(AcquirerName, UpstreamCharge), IssueError>;
 
 /// Requests the charge. A first request may go from acquirer to acquirer. After an earlier request only its acquirer
 /// may have the charge, so only that acquirer is asked.
-pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: Earlier) -> Issuing {
+pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: EarlierRequests) -> Issuing {
     let (order, acquirer) = (order(charge), charge.state.acquirer());
     let issuing = match earlier {
-        Earlier::None => ports.acquirers.issue(&order, acquirer, UPSTREAM_BUDGET).await,
-        Earlier::InFlight | Earlier::Unknown | Earlier::Shown => request_again(ports, &order, acquirer.clone()).await,
+        EarlierRequests::None => ports.acquirers.issue(&order, acquirer, UPSTREAM_BUDGET).await,
+        EarlierRequests::InFlight | EarlierRequests::Unknown | EarlierRequests::Shown => {
+            request_again(ports, &order, acquirer.clone()).await
+        }
     };
     match &issuing {
         Ok(_) => {}

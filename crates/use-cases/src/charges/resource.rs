@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use super::order::{Issuing, request};
 use super::sync::apply;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_order::{KeyedResource, Standing, StoredRecord};
-use crate::upstream_result::Earlier;
+use crate::upstream_result::EarlierRequests;
 
 impl StoredRecord for Charge {
     type Kind = kind::Charge;
@@ -61,7 +61,7 @@ impl KeyedResource for Charge {
         ReservationKey::ChargeExternalId(account, external_id)
     }
 
-    fn held(&self) -> Result<Money, Trouble> {
+    fn held(&self) -> Result<Money, StoreError> {
         Ok(Money::ZERO)
     }
 
@@ -74,7 +74,7 @@ impl KeyedResource for Charge {
     }
 
     /// Requests the charge at any time: a late duplicate at the same acquirer has the same txid.
-    async fn send_upstream(&self, ports: &Ports, earlier: Earlier, _: Timestamp) -> Self::Reply {
+    async fn send_upstream(&self, ports: &Ports, earlier: EarlierRequests, _: Timestamp) -> Self::Reply {
         request(ports, self, earlier).await
     }
 
@@ -83,7 +83,7 @@ impl KeyedResource for Charge {
         _: &Ports,
         reply: &Self::Reply,
         now: Timestamp,
-    ) -> Result<Option<(Self, ChangeSet)>, Trouble> {
+    ) -> Result<Option<(Self, ChangeSet)>, StoreError> {
         let mut change = ChangeSet::new(now);
         // A callback came before the reply, and the acquirer's record was applied.
         if self.state.issued().is_some() {
@@ -111,7 +111,7 @@ impl KeyedResource for Charge {
     }
 
     /// Applies changes of the charge from before the reply. The response keeps the state at creation.
-    async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), Trouble> {
+    async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), StoreError> {
         if let Ok((acquirer, upstream)) = reply
             && self.state.issued().is_some()
             && (!upstream.payments.is_empty() || upstream.status != UpstreamStatus::Active)

@@ -6,7 +6,7 @@ use cais_domain::split::{Share, Split};
 use futures_util::future::try_join_all;
 
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// A share in a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) async fn resolve(
     ports: &Ports,
     creator: &Account,
     asked: &[AskedShare],
-) -> Result<Result<Split, usize>, Trouble> {
+) -> Result<Result<Split, usize>, StoreError> {
     let recipients = try_join_all(asked.iter().map(|share| async move {
         ports.queries.find_account_by_email(&share.recipient_email.trim().to_lowercase()).await
     }));
@@ -34,7 +34,7 @@ pub(super) async fn resolve(
         }
     }
     // The request was parsed within these rules before.
-    Split::try_new(shares).map(Ok).map_err(|error| Trouble::Internal(format!("a split that was read: {error}")))
+    Split::try_new(shares).map(Ok).map_err(|error| StoreError::Internal(format!("a split that was read: {error}")))
 }
 
 /// Recipients are other accounts, active and approved, because a share is final.

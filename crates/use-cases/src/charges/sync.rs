@@ -17,10 +17,10 @@ use cais_ports::{
 };
 use jiff::Timestamp;
 
-use crate::infractions::returns::explains;
+use crate::infractions::med_returns::explains;
 use crate::ports::Ports;
 use crate::refunds;
-use crate::trouble::{DECISIONS, Trouble};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::{self, StoredRecord as _};
 
 /// The time that a reader waits for the acquirer before it returns the stored state.
@@ -40,7 +40,7 @@ pub(crate) enum SyncError {
     NotShown,
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }
 
 impl From<SyncError> for upstream_order::SyncError {
@@ -95,7 +95,7 @@ pub(crate) async fn apply(
     charge: Charge,
     acquirer: &AcquirerName,
     upstream: &UpstreamCharge,
-) -> Result<Charge, Trouble> {
+) -> Result<Charge, StoreError> {
     Ok(apply_seen(ports, charge, acquirer, upstream).await?.charge)
 }
 
@@ -104,7 +104,7 @@ async fn apply_seen(
     charge: Charge,
     acquirer: &AcquirerName,
     upstream: &UpstreamCharge,
-) -> Result<Seen, Trouble> {
+) -> Result<Seen, StoreError> {
     let charge = adopt(ports, charge, acquirer, upstream).await?;
     let mut seen = credit_payments(ports, charge, acquirer, &upstream.payments).await?;
     if seen.charge.state.acquirer() == acquirer {
@@ -120,7 +120,7 @@ pub(crate) async fn credit_payments(
     mut charge: Charge,
     acquirer: &AcquirerName,
     payments: &[UpstreamPayment],
-) -> Result<Seen, Trouble> {
+) -> Result<Seen, StoreError> {
     let (mut refunds, mut went_back) = (Vec::new(), Vec::new());
     for payment in payments {
         let (ours, foreign) = sort_returns(ports, &charge, acquirer, payment).await?;
@@ -159,7 +159,7 @@ async fn sort_returns(
     charge: &Charge,
     acquirer: &AcquirerName,
     payment: &UpstreamPayment,
-) -> Result<(Vec<(Refund, UpstreamReturn)>, Foreign), Trouble> {
+) -> Result<(Vec<(Refund, UpstreamReturn)>, Foreign), StoreError> {
     let (mut ours, mut foreign) = (Vec::new(), Foreign::default());
     for upstream in &payment.returns {
         if let Some(refund) =
@@ -194,7 +194,7 @@ async fn stays_out(
     charge: &Charge,
     payment: &UpstreamPayment,
     foreign: Foreign,
-) -> Result<bool, Trouble> {
+) -> Result<bool, StoreError> {
     let key = ReservationKey::EndToEndId(payment.end_to_end_id.clone());
     let credited = ports.queries.find_owner(&key).await?.is_some();
     if foreign.unexplained.is_positive() {
@@ -212,8 +212,8 @@ async fn adopt(
     mut charge: Charge,
     acquirer: &AcquirerName,
     upstream: &UpstreamCharge,
-) -> Result<Charge, Trouble> {
-    for _ in 0..DECISIONS {
+) -> Result<Charge, StoreError> {
+    for _ in 0..MAX_COMMIT_RETRIES {
         let (ChargeState::Creating { .. }, Some(copy_paste)) = (&charge.state, &upstream.copy_paste) else {
             return Ok(charge);
         };
@@ -230,7 +230,7 @@ async fn adopt(
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Trouble::contended())
+    Err(StoreError::contended())
 }
 
 /// Returns the earlier owner of a Pix where an earlier credit is likely. A second credit would fail the whole batch of
@@ -238,7 +238,7 @@ async fn adopt(
 ///
 /// A Pix of a charge that can still be paid is nearly always new. For such a charge the commit detects a duplicate, and
 /// no read is needed.
-async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) -> Result<Option<String>, Trouble> {
+async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) -> Result<Option<String>, StoreError> {
     if charge.state.settlement().is_some_and(|settlement| settlement.end_to_end_id == payment.end_to_end_id) {
         return Ok(Some(charge.id.to_string()));
     }
@@ -259,7 +259,7 @@ async fn credit(
     mut charge: Charge,
     acquirer: &AcquirerName,
     payment: &UpstreamPayment,
-) -> Result<Charge, Trouble> {
+) -> Result<Charge, StoreError> {
     if let Some(by) = credited_to(ports, &charge, payment).await? {
         complain_of_another(&charge, &by, &payment.end_to_end_id, acquirer);
         return Ok(charge);
@@ -271,8 +271,8 @@ async fn credit(
         acquirer: acquirer.clone(),
     };
     let account = ports.queries.find_account(charge.account).await?;
-    let account = account.ok_or_else(|| Trouble::Internal(format!("{}: its account is not there", charge.id)))?;
-    for _ in 0..DECISIONS {
+    let account = account.ok_or_else(|| StoreError::Internal(format!("{}: its account is not there", charge.id)))?;
+    for _ in 0..MAX_COMMIT_RETRIES {
         let now = ports.clock.now();
         let credit = charge.clone().credit(payment.clone(), account.release_delay_s, now)?;
         let mut change = ChangeSet::new(now);
@@ -305,7 +305,7 @@ async fn credit(
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Trouble::contended())
+    Err(StoreError::contended())
 }
 
 /// Returns one event for each account that shares in the payment. These events do not go to the creator's
@@ -331,8 +331,8 @@ fn splits_received(ports: &Ports, transfers: &[Transfer], charge: &Charge, at: T
 
 /// Cancels a pending charge that the acquirer removed. Expires an overdue charge if the acquirer's clock agrees,
 /// because the local clock may be ahead.
-async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) -> Result<Charge, Trouble> {
-    for _ in 0..DECISIONS {
+async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) -> Result<Charge, StoreError> {
+    for _ in 0..MAX_COMMIT_RETRIES {
         let ChargeState::Pending(issued) = &charge.state else { return Ok(charge) };
         let now = ports.clock.now();
         let ends_at = issued.expires_at.min(upstream.expires_at);
@@ -349,7 +349,7 @@ async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) ->
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Trouble::contended())
+    Err(StoreError::contended())
 }
 
 /// Commits a step and returns the stored charge.

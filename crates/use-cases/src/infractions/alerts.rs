@@ -34,11 +34,11 @@ pub async fn run_once(ports: &Ports) -> Result<Vec<Alert>, WorkError> {
     // Adds one second, because a list excludes its end.
     let until = now.saturating_add(widest).and_then(|until| until.saturating_add(SECOND)).unwrap_or(Timestamp::MAX);
     let near = ports.queries.list_undefended(now, until, MOST).await?;
-    let mut told = Vec::new();
+    let mut upstream = Vec::new();
     for infraction in near {
-        told.extend(tell(ports, infraction, now).await);
+        upstream.extend(tell(ports, infraction, now).await);
     }
-    Ok(told)
+    Ok(upstream)
 }
 
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
@@ -57,7 +57,7 @@ async fn tell(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<A
         // The infraction changed, or another node raised the alert.
         Err(CommitError::Stale) => None,
         Err(error) => {
-            tracing::warn!(%error, "an alert could not be kept; it is told at the next look");
+            tracing::warn!(%error, "an alert could not be kept; it is upstream at the next look");
             None
         }
     }

@@ -9,14 +9,14 @@ use cais_ports::DefenseReceipt;
 use jiff::Timestamp;
 
 use super::defense::{SentDefense, about_to_send, acquirer, note_receipt, send, withdraw};
-use super::look::{IN_A_CALL, look};
+use super::fetch::{IN_A_CALL, look};
+use super::reconcile_status::{awaits_receipt, shows_a_defense};
 use super::steps::reread;
 use super::sync::{SyncError, apply};
-use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
-use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
+use crate::store_error::{MAX_COMMIT_RETRIES, RETRY_AFTER_S, StoreError};
 use crate::upstream_order::resolve;
-use crate::upstream_result::{Earlier, SendReply, UpstreamResult};
+use crate::upstream_result::{EarlierRequests, SendReply, UpstreamResult};
 use crate::work::SEND_WITHIN;
 
 /// The reason for which a defense is not, or may not be, at the acquirer.
@@ -52,7 +52,7 @@ pub enum DefendError {
     },
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }
 
 /// The content of a merchant's defense.
@@ -75,8 +75,8 @@ pub async fn defend(
 ) -> Result<Infraction, DefendError> {
     account.permit_write()?;
     let words = Words { text, evidence_url };
-    for _ in 0..DECISIONS {
-        let found = ports.queries.find_infraction(account.id, id).await.map_err(Trouble::from)?;
+    for _ in 0..MAX_COMMIT_RETRIES {
+        let found = ports.queries.find_infraction(account.id, id).await.map_err(StoreError::from)?;
         let infraction = found.ok_or(DefendError::NotFound)?;
         let now = ports.clock.now();
         match infraction.defend(words.text.clone(), words.evidence_url.clone(), now) {
@@ -89,7 +89,7 @@ pub async fn defend(
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Trouble::contended().into())
+    Err(StoreError::contended().into())
 }
 
 /// Sends the stored defense to the acquirer for the first time.
@@ -117,7 +117,7 @@ async fn hand_over(
         Err(error) => SendReply::from(Err(error)),
     };
     let sent = SentDefense { ports, acquirer: &*acquirer, infraction: &infraction, patience: IN_A_CALL };
-    let result = resolve(&sent, Earlier::None, reply).await;
+    let result = resolve(&sent, EarlierRequests::None, reply).await;
     if let Some(reason) = result.reason() {
         tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "defense not confirmed by its acquirer");
     }
@@ -130,9 +130,11 @@ async fn hand_over(
         }
         UpstreamResult::Refused(_) if is_late => give_up(ports, infraction, words, DefendError::TooLate).await,
         UpstreamResult::Refused(reason) => give_up(ports, infraction, words, DefendError::Refused(reason)).await,
-        UpstreamResult::NotTaken(_) => give_up(ports, infraction, words, DefendError::AcquirerUnavailable).await,
+        UpstreamResult::NotAccepted(_) => give_up(ports, infraction, words, DefendError::AcquirerUnavailable).await,
         // A worker continues to check.
-        UpstreamResult::Unknown(_) | UpstreamResult::Unproven(_) => verdict(reread(ports, &infraction).await?, words),
+        UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => {
+            verdict(reread(ports, &infraction).await?, words)
+        }
     }
 }
 
@@ -171,9 +173,9 @@ async fn find_out(ports: &Ports, infraction: Infraction, words: &Words) -> Resul
 async fn see(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
     let acquirer = acquirer(ports, infraction)?;
     let opened_at = Some(infraction.opened_at);
-    let told = look(&*acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), IN_A_CALL).await?;
-    if let Some(told) = told.filter(shows_a_defense) {
-        apply(ports, &infraction.acquirer, told).await?;
+    let upstream = look(&*acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), IN_A_CALL).await?;
+    if let Some(upstream) = upstream.filter(shows_a_defense) {
+        apply(ports, &infraction.acquirer, upstream).await?;
     }
     Ok(())
 }

@@ -7,12 +7,12 @@ use cais_domain::infraction::{Defense, Infraction, InfractionState, InfractionSt
 use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseOrder, DefenseReceipt, UpstreamInfraction};
 use jiff::Timestamp;
 
-use super::look::{Patience, look};
+use super::fetch::{Patience, look};
+use super::reconcile_status::{awaits_receipt, shows_a_defense};
 use super::steps::{commit, reread};
 use super::sync::adapter;
-use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
-use crate::trouble::{DECISIONS, Trouble};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::OrderReads;
 use crate::upstream_result::Evidence;
 
@@ -78,9 +78,9 @@ impl OrderReads for SentDefense<'_> {
 }
 
 /// Stores the fact that the acquirer has the defense, even if the stored infraction has changed since.
-pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
+pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Infraction, StoreError> {
     let mut infraction = sent.clone();
-    for _ in 0..DECISIONS {
+    for _ in 0..MAX_COMMIT_RETRIES {
         if infraction.state != InfractionState::Open {
             return Ok(infraction);
         }
@@ -93,14 +93,14 @@ pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Inf
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Trouble::contended())
+    Err(StoreError::contended())
 }
 
 /// Withdraws a defense that the acquirer certainly does not have, unless the defense was sent again or its state
 /// changed meanwhile.
-pub(super) async fn withdraw(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
+pub(super) async fn withdraw(ports: &Ports, sent: &Infraction) -> Result<Infraction, StoreError> {
     let mut infraction = sent.clone();
-    for _ in 0..DECISIONS {
+    for _ in 0..MAX_COMMIT_RETRIES {
         if !awaits_receipt(&infraction) || sent_at(&infraction) != sent_at(sent) {
             return Ok(infraction);
         }
@@ -111,7 +111,7 @@ pub(super) async fn withdraw(ports: &Ports, sent: &Infraction) -> Result<Infract
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Trouble::contended())
+    Err(StoreError::contended())
 }
 
 fn sent_at(infraction: &Infraction) -> Option<Timestamp> {
@@ -123,7 +123,7 @@ pub(super) async fn about_to_send(
     ports: &Ports,
     step: InfractionStep,
     now: Timestamp,
-) -> Result<Option<Infraction>, Trouble> {
+) -> Result<Option<Infraction>, StoreError> {
     match commit(ports, step, now).await {
         Ok(infraction) => Ok(Some(infraction)),
         Err(CommitError::Stale) => Ok(None),

@@ -6,7 +6,7 @@ use cais_ports::{InfractionFilter, Page, PageRequest};
 
 use crate::ports::Ports;
 use crate::statement::ListError;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Returns a page of the account's infractions, newest first.
 ///
@@ -24,41 +24,41 @@ pub async fn list(
         return Err(ListError::UnknownCursor);
     }
     let filter = InfractionFilter { account: Some(account), status };
-    Ok(ports.queries.list_infractions(filter, page).await.map_err(Trouble::from)?)
+    Ok(ports.queries.list_infractions(filter, page).await.map_err(StoreError::from)?)
 }
 
 /// Returns the account's infraction with this id.
 ///
 /// # Errors
-/// [`Trouble`].
-pub async fn find(ports: &Ports, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, Trouble> {
+/// [`StoreError`].
+pub async fn find(ports: &Ports, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, StoreError> {
     Ok(ports.queries.find_infraction(account, id).await?)
 }
 
 /// Returns a page of the infractions of one account or of all, newest first, for an operator.
 ///
 /// # Errors
-/// [`Trouble`].
+/// [`StoreError`].
 pub async fn list_for_operator(
     ports: &Ports,
     filter: InfractionFilter,
     page: PageRequest<InfractionId>,
-) -> Result<Page<Infraction>, Trouble> {
+) -> Result<Page<Infraction>, StoreError> {
     Ok(ports.queries.list_infractions(filter, page).await?)
 }
 
 /// Returns a page of the infractions that an operator has to decide, newest first.
 ///
 /// # Errors
-/// [`Trouble`].
-pub async fn list_for_review(ports: &Ports, page: PageRequest<InfractionId>) -> Result<Page<Infraction>, Trouble> {
+/// [`StoreError`].
+pub async fn list_for_review(ports: &Ports, page: PageRequest<InfractionId>) -> Result<Page<Infraction>, StoreError> {
     Ok(ports.queries.list_infractions_for_review(page).await?)
 }
 
 /// Returns the infraction with this id, of any account, for an operator.
 ///
 /// # Errors
-/// [`Trouble`].
-pub async fn find_for_operator(ports: &Ports, id: InfractionId) -> Result<Option<Infraction>, Trouble> {
+/// [`StoreError`].
+pub async fn find_for_operator(ports: &Ports, id: InfractionId) -> Result<Option<Infraction>, StoreError> {
     Ok(ports.queries.find_infraction_of_any(id).await?)
 }

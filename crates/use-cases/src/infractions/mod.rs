@@ -1,21 +1,21 @@
 //! Infractions: disputes of received Pix that acquirers report. Each is blocked, defended and resolved once.
 
 pub mod alerts;
-mod case;
+mod dedup_log;
 pub mod defend;
 mod defense;
-pub(crate) mod freed;
+mod dispute_context;
+mod fetch;
 pub mod list;
-mod look;
-mod once;
-mod opening;
+pub(crate) mod med_returns;
+mod opened;
 pub mod poll;
+mod poll_window;
+mod reconcile_status;
+pub(crate) mod redistribute;
+mod reopenings;
 pub mod resolve;
 pub mod resume;
-pub(crate) mod returns;
 mod review;
-mod rounds;
 mod steps;
 pub(crate) mod sync;
-mod verdict;
-mod wide;

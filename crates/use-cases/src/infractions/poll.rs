@@ -7,12 +7,12 @@ use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::look::{AT_LEISURE, FARTHEST, WIDEST, back, list, look};
+use super::fetch::{BACKGROUND_DEADLINE, FARTHEST, WIDEST, back, list, look};
+use super::poll_window;
 use super::sync::{Applied, apply};
-use super::wide;
 use crate::ports::Ports;
 use crate::positions;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
 /// The time for one page.
@@ -63,7 +63,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 }
 
 /// Reads one acquirer's list. Returns the number of stored infractions that changed.
-async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<usize, Trouble> {
+async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<usize, StoreError> {
     let now = ports.clock.now();
     let position = ports.queries.find_position(name, UpstreamList::Infractions).await?;
     let wide = is_wide(ports, name, position.as_ref(), now);
@@ -78,7 +78,7 @@ async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Re
     if wide {
         // The very first read is repeated until it succeeds, because no row was ever read.
         if position.is_some() || !unread {
-            wide::remember(ports, name, now);
+            poll_window::remember(ports, name, now);
         }
         tally = tally.and(look_for_old(ports, name, acquirer, now).await?);
     }
@@ -124,8 +124,8 @@ async fn read_span(
 
 /// Returns whether all rows that can still change are due to be read.
 fn is_wide(ports: &Ports, name: &AcquirerName, position: Option<&PollPosition>, now: Timestamp) -> bool {
-    let due = position.is_none_or(|position| wide::hour(position.seen_until) != wide::hour(now));
-    due && !wide::was_read(ports, name, now)
+    let due = position.is_none_or(|position| poll_window::hour(position.seen_until) != poll_window::hour(now));
+    due && !poll_window::was_read(ports, name, now)
 }
 
 /// Returns the instant from which the list is read.
@@ -135,7 +135,7 @@ async fn begins_at(
     position: Option<&PollPosition>,
     wide: bool,
     now: Timestamp,
-) -> Result<Timestamp, Trouble> {
+) -> Result<Timestamp, StoreError> {
     let farthest = back(now, FARTHEST);
     if wide {
         return Ok(farthest);
@@ -154,14 +154,16 @@ async fn look_for_old(
     name: &AcquirerName,
     acquirer: &dyn Acquirer,
     now: Timestamp,
-) -> Result<Tally, Trouble> {
+) -> Result<Tally, StoreError> {
     let farthest = back(now, FARTHEST);
     let open = ports.queries.list_open_infractions(name, None, PASS_LIMIT).await?;
     let mut tally = Tally::default();
     for ours in open.into_iter().take_while(|ours| ours.opened_at < farthest) {
-        match look(acquirer, &ours.upstream_id, Some(ours.opened_at), now, AT_LEISURE).await {
+        match look(acquirer, &ours.upstream_id, Some(ours.opened_at), now, BACKGROUND_DEADLINE).await {
             // Each search is repeated after an hour, independently of the position.
-            Ok(Some(told)) => tally.changed = tally.changed.saturating_add(apply_one(ports, name, told).await.changed),
+            Ok(Some(upstream)) => {
+                tally.changed = tally.changed.saturating_add(apply_one(ports, name, upstream).await.changed)
+            }
             Ok(None) => {
                 tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "an acquirer does not list an infraction that has been open for long; its money stays blocked");
             }
@@ -197,11 +199,11 @@ async fn apply_one(ports: &Ports, name: &AcquirerName, row: UpstreamInfraction) 
     let (id, opened_at) = (row.id.clone(), row.opened_at);
     match apply(ports, name, row).await {
         Ok(Applied::Stands { changed, .. }) => Tally { changed: usize::from(changed), unfinished: false },
-        Ok(Applied::NotYet) => {
+        Ok(Applied::Deferred) => {
             let waits = ports.clock.now().duration_since(opened_at) < WAITS_FOR_PIX;
             Tally { changed: 0, unfinished: waits }
         }
-        Ok(Applied::NotOurs | Applied::NotBelieved) => Tally::default(),
+        Ok(Applied::UnknownPix | Applied::Rejected) => Tally::default(),
         Err(error) => {
             tracing::warn!(acquirer = %name, upstream = id, %error, "an infraction could not be followed; it is read again");
             Tally { changed: 0, unfinished: true }

@@ -7,13 +7,13 @@ use cais_domain::text::Text;
 use cais_ports::{ChangeSet, CommitError, Operator};
 use jiff::Timestamp;
 
-use super::case::Case;
+use super::dispute_context::DisputeContext;
 use super::review::contested;
 use super::steps::change_set;
-use super::sync::{held, tell_of_a_shortfall};
+use super::sync::{alert_shortfall, held};
 use crate::audit::{self, AuditedChange};
 use crate::ports::Ports;
-use crate::trouble::{DECISIONS, Trouble};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
 /// The decision of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub enum ResolveError {
     },
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }
 
 /// Ends the infraction as the operator decides, with a row of the audit log in the same commit. Returns the stored infraction.
@@ -58,10 +58,10 @@ pub async fn resolve(
     id: InfractionId,
     (decision, note): (Decision, &Text),
 ) -> Result<Infraction, ResolveError> {
-    for _ in 0..DECISIONS {
-        let found = ports.queries.find_infraction_of_any(id).await.map_err(Trouble::from)?;
+    for _ in 0..MAX_COMMIT_RETRIES {
+        let found = ports.queries.find_infraction_of_any(id).await.map_err(StoreError::from)?;
         let found = found.ok_or(ResolveError::NotFound(id))?;
-        let case = Case::of(ports, &found).await?;
+        let case = DisputeContext::of(ports, &found).await?;
         let infraction = case.infraction(id)?;
         if !infraction.needs_review() {
             return Err(ResolveError::NotMarked(infraction.state.status()));
@@ -79,32 +79,32 @@ pub async fn resolve(
                 // The acquirer returned this money, so other infractions on the Pix cannot hold it.
                 if lost > infraction.limit
                     && let InfractionStep::Taken(step) =
-                        infraction.clone().claim_first(None, case.disputed()).map_err(Trouble::from)?
+                        infraction.clone().claim_first(None, case.disputed()).map_err(StoreError::from)?
                 {
                     let change = audited(ports, operator, ("infraction.claim", note), (&infraction, &step), now);
                     match ports.store.commit(change).await {
                         Ok(_) | Err(CommitError::Stale) => continue,
-                        Err(error) => return Err(Trouble::from(error).into()),
+                        Err(error) => return Err(StoreError::from(error).into()),
                     }
                 }
                 infraction.clone().lose_at_most(case.disputed(), (held, lost), now)
             }
         };
-        let InfractionStep::Taken(step) = ended.map_err(Trouble::from)? else { continue };
+        let InfractionStep::Taken(step) = ended.map_err(StoreError::from)? else { continue };
         let change = audited(ports, operator, ("infraction.resolve", note), (&infraction, &step), now);
         match ports.store.commit(change).await {
             Ok(_) => {
                 let after = step.infraction;
                 if let InfractionState::Lost { .. } = after.state {
-                    tell_of_a_shortfall(&after, held);
+                    alert_shortfall(&after, held);
                 }
                 return Ok(Infraction { version: after.version.saturating_add(1), ..after });
             }
             Err(CommitError::Stale) => {}
-            Err(error) => return Err(Trouble::from(error).into()),
+            Err(error) => return Err(StoreError::from(error).into()),
         }
     }
-    Err(Trouble::contended().into())
+    Err(StoreError::contended().into())
 }
 
 /// Returns the changes of a step with a row of the audit log.

@@ -6,14 +6,14 @@ use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
 use super::defense::{SentDefense, about_to_send, acquirer, note_receipt, send, withdraw};
-use super::look::{AT_LEISURE, look};
+use super::fetch::{BACKGROUND_DEADLINE, look};
+use super::reconcile_status::{awaits_receipt, shows_a_defense};
 use super::steps::{reread, update};
 use super::sync::{SyncError, apply};
-use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_order::resolve;
-use crate::upstream_result::{Earlier, SendReply, UpstreamResult};
+use crate::upstream_result::{EarlierRequests, SendReply, UpstreamResult};
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 
 /// The upper limit of the duration of one request to an acquirer.
@@ -33,8 +33,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         .map(|infraction| async move {
             match follow(ports, infraction.clone()).await {
                 Ok(known) => usize::from(known),
-                Err(trouble) => {
-                    tracing::warn!(infraction = %infraction.id, %trouble, "a defence could not be looked after; it is tried again");
+                Err(error) => {
+                    tracing::warn!(infraction = %infraction.id, %error, "a defence could not be looked after; it is tried again");
                     put_off(ports, infraction).await;
                     0
                 }
@@ -47,10 +47,10 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 }
 
 /// Checks one defense. Returns whether its outcome is known now.
-async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, Trouble> {
+async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, StoreError> {
     match find_out(ports, &infraction).await {
         Ok(()) => {}
-        Err(SyncError::Store(trouble)) => return Err(trouble),
+        Err(SyncError::Store(error)) => return Err(error),
         Err(SyncError::Upstream(error)) => still_open(&infraction, &error),
     }
     let after = reread(ports, &infraction).await?;
@@ -67,12 +67,12 @@ async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, Trouble> 
 /// Postpones an infraction that cannot be checked now, so that it does not delay the others permanently.
 async fn put_off(ports: &Ports, infraction: Infraction) {
     let id = infraction.id;
-    if let Err(trouble) = ask_later(ports, infraction).await {
-        tracing::warn!(infraction = %id, %trouble, "a defence that could not be looked after is due still");
+    if let Err(error) = ask_later(ports, infraction).await {
+        tracing::warn!(infraction = %id, %error, "a defence that could not be looked after is due still");
     }
 }
 
-async fn ask_later(ports: &Ports, infraction: Infraction) -> Result<(), Trouble> {
+async fn ask_later(ports: &Ports, infraction: Infraction) -> Result<(), StoreError> {
     let now = ports.clock.now();
     match update(ports, infraction.asked(now), now).await {
         // `Stale`: the infraction changed meanwhile. If the arrival of its defense is still unknown, the next pass
@@ -84,8 +84,8 @@ async fn ask_later(ports: &Ports, infraction: Infraction) -> Result<(), Trouble>
 
 async fn find_out(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
     let acquirer = acquirer(ports, infraction)?;
-    if let Some(told) = find_upstream(ports, &*acquirer, infraction).await? {
-        apply(ports, &infraction.acquirer, told).await?;
+    if let Some(upstream) = find_upstream(ports, &*acquirer, infraction).await? {
+        apply(ports, &infraction.acquirer, upstream).await?;
     }
     let infraction = reread(ports, infraction).await?;
     if awaits_receipt(&infraction) { send_again(ports, &*acquirer, infraction).await } else { Ok(()) }
@@ -98,7 +98,7 @@ async fn find_upstream(
     infraction: &Infraction,
 ) -> Result<Option<UpstreamInfraction>, AcquirerError> {
     let opened_at = Some(infraction.opened_at);
-    look(acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), AT_LEISURE).await
+    look(acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), BACKGROUND_DEADLINE).await
 }
 
 /// Returns the time in which a defense can still arrive. That is one minute, or half of the time from sending to the
@@ -115,7 +115,7 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
     if now.duration_since(sent_at) < time_to_arrive(infraction.deadline_at, sent_at) {
         return Ok(());
     }
-    let step = infraction.send_again(now).map_err(Trouble::from)?;
+    let step = infraction.send_again(now).map_err(StoreError::from)?;
     // Another node sends the defense, or the defense has arrived, or the infraction has ended.
     let Some(infraction) = about_to_send(ports, step, now).await? else { return Ok(()) };
     tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, "the acquirer shows no defence: it is sent once more");
@@ -132,14 +132,14 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
         Ok(DefenseReceipt::TooLate) => SendReply::Refused("the deadline is over".to_owned()),
         Err(error) => SendReply::from(Err(error)),
     };
-    let sent = SentDefense { ports, acquirer, infraction: &infraction, patience: AT_LEISURE };
-    match resolve(&sent, Earlier::Unknown, reply).await {
+    let sent = SentDefense { ports, acquirer, infraction: &infraction, patience: BACKGROUND_DEADLINE };
+    match resolve(&sent, EarlierRequests::Unknown, reply).await {
         UpstreamResult::Known(shown) => Ok(apply(ports, &infraction.acquirer, shown).await.map(drop)?),
         UpstreamResult::Refused(reason) => give_up(ports, &infraction, &reason).await,
-        UpstreamResult::NotTaken(reason) | UpstreamResult::Unknown(reason) => {
+        UpstreamResult::NotAccepted(reason) | UpstreamResult::Unknown(reason) => {
             Err(SyncError::Upstream(AcquirerError::OutcomeUnknown(reason)))
         }
-        UpstreamResult::Unproven(reason) => {
+        UpstreamResult::RefusedUnproven(reason) => {
             unproven(&infraction, &reason);
             Ok(())
         }
@@ -149,8 +149,8 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
 /// Checks whether the acquirer shows a defense, and stores its arrival if so.
 async fn look_for_defense(ports: &Ports, acquirer: &dyn Acquirer, infraction: &Infraction) -> Result<bool, SyncError> {
     match find_upstream(ports, acquirer, infraction).await? {
-        Some(told) if shows_a_defense(&told) => {
-            apply(ports, &infraction.acquirer, told).await?;
+        Some(upstream) if shows_a_defense(&upstream) => {
+            apply(ports, &infraction.acquirer, upstream).await?;
             Ok(true)
         }
         Some(_) | None => Ok(false),

@@ -5,14 +5,14 @@ use cais_domain::money::{Money, MoneyError};
 use cais_ports::{AcquirerError, UpstreamInfraction, alerts};
 use jiff::{SignedDuration, Timestamp};
 
-use super::case::Case;
-use super::look::AT_LEISURE;
-use super::once::first_time;
-use super::returns::leaving;
+use super::dedup_log::first_time;
+use super::dispute_context::DisputeContext;
+use super::fetch::BACKGROUND_DEADLINE;
+use super::med_returns::leaving;
+use super::reconcile_status::Outcome;
 use super::sync::{SyncError, adapter};
-use super::verdict::Outcome;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// The longest time between the end of an infraction and its return: DICT's rule for the institution that received the Pix.
 const RETURNED_WITHIN: SignedDuration = SignedDuration::from_hours(24);
@@ -34,13 +34,13 @@ pub(super) enum Comparison {
 /// acquirer does not show proves nothing: the infraction stays as it is until the next poll.
 pub(super) async fn returned(ports: &Ports, ours: &Infraction) -> Result<Money, SyncError> {
     let acquirer = adapter(ports, &ours.acquirer)?;
-    let received = acquirer.find_received(&ours.end_to_end_id, AT_LEISURE.budget).await?;
+    let received = acquirer.find_received(&ours.end_to_end_id, BACKGROUND_DEADLINE.budget).await?;
     let not_shown = || AcquirerError::OutcomeUnknown("the acquirer does not show the disputed Pix".to_owned());
     Ok(leaving(&received.ok_or_else(not_shown)?.payment.returns)?)
 }
 
 /// Returns the part of `returned` that no lost infraction explains. An open infraction on the same Pix explains the whole part.
-pub(super) fn unexplained(case: &Case, ours: &Infraction, returned: Money) -> Result<Money, Trouble> {
+pub(super) fn unexplained(case: &DisputeContext, ours: &Infraction, returned: Money) -> Result<Money, StoreError> {
     let others = || case.infractions().iter().filter(|one| one.id != ours.id);
     if others().any(|one| one.state.status().is_open()) {
         return Ok(Money::ZERO);
@@ -51,7 +51,7 @@ pub(super) fn unexplained(case: &Case, ours: &Infraction, returned: Money) -> Re
 }
 
 /// Returns the largest amount that an infraction can take from the account: the rest of its Pix, at most the disputed amount.
-pub(super) fn contested(case: &Case, amount: Money) -> Result<Money, Trouble> {
+pub(super) fn contested(case: &DisputeContext, amount: Money) -> Result<Money, StoreError> {
     let left = left_of(case.payment(), case.disputed().charge, case.infractions()).map_err(out_of_range)?;
     Ok(amount.min(left))
 }
@@ -61,17 +61,17 @@ pub(super) fn contested(case: &Case, amount: Money) -> Result<Money, Trouble> {
 /// An accepted first dispute takes its whole block, because its return may follow. After a reopening the money may have been returned
 /// before, so the return must be visible.
 pub(super) fn compare(
-    (case, ours, is_reopened): (&Case, &Infraction, bool),
+    (case, ours, is_reopened): (&DisputeContext, &Infraction, bool),
     outcome: Outcome,
-    told: &UpstreamInfraction,
+    upstream: &UpstreamInfraction,
     (returned, now): (Money, Timestamp),
-) -> Result<Comparison, Trouble> {
+) -> Result<Comparison, StoreError> {
     let unexplained = unexplained(case, ours, returned)?;
     let expected = match outcome {
         Outcome::Won | Outcome::Cancelled => Money::ZERO,
-        Outcome::Lost => contested(case, if told.amount.is_positive() { told.amount } else { ours.amount })?,
+        Outcome::Lost => contested(case, if upstream.amount.is_positive() { upstream.amount } else { ours.amount })?,
     };
-    let is_recent = told.resolved_at.is_some_and(|at| now.duration_since(at) < RETURNED_WITHIN);
+    let is_recent = upstream.resolved_at.is_some_and(|at| now.duration_since(at) < RETURNED_WITHIN);
     Ok(if unexplained > expected {
         Comparison::Review(ReviewReason::UnexplainedReturn)
     } else if !is_reopened || unexplained == expected || outcome != Outcome::Lost {
@@ -95,6 +95,6 @@ pub(super) fn alert(infraction: &Infraction) {
     }
 }
 
-fn out_of_range(error: MoneyError) -> Trouble {
-    Trouble::Internal(error.to_string())
+fn out_of_range(error: MoneyError) -> StoreError {
+    StoreError::Internal(error.to_string())
 }

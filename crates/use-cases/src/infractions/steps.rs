@@ -7,7 +7,7 @@ use cais_ports::{ChangeSet, CommitError, NewEvent, Write};
 use jiff::Timestamp;
 
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Returns all changes of the step. An infraction that was never stored is inserted.
 pub(super) fn change_set(ports: &Ports, step: &InfractionChange, now: Timestamp) -> ChangeSet {
@@ -36,8 +36,8 @@ pub(super) fn change_set(ports: &Ports, step: &InfractionChange, now: Timestamp)
         change.events.push(event_of(*kind, infraction.id.to_string(), data));
     }
     if let (Some(charge), Some(kind)) = (charge, charge_event) {
-        let told = event_of(*kind, charge.id.to_string(), ports.representation.charge(charge));
-        change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..told });
+        let upstream = event_of(*kind, charge.id.to_string(), ports.representation.charge(charge));
+        change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..upstream });
     }
     change
 }
@@ -66,7 +66,7 @@ fn stored(infraction: Infraction) -> Infraction {
     Infraction { version: infraction.version.saturating_add(1), ..infraction }
 }
 
-pub(super) async fn reread(ports: &Ports, infraction: &Infraction) -> Result<Infraction, Trouble> {
+pub(super) async fn reread(ports: &Ports, infraction: &Infraction) -> Result<Infraction, StoreError> {
     let found = ports.queries.find_infraction(infraction.account, infraction.id).await?;
-    found.ok_or_else(|| Trouble::Internal(format!("{} vanished", infraction.id)))
+    found.ok_or_else(|| StoreError::Internal(format!("{} vanished", infraction.id)))
 }

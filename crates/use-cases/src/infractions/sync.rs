@@ -10,16 +10,16 @@ use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamInfraction, Upstr
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::case::Case;
-use super::look::{AT_LEISURE, look};
-use super::once::first_time;
-use super::opening::{Opening, open};
+use super::dedup_log::first_time;
+use super::dispute_context::DisputeContext;
+use super::fetch::{BACKGROUND_DEADLINE, look};
+use super::opened::{Opening, open};
+use super::reconcile_status::{Outcome, Verdict, judge};
+use super::reopenings::{is_name, latest};
 use super::review::{self, Comparison};
-use super::rounds::{is_name, latest};
 use super::steps::commit;
-use super::verdict::{Outcome, Verdict, judge};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_text::{long, whole_microseconds};
 
 /// The longest stored reason, in characters: the limit of the details of a report in DICT.
@@ -36,7 +36,7 @@ pub(crate) enum SyncError {
     Upstream(#[from] AcquirerError),
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }
 
 /// The result of applying an acquirer's report.
@@ -50,11 +50,11 @@ pub(crate) enum Applied {
         changed: bool,
     },
     /// The report may apply later: its Pix is not credited yet, or the report may be outdated.
-    NotYet,
+    Deferred,
     /// The report is about a Pix that was never credited here. An alert was raised.
-    NotOurs,
+    UnknownPix,
     /// The report is not applied: it contradicts stored facts, or it cannot be from this acquirer.
-    NotBelieved,
+    Rejected,
 }
 
 /// Returns the acquirer with this name.
@@ -68,12 +68,12 @@ pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result
     let acquirer = adapter(ports, name)?;
     if !acquirer.reports_infractions() || !is_name(id) {
         tracing::error!(acquirer = %name, "an acquirer calls for an infraction that it cannot have");
-        return Ok(Some(Applied::NotBelieved));
+        return Ok(Some(Applied::Rejected));
     }
     let known = latest(ports, name, id).await?;
     let opened_at = known.map(|(_, ours)| ours.opened_at);
-    match look(&*acquirer, id, opened_at, ports.clock.now(), AT_LEISURE).await? {
-        Some(told) => Ok(Some(apply(ports, name, told).await?)),
+    match look(&*acquirer, id, opened_at, ports.clock.now(), BACKGROUND_DEADLINE).await? {
+        Some(upstream) => Ok(Some(apply(ports, name, upstream).await?)),
         None => Ok(None),
     }
 }
@@ -83,48 +83,50 @@ pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result
 pub(crate) async fn apply(
     ports: &Ports,
     acquirer: &AcquirerName,
-    mut told: UpstreamInfraction,
+    mut upstream: UpstreamInfraction,
 ) -> Result<Applied, SyncError> {
-    if !is_name(&told.id) {
-        complain(acquirer, &told, "it has no usable name");
-        return Ok(Applied::NotBelieved);
+    if !is_name(&upstream.id) {
+        alert_contradiction(acquirer, &upstream, "it has no usable name");
+        return Ok(Applied::Rejected);
     }
     let mut changed = false;
     // The stored state for which the acquirer's record was read again.
     let mut looked_for: Option<(InfractionId, i64)> = None;
     for _ in 0..STEPS {
-        let known = latest(ports, acquirer, &told.id).await?;
+        let known = latest(ports, acquirer, &upstream.id).await?;
         let advance = match &known {
-            None => Advance::Opens(1, None),
-            Some((_, ours)) if ours.end_to_end_id != told.end_to_end_id => {
-                complain(acquirer, &told, "the acquirer named another Pix before");
-                return Ok(Applied::NotBelieved);
+            None => Progress::OpenRound(1, None),
+            Some((_, ours)) if ours.end_to_end_id != upstream.end_to_end_id => {
+                alert_contradiction(acquirer, &upstream, "the acquirer named another Pix before");
+                return Ok(Applied::Rejected);
             }
             Some((_, ours)) if ours.needs_review() => {
                 review::alert(ours);
-                Advance::Stands
+                Progress::Unchanged
             }
             Some((round, ours)) => {
                 let is_fresh = looked_for == Some((ours.id, ours.version));
-                advance(ports, ours, (*round, is_fresh), &told).await?
+                advance(ports, ours, (*round, is_fresh), &upstream).await?
             }
         };
         let opening = match (advance, known) {
-            (Advance::Opens(round, review), _) => open(ports, acquirer, &told, (round, review)).await?,
-            (Advance::Moved, _) => Opening::Opened,
-            (Advance::Stands, Some((_, ours))) => {
+            (Progress::OpenRound(round, review), _) => open(ports, acquirer, &upstream, (round, review)).await?,
+            (Progress::Committed, _) => Opening::Opened,
+            (Progress::Unchanged, Some((_, ours))) => {
                 return Ok(Applied::Stands { infraction: Box::new(ours), changed });
             }
-            (Advance::TooEarly, _) => return Ok(Applied::NotYet),
-            (Advance::NeedsAFreshLook, Some((_, ours))) => {
+            (Progress::TooEarly, _) => return Ok(Applied::Deferred),
+            (Progress::RefetchFirst, Some((_, ours))) => {
                 looked_for = Some((ours.id, ours.version));
                 let acquirer = adapter(ports, acquirer)?;
-                let fresh = look(&*acquirer, &told.id, Some(told.opened_at), ports.clock.now(), AT_LEISURE).await?;
-                let Some(fresh) = fresh else { return Ok(Applied::NotYet) };
-                told = fresh;
+                let fresh =
+                    look(&*acquirer, &upstream.id, Some(upstream.opened_at), ports.clock.now(), BACKGROUND_DEADLINE)
+                        .await?;
+                let Some(fresh) = fresh else { return Ok(Applied::Deferred) };
+                upstream = fresh;
                 Opening::Again
             }
-            (Advance::Again | Advance::Stands | Advance::NeedsAFreshLook, _) => Opening::Again,
+            (Progress::Retry | Progress::Unchanged | Progress::RefetchFirst, _) => Opening::Again,
         };
         match opening {
             Opening::Opened => changed = true,
@@ -132,23 +134,23 @@ pub(crate) async fn apply(
             Opening::Not(applied) => return Ok(applied),
         }
     }
-    Err(Trouble::contended().into())
+    Err(StoreError::contended().into())
 }
 
 /// The result of one comparison with the stored infraction.
-enum Advance {
+enum Progress {
     /// A step was committed.
-    Moved,
+    Committed,
     /// Another process changed the infraction or a record that it depends on.
-    Again,
+    Retry,
     /// A new infraction begins in that round, marked for review if there is a reason.
-    Opens(u32, Option<ReviewReason>),
+    OpenRound(u32, Option<ReviewReason>),
     /// No step follows.
-    Stands,
+    Unchanged,
     /// The report may be outdated.
     TooEarly,
     /// The record may be older than the stored infraction: fetch it again, then decide.
-    NeedsAFreshLook,
+    RefetchFirst,
 }
 
 /// Applies the next step that follows from the acquirer's record, if there is one. `is_fresh`: the record was read after the stored
@@ -157,44 +159,46 @@ async fn advance(
     ports: &Ports,
     ours: &Infraction,
     (round, is_fresh): (u32, bool),
-    told: &UpstreamInfraction,
-) -> Result<Advance, SyncError> {
+    upstream: &UpstreamInfraction,
+) -> Result<Progress, SyncError> {
     let (now, is_reopened, next) = (ports.clock.now(), round > 1, round.saturating_add(1));
-    let verdict = judge(ours, is_reopened, told, now);
+    let verdict = judge(ours, is_reopened, upstream, now);
     if verdict == Verdict::AcceptedUnseen && ours.state.status() == InfractionStatus::Lost {
         let returned = review::returned(ports, ours).await?;
-        if !review::unexplained(&Case::of(ports, ours).await?, ours, returned)?.is_positive() {
-            return Ok(Advance::Stands);
+        if !review::unexplained(&DisputeContext::of(ports, ours).await?, ours, returned)?.is_positive() {
+            return Ok(Progress::Unchanged);
         }
     }
-    if !is_fresh && verdict.needs_a_fresh_look(is_reopened) {
-        return Ok(Advance::NeedsAFreshLook);
+    if !is_fresh && verdict.needs_refetch(is_reopened) {
+        return Ok(Progress::RefetchFirst);
     }
     match verdict {
-        Verdict::TooEarly => return Ok(Advance::TooEarly),
-        Verdict::Reopened => return Ok(Advance::Opens(next, None)),
-        Verdict::AcceptedUnseen => return Ok(Advance::Opens(next, Some(ReviewReason::ReopenedUnseen))),
+        Verdict::TooEarly => return Ok(Progress::TooEarly),
+        Verdict::Reopened => return Ok(Progress::OpenRound(next, None)),
+        Verdict::AcceptedUnseen => return Ok(Progress::OpenRound(next, Some(ReviewReason::ReopenedUnseen))),
         Verdict::ReopenedUnseen => return mark(ports, ours.clone(), ReviewReason::ReopenedUnseen, now).await,
-        Verdict::Ends(outcome) => return end(ports, (ours, is_reopened), outcome, told).await,
-        Verdict::Contradicts => complain(&ours.acquirer, told, "the acquirer contradicts its earlier report"),
+        Verdict::Ends(outcome) => return end(ports, (ours, is_reopened), outcome, upstream).await,
+        Verdict::Contradicts => {
+            alert_contradiction(&ours.acquirer, upstream, "the acquirer contradicts its earlier report")
+        }
         Verdict::Agrees | Verdict::Defended(_) => {}
     }
     if !ours.state.status().is_open() {
-        return Ok(Advance::Stands);
+        return Ok(Progress::Unchanged);
     }
-    let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Advance::Again) };
+    let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Progress::Retry) };
     // A resolved record shows the returned amount. A lower amount must not release blocked money.
-    let frees = matches!(told.status, UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended);
-    let amended = infraction.clone().amend(&amendment(&infraction, told, frees, now), case.disputed());
-    match (amended.map_err(Trouble::from)?, verdict) {
+    let frees = matches!(upstream.status, UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended);
+    let amended = infraction.clone().amend(&amendment(&infraction, upstream, frees, now), case.disputed());
+    match (amended.map_err(StoreError::from)?, verdict) {
         (amended @ InfractionStep::Taken(_), _) => moved(commit(ports, amended, now).await),
         (InfractionStep::AlreadyTaken(_), Verdict::Defended(theirs)) => {
             if theirs.is_some() && infraction.defense.is_some() {
-                complain(&ours.acquirer, told, "the acquirer shows another defense than the stored one");
+                alert_contradiction(&ours.acquirer, upstream, "the acquirer shows another defense than the stored one");
             }
-            moved(commit(ports, infraction.review(theirs, now).map_err(Trouble::from)?, now).await)
+            moved(commit(ports, infraction.review(theirs, now).map_err(StoreError::from)?, now).await)
         }
-        (InfractionStep::AlreadyTaken(_), _) => Ok(Advance::Stands),
+        (InfractionStep::AlreadyTaken(_), _) => Ok(Progress::Unchanged),
     }
 }
 
@@ -203,22 +207,22 @@ async fn end(
     ports: &Ports,
     (ours, is_reopened): (&Infraction, bool),
     outcome: Outcome,
-    told: &UpstreamInfraction,
-) -> Result<Advance, SyncError> {
+    upstream: &UpstreamInfraction,
+) -> Result<Progress, SyncError> {
     let (returned, now) = (review::returned(ports, ours).await?, ports.clock.now());
-    let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Advance::Again) };
-    let comparison = review::compare((&case, &infraction, is_reopened), outcome, told, (returned, now))?;
+    let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Progress::Retry) };
+    let comparison = review::compare((&case, &infraction, is_reopened), outcome, upstream, (returned, now))?;
     if comparison == Comparison::NotYet {
-        return Ok(Advance::TooEarly);
+        return Ok(Progress::TooEarly);
     }
-    let news = amendment(&infraction, told, comparison == Comparison::Agrees, now);
+    let news = amendment(&infraction, upstream, comparison == Comparison::Agrees, now);
     // A lost infraction takes precedence over others on its Pix.
     let amended = if (outcome, comparison) == (Outcome::Lost, Comparison::Agrees) {
         infraction.clone().claim_first(Some(&news), case.disputed())
     } else {
         infraction.clone().amend(&news, case.disputed())
     };
-    if let amended @ InfractionStep::Taken(_) = amended.map_err(Trouble::from)? {
+    if let amended @ InfractionStep::Taken(_) = amended.map_err(StoreError::from)? {
         return moved(commit(ports, amended, now).await);
     }
     if let Comparison::Review(reason) = comparison {
@@ -230,46 +234,46 @@ async fn end(
         Outcome::Cancelled => infraction.cancel(case.disputed(), held, now),
         Outcome::Lost => infraction.lose(case.disputed(), held, now),
     };
-    let committed = commit(ports, step.map_err(Trouble::from)?, now).await;
+    let committed = commit(ports, step.map_err(StoreError::from)?, now).await;
     if let (Outcome::Lost, Ok(lost)) = (outcome, &committed) {
-        tell_of_a_shortfall(lost, held);
+        alert_shortfall(lost, held);
     }
     moved(committed)
 }
 
-async fn mark(ports: &Ports, ours: Infraction, reason: ReviewReason, now: Timestamp) -> Result<Advance, SyncError> {
-    moved(commit(ports, ours.mark(reason, now).map_err(Trouble::from)?, now).await)
+async fn mark(ports: &Ports, ours: Infraction, reason: ReviewReason, now: Timestamp) -> Result<Progress, SyncError> {
+    moved(commit(ports, ours.mark(reason, now).map_err(StoreError::from)?, now).await)
 }
 
 /// Reads the infraction with the other records of its Pix. Returns `None` if the infraction changed since it was read.
-async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(Case, Infraction)>, Trouble> {
-    let case = Case::of(ports, ours).await?;
+async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(DisputeContext, Infraction)>, StoreError> {
+    let case = DisputeContext::of(ports, ours).await?;
     let infraction = case.infraction(ours.id)?;
     Ok((infraction.version == ours.version).then_some((case, infraction)))
 }
 
 /// Returns the acquirer's present data of the infraction. An amount that is not positive is ignored. A lower amount is
 /// ignored unless `frees` is set, because it would release blocked money.
-fn amendment(infraction: &Infraction, told: &UpstreamInfraction, frees: bool, now: Timestamp) -> NewInfraction {
-    let news = new_infraction(&infraction.acquirer, told, now);
+fn amendment(infraction: &Infraction, upstream: &UpstreamInfraction, frees: bool, now: Timestamp) -> NewInfraction {
+    let news = new_infraction(&infraction.acquirer, upstream, now);
     let is_applied = news.amount.is_positive() && (frees || news.amount > infraction.amount);
     let amount = if is_applied { news.amount } else { infraction.amount };
     NewInfraction { amount, ..news }
 }
 
-fn moved(committed: Result<Infraction, CommitError>) -> Result<Advance, SyncError> {
+fn moved(committed: Result<Infraction, CommitError>) -> Result<Progress, SyncError> {
     match committed {
         Ok(infraction) => {
             tracing::info!(infraction = %infraction.id, status = infraction.state.status().as_str(), "an infraction moved");
-            Ok(Advance::Moved)
+            Ok(Progress::Committed)
         }
-        Err(CommitError::Stale) => Ok(Advance::Again),
-        Err(error) => Err(Trouble::from(error).into()),
+        Err(CommitError::Stale) => Ok(Progress::Retry),
+        Err(error) => Err(StoreError::from(error).into()),
     }
 }
 
 /// Raises an alert if a lost infraction exceeds the blocked amount.
-pub(super) fn tell_of_a_shortfall(lost: &Infraction, held: Money) {
+pub(super) fn alert_shortfall(lost: &Infraction, held: Money) {
     if held < lost.limit {
         tracing::error!(
             alert = alerts::INFRACTION_SHORTFALL, infraction = %lost.id, charge = %lost.charge, %held, limit = %lost.limit,
@@ -280,37 +284,37 @@ pub(super) fn tell_of_a_shortfall(lost: &Infraction, held: Money) {
 
 /// Returns the amount that the infraction blocks. A block that has ended meanwhile counts as zero, and the commit then
 /// fails as stale.
-pub(super) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Money, Trouble> {
+pub(super) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Money, StoreError> {
     let block = ports.queries.find_block(infraction.account, infraction.id).await?;
     Ok(block.map_or(Money::ZERO, |block| block.held))
 }
 
 /// Returns the report in the form that the domain rules require. Its id is nil: the code that opens the infraction
 /// assigns one.
-pub(super) fn new_infraction(acquirer: &AcquirerName, told: &UpstreamInfraction, now: Timestamp) -> NewInfraction {
+pub(super) fn new_infraction(acquirer: &AcquirerName, upstream: &UpstreamInfraction, now: Timestamp) -> NewInfraction {
     NewInfraction {
         id: InfractionId::new(Uuid::nil()),
         acquirer: acquirer.clone(),
-        upstream_id: told.id.clone(),
-        reason: told.reason.as_deref().map(|reason| long(reason, MAX_REASON)).filter(|reason| !reason.is_empty()),
-        situation: told.situation,
-        amount: told.amount,
-        opened_at: whole_microseconds(told.opened_at).min(now),
-        deadline_at: told.deadline_at.map(whole_microseconds),
+        upstream_id: upstream.id.clone(),
+        reason: upstream.reason.as_deref().map(|reason| long(reason, MAX_REASON)).filter(|reason| !reason.is_empty()),
+        situation: upstream.situation,
+        amount: upstream.amount,
+        opened_at: whole_microseconds(upstream.opened_at).min(now),
+        deadline_at: upstream.deadline_at.map(whole_microseconds),
     }
 }
 
 /// Returns whether this process has not logged `why` about the infraction yet.
-pub(super) fn is_news(acquirer: &AcquirerName, told: &UpstreamInfraction, why: &str) -> bool {
-    first_time(acquirer, &told.id, why)
+pub(super) fn is_news(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &str) -> bool {
+    first_time(acquirer, &upstream.id, why)
 }
 
 /// Raises an alert, once per process, for a report that cannot be applied.
-pub(super) fn complain(acquirer: &AcquirerName, told: &UpstreamInfraction, why: &'static str) {
-    if is_news(acquirer, told, why) {
+pub(super) fn alert_contradiction(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) {
+    if is_news(acquirer, upstream, why) {
         tracing::error!(
-            alert = alerts::INFRACTION_CONTRADICTED, %acquirer, upstream = told.id, end_to_end_id = %told.end_to_end_id, amount = %told.amount,
-            status = ?told.status, why, "an acquirer's report of an infraction is not applied; manual review needed"
+            alert = alerts::INFRACTION_CONTRADICTED, %acquirer, upstream = upstream.id, end_to_end_id = %upstream.end_to_end_id, amount = %upstream.amount,
+            status = ?upstream.status, why, "an acquirer's report of an infraction is not applied; manual review needed"
         );
     }
 }

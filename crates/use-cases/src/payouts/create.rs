@@ -12,12 +12,12 @@ use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStep, PayoutTerms};
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, ClaimRef, Fingerprint, Reservation, ReservationKey, Write};
+use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};
 
-use crate::answer::Answer;
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::response::Response;
+use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
 
 /// The validated terms of a merchant's request.
@@ -77,7 +77,7 @@ pub type CreatePayoutError = CreateError<PayoutRefusal>;
 /// # Errors
 /// [`CreatePayoutError`]. A known key is checked first, then the account's permissions, its limit, the external id, the
 /// balance and the acquirer.
-pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Answer, CreatePayoutError> {
+pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Response, CreatePayoutError> {
     upstream_order::create(ports, &command).await
 }
 
@@ -86,7 +86,7 @@ impl CreateCommand for CreatePayout {
     type Refusal = PayoutRefusal;
 
     fn request(&self) -> IdempotentRequest {
-        let name = ClaimRef { account: self.account.id, key: self.key.clone() };
+        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
         IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
     }
 
@@ -105,7 +105,7 @@ impl CreateCommand for CreatePayout {
         let fee = self.account.fees.get(Operation::PixOut).fee(asked.amount);
         let terms = PayoutTerms {
             amount: asked.amount,
-            fee: fee.map_err(|error| Trouble::Internal(error.to_string()))?,
+            fee: fee.map_err(|error| StoreError::Internal(error.to_string()))?,
             pix_key: asked.pix_key.clone(),
             recipient_document: asked.recipient_document.clone(),
             description: asked.description.clone(),
@@ -125,7 +125,7 @@ impl CreateCommand for CreatePayout {
     async fn reopen(&self, ports: &Ports, abandoned: Payout) -> Result<Option<Opened<Payout>>, CreatePayoutError> {
         let acquirer = ports.acquirers.first_sender().ok_or(CreateError::AcquirerUnavailable)?;
         let mut change = ChangeSet::new(ports.clock.now());
-        let resource = match abandoned.reopen(acquirer).map_err(Trouble::from)? {
+        let resource = match abandoned.reopen(acquirer).map_err(StoreError::from)? {
             PayoutStep::Taken { payout, transfers, event: _ } => {
                 change.transfers = transfers;
                 payout

@@ -6,7 +6,7 @@ use cais_ports::{Page, PageRequest};
 
 use crate::ports::Ports;
 pub use crate::statement::ListError;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Returns a page of the account's payouts as they are stored.
 ///
@@ -14,10 +14,10 @@ use crate::trouble::Trouble;
 /// [`ListError`].
 pub async fn list(ports: &Ports, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, ListError> {
     if let Some(cursor) = page.starting_after {
-        let known = ports.queries.find_payout(account, cursor).await.map_err(Trouble::from)?;
+        let known = ports.queries.find_payout(account, cursor).await.map_err(StoreError::from)?;
         if !known.is_some_and(|payout| payout.is_visible()) {
             return Err(ListError::UnknownCursor);
         }
     }
-    Ok(ports.queries.list_payouts(account, page).await.map_err(Trouble::from)?)
+    Ok(ports.queries.list_payouts(account, page).await.map_err(StoreError::from)?)
 }

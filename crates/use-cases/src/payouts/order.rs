@@ -12,9 +12,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::poll;
 use super::sync::{self, commit_step, why};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder, accepted, believed};
-use crate::upstream_result::{Earlier, Evidence, SendReply};
+use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
 /// Time for sending, of the 10 s within which a POST answers.
@@ -35,12 +35,12 @@ impl UpstreamOrder for Payout {
         self.state.acquirer()
     }
 
-    async fn request(&self, ports: &Ports, acquirer: &dyn Acquirer, _: Earlier) -> SendReply<UpstreamPayout> {
+    async fn request(&self, ports: &Ports, acquirer: &dyn Acquirer, _: EarlierRequests) -> SendReply<UpstreamPayout> {
         let taken = match accepted(self, acquirer.send_payout(&order(self), SEND_BUDGET).await) {
             SendReply::Accepted(taken) if taken.progress == UpstreamProgress::Processing => taken,
             reply @ (SendReply::Accepted(_)
             | SendReply::Refused(_)
-            | SendReply::NotTaken(_)
+            | SendReply::NotAccepted(_)
             | SendReply::Unknown(_)) => return reply,
         };
         // The first read shows the recipient, and perhaps the outcome. A failed read loses nothing.
@@ -121,11 +121,11 @@ impl UpstreamOrder for Payout {
         }
     }
 
-    async fn apply(self, ports: &Ports, record: UpstreamPayout) -> Result<Self, Trouble> {
+    async fn apply(self, ports: &Ports, record: UpstreamPayout) -> Result<Self, StoreError> {
         sync::apply(ports, self, &record).await
     }
 
-    async fn end_refused(self, ports: &Ports, reason: &str) -> Result<Self, Trouble> {
+    async fn end_refused(self, ports: &Ports, reason: &str) -> Result<Self, StoreError> {
         let step = self.clone().fail(why(Some(reason)), ports.clock.now())?;
         match commit_step(ports, step).await {
             Ok(failed) => Ok(failed),
@@ -149,7 +149,7 @@ impl UpstreamOrder for Payout {
         self.asked(now)
     }
 
-    fn resent(self, now: Timestamp) -> Result<Self, Trouble> {
+    fn resent(self, now: Timestamp) -> Result<Self, StoreError> {
         match self.send_again(now)? {
             PayoutStep::Taken { payout, .. } | PayoutStep::AlreadyTaken(payout) => Ok(payout),
         }

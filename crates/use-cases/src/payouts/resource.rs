@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use super::steps::Steps;
 use super::sync::{judge, why};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
-use crate::upstream_result::{Earlier, UpstreamResult};
+use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
 impl StoredRecord for Payout {
     type Kind = kind::Payout;
@@ -59,15 +59,15 @@ impl KeyedResource for Payout {
         ReservationKey::PayoutExternalId(account, external_id)
     }
 
-    fn held(&self) -> Result<Money, Trouble> {
-        self.terms.gross().map_err(|error| Trouble::Internal(error.to_string()))
+    fn held(&self) -> Result<Money, StoreError> {
+        self.terms.gross().map_err(|error| StoreError::Internal(error.to_string()))
     }
 
     fn render(&self, ports: &Ports) -> Vec<u8> {
         ports.representation.payout(self)
     }
 
-    async fn send_upstream(&self, ports: &Ports, earlier: Earlier, until: Timestamp) -> Self::Reply {
+    async fn send_upstream(&self, ports: &Ports, earlier: EarlierRequests, until: Timestamp) -> Self::Reply {
         send_begun(ports, self, earlier, until).await
     }
 
@@ -76,7 +76,7 @@ impl KeyedResource for Payout {
         ports: &Ports,
         reply: &Self::Reply,
         now: Timestamp,
-    ) -> Result<Option<(Self, ChangeSet)>, Trouble> {
+    ) -> Result<Option<(Self, ChangeSet)>, StoreError> {
         let mut steps = Steps::begin(ports, decide(self, reply, now)?, now);
         if let UpstreamResult::Known(upstream) = reply {
             // Parts that came back before the reply confirmed the sending.
@@ -92,16 +92,16 @@ fn decide(payout: Payout, reply: &UpstreamResult<UpstreamPayout>, now: Timestamp
     match (reply, &payout.state) {
         (UpstreamResult::Known(upstream), _) => judge(payout, upstream, now),
         (UpstreamResult::Refused(reason), PayoutState::Pending { .. }) => payout.fail(why(Some(reason)), now),
-        (UpstreamResult::NotTaken(_), PayoutState::Pending { .. }) => payout.abandon(now),
-        (UpstreamResult::Unknown(_) | UpstreamResult::Unproven(_), PayoutState::Pending { .. }) => {
+        (UpstreamResult::NotAccepted(_), PayoutState::Pending { .. }) => payout.abandon(now),
+        (UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_), PayoutState::Pending { .. }) => {
             payout.send(None, Recipient::default(), now)
         }
         // The acquirer has shown the payout meanwhile, which outweighs a refusal.
         (
             UpstreamResult::Refused(_)
-            | UpstreamResult::NotTaken(_)
+            | UpstreamResult::NotAccepted(_)
             | UpstreamResult::Unknown(_)
-            | UpstreamResult::Unproven(_),
+            | UpstreamResult::RefusedUnproven(_),
             PayoutState::Abandoned { .. }
             | PayoutState::Processing(_)
             | PayoutState::Completed { .. }

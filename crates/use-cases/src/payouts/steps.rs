@@ -8,7 +8,7 @@ use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, ReturnedPart,
 use jiff::Timestamp;
 
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_order::StoredRecord as _;
 
 /// Steps that are decided and not yet committed.
@@ -31,19 +31,19 @@ impl Steps {
         };
         let mut change = ChangeSet::new(now);
         change.transfers = transfers;
-        change.events.extend(event.map(|kind| told(ports, &payout, kind, now)));
+        change.events.extend(event.map(|kind| upstream(ports, &payout, kind, now)));
         Self { payout, moved, change, refused: Vec::new() }
     }
 
     /// Credits every returned part that was not credited before.
-    pub(super) async fn take_back(&mut self, ports: &Ports, parts: &[ReturnedPart]) -> Result<(), Trouble> {
+    pub(super) async fn take_back(&mut self, ports: &Ports, parts: &[ReturnedPart]) -> Result<(), StoreError> {
         for part in parts {
             self.take_back_one(ports, part).await?;
         }
         Ok(())
     }
 
-    async fn take_back_one(&mut self, ports: &Ports, part: &ReturnedPart) -> Result<(), Trouble> {
+    async fn take_back_one(&mut self, ports: &Ports, part: &ReturnedPart) -> Result<(), StoreError> {
         let (id, return_id) = (self.payout.id, &part.return_id);
         let key = ReservationKey::ReturnId(return_id.clone());
         if self.change.reserve.iter().any(|reserved| reserved.key == key) {
@@ -59,7 +59,7 @@ impl Steps {
             Ok(PayoutStep::Taken { payout, transfers, event }) => {
                 self.change.reserve.push(Reservation { key, account: payout.account, owner: id.to_string() });
                 self.change.transfers.extend(transfers);
-                self.change.events.extend(event.map(|kind| told(ports, &payout, kind, self.change.at)));
+                self.change.events.extend(event.map(|kind| upstream(ports, &payout, kind, self.change.at)));
                 (self.payout, self.moved) = (payout, true);
             }
             Ok(PayoutStep::AlreadyTaken(payout)) => self.payout = payout,
@@ -94,7 +94,7 @@ impl Steps {
 }
 
 /// Returns the event about the payout after a step.
-fn told(ports: &Ports, payout: &Payout, kind: EventType, at: Timestamp) -> NewEvent {
+fn upstream(ports: &Ports, payout: &Payout, kind: EventType, at: Timestamp) -> NewEvent {
     NewEvent {
         id: EventId::new(ports.ids.next_uuid()),
         account: payout.account,

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::steps::Steps;
 use crate::ports::Ports;
-use crate::trouble::{DECISIONS, Trouble};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _};
 use crate::upstream_text::plain;
@@ -44,16 +44,16 @@ pub(crate) struct Seen {
 /// Applies the acquirer's record: the outcome and every returned part, each once, in one commit.
 ///
 /// An outcome ends the polling, so the returned parts in the same record must not be left for later.
-pub(crate) async fn apply(ports: &Ports, payout: Payout, upstream: &UpstreamPayout) -> Result<Payout, Trouble> {
+pub(crate) async fn apply(ports: &Ports, payout: Payout, upstream: &UpstreamPayout) -> Result<Payout, StoreError> {
     Ok(apply_seen(ports, payout, upstream).await?.payout)
 }
 
-async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout) -> Result<Seen, Trouble> {
+async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout) -> Result<Seen, StoreError> {
     if !payout.agrees(upstream) {
         let refused = upstream.returned.iter().map(|part| part.return_id.clone()).collect();
         return Ok(Seen { payout, refused });
     }
-    for _ in 0..DECISIONS {
+    for _ in 0..MAX_COMMIT_RETRIES {
         let now = ports.clock.now();
         let step = judge(payout.clone(), upstream, now)?;
         let mut steps = Steps::begin(ports, step, now);
@@ -66,7 +66,7 @@ async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Trouble::contended())
+    Err(StoreError::contended())
 }
 
 /// Returns the step that follows from the acquirer's record. A payout that was being sent always changes its state.

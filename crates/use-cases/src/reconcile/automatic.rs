@@ -14,7 +14,7 @@ use super::windows::{WIDEST, Windows};
 use super::{RETURNS_WITHIN, Run, infractions, name_missing, received, sent};
 use crate::ports::Ports;
 use crate::positions;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::work::WorkError;
 
 /// The part of a list before its position that is compared again: rows can appear late.
@@ -61,7 +61,7 @@ struct Pass<'a> {
     /// `true` if a window was compared to its end.
     compared: bool,
     /// The last error of the local records.
-    trouble: Option<Trouble>,
+    error: Option<StoreError>,
 }
 
 /// Compares the windows that were not compared yet, repairs safe differences, and logs the rest.
@@ -73,7 +73,7 @@ struct Pass<'a> {
 pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     infractions::follow(ports).await?;
     let now = ports.clock.now();
-    let mut pass = Pass { ports, now, done: 0, open: 0, logged: 0, compared: false, trouble: None };
+    let mut pass = Pass { ports, now, done: 0, open: 0, logged: 0, compared: false, error: None };
     let mut standings = Vec::new();
     for name in ports.acquirers.names() {
         let before = pass.open;
@@ -95,8 +95,8 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
             "not all open differences are logged; manual comparison needed"
         );
     }
-    match pass.trouble {
-        Some(trouble) if !pass.compared => Err(trouble.into()),
+    match pass.error {
+        Some(error) if !pass.compared => Err(error.into()),
         Some(_) | None => Ok(AutomaticRun { done: pass.done, standings }),
     }
 }
@@ -117,7 +117,11 @@ impl Pass<'_> {
     }
 
     /// Compares a list from its position to the present. Returns the position.
-    async fn catch_up(&mut self, of: (&AcquirerName, &dyn Acquirer), list: UpstreamList) -> Result<Timestamp, Trouble> {
+    async fn catch_up(
+        &mut self,
+        of: (&AcquirerName, &dyn Acquirer),
+        list: UpstreamList,
+    ) -> Result<Timestamp, StoreError> {
         let mut position = match self.ports.queries.find_position(of.0, list).await? {
             Some(position) => self.believed(position).await?,
             None => positions::first(self.ports, of.0, list, self.now).await?,
@@ -143,7 +147,7 @@ impl Pass<'_> {
     }
 
     /// Returns the position, or an early one in place of one that a wrong clock wrote.
-    async fn believed(&self, position: PollPosition) -> Result<PollPosition, Trouble> {
+    async fn believed(&self, position: PollPosition) -> Result<PollPosition, StoreError> {
         if position.seen_until <= forward(self.now, OVERLAP) {
             return Ok(position);
         }
@@ -154,7 +158,7 @@ impl Pass<'_> {
 
     /// Compares the next day of sending for returned payouts. After the present, the oldest day is next. A day that
     /// cannot be read waits for the next round, so that it does not delay the other days.
-    async fn look_for_returns(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Result<(), Trouble> {
+    async fn look_for_returns(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Result<(), StoreError> {
         let oldest = day(back(self.now, RETURNS_WITHIN));
         let position = match self.ports.queries.find_position(of.0, UpstreamList::Returns).await? {
             Some(position) => position,
@@ -183,9 +187,9 @@ impl Pass<'_> {
             // A separate worker follows infractions.
             UpstreamList::Infractions => Ok(()),
         };
-        if let Err(trouble) = compared {
-            findings.cannot_read(name, format!("our own records: {trouble}"));
-            self.trouble = Some(trouble);
+        if let Err(error) = compared {
+            findings.cannot_read(name, format!("our own records: {error}"));
+            self.error = Some(error);
         } else {
             self.compared = true;
         }
@@ -202,14 +206,14 @@ impl Pass<'_> {
         let mut findings = Findings::default();
         let named = name_missing(&run, &mut findings).await;
         self.note(&findings.into_report());
-        self.trouble = named.err().or(self.trouble.take());
+        self.error = named.err().or(self.error.take());
     }
 
-    fn or_trouble<T>(&mut self, name: &AcquirerName, result: Result<T, Trouble>) -> Option<T> {
+    fn or_trouble<T>(&mut self, name: &AcquirerName, result: Result<T, StoreError>) -> Option<T> {
         result
-            .map_err(|trouble| {
-                cannot_read(name, &format!("our own records: {trouble}"));
-                self.trouble = Some(trouble);
+            .map_err(|error| {
+                cannot_read(name, &format!("our own records: {error}"));
+                self.error = Some(error);
             })
             .ok()
     }

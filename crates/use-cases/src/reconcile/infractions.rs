@@ -11,11 +11,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Run;
 use super::report::{Difference, DifferenceKind};
+use crate::infractions::med_returns::{one_is_on_its_way, taken_at, taken_back};
 use crate::infractions::poll;
-use crate::infractions::returns::{one_is_on_its_way, taken_at, taken_back};
 use crate::infractions::sync::{Applied, SyncError, find};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::work::WorkError;
 
 /// A return by an acquirer must appear here within this time; younger returns are not differences yet. The recent part
@@ -35,7 +35,7 @@ pub(super) async fn compare(
     name: &AcquirerName,
     charge: &Charge,
     payment: &UpstreamPayment,
-) -> Result<Option<Difference>, Trouble> {
+) -> Result<Option<Difference>, StoreError> {
     let pix = &payment.end_to_end_id;
     let theirs = taken_back(&payment.returns)?;
     // The charge does not show the lost part of money that was paid beyond its amount.
@@ -57,7 +57,7 @@ pub(super) async fn compare(
                 // The return is in process.
                 return Ok(None);
             }
-            ours = ours.checked_add(returned).map_err(|error| Trouble::Internal(error.to_string()))?;
+            ours = ours.checked_add(returned).map_err(|error| StoreError::Internal(error.to_string()))?;
         }
     }
     // An open infraction may just have been lost at the acquirer.
@@ -80,19 +80,19 @@ pub(super) async fn compare(
 
 /// Looks up the known infractions on a Pix, even outside the span that was read. Returns whether one changed or is
 /// about to change.
-async fn follow_known(run: &Run<'_>, name: &AcquirerName, infractions: &[Infraction]) -> Result<bool, Trouble> {
+async fn follow_known(run: &Run<'_>, name: &AcquirerName, infractions: &[Infraction]) -> Result<bool, StoreError> {
     let named = infractions.iter().map(|infraction| infraction.upstream_id.as_str()).collect::<BTreeSet<_>>();
     let mut moves = false;
     for id in named {
         moves |= match find(run.ports, name, id).await {
             Ok(Some(Applied::Stands { changed, .. })) => changed,
-            Ok(Some(Applied::NotYet)) => true,
-            Ok(Some(Applied::NotOurs | Applied::NotBelieved) | None) => false,
+            Ok(Some(Applied::Deferred)) => true,
+            Ok(Some(Applied::UnknownPix | Applied::Rejected) | None) => false,
             Err(SyncError::Upstream(error)) => {
                 tracing::warn!(acquirer = %name, upstream = id, %error, "an infraction could not be looked up for its difference");
                 false
             }
-            Err(SyncError::Store(trouble)) => return Err(trouble),
+            Err(SyncError::Store(error)) => return Err(error),
         };
     }
     Ok(moves)

@@ -22,7 +22,7 @@ use cais_ports::QueryError;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use report::Findings;
 use windows::Windows;
 
@@ -63,16 +63,16 @@ impl Run<'_> {
 /// Every readable acquirer is compared, whatever fails for the others or for the local records of them.
 ///
 /// # Errors
-/// [`Trouble`] if the local records cannot be read and no row was compared.
+/// [`StoreError`] if the local records cannot be read and no row was compared.
 pub async fn run(
     ports: &Ports,
     from: Timestamp,
     until: Timestamp,
     repair: bool,
     progress: &(dyn Fn(Progress) + Send + Sync),
-) -> Result<Report, Trouble> {
+) -> Result<Report, StoreError> {
     let run = Run { ports, from, until, repair, progress, names: ports.acquirers.names() };
-    let (mut findings, mut trouble) = (Findings::default(), None);
+    let (mut findings, mut last_error) = (Findings::default(), None);
     for name in &run.names {
         let Some(acquirer) = ports.acquirers.named(name) else {
             findings.cannot_read(name, "it is not configured".to_owned());
@@ -85,23 +85,23 @@ pub async fn run(
         }
         for error in compared.into_iter().filter_map(Result::err) {
             findings.cannot_read(name, format!("our own records: {error}"));
-            trouble = Some(error);
+            last_error = Some(error);
         }
     }
     if let Err(error) = name_missing(&run, &mut findings).await {
         for name in &run.names {
             findings.cannot_read(name, format!("our own records, of which other acquirers there are: {error}"));
         }
-        trouble = Some(error);
+        last_error = Some(error);
     }
-    match trouble {
-        Some(trouble) if findings.is_empty() => Err(trouble),
+    match last_error {
+        Some(error) if findings.is_empty() => Err(error),
         Some(_) | None => Ok(findings.into_report()),
     }
 }
 
 /// Adds the acquirers that received or sent a Pix and are no longer configured.
-async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), Trouble> {
+async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), StoreError> {
     let mut windows = Windows::new(run.from, run.until);
     while let Some((from, until)) = windows.current() {
         let names = match run.ports.queries.find_acquirers(from, until).await {

@@ -16,7 +16,7 @@ use super::returns;
 use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
 use super::{LIST_BUDGET, LOOK_BUDGET, Run};
 use crate::charges::sync::refresh;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::work::AT_ONCE;
 
 /// The number of local payments in one read. The number is high, because a store may scan the whole window for each
@@ -32,13 +32,13 @@ pub(super) async fn compare(
     name: &AcquirerName,
     acquirer: &dyn Acquirer,
     findings: &mut Findings,
-) -> Result<(), Trouble> {
+) -> Result<(), StoreError> {
     let mut windows = Windows::new(run.from, run.until);
     let (mut pages, mut done) = (Pages::new(), 0);
     while let Some(window) = windows.current() {
         // A window with too many local records, or too slow a read, is divided.
         let (mut credited, whole) = match credited(run, name, window).await {
-            Err(Trouble::Unavailable(_)) if windows.narrow() => continue,
+            Err(StoreError::Unavailable(_)) if windows.narrow() => continue,
             known => known?,
         };
         if !whole && windows.narrow() {
@@ -95,7 +95,7 @@ async fn credited(
     run: &Run<'_>,
     name: &AcquirerName,
     (from, until): (Timestamp, Timestamp),
-) -> Result<(Credited, bool), Trouble> {
+) -> Result<(Credited, bool), StoreError> {
     let (mut credited, mut after) = (Credited::new(), None);
     loop {
         let some = run.ports.queries.list_payments_between(name, from, until, after, AT_A_TIME).await?;
@@ -114,7 +114,7 @@ async fn judge(
     name: &AcquirerName,
     row: ReceivedPix,
     known: Option<CreditedPayment>,
-) -> Result<Finding, Trouble> {
+) -> Result<Finding, StoreError> {
     let difference = |kind, charge: Option<&Charge>, ours: Option<String>| Difference {
         kind,
         acquirer: name.clone(),
@@ -169,14 +169,14 @@ async fn credit(
     name: &AcquirerName,
     charge: &Charge,
     end_to_end_id: &EndToEndId,
-) -> Result<bool, Trouble> {
+) -> Result<bool, StoreError> {
     if let Err(error) = refresh(run.ports, charge.clone(), name, LOOK_BUDGET).await {
         tracing::warn!(charge = %charge.id, %end_to_end_id, %error, "a missed payment could not be credited yet");
     }
     Ok(owner(run, end_to_end_id).await? == Some(charge.id.to_string()))
 }
 
-async fn owner(run: &Run<'_>, end_to_end_id: &EndToEndId) -> Result<Option<String>, Trouble> {
+async fn owner(run: &Run<'_>, end_to_end_id: &EndToEndId) -> Result<Option<String>, StoreError> {
     let key = ReservationKey::EndToEndId(end_to_end_id.clone());
     Ok(run.ports.queries.find_owner(&key).await?)
 }

@@ -9,7 +9,7 @@ use cais_ports::{PageRequest, ReturnNature, UpstreamPayment, UpstreamProgress, U
 use super::report::{Difference, DifferenceKind, Finding, wide};
 use super::{LOOK_BUDGET, Run, infractions};
 use crate::refunds::sync::{apply, look, of_return};
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// The number of refunds of one charge in one read.
 const AT_A_TIME: u32 = 200;
@@ -22,7 +22,7 @@ pub(super) async fn compare(
     name: &AcquirerName,
     charge: &Charge,
     payment: &UpstreamPayment,
-) -> Result<Finding, Trouble> {
+) -> Result<Finding, StoreError> {
     let mut finding = Finding { refunds: wide(payment.returns.len()), ..Finding::default() };
     finding.differences.extend(infractions::compare(run, name, charge, payment).await?);
     for upstream in payment.returns.iter().filter(|upstream| upstream.nature == ReturnNature::Ordinary) {
@@ -65,7 +65,7 @@ pub(super) async fn compare(
 }
 
 /// Looks up a completed refund at the acquirer that is missing among the returns of its Pix.
-async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Result<(), Trouble> {
+async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Result<(), StoreError> {
     match look(run.ports, &refund, LOOK_BUDGET).await {
         Ok(Some(upstream)) => finding.differences.extend(settle(run, refund, upstream).await?),
         Ok(None) => finding.differences.push(difference(DifferenceKind::RefundOutcome, &refund, None)),
@@ -75,7 +75,7 @@ async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Resu
 }
 
 /// Returns the difference between a refund and its acquirer's record. Refreshes an open refund if the run repairs.
-async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result<Option<Difference>, Trouble> {
+async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result<Option<Difference>, StoreError> {
     if agrees(&refund, &listed) {
         return Ok(None);
     }
@@ -95,8 +95,8 @@ async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result
     if open && run.repair {
         let after = match apply(run.ports, refund.clone(), upstream.clone()).await {
             Ok(after) => after,
-            Err(trouble) => {
-                tracing::warn!(refund = %refund.id, %trouble, "a refund could not be made to agree with its acquirer yet");
+            Err(error) => {
+                tracing::warn!(refund = %refund.id, %error, "a refund could not be made to agree with its acquirer yet");
                 refund
             }
         };
@@ -165,7 +165,7 @@ pub(super) async fn all_went_back(
     charge: Option<&Charge>,
     name: &AcquirerName,
     payment: &UpstreamPayment,
-) -> Result<bool, Trouble> {
+) -> Result<bool, StoreError> {
     let mut foreign = Money::ZERO;
     for upstream in payment.returns.iter().filter(|upstream| moves(upstream)) {
         let ours = match charge {
@@ -173,7 +173,7 @@ pub(super) async fn all_went_back(
             None => None,
         };
         if ours.is_none() {
-            foreign = foreign.checked_add(upstream.amount).map_err(|error| Trouble::Internal(error.to_string()))?;
+            foreign = foreign.checked_add(upstream.amount).map_err(|error| StoreError::Internal(error.to_string()))?;
         }
     }
     Ok(foreign >= payment.amount)

@@ -15,7 +15,7 @@ use super::report::{Difference, DifferenceKind, Finding, Findings, wide};
 use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
 use super::{LIST_BUDGET, LOOK_BUDGET, RETURNS_WITHIN, Run};
 use crate::payouts::sync::refresh;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::work::AT_ONCE;
 
 /// The number of payouts in one read.
@@ -30,13 +30,13 @@ pub(super) async fn compare(
     name: &AcquirerName,
     acquirer: &dyn Acquirer,
     findings: &mut Findings,
-) -> Result<(), Trouble> {
+) -> Result<(), StoreError> {
     let mut windows = Windows::new(run.from, run.until);
     let (mut pages, mut done) = (Pages::new(), 0);
     while let Some(window) = windows.current() {
         // A window with too many local records, or too slow a read, is divided.
         let (mut ours, whole) = match ours(run, name, window).await {
-            Err(Trouble::Unavailable(_)) if windows.narrow() => continue,
+            Err(StoreError::Unavailable(_)) if windows.narrow() => continue,
             known => known?,
         };
         if !whole && windows.narrow() {
@@ -97,7 +97,7 @@ pub(super) async fn compare_returns(
     name: &AcquirerName,
     acquirer: &dyn Acquirer,
     findings: &mut Findings,
-) -> Result<(), Trouble> {
+) -> Result<(), StoreError> {
     let oldest = run.from.saturating_sub(RETURNS_WITHIN).unwrap_or(Timestamp::MIN);
     let mut windows = Windows::new(oldest, run.from);
     let mut pages = Pages::new();
@@ -144,7 +144,7 @@ async fn judge_returns(
     name: &AcquirerName,
     acquirer: &dyn Acquirer,
     row: UpstreamPayout,
-) -> Result<Finding, Trouble> {
+) -> Result<Finding, StoreError> {
     match run.ports.queries.find_payout_by_instruction_id(&row.instruction_id).await? {
         Some(payout) if payout.state.acquirer() == name => settle(run, acquirer, payout, row).await.map(Finding::from),
         Some(_) | None => Ok(Finding::default()),
@@ -156,7 +156,7 @@ async fn ours(
     run: &Run<'_>,
     name: &AcquirerName,
     (from, until): (Timestamp, Timestamp),
-) -> Result<(Ours, bool), Trouble> {
+) -> Result<(Ours, bool), StoreError> {
     let (mut ours, mut after) = (Ours::new(), None);
     loop {
         let some = run.ports.queries.list_payouts_between(name, from, until, after, AT_A_TIME).await?;
@@ -176,7 +176,7 @@ async fn judge(
     acquirer: &dyn Acquirer,
     row: UpstreamPayout,
     known: Option<Payout>,
-) -> Result<Finding, Trouble> {
+) -> Result<Finding, StoreError> {
     let known = match known {
         Some(payout) => Some(payout),
         None => run.ports.queries.find_payout_by_instruction_id(&row.instruction_id).await?,
@@ -204,7 +204,7 @@ async fn settle(
     acquirer: &dyn Acquirer,
     payout: Payout,
     listed: UpstreamPayout,
-) -> Result<Option<Difference>, Trouble> {
+) -> Result<Option<Difference>, StoreError> {
     if agrees(&payout, &listed)? {
         return Ok(None);
     }
@@ -244,7 +244,7 @@ async fn not_listed(
     acquirer: &dyn Acquirer,
     ours: Ours,
     findings: &mut Findings,
-) -> Result<(), Trouble> {
+) -> Result<(), StoreError> {
     let missing: Vec<Payout> = ours.into_values().filter(|payout| should_be_known(run, payout)).collect();
     if missing.len() > MAX_LOOKS {
         findings.cannot_read(name, format!("{} payouts are not in its list: not all are looked up", missing.len()));
@@ -265,7 +265,7 @@ fn should_be_known(run: &Run<'_>, payout: &Payout) -> bool {
     known && payout.state.sent().is_some_and(|sent| !run.is_young(sent.at))
 }
 
-async fn look(run: &Run<'_>, acquirer: &dyn Acquirer, payout: Payout) -> Result<Finding, Trouble> {
+async fn look(run: &Run<'_>, acquirer: &dyn Acquirer, payout: Payout) -> Result<Finding, StoreError> {
     match acquirer.find_payout(&payout.instruction_id(), LOOK_BUDGET).await {
         Ok(Some(upstream)) => settle(run, acquirer, payout, upstream).await.map(Finding::from),
         Ok(None) => Ok(Finding::from(Some(difference(DifferenceKind::PayoutNotListed, &payout, None)))),
@@ -280,7 +280,7 @@ fn is_open(payout: &Payout) -> bool {
     }
 }
 
-fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> Result<bool, Trouble> {
+fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> Result<bool, StoreError> {
     let arrived = !upstream.returned.is_empty();
     let outcome = match (payout.state.status(), &upstream.progress) {
         (PayoutStatus::Pending | PayoutStatus::Processing, UpstreamProgress::Processing) => !arrived,
@@ -300,10 +300,10 @@ fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> Result<bool, Trouble> {
     Ok(outcome && payout.terms.amount == upstream.amount && payout.returned == came_back(upstream)?)
 }
 
-fn came_back(upstream: &UpstreamPayout) -> Result<Money, Trouble> {
+fn came_back(upstream: &UpstreamPayout) -> Result<Money, StoreError> {
     let parts = upstream.returned.iter().map(|part| part.amount);
     Money::sum(parts)
-        .map_err(|error| Trouble::Internal(format!("what came back of {}: {error}", upstream.instruction_id)))
+        .map_err(|error| StoreError::Internal(format!("what came back of {}: {error}", upstream.instruction_id)))
 }
 
 fn difference(kind: DifferenceKind, payout: &Payout, theirs: Option<String>) -> Difference {

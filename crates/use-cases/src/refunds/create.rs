@@ -11,15 +11,15 @@ use cais_domain::infraction::Infraction;
 use cais_domain::money::Money;
 use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundError, RefundStep, Refundable};
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, ClaimRef, Fingerprint, Write};
+use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Write};
 use jiff::Timestamp;
 
 use super::decide::charge_of;
-use crate::answer::Answer;
 use crate::charges::fetch::{ChargeName, FetchError, find};
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::response::Response;
+use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
 
 /// A call to refund a charge, already read and within the contract's limits.
@@ -100,7 +100,7 @@ pub type CreateRefundError = CreateError<RefundRefusal>;
 /// # Errors
 /// [`CreateRefundError`]. A known key comes first, then what the account may do, an external id that has an owner, and the state of
 /// the charge.
-pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Answer, CreateRefundError> {
+pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Response, CreateRefundError> {
     upstream_order::create(ports, &command).await
 }
 
@@ -109,7 +109,7 @@ impl CreateCommand for CreateRefund {
     type Refusal = RefundRefusal;
 
     fn request(&self) -> IdempotentRequest {
-        let name = ClaimRef { account: self.account.id, key: self.key.clone() };
+        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
         IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
     }
 
@@ -128,7 +128,7 @@ impl CreateCommand for CreateRefund {
         };
         let now = ports.clock.now();
         let step = if let Some(pix) = &self.end_to_end_id {
-            let payment = ports.queries.find_payment(charge.account, pix).await.map_err(Trouble::from)?;
+            let payment = ports.queries.find_payment(charge.account, pix).await.map_err(StoreError::from)?;
             let payment = payment.filter(|payment| payment.charge == charge.id);
             let payment = payment.ok_or(CreateError::Refused(RefundRefusal::NoSuchPayment))?;
             let infractions = infractions_of(ports, &charge, pix).await?;
@@ -153,9 +153,9 @@ impl CreateCommand for CreateRefund {
         self.account.permit_write()?;
         let charge = charge_of(ports, &abandoned).await?;
         let pix = &abandoned.end_to_end_id;
-        let payment = ports.queries.find_payment(abandoned.account, pix).await.map_err(Trouble::from)?;
+        let payment = ports.queries.find_payment(abandoned.account, pix).await.map_err(StoreError::from)?;
         let payment =
-            payment.ok_or_else(|| Trouble::Internal(format!("{}: its payment {pix} is not there", abandoned.id)))?;
+            payment.ok_or_else(|| StoreError::Internal(format!("{}: its payment {pix} is not there", abandoned.id)))?;
         let infractions = infractions_of(ports, &charge, pix).await?;
         let refundable = Refundable { payment: &payment, infractions: &infractions };
         let now = ports.clock.now();
@@ -189,14 +189,14 @@ async fn locate(ports: &Ports, command: &CreateRefund) -> Result<Charge, CreateR
     let found = find(ports, command.account.id, &command.charge).await;
     match (found, &command.charge, &command.end_to_end_id) {
         (Err(FetchError::NotFound), ChargeName::Id(id), Some(_)) => {
-            let charge = ports.queries.find_charge(command.account.id, *id).await.map_err(Trouble::from)?;
+            let charge = ports.queries.find_charge(command.account.id, *id).await.map_err(StoreError::from)?;
             charge.ok_or(CreateError::Refused(RefundRefusal::NotFound))
         }
         (found, _, _) => Ok(found?),
     }
 }
 
-async fn infractions_of(ports: &Ports, charge: &Charge, pix: &EndToEndId) -> Result<Vec<Infraction>, Trouble> {
+async fn infractions_of(ports: &Ports, charge: &Charge, pix: &EndToEndId) -> Result<Vec<Infraction>, StoreError> {
     Ok(ports.queries.list_infractions_of_pix(charge.account, pix).await?)
 }
 
@@ -212,12 +212,12 @@ fn opened(step: RefundChange, record: Write, now: Timestamp) -> Opened<Refund> {
 /// Returns the acquirer that received the Pix which paid the charge; `None` while the charge is not paid. The acquirer that
 /// issued the charge may be another: a duplicate charge at a second acquirer may have been paid, and only the acquirer that
 /// has the money can return it.
-async fn receiver(ports: &Ports, charge: &Charge) -> Result<Option<AcquirerName>, Trouble> {
+async fn receiver(ports: &Ports, charge: &Charge) -> Result<Option<AcquirerName>, StoreError> {
     let Some(settlement) = charge.state.settlement() else { return Ok(None) };
     let pix = &settlement.end_to_end_id;
     match ports.queries.find_payment(charge.account, pix).await? {
         Some(credit) => Ok(Some(credit.payment.acquirer)),
-        None => Err(Trouble::Internal(format!("{} was paid by {pix}, and there is no such payment", charge.id))),
+        None => Err(StoreError::Internal(format!("{} was paid by {pix}, and there is no such payment", charge.id))),
     }
 }
 

@@ -8,9 +8,9 @@ use cais_domain::refund::{Refund, RefundChange, RefundError, RefundStatus, Refun
 use cais_ports::{ChangeSet, NewEvent, UpstreamProgress, UpstreamReturn, Write, alerts};
 use jiff::Timestamp;
 
-use crate::infractions::freed;
+use crate::infractions::redistribute;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_order::StoredRecord as _;
 use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
@@ -36,13 +36,13 @@ pub(super) fn decide(
                 }
             }
         }
-        UpstreamResult::Unknown(_) | UpstreamResult::Unproven(_) => refund.send(None, now),
+        UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => refund.send(None, now),
         // The acquirer has shown the refund meanwhile, which outweighs a refusal.
         UpstreamResult::Refused(_) if refund.state.status() != RefundStatus::Pending => {
             Ok(RefundStep::AlreadyTaken(Box::new(refund)))
         }
         UpstreamResult::Refused(reason) => refund.fail(charge, plain(reason), now),
-        UpstreamResult::NotTaken(_) => refund.abandon(charge, now),
+        UpstreamResult::NotAccepted(_) => refund.abandon(charge, now),
     }
 }
 
@@ -64,9 +64,9 @@ pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>)
             ) => true,
         },
         UpstreamResult::Refused(_)
-        | UpstreamResult::NotTaken(_)
+        | UpstreamResult::NotAccepted(_)
         | UpstreamResult::Unknown(_)
-        | UpstreamResult::Unproven(_) => false,
+        | UpstreamResult::RefusedUnproven(_) => false,
     };
     if contradicts {
         tracing::error!(
@@ -77,7 +77,7 @@ pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>)
 }
 
 /// Returns all changes of the step. Money of a disputed Pix that the step releases is blocked in the same commit.
-pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> Result<ChangeSet, Trouble> {
+pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> Result<ChangeSet, StoreError> {
     let mut change = ChangeSet::new(now);
     change.writes.push(step.refund.update());
     change.transfers.clone_from(&step.transfers);
@@ -97,27 +97,27 @@ pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestam
     if let Some(charge) = &step.charge {
         change.writes.push(Write::UpdateCharge(Box::new(charge.clone())));
         if let Some(kind) = step.charge_event {
-            let told = event(kind, charge.id.to_string(), ports.representation.charge(charge));
-            change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..told });
+            let upstream = event(kind, charge.id.to_string(), ports.representation.charge(charge));
+            change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..upstream });
         }
         let beyond = match step.refund.state.status() {
             RefundStatus::Abandoned | RefundStatus::Failed => step.refund.beyond().map_err(ChargeError::from)?,
             RefundStatus::Pending | RefundStatus::Processing | RefundStatus::Completed => Money::ZERO,
         };
-        freed::hold(ports, charge, (&step.refund.end_to_end_id, beyond), &mut change).await?;
+        redistribute::hold(ports, charge, (&step.refund.end_to_end_id, beyond), &mut change).await?;
     }
     Ok(change)
 }
 
 /// Checks an error of the domain rules. The error is expected if the refund changed between its read and the read of
 /// its charge. Every other error is returned.
-pub(super) async fn unless_outdated(ports: &Ports, refund: &Refund, error: RefundError) -> Result<(), Trouble> {
+pub(super) async fn unless_outdated(ports: &Ports, refund: &Refund, error: RefundError) -> Result<(), StoreError> {
     let fresh = refund.reread(ports).await?;
-    if fresh.version == refund.version { Err(Trouble::Internal(format!("{}: {error}", refund.id))) } else { Ok(()) }
+    if fresh.version == refund.version { Err(StoreError::Internal(format!("{}: {error}", refund.id))) } else { Ok(()) }
 }
 
 /// Returns the charge of the refund.
-pub(super) async fn charge_of(ports: &Ports, refund: &Refund) -> Result<Charge, Trouble> {
+pub(super) async fn charge_of(ports: &Ports, refund: &Refund) -> Result<Charge, StoreError> {
     let found = ports.queries.find_charge(refund.account, refund.charge).await?;
-    found.ok_or_else(|| Trouble::Internal(format!("{}: its charge {} is not there", refund.id, refund.charge)))
+    found.ok_or_else(|| StoreError::Internal(format!("{}: its charge {} is not there", refund.id, refund.charge)))
 }

@@ -11,8 +11,8 @@ use super::sync::refresh;
 use crate::charges::fetch::{ChargeName, find};
 use crate::ports::Ports;
 use crate::statement::ListError;
+use crate::store_error::StoreError;
 use crate::sync_gate::SyncGate;
-use crate::trouble::Trouble;
 use crate::upstream_order::FetchError;
 
 /// The number of refunds of a page that are refreshed, all at once, newest first. The poller follows the others.
@@ -42,8 +42,11 @@ pub async fn list(
 ) -> Result<Page<Refund>, ListRefundsError> {
     let charge = find::<Charge>(ports, account, charge).await?.id;
     if let Some(cursor) = page.starting_after {
-        let known =
-            ports.queries.find_refund(account, cursor).await.map_err(|error| ListError::from(Trouble::from(error)))?;
+        let known = ports
+            .queries
+            .find_refund(account, cursor)
+            .await
+            .map_err(|error| ListError::from(StoreError::from(error)))?;
         if !known.is_some_and(|refund| refund.charge == charge && refund.is_visible()) {
             return Err(ListError::UnknownCursor.into());
         }
@@ -52,7 +55,7 @@ pub async fn list(
         .queries
         .list_refunds(account, charge, page)
         .await
-        .map_err(|error| ListError::from(Trouble::from(error)))?;
+        .map_err(|error| ListError::from(StoreError::from(error)))?;
     let now = ports.clock.now();
     let open = page
         .rows

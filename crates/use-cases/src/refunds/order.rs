@@ -10,9 +10,9 @@ use jiff::Timestamp;
 
 use super::sync;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, believed};
-use crate::upstream_result::{Earlier, Evidence, SendReply};
+use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
 /// Time for sending, of the 10 s within which a POST answers.
@@ -27,7 +27,7 @@ impl UpstreamOrder for Refund {
         &self.acquirer
     }
 
-    async fn request(&self, _: &Ports, acquirer: &dyn Acquirer, _: Earlier) -> SendReply<UpstreamReturn> {
+    async fn request(&self, _: &Ports, acquirer: &dyn Acquirer, _: EarlierRequests) -> SendReply<UpstreamReturn> {
         accepted(self, acquirer.send_refund(&order(self), SEND_BUDGET).await)
     }
 
@@ -79,11 +79,11 @@ impl UpstreamOrder for Refund {
         }
     }
 
-    async fn apply(self, ports: &Ports, record: UpstreamReturn) -> Result<Self, Trouble> {
+    async fn apply(self, ports: &Ports, record: UpstreamReturn) -> Result<Self, StoreError> {
         sync::apply(ports, self, record).await
     }
 
-    async fn end_refused(self, ports: &Ports, reason: &str) -> Result<Self, Trouble> {
+    async fn end_refused(self, ports: &Ports, reason: &str) -> Result<Self, StoreError> {
         sync::end(ports, self, reason).await
     }
 
@@ -101,8 +101,8 @@ impl UpstreamOrder for Refund {
         self.asked(now)
     }
 
-    fn resent(self, now: Timestamp) -> Result<Self, Trouble> {
-        match self.send_again(now).map_err(|error| Trouble::Internal(error.to_string()))? {
+    fn resent(self, now: Timestamp) -> Result<Self, StoreError> {
+        match self.send_again(now).map_err(|error| StoreError::Internal(error.to_string()))? {
             RefundStep::Taken(step) => Ok(step.refund),
             RefundStep::AlreadyTaken(refund) => Ok(*refund),
         }

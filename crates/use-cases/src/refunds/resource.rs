@@ -9,9 +9,9 @@ use jiff::Timestamp;
 
 use super::decide::{change_set, charge_of, complain, decide, unless_outdated};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
-use crate::upstream_result::{Earlier, UpstreamResult};
+use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
 impl StoredRecord for Refund {
     type Kind = kind::Refund;
@@ -60,7 +60,7 @@ impl KeyedResource for Refund {
         ReservationKey::RefundExternalId(account, external_id)
     }
 
-    fn held(&self) -> Result<Money, Trouble> {
+    fn held(&self) -> Result<Money, StoreError> {
         Ok(self.amount)
     }
 
@@ -68,7 +68,7 @@ impl KeyedResource for Refund {
         ports.representation.refund(self)
     }
 
-    async fn send_upstream(&self, ports: &Ports, earlier: Earlier, until: Timestamp) -> Self::Reply {
+    async fn send_upstream(&self, ports: &Ports, earlier: EarlierRequests, until: Timestamp) -> Self::Reply {
         send_begun(ports, self, earlier, until).await
     }
 
@@ -77,7 +77,7 @@ impl KeyedResource for Refund {
         ports: &Ports,
         reply: &Self::Reply,
         now: Timestamp,
-    ) -> Result<Option<(Self, ChangeSet)>, Trouble> {
+    ) -> Result<Option<(Self, ChangeSet)>, StoreError> {
         let charge = charge_of(ports, &self).await?;
         match decide(self.clone(), charge, reply, now) {
             Ok(RefundStep::Taken(step)) => {

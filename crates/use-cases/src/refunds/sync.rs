@@ -10,7 +10,7 @@ use cais_ports::{AcquirerError, CommitError, UpstreamReturn};
 
 use super::decide::{change_set, charge_of, unless_outdated};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{KeyedResource as _, StoredRecord as _, UpstreamOrder as _};
 use crate::upstream_result::UpstreamResult;
@@ -33,7 +33,7 @@ pub(crate) async fn look(
 
 /// Applies the acquirer's record, with the charge in the same commit. A record that contradicts a known outcome changes
 /// nothing.
-pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamReturn) -> Result<Refund, Trouble> {
+pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamReturn) -> Result<Refund, StoreError> {
     if !refund.agrees(&upstream) {
         return Ok(refund);
     }
@@ -51,12 +51,12 @@ pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamR
         }
         refund = refund.reread(ports).await?;
     }
-    Err(Trouble::contended())
+    Err(StoreError::contended())
 }
 
 /// Ends a refund that its acquirer refuses and does not have. The whole amount is released. `refund` must be unchanged
 /// since its sending.
-pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<Refund, Trouble> {
+pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<Refund, StoreError> {
     for _ in 0..Refund::MAX_PASSES {
         let charge = charge_of(ports, &refund).await?;
         let now = ports.clock.now();
@@ -80,7 +80,7 @@ pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<R
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Trouble::contended())
+    Err(StoreError::contended())
 }
 
 /// Returns the refund to which a return of a received Pix belongs. `None`: the return has no refund of this service.
@@ -89,7 +89,7 @@ pub(crate) async fn of_return(
     charge: &Charge,
     (acquirer, end_to_end_id): (&AcquirerName, &EndToEndId),
     upstream: &UpstreamReturn,
-) -> Result<Option<Refund>, Trouble> {
+) -> Result<Option<Refund>, StoreError> {
     let Some(id) = upstream.refund() else { return Ok(None) };
     let found = ports.queries.find_refund(charge.account, id).await?;
     Ok(found.filter(|refund| {

@@ -2,14 +2,14 @@
 //! died is taken over.
 
 use cais_domain::ids::{Id, RequestId};
-use cais_ports::{ChangeSet, Claim, CommitError, Reservation, ReservationKey};
+use cais_ports::{ChangeSet, CommitError, IdempotencyRecord, Reservation, ReservationKey};
 
 use super::keyed::{KeyedResource, Opened, Standing};
-use crate::answer::{Answer, CREATED};
 use crate::idempotency::{RequestLease, of_the_other};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
-use crate::upstream_result::Earlier;
+use crate::response::{CREATED, Response};
+use crate::store_error::StoreError;
+use crate::upstream_result::EarlierRequests;
 
 /// A creation after commit 1, and the right to finish it.
 #[derive(Debug, Clone)]
@@ -19,14 +19,14 @@ pub(super) struct Creation<T> {
     /// The lease of the key.
     pub lease: RequestLease,
     /// The requests that an earlier process may have sent.
-    pub earlier: Earlier,
+    pub earlier: EarlierRequests,
 }
 
 /// The end of a creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The resource is visible, and this is the response from now on.
-    Answered(Answer),
+    Answered(Response),
     /// No acquirer took the order: everything is given back, nothing is visible, and the external id is free again.
     Abandoned,
     /// An acquirer may have the order. A worker or a repeat resumes the creation.
@@ -36,7 +36,7 @@ pub(super) enum Outcome {
 }
 
 /// Sends a begun resource and commits the outcome.
-pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation<T>) -> Result<Outcome, Trouble> {
+pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation<T>) -> Result<Outcome, StoreError> {
     let Creation { mut resource, lease, earlier } = creation;
     let reply = match resource.standing() {
         Standing::Begun => Some(resource.send_upstream(ports, earlier, lease.until).await),
@@ -64,7 +64,7 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
         let (outcome, claim) = match after.standing() {
             Standing::Visible => {
                 let body = after.render(ports);
-                (Outcome::Answered(Answer::fresh(CREATED, body.clone())), lease.answers(CREATED, body))
+                (Outcome::Answered(Response::fresh(CREATED, body.clone())), lease.answers(CREATED, body))
             }
             Standing::Abandoned => {
                 change.unreserve.extend(external_id_key(&after));
@@ -89,12 +89,12 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Trouble::contended())
+    Err(StoreError::contended())
 }
 
 /// Reads the resource that is created under a key.
-pub(super) async fn load<T: KeyedResource>(ports: &Ports, claim: &Claim) -> Result<T, Trouble> {
-    let unreadable = |error: String| Trouble::Internal(format!("claim of {}: {error}", claim.resource));
+pub(super) async fn load<T: KeyedResource>(ports: &Ports, claim: &IdempotencyRecord) -> Result<T, StoreError> {
+    let unreadable = |error: String| StoreError::Internal(format!("claim of {}: {error}", claim.resource));
     let id = Id::<T::Kind>::parse(&claim.resource).map_err(|error| unreadable(error.to_string()))?;
     let found = T::find(ports, claim.name.account, id).await?;
     found.ok_or_else(|| unreadable("its resource does not exist".to_owned()))
@@ -106,18 +106,18 @@ pub(super) async fn load<T: KeyedResource>(ports: &Ports, claim: &Claim) -> Resu
 /// with `Stale`.
 pub(super) async fn take_over<T: KeyedResource>(
     ports: &Ports,
-    claim: &Claim,
+    claim: &IdempotencyRecord,
     request: RequestId,
     (resource, opened): (T, Option<Opened<T>>),
 ) -> Result<Creation<T>, CommitError> {
     // No acquirer has what was abandoned: sending it is a first time again.
-    let earlier = if opened.is_some() { Earlier::None } else { Earlier::InFlight };
+    let earlier = if opened.is_some() { EarlierRequests::None } else { EarlierRequests::InFlight };
     let Opened { resource, mut change } = opened.unwrap_or_else(|| {
         let mut change = ChangeSet::new(ports.clock.now());
         change.writes.push(resource.update());
         Opened { resource, change }
     });
-    if earlier == Earlier::None {
+    if earlier == EarlierRequests::None {
         change.reserve.extend(reservation(&resource));
     }
     let (retake, lease) = RequestLease::taken_over(claim, request, change.at);
@@ -129,7 +129,7 @@ pub(super) async fn take_over<T: KeyedResource>(
 /// Finishes a creation that no process is at work on. Returns whether it is finished now.
 ///
 /// An abandoned resource stays abandoned: only its caller can ask for it again.
-pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
+pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, claim: IdempotencyRecord) -> Result<bool, StoreError> {
     if !T::has_acquirer(ports) {
         return Ok(false);
     }

@@ -1,19 +1,19 @@
 //! Creates a resource under an idempotency key: commit 1, the request, commit 2; and answers each repeat.
 
 use cais_domain::ids::Id;
-use cais_ports::{Claim, CommitError};
+use cais_ports::{CommitError, IdempotencyRecord};
 
 use super::complete::{Creation, Outcome, complete, external_id_key, load, reservation, take_over};
 use super::error::{CreateError, Precedence, precedence};
 use super::keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord as _};
-use crate::answer::{Answer, NOT_COVERED, SHOWN};
 use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{KeyInUse, ReplayDecision, Stored, answer_orphaned, keep_answer, of_the_other, remember};
 use crate::ports::Ports;
-use crate::trouble::{RETRY_AFTER_S, Trouble};
-use crate::upstream_result::Earlier;
+use crate::response::{NOT_COVERED, Response, SHOWN};
+use crate::store_error::{RETRY_AFTER_S, StoreError};
+use crate::upstream_result::EarlierRequests;
 
-type Created<C> = Result<Answer, CreateError<<C as CreateCommand>::Refusal>>;
+type Created<C> = Result<Response, CreateError<<C as CreateCommand>::Refusal>>;
 
 /// Creates a resource, replays the stored response, or resumes an unfinished creation.
 ///
@@ -36,7 +36,7 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
         match ports.store.commit(change).await {
             Ok(_) => {
                 let lease = request.holding(now);
-                let creation = Creation { resource: resource.stored(), lease, earlier: Earlier::None };
+                let creation = Creation { resource: resource.stored(), lease, earlier: EarlierRequests::None };
                 return finish::<C>(ports, creation).await;
             }
             Err(CommitError::Claimed { claim }) => return Box::pin(repeat(ports, command, *claim, None)).await,
@@ -55,15 +55,15 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
             }
             // A record that `open` read has changed since.
             Err(CommitError::Stale) => {}
-            Err(error) => return Err(Trouble::from(error).into()),
+            Err(error) => return Err(StoreError::from(error).into()),
         }
     }
-    Err(Trouble::contended().into())
+    Err(StoreError::contended().into())
 }
 
 /// Answers a request that is refused now. A stored response comes first, then the reasons in their order.
 async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
-    let known = ports.queries.find_claim(&command.request().name).await.map_err(Trouble::from)?;
+    let known = ports.queries.find_idempotency_record(&command.request().name).await.map_err(StoreError::from)?;
     match known {
         Some(claim) => repeat(ports, command, claim, Some(reason)).await,
         None => named_or(ports, command, reason).await,
@@ -77,7 +77,7 @@ async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateEr
     let owner = match name.cloned() {
         Some(name) => {
             let key = C::Resource::external_id_key(command.request().name.account, name);
-            ports.queries.find_owner(&key).await.map_err(Trouble::from)?
+            ports.queries.find_owner(&key).await.map_err(StoreError::from)?
         }
         None => None,
     };
@@ -96,11 +96,12 @@ async fn existing<C: CreateCommand>(
     ports: &Ports,
     command: &C,
     owner: &str,
-) -> Result<Option<Answer>, CreateError<C::Refusal>> {
+) -> Result<Option<Response>, CreateError<C::Refusal>> {
     let request = command.request();
-    let id = Id::parse(owner).map_err(|error| Trouble::Internal(format!("{owner}: {error}")))?;
-    let found = C::Resource::find(ports, request.name.account, id).await.map_err(Trouble::from)?;
-    let resource = found.ok_or_else(|| Trouble::Internal(format!("{owner} owns an external id but does not exist")))?;
+    let id = Id::parse(owner).map_err(|error| StoreError::Internal(format!("{owner}: {error}")))?;
+    let found = C::Resource::find(ports, request.name.account, id).await.map_err(StoreError::from)?;
+    let resource =
+        found.ok_or_else(|| StoreError::Internal(format!("{owner} owns an external id but does not exist")))?;
     match resource.standing() {
         Standing::Begun => Err(CreateError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
         Standing::Abandoned => Ok(None),
@@ -116,7 +117,7 @@ async fn existing<C: CreateCommand>(
 async fn repeat<C: CreateCommand>(
     ports: &Ports,
     command: &C,
-    claim: Claim,
+    claim: IdempotencyRecord,
     refused: Option<CreateError<C::Refusal>>,
 ) -> Created<C> {
     let request = command.request();
@@ -159,10 +160,10 @@ async fn repeat<C: CreateCommand>(
             }
             // Another process changed the resource at the same time.
             Err(CommitError::Stale) => {}
-            Err(error) => return Err(Trouble::from(error).into()),
+            Err(error) => return Err(StoreError::from(error).into()),
         }
     }
-    Err(Trouble::contended().into())
+    Err(StoreError::contended().into())
 }
 
 async fn finish<C: CreateCommand>(ports: &Ports, creation: Creation<C::Resource>) -> Created<C> {

@@ -4,7 +4,7 @@ use cais_domain::account::NotPermitted;
 
 use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{KeepError, KeyInUse};
-use crate::trouble::{RETRY_AFTER_S, Trouble};
+use crate::store_error::{RETRY_AFTER_S, StoreError};
 
 /// The reason for which no resource was created. `R` are the refusals of the operation itself.
 ///
@@ -81,14 +81,14 @@ pub(super) fn precedence<R: Refusal>(error: &CreateError<R>) -> Precedence {
     }
 }
 
-impl<R> From<Trouble> for CreateError<R> {
-    fn from(error: Trouble) -> Self {
+impl<R> From<StoreError> for CreateError<R> {
+    fn from(error: StoreError) -> Self {
         match error {
-            Trouble::Unavailable(reason) => {
+            StoreError::Unavailable(reason) => {
                 tracing::warn!(reason, "the store is unavailable; nothing is created, or a repeat resumes it");
                 Self::Unavailable { retry_after_s: RETRY_AFTER_S }
             }
-            Trouble::Internal(cause) => Self::Internal(cause),
+            StoreError::Internal(cause) => Self::Internal(cause),
         }
     }
 }

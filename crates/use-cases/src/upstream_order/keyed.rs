@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use super::error::{CreateError, Refusal};
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
-use crate::trouble::{DECISIONS, Trouble};
-use crate::upstream_result::Earlier;
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
+use crate::upstream_result::EarlierRequests;
 
 /// A record that is written with the version that was read.
 pub(crate) trait StoredRecord: Clone + Send + Sync + Sized {
@@ -37,10 +37,10 @@ pub(crate) trait StoredRecord: Clone + Send + Sync + Sized {
     fn stored(self) -> Self;
 
     /// Reads the record again.
-    fn reread(&self, ports: &Ports) -> impl Future<Output = Result<Self, Trouble>> + Send {
+    fn reread(&self, ports: &Ports) -> impl Future<Output = Result<Self, StoreError>> + Send {
         async move {
             let found = Self::find(ports, self.account(), self.id()).await?;
-            found.ok_or_else(|| Trouble::Internal(format!("{} vanished", self.id())))
+            found.ok_or_else(|| StoreError::Internal(format!("{} vanished", self.id())))
         }
     }
 }
@@ -71,7 +71,7 @@ pub(crate) trait KeyedResource: StoredRecord {
     type Reply: Send + Sync;
 
     /// Passes of one decision, each after a change by another process.
-    const MAX_PASSES: usize = DECISIONS;
+    const MAX_PASSES: usize = MAX_COMMIT_RETRIES;
 
     /// Returns the progress of the creation.
     fn standing(&self) -> Standing;
@@ -83,7 +83,7 @@ pub(crate) trait KeyedResource: StoredRecord {
     fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey;
 
     /// Returns the amount that `available` must cover when the resource is opened.
-    fn held(&self) -> Result<Money, Trouble>;
+    fn held(&self) -> Result<Money, StoreError>;
 
     /// Returns the body of a response with the resource.
     fn render(&self, ports: &Ports) -> Vec<u8>;
@@ -99,7 +99,7 @@ pub(crate) trait KeyedResource: StoredRecord {
     fn send_upstream(
         &self,
         ports: &Ports,
-        earlier: Earlier,
+        earlier: EarlierRequests,
         until: Timestamp,
     ) -> impl Future<Output = Self::Reply> + Send;
 
@@ -112,10 +112,10 @@ pub(crate) trait KeyedResource: StoredRecord {
         ports: &Ports,
         reply: &Self::Reply,
         now: Timestamp,
-    ) -> impl Future<Output = Result<Option<(Self, ChangeSet)>, Trouble>> + Send;
+    ) -> impl Future<Output = Result<Option<(Self, ChangeSet)>, StoreError>> + Send;
 
     /// Applies further parts of the reply after commit 2.
-    fn follow_up(self, _ports: &Ports, _reply: &Self::Reply) -> impl Future<Output = Result<(), Trouble>> + Send {
+    fn follow_up(self, _ports: &Ports, _reply: &Self::Reply) -> impl Future<Output = Result<(), StoreError>> + Send {
         std::future::ready(Ok(()))
     }
 }

@@ -8,8 +8,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::keyed::StoredRecord;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
-use crate::upstream_result::{Earlier, Evidence, SendReply, UpstreamResult, decide};
+use crate::store_error::StoreError;
+use crate::upstream_result::{EarlierRequests, Evidence, SendReply, UpstreamResult, decide};
 
 /// The reason why a record that differs from the order is no evidence of it.
 const ANOTHER: &str = "the acquirer has another order by that name";
@@ -25,7 +25,7 @@ pub(crate) enum SyncError {
     Unknown,
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }
 
 /// The last request of an order whose outcome is open.
@@ -62,7 +62,7 @@ pub(crate) trait UpstreamOrder: StoredRecord {
         &self,
         ports: &Ports,
         acquirer: &dyn Acquirer,
-        earlier: Earlier,
+        earlier: EarlierRequests,
     ) -> impl Future<Output = SendReply<Self::Record>> + Send;
 
     /// Looks the order up by its name.
@@ -98,10 +98,10 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     ) -> impl Future<Output = Result<Refreshed<Self>, SyncError>> + Send;
 
     /// Applies a record of the acquirer, and returns the stored order.
-    fn apply(self, ports: &Ports, record: Self::Record) -> impl Future<Output = Result<Self, Trouble>> + Send;
+    fn apply(self, ports: &Ports, record: Self::Record) -> impl Future<Output = Result<Self, StoreError>> + Send;
 
     /// Ends an order that its acquirer refuses and does not have.
-    fn end_refused(self, ports: &Ports, reason: &str) -> impl Future<Output = Result<Self, Trouble>> + Send;
+    fn end_refused(self, ports: &Ports, reason: &str) -> impl Future<Output = Result<Self, StoreError>> + Send;
 
     /// Returns the last request; `None` once the outcome is known.
     fn sent(&self) -> Option<Sent>;
@@ -113,7 +113,7 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     fn postponed(self, now: Timestamp) -> Self;
 
     /// Returns the order before a repeated sending.
-    fn resent(self, now: Timestamp) -> Result<Self, Trouble>;
+    fn resent(self, now: Timestamp) -> Result<Self, StoreError>;
 
     /// Returns whether the outcome has been open for so long that an alert is due.
     fn is_overdue(&self, now: Timestamp) -> bool;
@@ -144,12 +144,12 @@ pub(crate) fn accepted<O: UpstreamOrder>(order: &O, reply: Result<O::Record, Acq
 pub(crate) async fn send_begun<O: UpstreamOrder>(
     ports: &Ports,
     order: &O,
-    earlier: Earlier,
+    earlier: EarlierRequests,
     until: Timestamp,
 ) -> UpstreamResult<O::Record> {
     let result = match ports.acquirer(order.acquirer()) {
         Ok(acquirer) => send_unless_found(ports, &*acquirer, order, earlier, until).await,
-        Err(error) if earlier == Earlier::None => UpstreamResult::NotTaken(error.to_string()),
+        Err(error) if earlier == EarlierRequests::None => UpstreamResult::NotAccepted(error.to_string()),
         Err(error) => UpstreamResult::Unknown(error.to_string()),
     };
     let (order, acquirer) = (order.id(), order.acquirer());
@@ -158,10 +158,10 @@ pub(crate) async fn send_begun<O: UpstreamOrder>(
         UpstreamResult::Refused(reason) => {
             tracing::info!(%order, %acquirer, reason, "order refused by its acquirer; it fails");
         }
-        UpstreamResult::NotTaken(reason) => {
+        UpstreamResult::NotAccepted(reason) => {
             tracing::warn!(%order, %acquirer, reason, "order not taken by its acquirer; it is abandoned");
         }
-        UpstreamResult::Unknown(reason) | UpstreamResult::Unproven(reason) => {
+        UpstreamResult::Unknown(reason) | UpstreamResult::RefusedUnproven(reason) => {
             tracing::warn!(%order, %acquirer, reason, "order outcome unknown after sending; it stays processing");
         }
     }
@@ -172,10 +172,10 @@ async fn send_unless_found<O: UpstreamOrder>(
     ports: &Ports,
     acquirer: &dyn Acquirer,
     order: &O,
-    earlier: Earlier,
+    earlier: EarlierRequests,
     until: Timestamp,
 ) -> UpstreamResult<O::Record> {
-    if earlier != Earlier::None {
+    if earlier != EarlierRequests::None {
         match order.look_up(ports, acquirer).await {
             Evidence::Found(record) => return UpstreamResult::Known(record),
             Evidence::Unreadable(reason) => return UpstreamResult::Unknown(reason),
@@ -190,7 +190,7 @@ pub(crate) async fn send<O: UpstreamOrder>(
     ports: &Ports,
     acquirer: &dyn Acquirer,
     order: &O,
-    earlier: Earlier,
+    earlier: EarlierRequests,
     until: Timestamp,
 ) -> UpstreamResult<O::Record> {
     let reply = if ports.clock.now() >= until {
@@ -235,15 +235,17 @@ impl<O: UpstreamOrder> OrderReads for AtAcquirer<'_, O> {
 /// Returns the state of an order after `reply`. A read that cannot change the result is not made.
 pub(crate) async fn resolve<R: OrderReads>(
     reads: &R,
-    earlier: Earlier,
+    earlier: EarlierRequests,
     reply: SendReply<R::Record>,
 ) -> UpstreamResult<R::Record> {
     let look_up = match reply {
         SendReply::Refused(_) | SendReply::Unknown(_) => reads.look_up().await,
-        SendReply::Accepted(_) | SendReply::NotTaken(_) => Evidence::NotRead,
+        SendReply::Accepted(_) | SendReply::NotAccepted(_) => Evidence::NotRead,
     };
     let list = match (&reply, earlier, &look_up) {
-        (SendReply::Refused(_), Earlier::Unknown | Earlier::Shown, Evidence::Absent) => reads.list().await,
+        (SendReply::Refused(_), EarlierRequests::Unknown | EarlierRequests::Shown, Evidence::Absent) => {
+            reads.list().await
+        }
         _ => Evidence::NotRead,
     };
     decide(earlier, reply, look_up, list)

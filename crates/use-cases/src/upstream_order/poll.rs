@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use super::keyed::commit_update;
 use super::order::{Refreshed, SyncError, UpstreamOrder, send};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::upstream::is_overload;
-use crate::upstream_result::{Earlier, UpstreamResult};
+use crate::upstream_result::{EarlierRequests, UpstreamResult};
 use crate::work::{PASS_LIMIT, Pass, SEND_WITHIN, WorkError};
 
 /// Time for one read of an acquirer by a worker.
@@ -64,7 +64,7 @@ async fn follow_or_postpone<O: UpstreamOrder>(ports: &Ports, order: O, record: O
 }
 
 /// Follows one order. `record` is the acquirer's, if its lists showed one.
-async fn follow<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Record>) -> Result<Followed, Trouble> {
+async fn follow<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Record>) -> Result<Followed, StoreError> {
     let due_at = order.due_at();
     let mut followed = Followed::default();
     let after = match refresh(ports, order.clone(), record).await {
@@ -98,7 +98,7 @@ async fn refresh<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Re
 }
 
 /// Commits the next poll of an order, after a pause that grows.
-async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), Trouble> {
+async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), StoreError> {
     let now = ports.clock.now();
     match commit_update(ports, order.postponed(now)).await {
         // `Stale`: another process changed the order. If its outcome is still open, the next pass polls it again.
@@ -121,19 +121,19 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
         Ok(order) => order,
         // Another node sends the order, or its outcome is known.
         Err(CommitError::Stale) => return Ok(order.reread(ports).await?),
-        Err(error) => return Err(Trouble::from(error).into()),
+        Err(error) => return Err(StoreError::from(error).into()),
     };
     tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found at its acquirer; it is sent once more");
-    let earlier = if last.is_shown { Earlier::Shown } else { Earlier::Unknown };
+    let earlier = if last.is_shown { EarlierRequests::Shown } else { EarlierRequests::Unknown };
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
     match send(ports, &*acquirer, &order, earlier, until).await {
         UpstreamResult::Known(record) => Ok(order.apply(ports, record).await?),
         UpstreamResult::Refused(reason) => Ok(order.end_refused(ports, &reason).await?),
-        UpstreamResult::NotTaken(reason) | UpstreamResult::Unknown(reason) => {
+        UpstreamResult::NotAccepted(reason) | UpstreamResult::Unknown(reason) => {
             still_open(ports, &order, true, &reason);
             Ok(order)
         }
-        UpstreamResult::Unproven(reason) => {
+        UpstreamResult::RefusedUnproven(reason) => {
             order.alert_unproven(&reason);
             Ok(order)
         }

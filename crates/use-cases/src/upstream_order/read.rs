@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use super::keyed::{KeyedResource, Standing};
 use super::order::SyncError;
 use crate::ports::Ports;
+use crate::store_error::{RETRY_AFTER_S, StoreError};
 use crate::sync_gate::SyncGate;
-use crate::trouble::{RETRY_AFTER_S, Trouble};
 
 /// The name of a resource, as a caller gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +42,11 @@ pub enum FetchError {
     Internal(String),
 }
 
-impl From<Trouble> for FetchError {
-    fn from(error: Trouble) -> Self {
+impl From<StoreError> for FetchError {
+    fn from(error: StoreError) -> Self {
         match error {
-            Trouble::Unavailable(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
-            Trouble::Internal(cause) => Self::Internal(cause),
+            StoreError::Unavailable(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
+            StoreError::Internal(cause) => Self::Internal(cause),
         }
     }
 }
@@ -61,12 +61,12 @@ pub(crate) async fn find<T: KeyedResource>(
         ResourceName::Id(id) => *id,
         ResourceName::External(external_id) => {
             let key = T::external_id_key(account, external_id.clone());
-            let owner = ports.queries.find_owner(&key).await.map_err(Trouble::from)?;
+            let owner = ports.queries.find_owner(&key).await.map_err(StoreError::from)?;
             let owner = owner.ok_or(FetchError::NotFound)?;
             Id::parse(&owner).map_err(|error| FetchError::Internal(format!("{owner}: {error}")))?
         }
     };
-    let resource = T::find(ports, account, id).await.map_err(Trouble::from)?.ok_or(FetchError::NotFound)?;
+    let resource = T::find(ports, account, id).await.map_err(StoreError::from)?.ok_or(FetchError::NotFound)?;
     match (resource.standing(), name) {
         (Standing::Visible, _) => Ok(resource),
         (Standing::Begun, ResourceName::External(_)) => Err(FetchError::InProgress { retry_after_s: RETRY_AFTER_S }),
@@ -94,7 +94,7 @@ where
     }
     match refresh(resource.clone()).await.map_err(Into::into) {
         Ok(fresh) => Ok(fresh),
-        Err(SyncError::Store(Trouble::Internal(cause))) => Err(FetchError::Internal(cause)),
+        Err(SyncError::Store(StoreError::Internal(cause))) => Err(FetchError::Internal(cause)),
         Err(error) => {
             let id = resource.id();
             tracing::warn!(resource = %id, %error, "resource could not be refreshed from its acquirer; the stored state is shown");

@@ -6,9 +6,9 @@ use cais_domain::webhook::{Endpoint, EndpointChange, EndpointError, EndpointStat
 use cais_ports::{ChangeSet, CommitError, UrlRefusal};
 use jiff::Timestamp;
 
-use super::records::{lane, of, stored, update, url_key, visible};
+use super::records::{of, queue, stored, update, url_key, visible};
 use crate::ports::Ports;
-use crate::trouble::{DECISIONS, Trouble};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
 /// The reason for which an endpoint was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,7 +27,7 @@ pub enum ChangeEndpointError {
     UrlTaken,
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }
 
 /// Changes the endpoint and returns it. An address that becomes active is checked first: a new address, and that of a
@@ -43,7 +43,7 @@ pub async fn change(
 ) -> Result<Endpoint, ChangeEndpointError> {
     account.permit_write()?;
     let mut vetted: Option<WebhookUrl> = None;
-    for _ in 0..DECISIONS {
+    for _ in 0..MAX_COMMIT_RETRIES {
         let before = visible(ports, account.id, id).await?.ok_or(ChangeEndpointError::NotFound)?;
         let after = match before.clone().change(asked.clone()) {
             Ok(EndpointStep::Taken(after)) => *after,
@@ -56,7 +56,7 @@ pub async fn change(
             vetted = Some(after.url.clone());
         }
         if after.is_active() && before.state == EndpointState::Inactive {
-            ports.deliveries.forget_failures(lane(&after)).await.map_err(Trouble::from)?;
+            ports.deliveries.forget_failures(queue(&after)).await.map_err(StoreError::from)?;
         }
         match ports.store.commit(change_set(&before, &after, ports.clock.now())).await {
             Ok(_) => return Ok(stored(after)),
@@ -64,10 +64,10 @@ pub async fn change(
             Err(CommitError::Taken { by, .. }) if by == id.to_string() => {}
             Err(CommitError::Taken { .. }) => return Err(ChangeEndpointError::UrlTaken),
             Err(CommitError::Stale) => {}
-            Err(error) => return Err(Trouble::from(error).into()),
+            Err(error) => return Err(StoreError::from(error).into()),
         }
     }
-    Err(Trouble::contended().into())
+    Err(StoreError::contended().into())
 }
 
 fn change_set(before: &Endpoint, after: &Endpoint, at: Timestamp) -> ChangeSet {

@@ -8,7 +8,7 @@ use cais_ports::{ChangeSet, CommitError, PageRequest, ReservationKey, SigningSec
 
 use super::records::{new_secret, of, slot_key, stored, url_key};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// A merchant's request for an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum CreateEndpointError {
     LimitReached,
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }
 
 /// Creates an endpoint. Its secret is returned only once.
@@ -60,7 +60,7 @@ pub async fn create(
     ports.webhooks.vet(&asked.url).await?;
     let id = EndpointId::new(ports.ids.next_uuid());
     let secret = new_secret(ports);
-    let sealed = ports.secret_cipher.encrypt(&id.to_string(), &secret).map_err(Trouble::from)?;
+    let sealed = ports.secret_cipher.encrypt(&id.to_string(), &secret).map_err(StoreError::from)?;
     let CreateEndpoint { url, subscription, description } = asked;
     let new = NewEndpoint { id, url, subscription, description, secret: sealed };
     let now = ports.clock.now();
@@ -74,20 +74,20 @@ pub async fn create(
             Err(CommitError::Taken { key: ReservationKey::EndpointUrl(..), .. }) => {
                 return Err(CreateEndpointError::UrlTaken);
             }
-            Err(error) => return Err(Trouble::from(error).into()),
+            Err(error) => return Err(StoreError::from(error).into()),
         }
     }
     Err(nothing_left(ports, account.id, &new.url).await?)
 }
 
 /// Returns the reason for which an account without a free slot gets no endpoint.
-async fn nothing_left(ports: &Ports, account: AccountId, url: &WebhookUrl) -> Result<CreateEndpointError, Trouble> {
+async fn nothing_left(ports: &Ports, account: AccountId, url: &WebhookUrl) -> Result<CreateEndpointError, StoreError> {
     let taken = ports.queries.find_owner(&url_key(account, url)).await?;
     Ok(taken.map_or(CreateEndpointError::LimitReached, |_| CreateEndpointError::UrlTaken))
 }
 
 /// Returns the slots that no endpoint of the account used at the read, in order.
-async fn free_slots(ports: &Ports, account: AccountId) -> Result<Vec<u8>, Trouble> {
+async fn free_slots(ports: &Ports, account: AccountId) -> Result<Vec<u8>, StoreError> {
     let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
     let taken: Vec<u8> =
         ports.queries.list_endpoints(account, all).await?.rows.iter().map(|endpoint| endpoint.slot).collect();

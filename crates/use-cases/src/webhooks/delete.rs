@@ -8,7 +8,7 @@ use cais_ports::CommitError;
 use super::error::WriteEndpointError;
 use super::records::{slot_key, update, url_key, visible};
 use crate::ports::Ports;
-use crate::trouble::{DECISIONS, Trouble};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
 /// Deletes the endpoint and cancels its waiting deliveries.
 ///
@@ -16,7 +16,7 @@ use crate::trouble::{DECISIONS, Trouble};
 /// [`WriteEndpointError`]. An endpoint that was deleted before is not found.
 pub async fn delete(ports: &Ports, account: &Account, id: EndpointId) -> Result<(), WriteEndpointError> {
     account.permit_write()?;
-    for _ in 0..DECISIONS {
+    for _ in 0..MAX_COMMIT_RETRIES {
         let endpoint = visible(ports, account.id, id).await?.ok_or(WriteEndpointError::NotFound)?;
         let now = ports.clock.now();
         let EndpointStep::Taken(gone) = endpoint.delete(now) else { return Err(WriteEndpointError::NotFound) };
@@ -26,8 +26,8 @@ pub async fn delete(ports: &Ports, account: &Account, id: EndpointId) -> Result<
         match ports.store.commit(change).await {
             Ok(_) => return Ok(()),
             Err(CommitError::Stale) => {}
-            Err(error) => return Err(Trouble::from(error).into()),
+            Err(error) => return Err(StoreError::from(error).into()),
         }
     }
-    Err(Trouble::contended().into())
+    Err(StoreError::contended().into())
 }

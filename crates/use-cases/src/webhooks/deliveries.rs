@@ -7,10 +7,10 @@ use cais_domain::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{Delivery, NewDelivery, Page, PageRequest};
 
 use super::error::SendAgainError;
-use super::records::{lane, put, visible};
+use super::records::{put, queue, visible};
 use super::test;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// The reason for which no page of deliveries was returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum ListDeliveriesError {
     UnknownCursor,
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }
 
 /// Returns a page of the deliveries to the account's endpoint, newest first.
@@ -38,11 +38,11 @@ pub async fn list(
 ) -> Result<Page<Delivery>, ListDeliveriesError> {
     visible(ports, account, endpoint).await?.ok_or(ListDeliveriesError::NotFound)?;
     if let Some(cursor) = page.starting_after
-        && ports.queries.find_delivery(account, endpoint, cursor).await.map_err(Trouble::from)?.is_none()
+        && ports.queries.find_delivery(account, endpoint, cursor).await.map_err(StoreError::from)?.is_none()
     {
         return Err(ListDeliveriesError::UnknownCursor);
     }
-    Ok(ports.queries.list_deliveries(account, endpoint, page).await.map_err(Trouble::from)?)
+    Ok(ports.queries.list_deliveries(account, endpoint, page).await.map_err(StoreError::from)?)
 }
 
 /// Sends a delivery again: it is due at once, with the whole schedule before it. A delivery in flight stays unchanged.
@@ -70,7 +70,7 @@ pub async fn resend(
 }
 
 async fn read(ports: &Ports, endpoint: &Endpoint, id: DeliveryId) -> Result<Delivery, SendAgainError> {
-    let found = ports.queries.find_delivery(endpoint.account, endpoint.id, id).await.map_err(Trouble::from)?;
+    let found = ports.queries.find_delivery(endpoint.account, endpoint.id, id).await.map_err(StoreError::from)?;
     found.ok_or(SendAgainError::NotFound)
 }
 
@@ -78,11 +78,11 @@ async fn again(ports: &Ports, endpoint: &Endpoint, delivery: &Delivery) -> Resul
     if delivery.kind == EventType::WebhookTest {
         return Ok(test::delivery(endpoint, delivery.id, delivery.event, delivery.created_at));
     }
-    let event = ports.queries.find_event(endpoint.account, delivery.event).await.map_err(Trouble::from)?;
+    let event = ports.queries.find_event(endpoint.account, delivery.event).await.map_err(StoreError::from)?;
     let event = event.ok_or(SendAgainError::NotFound)?;
     Ok(NewDelivery {
         id: delivery.id,
-        lane: lane(endpoint),
+        queue: queue(endpoint),
         event: event.id,
         kind: event.kind,
         sequence: Some(event.sequence),

@@ -5,21 +5,21 @@ use cais_domain::ids::EventId;
 use cais_domain::webhook::{DisabledReason, Endpoint, EndpointError, EndpointStep, is_failing_for_good};
 use cais_ports::{CommitError, NewEvent};
 
-use super::records::{lane, update};
+use super::records::{queue, update};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Disables the endpoint that was `called`. If the merchant changed the endpoint meanwhile, it stays active until the next failure. An
 /// endpoint that failed for days also stays active if it accepted a delivery of any node meanwhile.
 ///
 /// Returns whether this call disabled the endpoint.
-pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledReason) -> Result<bool, Trouble> {
+pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledReason) -> Result<bool, StoreError> {
     let found = ports.queries.find_endpoint(called.account, called.id).await?;
     let Some(endpoint) = found.filter(|found| found.version == called.version) else { return Ok(false) };
     let now = ports.clock.now();
     // The failures in the claimed delivery may be as old as a lease.
     if reason == DisabledReason::Failing
-        && !is_failing_for_good(ports.queries.failing_since(lane(&endpoint)).await?, now)
+        && !is_failing_for_good(ports.queries.failing_since(queue(&endpoint)).await?, now)
     {
         return Ok(false);
     }

@@ -3,7 +3,7 @@
 use cais_domain::account::NotPermitted;
 use cais_domain::webhook::MAX_WAITING_REQUESTS;
 
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// The reason for which an endpoint was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum WriteEndpointError {
     NotFound,
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }
 
 /// The reason for which no delivery was queued.
@@ -42,5 +42,5 @@ pub enum SendAgainError {
     NoReceiver,
     /// The store failed.
     #[error(transparent)]
-    Store(#[from] Trouble),
+    Store(#[from] StoreError),
 }

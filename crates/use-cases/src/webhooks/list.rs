@@ -7,7 +7,7 @@ use cais_ports::{Page, PageRequest};
 use super::records::visible;
 use crate::ports::Ports;
 pub use crate::statement::ListError;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Returns a page of the account's endpoints without deleted ones. The cursor may be an endpoint that was deleted since
 /// the previous page: it marks only a position.
@@ -20,17 +20,17 @@ pub async fn list(
     page: PageRequest<EndpointId>,
 ) -> Result<Page<Endpoint>, ListError> {
     if let Some(cursor) = page.starting_after
-        && ports.queries.find_endpoint(account, cursor).await.map_err(Trouble::from)?.is_none()
+        && ports.queries.find_endpoint(account, cursor).await.map_err(StoreError::from)?.is_none()
     {
         return Err(ListError::UnknownCursor);
     }
-    Ok(ports.queries.list_endpoints(account, page).await.map_err(Trouble::from)?)
+    Ok(ports.queries.list_endpoints(account, page).await.map_err(StoreError::from)?)
 }
 
 /// Returns the account's endpoint, unless it was deleted.
 ///
 /// # Errors
-/// [`Trouble`].
-pub async fn find(ports: &Ports, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, Trouble> {
+/// [`StoreError`].
+pub async fn find(ports: &Ports, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, StoreError> {
     visible(ports, account, id).await
 }

@@ -4,14 +4,14 @@ use cais_domain::ids::AccountId;
 use cais_domain::webhook::{Endpoint, Postback, WebhookUrl};
 
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Returns the account's active endpoint at `url`. `None`: no such endpoint exists, or this service does not call the
 /// address.
 ///
 /// # Errors
-/// [`Trouble`].
-pub async fn resolve(ports: &Ports, account: AccountId, url: &str) -> Result<Option<Postback>, Trouble> {
+/// [`StoreError`].
+pub async fn resolve(ports: &Ports, account: AccountId, url: &str) -> Result<Option<Postback>, StoreError> {
     let Ok(url) = WebhookUrl::parse(url) else { return Ok(None) };
     // The address was permitted at its registration. Stricter present rules still apply.
     if ports.webhooks.permits(&url).is_err() {

@@ -2,15 +2,15 @@
 
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
 use cais_domain::webhook::{Endpoint, MAX_WAITING_REQUESTS, WebhookUrl};
-use cais_ports::{ChangeSet, Lane, NewDelivery, Reservation, ReservationKey, SigningSecret, Write};
+use cais_ports::{ChangeSet, EndpointQueue, NewDelivery, Reservation, ReservationKey, SigningSecret, Write};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Returns the account's endpoint, unless it was deleted.
-pub(super) async fn visible(ports: &Ports, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, Trouble> {
+pub(super) async fn visible(ports: &Ports, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, StoreError> {
     Ok(ports.queries.find_endpoint(account, id).await?.filter(Endpoint::is_visible))
 }
 
@@ -48,11 +48,11 @@ pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
 
 /// Adds tests or resends to the queue, all of them or none.
 pub(super) async fn put(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, SendAgainError> {
-    let put = ports.deliveries.put(new, Some(MAX_WAITING_REQUESTS)).await.map_err(Trouble::from)?;
+    let put = ports.deliveries.put(new, Some(MAX_WAITING_REQUESTS)).await.map_err(StoreError::from)?;
     put.ok_or(SendAgainError::TooMany)
 }
 
-/// Returns the lane of the endpoint: the queue of its deliveries.
-pub(super) const fn lane(endpoint: &Endpoint) -> Lane {
-    Lane { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
+/// Returns the queue of the endpoint: the queue of its deliveries.
+pub(super) const fn queue(endpoint: &Endpoint) -> EndpointQueue {
+    EndpointQueue { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
 }

@@ -7,9 +7,9 @@ use cais_ports::{Delivery, NewDelivery, PageRequest, StoredEvent};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
-use super::records::{self, lane};
+use super::records::{self, queue};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 
 /// Sends the event again, with the same bytes. Receivers are the active endpoints that had a delivery of it or
 /// subscribe to its type now. A cancelled delivery stays cancelled. If one endpoint would exceed its limit, no endpoint
@@ -19,11 +19,11 @@ use crate::trouble::Trouble;
 /// [`SendAgainError`], also if no such endpoint exists.
 pub async fn resend_event(ports: &Ports, account: &Account, event: EventId) -> Result<Vec<Delivery>, SendAgainError> {
     account.permit_write()?;
-    let event = ports.queries.find_event(account.id, event).await.map_err(Trouble::from)?;
+    let event = ports.queries.find_event(account.id, event).await.map_err(StoreError::from)?;
     let event = event.ok_or(SendAgainError::NotFound)?;
-    let before = ports.queries.list_deliveries_of_event(account.id, event.id).await.map_err(Trouble::from)?;
+    let before = ports.queries.list_deliveries_of_event(account.id, event.id).await.map_err(StoreError::from)?;
     let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
-    let endpoints = ports.queries.list_endpoints(account.id, all).await.map_err(Trouble::from)?.rows;
+    let endpoints = ports.queries.list_endpoints(account.id, all).await.map_err(StoreError::from)?.rows;
     let now = ports.clock.now();
     let new: Vec<NewDelivery> = endpoints
         .iter()
@@ -34,7 +34,7 @@ pub async fn resend_event(ports: &Ports, account: &Account, event: EventId) -> R
         return Err(SendAgainError::NoReceiver);
     }
     let put = records::put(ports, new).await?;
-    let after = ports.queries.list_deliveries_of_event(account.id, event.id).await.map_err(Trouble::from)?;
+    let after = ports.queries.list_deliveries_of_event(account.id, event.id).await.map_err(StoreError::from)?;
     Ok(after.into_iter().filter(|delivery| put.contains(&delivery.id)).collect())
 }
 
@@ -50,7 +50,7 @@ fn receives(endpoint: &Endpoint, event: &StoredEvent, before: &[Delivery]) -> bo
 fn delivery(endpoint: &Endpoint, event: &StoredEvent, id: DeliveryId, at: Timestamp) -> NewDelivery {
     NewDelivery {
         id,
-        lane: lane(endpoint),
+        queue: queue(endpoint),
         event: event.id,
         kind: event.kind,
         sequence: Some(event.sequence),

@@ -8,7 +8,7 @@ use cais_ports::{CommitError, SigningSecret};
 use super::error::WriteEndpointError;
 use super::records::{new_secret, stored, update, visible};
 use crate::ports::Ports;
-use crate::trouble::{DECISIONS, Trouble};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
 /// Creates a new secret for the endpoint, returned only once. The previous secret also signs for `grace_s` seconds, at
 /// most [`cais_domain::webhook::MAX_GRACE_S`].
@@ -23,8 +23,8 @@ pub async fn rotate(
 ) -> Result<(Endpoint, SigningSecret), WriteEndpointError> {
     account.permit_write()?;
     let secret = new_secret(ports);
-    let sealed = ports.secret_cipher.encrypt(&id.to_string(), &secret).map_err(Trouble::from)?;
-    for _ in 0..DECISIONS {
+    let sealed = ports.secret_cipher.encrypt(&id.to_string(), &secret).map_err(StoreError::from)?;
+    for _ in 0..MAX_COMMIT_RETRIES {
         let endpoint = visible(ports, account.id, id).await?.ok_or(WriteEndpointError::NotFound)?;
         let now = ports.clock.now();
         let rotated = match endpoint.rotate(sealed.clone(), grace_s, now) {
@@ -34,8 +34,8 @@ pub async fn rotate(
         match ports.store.commit(update(&rotated, now)).await {
             Ok(_) => return Ok((stored(rotated), secret)),
             Err(CommitError::Stale) => {}
-            Err(error) => return Err(Trouble::from(error).into()),
+            Err(error) => return Err(StoreError::from(error).into()),
         }
     }
-    Err(Trouble::contended().into())
+    Err(StoreError::contended().into())
 }

@@ -8,7 +8,7 @@ use cais_ports::{Delivery, NewDelivery, NewEvent};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
-use super::records::{lane, put, visible};
+use super::records::{put, queue, visible};
 use crate::ports::Ports;
 
 /// Sends a test to the endpoint: due at once, with one attempt.
@@ -50,5 +50,5 @@ pub(super) fn delivery(endpoint: &Endpoint, id: DeliveryId, event: EventId, at: 
         data: data.into_bytes(),
         postback: None,
     };
-    NewDelivery { id, lane: lane(endpoint), event, kind: told.kind, sequence: None, body: Some(told.body(None)), at }
+    NewDelivery { id, queue: queue(endpoint), event, kind: told.kind, sequence: None, body: Some(told.body(None)), at }
 }

@@ -7,19 +7,19 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_ports::{
-    AuditFilter, ChargeOrder, Clock as _, NoticeQueries as _, NoticeState, Operator, PageRequest, UpstreamStatus,
+    AuditFilter, CallbackQueries as _, CallbackState, ChargeOrder, Clock as _, Operator, PageRequest, UpstreamStatus,
 };
 use cais_testkit::builders::{a_payment, an_account, main_acquirer};
+use cais_use_cases::callbacks::retry::{self, RetryError};
+use cais_use_cases::callbacks::{ReceiveError, process, receive};
 use cais_use_cases::charges::create::create;
-use cais_use_cases::notices::retry::{self, RetryError};
-use cais_use_cases::notices::{ReceiveError, process, receive};
 
 use crate::leases::SlowReply;
 use crate::psp::Mood;
 use crate::world::{World, id_of, ten_reais};
 
-fn states(world: &World) -> Vec<NoticeState> {
-    world.store.notices().iter().map(|notice| notice.state).collect()
+fn states(world: &World) -> Vec<CallbackState> {
+    world.store.callbacks().iter().map(|callback| callback.state).collect()
 }
 
 #[tokio::test]
@@ -32,7 +32,7 @@ async fn callback_leads_to_payment() {
     assert_eq!(world.available(), 0, "kept, not believed yet");
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!(world.available(), 2_000);
-    assert_eq!(states(&world), [NoticeState::Done]);
+    assert_eq!(states(&world), [CallbackState::Done]);
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
     world.check().await;
 }
@@ -47,9 +47,13 @@ async fn repeated_callback_credits_payment_once() {
     }
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!(world.available(), 1_000);
-    assert_eq!(world.told(), [EventType::ChargePaid]);
+    assert_eq!(world.upstream(), [EventType::ChargePaid]);
     world.call_back(charge.txid.as_str()).await;
-    assert_eq!(states(&world), [NoticeState::Done, NoticeState::Waiting], "a repeat of a done callback is a new hint");
+    assert_eq!(
+        states(&world),
+        [CallbackState::Done, CallbackState::Waiting],
+        "a repeat of a done callback is a new hint"
+    );
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!(world.available(), 1_000);
     world.check().await;
@@ -63,7 +67,7 @@ async fn forged_callback_credits_nothing() {
     world.work().await;
     assert_eq!(world.available(), 0);
     assert_eq!(world.status(charge.id), ChargeStatus::Pending);
-    assert_eq!(states(&world), [NoticeState::Done]);
+    assert_eq!(states(&world), [CallbackState::Done]);
 }
 
 #[tokio::test]
@@ -72,13 +76,13 @@ async fn callback_before_its_pix_is_shown_waits() {
     let charge = world.pending().await;
     world.call_back(&format!("{}/E1234567820260102030400000000099", charge.txid)).await;
     world.work().await;
-    assert_eq!(states(&world), [NoticeState::Waiting], "upstream answers, but shows nothing yet");
+    assert_eq!(states(&world), [CallbackState::Waiting], "upstream answers, but shows nothing yet");
     let paid = world.psp.pay(&charge.txid, 1_000);
     world.call_back(&format!("{}/{paid}", charge.txid)).await;
     world.clock.advance(Duration::from_secs(400));
     world.work().await;
     assert_eq!(world.available(), 1_000);
-    assert_eq!(states(&world), [NoticeState::Waiting, NoticeState::Done], "the first one's Pix is still not shown");
+    assert_eq!(states(&world), [CallbackState::Waiting, CallbackState::Done], "the first one's Pix is still not shown");
     world.check().await;
 }
 
@@ -87,9 +91,9 @@ async fn callback_without_stored_charge_is_unmatched() {
     let world = World::new().await;
     world.call_back("0123456789abcdefghijklmnopq").await;
     world.work().await;
-    assert_eq!(states(&world), [NoticeState::Unmatched]);
+    assert_eq!(states(&world), [CallbackState::Unmatched]);
     assert_eq!(world.psp.finds(), 0, "upstream is asked for our own charges only");
-    assert!(world.store.notices().iter().all(|notice| notice.due_at.is_none()));
+    assert!(world.store.callbacks().iter().all(|callback| callback.due_at.is_none()));
 }
 
 #[tokio::test]
@@ -105,7 +109,7 @@ async fn callback_is_kept_as_its_names_alone() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.call_back(&format!("{},{}", charge.txid, charge.txid)).await;
-    assert_eq!(world.store.notices()[0].body, format!("received {} - -", charge.txid).as_bytes());
+    assert_eq!(world.store.callbacks()[0].body, format!("received {} - -", charge.txid).as_bytes());
 }
 
 #[tokio::test]
@@ -118,7 +122,7 @@ async fn callback_waits_while_acquirer_is_silent() {
         world.psp.set(mood);
         for _ in 0..3 {
             assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
-            assert_eq!(states(&world), [NoticeState::Waiting], "{mood:?}");
+            assert_eq!(states(&world), [CallbackState::Waiting], "{mood:?}");
             world.clock.advance(Duration::from_mins(6));
         }
         world.psp.set(Mood::Fine);
@@ -148,7 +152,7 @@ async fn payment_called_back_before_creation_reply_counts_once() {
     assert_eq!((answer.status, id_of(&answer)), (201, charge.id));
     let again = world.create("a", ten_reais()).await.unwrap();
     assert_eq!(again.body, answer.body);
-    assert_eq!((world.available(), world.told()), (1_000, vec![EventType::ChargePaid]));
+    assert_eq!((world.available(), world.upstream()), (1_000, vec![EventType::ChargePaid]));
     world.check().await;
 }
 
@@ -172,7 +176,7 @@ async fn callback_for_charge_unknown_to_acquirer_waits() {
     let charge = world.pending().await;
     receive(&world.ports, &second(), charge.txid.as_str()).await.unwrap();
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
-    assert_eq!(states(&world), [NoticeState::Waiting]);
+    assert_eq!(states(&world), [CallbackState::Waiting]);
 
     world.second.hold(&order(&charge));
     world.second.pay(&charge.txid, 1_000);
@@ -190,7 +194,7 @@ async fn duplicate_charge_elsewhere_neither_cancels_nor_expires() {
     world.second.call(&charge.txid, UpstreamStatus::Removed);
     receive(&world.ports, &second(), charge.txid.as_str()).await.unwrap();
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
-    assert_eq!((world.status(charge.id), world.told()), (ChargeStatus::Pending, vec![]));
+    assert_eq!((world.status(charge.id), world.upstream()), (ChargeStatus::Pending, vec![]));
 }
 
 #[tokio::test]
@@ -201,7 +205,7 @@ async fn unreadable_callback_does_not_delay_others() {
     world.second.pay(&paid.txid, 1_000);
     receive(&world.ports, &second(), format!("{},{}", lost.txid, paid.txid).into_bytes()).await.unwrap();
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
-    assert_eq!((states(&world), world.available()), (vec![NoticeState::Waiting], 1_000));
+    assert_eq!((states(&world), world.available()), (vec![CallbackState::Waiting], 1_000));
 }
 
 fn second() -> AcquirerName {
@@ -231,7 +235,7 @@ async fn callbacks_of_many_pix_are_answered_by_one_page() {
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 20);
     assert_eq!((world.psp.lists(), world.psp.finds()), (1, 0));
     assert_eq!(world.available(), 20_000);
-    assert!(states(&world).iter().all(|state| *state == NoticeState::Done));
+    assert!(states(&world).iter().all(|state| *state == CallbackState::Done));
     world.check().await;
 }
 
@@ -265,7 +269,7 @@ async fn pix_on_a_page_counts_for_its_own_charge_only() {
     }
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
     assert_eq!((world.available(), world.psp.lists(), world.psp.finds()), (0, 1, 1));
-    assert!(states(&world).iter().all(|state| *state == NoticeState::Waiting));
+    assert!(states(&world).iter().all(|state| *state == CallbackState::Waiting));
 }
 
 #[tokio::test]
@@ -301,7 +305,7 @@ async fn callback_with_many_names_ends_after_few_passes() {
         process::run_once(&world.ports).await.unwrap();
         world.clock.advance(Duration::from_secs(1));
     }
-    assert_eq!((states(&world), world.psp.finds()), (vec![NoticeState::Done; 3], 600));
+    assert_eq!((states(&world), world.psp.finds()), (vec![CallbackState::Done; 3], 600));
 }
 
 #[tokio::test]
@@ -313,7 +317,7 @@ async fn pix_that_is_never_shown_ends_unmatched() {
         process::run_once(&world.ports).await.unwrap();
         world.clock.advance(Duration::from_mins(6));
     }
-    assert_eq!((states(&world), world.psp.finds()), (vec![NoticeState::Unmatched], 20));
+    assert_eq!((states(&world), world.psp.finds()), (vec![CallbackState::Unmatched], 20));
 }
 
 #[tokio::test]
@@ -332,12 +336,12 @@ async fn unmatched_callback_is_read_again_after_a_retry() {
     world.psp.pay_as(&charge.txid, 1_000, pix);
     let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
     let again = retry::retry(&world.ports, &operator, unmatched[0].id).await.unwrap();
-    assert_eq!((again.state, again.attempts), (NoticeState::Waiting, 0));
+    assert_eq!((again.state, again.attempts), (CallbackState::Waiting, 0));
     let audit = PageRequest { limit: 50, starting_after: None };
     let audit = world.ports.queries.list_audit(AuditFilter::default(), audit).await.unwrap().rows;
     assert_eq!((audit[0].action.as_str(), &audit[0].subject), ("callback.retry", &again.id.to_string()));
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
-    assert_eq!((states(&world), world.available()), (vec![NoticeState::Done], 1_000));
+    assert_eq!((states(&world), world.available()), (vec![CallbackState::Done], 1_000));
     let done = retry::retry(&world.ports, &operator, unmatched[0].id).await;
     assert_eq!(done, Err(RetryError::Done(unmatched[0].id)));
     world.check().await;
@@ -350,12 +354,12 @@ async fn unmatched_callbacks_of_one_acquirer_are_bounded() {
         world.call_back(&format!("{number:032}")).await;
     }
     while process::run_once(&world.ports).await.unwrap().done > 0 {}
-    let kept = world.store.count_notices().await.unwrap();
+    let kept = world.store.count_callbacks().await.unwrap();
     // The pass that reaches the bound adds all of its own callbacks.
     assert_eq!((kept.open.is_empty(), kept.unmatched.values().sum::<u64>()), (true, 10_100));
     for number in 20_000..20_010 {
         world.call_back(&format!("{number:032}")).await;
     }
     process::run_once(&world.ports).await.unwrap();
-    assert_eq!(world.store.count_notices().await.unwrap(), kept);
+    assert_eq!(world.store.count_callbacks().await.unwrap(), kept);
 }

@@ -102,7 +102,7 @@ async fn payment_with_interrupted_commit_is_credited_once() {
 
         assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Paid, "{crash:?}");
         assert_eq!(world.available(), 1_000);
-        assert_eq!(world.told().len(), 1);
+        assert_eq!(world.upstream().len(), 1);
         world.check().await;
     }
 }

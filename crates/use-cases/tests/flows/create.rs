@@ -22,7 +22,7 @@ async fn charge_is_created_upstream_and_returned() {
     assert_eq!(charge.txid, Txid::of_charge(charge.id));
     assert_eq!(charge.state.status(), ChargeStatus::Pending);
     assert_eq!((world.psp.creates(), world.psp.held()), (1, 1));
-    assert_eq!(world.told(), [], "a creation is no event");
+    assert_eq!(world.upstream(), [], "a creation is no event");
     world.check().await;
 }
 

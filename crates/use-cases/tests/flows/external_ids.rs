@@ -2,7 +2,7 @@
 
 use cais_ports::Store as _;
 use cais_testkit::builders::{an_account, steps};
-use cais_use_cases::Answer;
+use cais_use_cases::Response;
 use cais_use_cases::charges::create::{CreateChargeError, create};
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 
@@ -10,7 +10,7 @@ use crate::psp::Mood;
 use crate::world::{World, id_of, named, reais, ten_reais};
 
 /// Returns the refusal of a charge whose external id belongs to `first`.
-fn another_amount(first: &Answer) -> CreateChargeError {
+fn another_amount(first: &Response) -> CreateChargeError {
     ExternalIdConflict { owner: id_of(first).to_string(), fields: vec!["amount"] }.into()
 }
 

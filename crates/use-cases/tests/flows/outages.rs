@@ -37,7 +37,7 @@ async fn charge_not_accepted_by_any_acquirer_is_not_visible() {
         assert_eq!(visible(&world).await, 0);
         assert_eq!(world.read(charge.id).await, Err(FetchError::NotFound));
         assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
-        assert_eq!(world.told(), []);
+        assert_eq!(world.upstream(), []);
         world.check().await;
     }
 }

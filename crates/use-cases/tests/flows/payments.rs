@@ -10,7 +10,7 @@ use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::money::Money;
 use cais_domain::payment::PaymentRole;
 use cais_domain::rate::Percentage;
-use cais_ports::{ChargeOrder, NewEvent, NoticeState};
+use cais_ports::{CallbackState, ChargeOrder, NewEvent};
 use cais_testkit::builders::an_account;
 use cais_use_cases::SyncGate;
 use cais_use_cases::charges::cancel::cancel;
@@ -48,7 +48,7 @@ async fn exact_payment_is_credited_less_the_fee() {
     assert_eq!(paid.state.status(), ChargeStatus::Paid);
     assert_eq!(paid.state.settlement().unwrap().end_to_end_id, id);
     assert_eq!(world.available(), 940);
-    assert_eq!(world.told(), [EventType::ChargePaid]);
+    assert_eq!(world.upstream(), [EventType::ChargePaid]);
     assert_eq!(roles(&world), [(1_000, PaymentRole::Settles)]);
     world.check().await;
 }
@@ -69,7 +69,7 @@ async fn short_payment_is_credited_and_charge_stays_pending() {
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 999);
     assert_eq!(read(&world, &charge).await, ChargeStatus::Pending);
-    assert_eq!((world.available(), world.told()), (999, vec![EventType::PaymentUnexpected]));
+    assert_eq!((world.available(), world.upstream()), (999, vec![EventType::PaymentUnexpected]));
     assert_eq!(read(&world, &charge).await, ChargeStatus::Pending);
     assert_eq!(world.available(), 999, "read again, credited once");
 
@@ -101,8 +101,8 @@ async fn callback_for_pix_returned_before_first_read_is_done() {
     world.psp.give_back(&charge.txid, 1_000);
     world.call_back(&format!("{}/{pix}", charge.txid)).await;
     world.work().await;
-    let states: Vec<_> = world.store.notices().iter().map(|notice| notice.state).collect();
-    assert_eq!((states, world.available()), (vec![NoticeState::Done], 0));
+    let states: Vec<_> = world.store.callbacks().iter().map(|callback| callback.state).collect();
+    assert_eq!((states, world.available()), (vec![CallbackState::Done], 0));
     world.check().await;
 }
 
@@ -128,7 +128,7 @@ async fn second_payment_is_credited_without_fee() {
     let paid = world.read(charge.id).await.unwrap();
     assert_eq!(paid.state.settlement().unwrap().end_to_end_id, first);
     assert_eq!(world.available(), 940 + 1_001);
-    assert_eq!(world.told(), [EventType::ChargePaid, EventType::PaymentUnexpected], "paid once");
+    assert_eq!(world.upstream(), [EventType::ChargePaid, EventType::PaymentUnexpected], "paid once");
 
     // A callback announces a payment that arrives after the charge is paid.
     world.psp.pay(&charge.txid, 1_002);
@@ -151,7 +151,7 @@ async fn payment_that_raced_expiry_pays_charge() {
     world.work().await;
     assert_eq!(world.status(charge.id), ChargeStatus::Paid);
     assert_eq!(world.available(), 940);
-    assert_eq!(world.told(), [EventType::ChargeExpired, EventType::ChargePaid]);
+    assert_eq!(world.upstream(), [EventType::ChargeExpired, EventType::ChargePaid]);
     world.check().await;
 }
 
@@ -165,7 +165,7 @@ async fn payment_that_raced_cancellation_pays_charge() {
     world.work().await;
     assert_eq!(world.status(charge.id), ChargeStatus::Paid);
     assert_eq!(world.available(), 940);
-    assert_eq!(world.told(), [EventType::ChargeCancelled, EventType::ChargePaid]);
+    assert_eq!(world.upstream(), [EventType::ChargeCancelled, EventType::ChargePaid]);
     world.check().await;
 }
 
@@ -252,7 +252,7 @@ async fn concurrent_readers_credit_payment_once() {
     }
     assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
     assert_eq!((world.available(), world.store.payments().len()), (1_700, 2));
-    assert_eq!(world.told(), [EventType::PaymentUnexpected, EventType::ChargePaid]);
+    assert_eq!(world.upstream(), [EventType::PaymentUnexpected, EventType::ChargePaid]);
     world.check().await;
 }
 

@@ -237,13 +237,13 @@ impl Psp {
         mock.expect_find_charge().returning(move |txid, _| find.find(txid));
         mock.expect_cancel_charge().returning(move |txid, _| cancel.cancel(txid));
         mock.expect_list_received().returning(move |request, _| list.list(request));
-        mock.expect_notices().returning(read_notice);
+        mock.expect_callbacks().returning(read_callback);
         mock
     }
 }
 
 /// Parses a callback: txids with commas between them. An end-to-end id and an instant may follow each, after slashes.
-fn read_notice(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
+fn read_callback(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let read = |item: &str| {
         let mut parts = item.split('/');
         let txid = Txid::parse(parts.next().unwrap()).map_err(|error| AcquirerError::Refused(error.to_string()))?;

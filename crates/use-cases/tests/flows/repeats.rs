@@ -4,23 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cais_ports::{ChangeSet, Clock as _, CommitError, Committed, Notice, NoticeState, Store, Write, alerts};
-use cais_testkit::builders::{a_notice, a_payment, main_acquirer};
+use cais_ports::{Callback, CallbackState, ChangeSet, Clock as _, CommitError, Committed, Store, Write, alerts};
+use cais_testkit::builders::{a_callback, a_payment, main_acquirer};
 use cais_testkit::{CapturedLogs, MemoryStore};
 use cais_use_cases::Ports;
-use cais_use_cases::notices::{self, ReceiveError, process, receive};
+use cais_use_cases::callbacks::{self, ReceiveError, process, receive};
 use futures_util::future::join_all;
 
 use crate::world::World;
 
-/// A store in which a worker marks each notice just before its update.
+/// A store in which a worker marks each callback just before its update.
 struct Raced(Arc<MemoryStore>);
 
 #[async_trait]
 impl Store for Raced {
     async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
         match change.writes.as_slice() {
-            [Write::UpdateNotice(_)] => Err(CommitError::Stale),
+            [Write::UpdateCallback(_)] => Err(CommitError::Stale),
             _ => self.0.commit(change).await,
         }
     }
@@ -48,8 +48,8 @@ impl Store for Recovering {
     }
 }
 
-fn states(world: &World) -> Vec<NoticeState> {
-    world.store.notices().iter().map(|notice| notice.state).collect()
+fn states(world: &World) -> Vec<CallbackState> {
+    world.store.callbacks().iter().map(|callback| callback.state).collect()
 }
 
 #[tokio::test]
@@ -61,15 +61,15 @@ async fn repeat_of_open_callback_is_stored_once_and_due() {
         [[&one, &two], [&two, &one]].map(|charges| charges.map(|charge| format!("{}/{pix}", charge.txid)).join(","));
     world.call_back(&first).await;
     process::run_once(&world.ports).await.unwrap();
-    let waiting = world.store.notices();
-    assert_eq!((waiting[0].attempts, waiting[0].state), (1, NoticeState::Waiting));
+    let waiting = world.store.callbacks();
+    assert_eq!((waiting[0].attempts, waiting[0].state), (1, CallbackState::Waiting));
     assert!(waiting[0].due_at > Some(world.clock.now()));
     world.call_back(&repeat).await;
-    let repeated = Notice { due_at: Some(world.clock.now()), version: waiting[0].version + 1, ..waiting[0].clone() };
-    assert_eq!(world.store.notices(), std::slice::from_ref(&repeated));
-    // The notice is due already: a worker that read the acquirer before the repeat cannot mark it.
+    let repeated = Callback { due_at: Some(world.clock.now()), version: waiting[0].version + 1, ..waiting[0].clone() };
+    assert_eq!(world.store.callbacks(), std::slice::from_ref(&repeated));
+    // The callback is due already: a worker that read the acquirer before the repeat cannot mark it.
     world.call_back(&repeat).await;
-    assert_eq!(world.store.notices(), [Notice { version: repeated.version + 1, ..repeated }]);
+    assert_eq!(world.store.callbacks(), [Callback { version: repeated.version + 1, ..repeated }]);
 }
 
 #[tokio::test]
@@ -83,12 +83,12 @@ async fn repeat_of_unmatched_callback_is_read_again() {
         process::run_once(&world.ports).await.unwrap();
         world.clock.advance(Duration::from_mins(6));
     }
-    assert_eq!(states(&world), [NoticeState::Unmatched]);
+    assert_eq!(states(&world), [CallbackState::Unmatched]);
     world.psp.pay_as(&charge.txid, 1_000, pix);
     world.call_back(&names).await;
-    assert_eq!((states(&world), world.store.notices()[0].attempts), (vec![NoticeState::Waiting], 0));
+    assert_eq!((states(&world), world.store.callbacks()[0].attempts), (vec![CallbackState::Waiting], 0));
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
-    assert_eq!((states(&world), world.available()), (vec![NoticeState::Done], 1_000));
+    assert_eq!((states(&world), world.available()), (vec![CallbackState::Done], 1_000));
     world.check().await;
 }
 
@@ -99,7 +99,7 @@ async fn repeat_that_meets_a_worker_is_stored_anew() {
     world.call_back(charge.txid.as_str()).await;
     let ports = Ports { store: Arc::new(Raced(world.store.clone())), ..world.ports.clone() };
     receive(&ports, &main_acquirer(), charge.txid.as_str()).await.unwrap();
-    assert_eq!(states(&world), [NoticeState::Waiting, NoticeState::Waiting]);
+    assert_eq!(states(&world), [CallbackState::Waiting, CallbackState::Waiting]);
 }
 
 #[tokio::test]
@@ -107,12 +107,12 @@ async fn concurrent_repeats_leave_one_row() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.call_back(charge.txid.as_str()).await;
-    let before = world.store.notices();
+    let before = world.store.callbacks();
     let ports = Ports { store: Arc::new(Together(world.store.clone())), ..world.ports.clone() };
     let acquirer = main_acquirer();
     let repeats = (0..8).map(|_| receive(&ports, &acquirer, charge.txid.as_str()));
     assert!(join_all(repeats).await.iter().all(Result::is_ok));
-    assert_eq!(world.store.notices(), [Notice { version: before[0].version + 8, ..before[0].clone() }]);
+    assert_eq!(world.store.callbacks(), [Callback { version: before[0].version + 8, ..before[0].clone() }]);
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn callback_whose_look_up_fails_is_stored_anew() {
     let ports = Ports { store: Arc::new(Recovering(world.store.clone())), ..world.ports.clone() };
     world.store.set_unreachable(true);
     receive(&ports, &main_acquirer(), charge.txid.as_str()).await.unwrap();
-    assert_eq!(states(&world), [NoticeState::Waiting, NoticeState::Waiting]);
+    assert_eq!(states(&world), [CallbackState::Waiting, CallbackState::Waiting]);
 }
 
 #[tokio::test]
@@ -131,19 +131,19 @@ async fn acquirer_with_too_many_open_callbacks_is_refused() {
     let (logs, world) = (CapturedLogs::start(), World::new().await);
     let charge = world.pending().await;
     let mut many = ChangeSet::new(world.clock.now());
-    many.writes.extend((0..99_999).map(|_| Write::InsertNotice(Box::new(a_notice()))));
+    many.writes.extend((0..99_999).map(|_| Write::InsertCallback(Box::new(a_callback()))));
     world.store.commit(many).await.unwrap();
-    notices::count(&world.ports).await.unwrap();
+    callbacks::count(&world.ports).await.unwrap();
     world.call_back(charge.txid.as_str()).await;
-    notices::count(&world.ports).await.unwrap();
+    callbacks::count(&world.ports).await.unwrap();
     assert_eq!(logs.alerts(alerts::CALLBACKS_FULL).len(), 1);
     let full = receive(&world.ports, &main_acquirer(), charge.txid.as_str()).await;
     assert_eq!(full, Err(ReceiveError::Full));
-    let first = world.store.notices().remove(0);
+    let first = world.store.callbacks().remove(0);
     let mut done = ChangeSet::new(world.clock.now());
-    done.writes.push(Write::UpdateNotice(Box::new(Notice { state: NoticeState::Done, due_at: None, ..first })));
+    done.writes.push(Write::UpdateCallback(Box::new(Callback { state: CallbackState::Done, due_at: None, ..first })));
     world.store.commit(done).await.unwrap();
-    notices::count(&world.ports).await.unwrap();
+    callbacks::count(&world.ports).await.unwrap();
     world.call_back(charge.txid.as_str()).await;
     assert_eq!(logs.alerts(alerts::CALLBACKS_FULL).len(), 1);
 }

@@ -17,13 +17,13 @@ use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{Acquirers, Fingerprint, Maintenance as _, Store as _, UrlRefusal};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, steps};
 use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
+use cais_use_cases::callbacks::OpenCallbacks;
+use cais_use_cases::callbacks::{process, receive};
 use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
 use cais_use_cases::charges::fetch::{FetchError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
-use cais_use_cases::notices::OpenCallbacks;
-use cais_use_cases::notices::{process, receive};
 use cais_use_cases::upstream::UpstreamLimits;
-use cais_use_cases::{Answer, Ports, SyncGate, resume};
+use cais_use_cases::{Ports, Response, SyncGate, resume};
 
 use crate::psp::{Psp, acquirers};
 
@@ -79,7 +79,7 @@ impl World {
     }
 
     /// Posts a charge with the key.
-    pub async fn create(&self, key: &str, terms: NewCharge) -> Result<Answer, CreateChargeError> {
+    pub async fn create(&self, key: &str, terms: NewCharge) -> Result<Response, CreateChargeError> {
         Box::pin(create(&self.ports, self.command(key, terms))).await
     }
 
@@ -145,7 +145,7 @@ impl World {
     }
 
     /// Returns the published events in order.
-    pub fn told(&self) -> Vec<EventType> {
+    pub fn upstream(&self) -> Vec<EventType> {
         self.store.events(self.account.id).iter().map(|stored| stored.event.kind).collect()
     }
 
@@ -195,7 +195,7 @@ pub fn named(external: &str, terms: NewCharge) -> NewCharge {
 }
 
 /// Returns the id of the charge in a response.
-pub fn id_of(answer: &Answer) -> ChargeId {
+pub fn id_of(answer: &Response) -> ChargeId {
     let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
     ChargeId::parse(body["id"].as_str().unwrap()).unwrap()
 }

@@ -8,7 +8,7 @@ use cais_domain::account::Account;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::infraction::{Infraction, InfractionState, InfractionStatus};
 use cais_domain::money::Money;
-use cais_ports::{NoticeState, UpstreamInfractionStatus, UpstreamProgress};
+use cais_ports::{CallbackState, UpstreamInfractionStatus, UpstreamProgress};
 use cais_testkit::builders::an_account;
 use cais_use_cases::infractions::resolve::{Decision, ResolveError};
 use cais_use_cases::{payouts, refunds, releases};
@@ -125,7 +125,7 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
             let id = done.disputes.get(dispute)?.clone();
             Some(
                 async move {
-                    let _: NoticeState = world.call_back(&id).await;
+                    let _: CallbackState = world.call_back(&id).await;
                 }
                 .boxed(),
             )

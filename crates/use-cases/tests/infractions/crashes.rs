@@ -51,7 +51,7 @@ async fn interrupted_withdrawal_is_finished_by_worker() {
 
 #[tokio::test]
 async fn dispute_with_any_interrupted_commit_ends_correctly() {
-    for (told, status, money) in [
+    for (upstream, status, money) in [
         (UpstreamInfractionStatus::Accepted, InfractionStatus::Lost, [400, 0, 0]),
         (UpstreamInfractionStatus::Rejected, InfractionStatus::Won, [1_000, 0, 0]),
     ] {
@@ -63,13 +63,13 @@ async fn dispute_with_any_interrupted_commit_ends_correctly() {
                 let pix = world.psp.pay(&charge.txid, 1_000);
                 let id = world.psp.dispute(&pix, 600);
                 world.psp.is_given(&id, "Entregue.");
-                world.psp.settle(&id, told);
+                world.psp.settle(&id, upstream);
                 world.store.crash_at(commit, crash);
                 world.poll().await;
                 world.check().await;
                 world.poll().await;
                 assert_eq!((world.statuses(), world.money()), (vec![status], money), "{commit} {crash:?}");
-                assert_eq!(world.told().len(), 3, "{commit} {crash:?}");
+                assert_eq!(world.upstream().len(), 3, "{commit} {crash:?}");
                 world.check().await;
             }
         }

@@ -112,8 +112,8 @@ async fn ambiguous_infraction_ids_are_rejected() {
     let (_, pix) = world.paid(2_000).await;
     let other = world.psp.dispute(&pix, 2_000);
     for name in [format!("{id}/2"), String::new(), "a name".to_owned(), "x".repeat(129)] {
-        let told = name.clone();
-        world.psp.change(&other, |row| row.id = told);
+        let upstream = name.clone();
+        world.psp.change(&other, |row| row.id = upstream);
         assert_eq!(world.poll().await, 0, "{name}");
         world.psp.change(&name, |row| row.id.clone_from(&other));
     }

@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod alerts;
+mod callbacks;
 mod chaos;
 mod crashes;
 mod defending;
 mod lies;
 mod money;
-mod notices;
 mod opening;
 mod polling;
 mod psp;

@@ -22,7 +22,7 @@ async fn dispute_blocks_at_once_and_publishes_events() {
     let id = world.psp.dispute(&pix, 700);
     assert_eq!(world.poll().await, 1);
     assert_eq!(world.money(), [600, 0, 700]);
-    assert_eq!(world.told(), [EventType::InfractionOpened]);
+    assert_eq!(world.upstream(), [EventType::InfractionOpened]);
     let infraction = world.last();
     assert_eq!((infraction.charge, infraction.end_to_end_id, infraction.upstream_id), (charge.id, pix, id));
     assert_eq!(infraction.reason.as_deref(), Some("Não reconheço"));
@@ -40,7 +40,7 @@ async fn repeated_report_changes_nothing() {
     assert_eq!(world.poll().await, 0);
     world.call_back(&id).await;
     assert_eq!(world.all(), before.0);
-    assert_eq!(world.told(), [EventType::InfractionOpened]);
+    assert_eq!(world.upstream(), [EventType::InfractionOpened]);
     world.check().await;
 }
 
@@ -157,10 +157,10 @@ async fn failed_full_refund_is_blocked_at_once_for_open_disputes() {
         other.psp.is_given(&id, "Entregue.");
         futures_util::FutureExt::now_or_never(other.poll()).unwrap();
     });
-    let told = world.store.events(world.account.id).len();
+    let upstream = world.store.events(world.account.id).len();
     assert_eq!(refunds::poll::run_once(&beside.ports).await.unwrap().done, 1);
     assert_eq!((world.money(), limits(&world)), ([0, 0, 1_250], vec![250, 700, 300]));
-    assert_eq!(world.store.events(world.account.id).len(), told + 2, "reviewed and failed, each once");
+    assert_eq!(world.store.events(world.account.id).len(), upstream + 2, "reviewed and failed, each once");
     world.check().await;
 }
 

@@ -1,7 +1,7 @@
 //! Concurrent nodes, payouts, refunds and payers during the opening or the end of a dispute.
 
 use cais_domain::infraction::{InfractionState, InfractionStatus};
-use cais_ports::{NoticeState, UpstreamInfractionStatus};
+use cais_ports::{CallbackState, UpstreamInfractionStatus};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 
@@ -36,7 +36,7 @@ async fn concurrent_callbacks_and_polls_apply_report_once() {
         (join_all((0..8).map(|_| contended.call_back(&id))), join_all((0..8).map(|_| contended.poll())));
     futures_util::future::join(calls, polls).await;
     world.look_again().await;
-    assert!(world.store.notices().iter().all(|notice| notice.state == NoticeState::Done));
+    assert!(world.store.callbacks().iter().all(|callback| callback.state == CallbackState::Done));
     assert_eq!((world.all().len(), world.money()), (1, [0, 0, 1_000]));
     world.check().await;
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::infraction::InfractionStatus::{Cancelled, Lost, Open, Won};
-use cais_ports::{NoticeState, UpstreamInfractionStatus};
+use cais_ports::{CallbackState, UpstreamInfractionStatus};
 
 use crate::psp::Listing;
 use crate::world::{A_WHILE, LONG, World};
@@ -160,8 +160,8 @@ async fn callback_about_reopening_waits_until_certain() {
     world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
     world.poll().await;
     world.psp.reopen(&id);
-    assert_eq!(world.call_back(&id).await, NoticeState::Waiting);
-    assert_eq!(world.look_again().await, NoticeState::Done);
+    assert_eq!(world.call_back(&id).await, CallbackState::Waiting);
+    assert_eq!(world.look_again().await, CallbackState::Done);
     assert_eq!((world.statuses(), world.money()), (vec![Won, Open], [0, 0, 1_000]));
     world.check().await;
 }

@@ -162,7 +162,7 @@ impl Psp {
         mock.expect_send_payout().returning(move |order, _| Ok(payout.send_payout(order)));
         mock.expect_find_payout().returning(move |id, _| Ok(sent.book().sent.get(&id.to_string()).cloned()));
         // The body of a callback in these tests contains ids of infractions.
-        mock.expect_notices().returning(|body| {
+        mock.expect_callbacks().returning(|body| {
             let names = str::from_utf8(body).unwrap().split(',');
             Ok(names.map(|id| CallbackItem::Infraction(CallbackInfraction { id: id.to_owned() })).collect())
         });

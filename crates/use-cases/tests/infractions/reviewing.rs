@@ -8,7 +8,7 @@ use cais_domain::infraction::ReviewReason::{MissingReturn, ReopenedUnseen, Unexp
 use cais_domain::infraction::{InfractionStatus, ReviewReason};
 use cais_domain::money::Money;
 use cais_ports::UpstreamInfractionStatus::{Accepted, Cancelled as Withdrawn, Rejected};
-use cais_ports::{AuditFilter, AuditQueries as _, Clock as _, NoticeState, PageRequest, UpstreamDefense};
+use cais_ports::{AuditFilter, AuditQueries as _, CallbackState, Clock as _, PageRequest, UpstreamDefense};
 use cais_testkit::Crash;
 use cais_use_cases::infractions::resolve::{Decision, ResolveError};
 
@@ -29,7 +29,7 @@ async fn stays(world: &World, id: &str, money: [i64; 3]) {
     let before = world.all();
     for _ in 0..3 {
         world.clock.advance(LONG);
-        assert_eq!((world.poll().await, world.call_back(id).await), (0, NoticeState::Done));
+        assert_eq!((world.poll().await, world.call_back(id).await), (0, CallbackState::Done));
         assert_eq!((world.all(), world.money()), (before.clone(), money));
     }
     world.check().await;
@@ -72,8 +72,8 @@ async fn acceptance_after_unseen_reopening_is_blocked_for_review() {
         assert_eq!((world.statuses(), world.money()), (vec![status, Open], [0, 0, 1_000]));
         stays(&world, &id, [0, 0, 1_000]).await;
         assert_eq!(world.decide(Decision::Lost(None)).await.unwrap().state.status(), Lost);
-        let told = [EventType::InfractionOpened, EventType::InfractionLost, EventType::ChargeRefunded];
-        assert_eq!((world.money(), &world.told()[2..]), ([0, 0, 0], &told[..]));
+        let upstream = [EventType::InfractionOpened, EventType::InfractionLost, EventType::ChargeRefunded];
+        assert_eq!((world.money(), &world.upstream()[2..]), ([0, 0, 0], &upstream[..]));
         assert_eq!(world.charge(charge.id).refunds.done.centavos(), 1_000);
         stays(&world, &id, [0, 0, 0]).await;
     }
@@ -260,7 +260,7 @@ async fn reopened_and_accepted_is_lost_when_its_return_is_there() {
         }
         assert_eq!(world.poll().await, usize::from(expected.is_none()), "{back}");
         if expected.is_some() {
-            assert_eq!(world.call_back(&id).await, NoticeState::Done, "the return is awaited");
+            assert_eq!(world.call_back(&id).await, CallbackState::Done, "the return is awaited");
             world.clock.advance(Duration::from_hours(24));
             assert_eq!((world.poll().await, reason(&world), world.money()), (1, expected, [0, 0, 1_000]));
             let decision = if back > 0 { lost(back) } else { Decision::Won };

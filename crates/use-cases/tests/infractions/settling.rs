@@ -20,15 +20,15 @@ fn left(world: &World) -> i64 {
 
 #[tokio::test]
 async fn won_or_cancelled_dispute_releases_its_block() {
-    for (told, event) in [
+    for (upstream, event) in [
         (UpstreamInfractionStatus::Rejected, EventType::InfractionWon),
         (UpstreamInfractionStatus::Cancelled, EventType::InfractionCancelled),
     ] {
         let world = World::new().await;
         let (charge, id) = world.disputed().await;
-        world.psp.settle(&id, told);
+        world.psp.settle(&id, upstream);
         assert_eq!(world.poll().await, 1);
-        assert_eq!((world.money(), world.told()), ([1_000, 0, 0], vec![EventType::InfractionOpened, event]));
+        assert_eq!((world.money(), world.upstream()), ([1_000, 0, 0], vec![EventType::InfractionOpened, event]));
         assert_eq!(world.charge(charge.id).open_infractions, 0);
         assert!(world.refund("now", charge.id, 1_000).await.is_ok(), "it can be refunded again");
         world.check().await;
@@ -45,7 +45,7 @@ async fn lost_dispute_is_returned_and_counts_as_refund() {
     world.poll().await;
     assert_eq!((world.money(), left(&world)), ([0, 0, 0], 0));
     let expected = [EventType::InfractionOpened, EventType::InfractionLost, EventType::ChargeRefunded];
-    assert_eq!(world.told(), expected);
+    assert_eq!(world.upstream(), expected);
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
     let (returned, refunded) = (Money::from_centavos(1_000), Money::from_centavos(1_000));
     assert_eq!(world.last().state, InfractionState::Lost { returned, refunded, at: settled_at });
@@ -65,7 +65,7 @@ async fn postback_gets_charge_events_and_no_infraction_events() {
         let of_the_charge = stored.event.resource == charge.id.to_string();
         assert_eq!(stored.event.postback, postback.clone().filter(|_| of_the_charge), "{:?}", stored.event.kind);
     }
-    assert_eq!(world.told().last(), Some(&EventType::ChargeRefunded));
+    assert_eq!(world.upstream().last(), Some(&EventType::ChargeRefunded));
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn shortfall_ends_with_its_infraction() {
 
 #[tokio::test]
 async fn infraction_first_seen_ended_is_opened_and_resolved() {
-    for (told, money) in [
+    for (upstream, money) in [
         (UpstreamInfractionStatus::Accepted, [0, 0, 0]),
         (UpstreamInfractionStatus::Rejected, [1_000, 0, 0]),
         (UpstreamInfractionStatus::Cancelled, [1_000, 0, 0]),
@@ -93,10 +93,10 @@ async fn infraction_first_seen_ended_is_opened_and_resolved() {
         let world = World::new().await;
         let (_, pix) = world.paid(1_000).await;
         let id = world.psp.dispute(&pix, 1_000);
-        world.psp.settle(&id, told);
+        world.psp.settle(&id, upstream);
         assert_eq!(world.poll().await, 1);
         assert_eq!(world.money(), money);
-        assert_eq!(world.told()[0], EventType::InfractionOpened);
+        assert_eq!(world.upstream()[0], EventType::InfractionOpened);
         assert_eq!(world.poll().await, 0);
         world.check().await;
     }
@@ -110,7 +110,7 @@ async fn infraction_defended_and_ended_between_polls_is_defended() {
     world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
     world.poll().await;
     let expected = [EventType::InfractionOpened, EventType::InfractionUnderReview, EventType::InfractionWon];
-    assert_eq!(world.told(), expected);
+    assert_eq!(world.upstream(), expected);
     assert_eq!(world.last().defense.unwrap().text.unwrap().as_str(), "Entregue.");
     world.check().await;
 }
@@ -127,12 +127,12 @@ async fn first_outcome_stays_after_later_reports() {
         let (_, id) = world.disputed().await;
         world.psp.settle(&id, first);
         world.poll().await;
-        let (money, told) = (world.money(), world.told());
+        let (money, upstream) = (world.money(), world.upstream());
         for other in others {
             world.psp.settle(&id, other);
             assert_eq!(world.poll().await, 0);
         }
-        assert_eq!((world.statuses(), world.money(), world.told()), (vec![ours], money, told));
+        assert_eq!((world.statuses(), world.money(), world.upstream()), (vec![ours], money, upstream));
         world.check().await;
     }
 }

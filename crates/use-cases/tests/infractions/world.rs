@@ -17,20 +17,20 @@ use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, Operator, Store};
+use cais_ports::{CallbackState, ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, Operator, Store};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, steps, terms};
 use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
+use cais_use_cases::callbacks::OpenCallbacks;
+use cais_use_cases::callbacks::{process, receive};
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::fetch;
 use cais_use_cases::infractions::defend::{DefendError, defend};
 use cais_use_cases::infractions::resolve::{Decision, ResolveError, resolve};
 use cais_use_cases::infractions::{poll, resume};
-use cais_use_cases::notices::OpenCallbacks;
-use cais_use_cases::notices::{process, receive};
 use cais_use_cases::payouts::create::{CreatePayout, NewPayout, create as create_payout};
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create as create_refund};
 use cais_use_cases::upstream::UpstreamLimits;
-use cais_use_cases::{Answer, Ports, SyncGate};
+use cais_use_cases::{Ports, Response, SyncGate};
 
 use crate::psp::Psp;
 use crate::replies::acquirers;
@@ -206,17 +206,17 @@ impl World {
     }
 
     /// Receives and processes a callback of the main acquirer about an infraction.
-    pub async fn call_back(&self, id: &str) -> NoticeState {
+    pub async fn call_back(&self, id: &str) -> CallbackState {
         receive(&self.ports, &main_acquirer(), id.as_bytes().to_vec()).await.unwrap();
         process::run_once(&self.ports).await.unwrap();
-        self.store.notices().last().unwrap().state
+        self.store.callbacks().last().unwrap().state
     }
 
     /// Runs passes over the waiting callbacks, after every pause.
-    pub async fn look_again(&self) -> NoticeState {
+    pub async fn look_again(&self) -> CallbackState {
         self.clock.advance(LONG);
         process::run_once(&self.ports).await.unwrap();
-        self.store.notices().last().map_or(NoticeState::Done, |notice| notice.state)
+        self.store.callbacks().last().map_or(CallbackState::Done, |callback| callback.state)
     }
 
     /// Submits a defense with this text.
@@ -280,7 +280,7 @@ impl World {
     }
 
     /// Creates a payout of this amount with its own key.
-    pub async fn pay_out(&self, key: &str, centavos: i64) -> Answer {
+    pub async fn pay_out(&self, key: &str, centavos: i64) -> Response {
         let command = CreatePayout {
             account: self.account.clone(),
             request: fresh(),
@@ -298,7 +298,7 @@ impl World {
     }
 
     /// Creates a refund of this amount with its own key.
-    pub async fn refund(&self, key: &str, charge: ChargeId, centavos: i64) -> Result<Answer, CreateRefundError> {
+    pub async fn refund(&self, key: &str, charge: ChargeId, centavos: i64) -> Result<Response, CreateRefundError> {
         self.refund_payment(key, (charge, None), centavos).await
     }
 
@@ -308,7 +308,7 @@ impl World {
         key: &str,
         (charge, pix): (ChargeId, Option<EndToEndId>),
         centavos: i64,
-    ) -> Result<Answer, CreateRefundError> {
+    ) -> Result<Response, CreateRefundError> {
         let command = CreateRefund {
             account: self.account.clone(),
             request: fresh(),
@@ -324,7 +324,7 @@ impl World {
     }
 
     /// Returns the published events in order, without payments.
-    pub fn told(&self) -> Vec<EventType> {
+    pub fn upstream(&self) -> Vec<EventType> {
         let events = self.store.events(self.account.id);
         events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
     }

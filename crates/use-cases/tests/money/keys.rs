@@ -1,7 +1,7 @@
 //! Keys and external ids of refunds: a stored response is replayed, and no money is returned twice.
 
 use cais_domain::charge::ChargeStatus;
-use cais_ports::StoredAnswer;
+use cais_ports::StoredResponse;
 use cais_testkit::builders::{fresh, in_status, pending_charge};
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
@@ -24,7 +24,7 @@ async fn repeat_returns_same_bytes_after_later_changes() {
     assert_eq!(world.refund("a", &world.pending().await, part(400)).await, Err(CreateRefundError::KeyConflict));
     assert_eq!(world.psp.orders().len(), 2);
     let claims = world.store.claims();
-    let kept = claims[0].answer.as_ref().map(|StoredAnswer { body, .. }| body);
+    let kept = claims[0].answer.as_ref().map(|StoredResponse { body, .. }| body);
     assert_eq!(kept, Some(&first.body));
 }
 

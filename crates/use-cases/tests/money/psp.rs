@@ -337,13 +337,13 @@ impl Psp {
         mock.expect_find_payout().returning(move |instruction_id, _| payout.find_payout(instruction_id));
         mock.expect_list_received().returning(move |request, _| received.list_received(request));
         mock.expect_list_sent().returning(move |request, _| sent.list_sent(request));
-        mock.expect_notices().returning(read_notice);
+        mock.expect_callbacks().returning(read_callback);
         mock
     }
 }
 
 /// Parses a callback: its body is a txid.
-fn read_notice(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
+fn read_callback(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let txid = Txid::parse(str::from_utf8(body).unwrap()).map_err(|error| AcquirerError::Refused(error.to_string()))?;
     Ok(vec![CallbackItem::Received(CallbackPix { txid, end_to_end_id: None, paid_at: None })])
 }

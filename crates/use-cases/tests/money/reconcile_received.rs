@@ -172,17 +172,17 @@ async fn comparison_reads_all_pages_and_reports_progress() {
         world.clock.advance(Duration::from_hours(20));
     }
     world.psp.set_listing(Listing::Pages(2));
-    let told = Mutex::new(Vec::new());
+    let upstream = Mutex::new(Vec::new());
     let progress = |progress: cais_use_cases::reconcile::Progress| {
         if progress.acquirer.as_str() == "main" && progress.list == "received" {
-            told.lock().unwrap().push(progress.done);
+            upstream.lock().unwrap().push(progress.done);
         }
     };
     let until = world.clock.advance(LONG);
     let report = run(&world.ports, start(), until, true, &progress).await.unwrap();
     assert_eq!((report.received, report.differences, report.unread), (15, vec![], vec![]));
-    let told = told.into_inner().unwrap();
-    assert!(told.is_sorted() && told.last() == Some(&15), "{told:?}");
+    let upstream = upstream.into_inner().unwrap();
+    assert!(upstream.is_sorted() && upstream.last() == Some(&15), "{upstream:?}");
 }
 
 #[tokio::test]

@@ -148,8 +148,8 @@ async fn sent_pix_without_payout_is_reported() {
     world.psp.has_sent(unknown(&fresh::<cais_domain::ids::kind::Payout>().suffix()));
     let failed = UpstreamPayout { progress: UpstreamProgress::Failed { reason: None }, ..unknown("byhand2") };
     world.psp.has_sent(failed);
-    let told = (DifferenceKind::PayoutUnknown, false);
-    assert_eq!(kinds(&compare(&world, true).await), [told, told]);
+    let upstream = (DifferenceKind::PayoutUnknown, false);
+    assert_eq!(kinds(&compare(&world, true).await), [upstream, upstream]);
 }
 
 #[tokio::test]

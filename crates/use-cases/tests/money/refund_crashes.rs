@@ -41,14 +41,14 @@ async fn exactly_one(world: &World, charge: &cais_domain::charge::Charge, return
         world.clock.advance(LONG);
         world.poll().await;
         assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Failed, 1_000, 0));
-        assert_eq!((world.told(), world.psp.returned()), (vec![EventType::ChargePaid, EventType::RefundFailed], 0));
+        assert_eq!((world.upstream(), world.psp.returned()), (vec![EventType::ChargePaid, EventType::RefundFailed], 0));
     } else {
         world.psp.settle(&UpstreamProgress::Done { at: None });
         world.clock.advance(LONG);
         world.poll().await;
         assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Completed, 0, 0));
-        let told = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
-        assert_eq!((world.told(), world.psp.returned()), (told.to_vec(), 1_000));
+        let upstream = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
+        assert_eq!((world.upstream(), world.psp.returned()), (upstream.to_vec(), 1_000));
         assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
     }
     assert_eq!(world.resume().await, 0, "nothing is left to be finished");

@@ -126,8 +126,8 @@ async fn charge_refresh_before_reply_applies_outcome_first() {
         world.check().await;
     }
     assert_eq!((world.available(), world.in_transit()), (700, 0));
-    let completed = world.told().into_iter().filter(|kind| *kind == EventType::RefundCompleted).count();
-    assert_eq!(completed, 3, "each told once");
+    let completed = world.upstream().into_iter().filter(|kind| *kind == EventType::RefundCompleted).count();
+    assert_eq!(completed, 3, "each upstream once");
 }
 
 #[tokio::test]
@@ -151,8 +151,8 @@ async fn concurrent_readers_and_pollers_complete_refund_once() {
         worker.unwrap();
     }
     assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Completed, 0, 0));
-    let told = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
-    assert_eq!(world.told(), told);
+    let upstream = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
+    assert_eq!(world.upstream(), upstream);
     world.check().await;
 }
 

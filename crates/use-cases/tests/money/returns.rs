@@ -5,7 +5,7 @@ use cais_domain::event::EventType;
 use cais_domain::refund::RefundStatus;
 use cais_ports::{UpstreamProgress, UpstreamReturn};
 use cais_testkit::builders::main_acquirer;
-use cais_use_cases::notices::{process, receive};
+use cais_use_cases::callbacks::{process, receive};
 
 use crate::world::{World, all, part};
 
@@ -29,12 +29,12 @@ async fn callback_for_charge_updates_its_refunds() {
             call_back(&world, &charge).await;
             assert_eq!((world.status(), world.available(), world.in_transit()), (status, available, 0));
         }
-        let told = if status == RefundStatus::Completed {
+        let upstream = if status == RefundStatus::Completed {
             vec![EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded]
         } else {
             vec![EventType::ChargePaid, EventType::RefundFailed]
         };
-        assert_eq!(world.told(), told);
+        assert_eq!(world.upstream(), upstream);
         world.check().await;
     }
 }

@@ -12,7 +12,7 @@ use cais_ports::acquirer::MockAcquirers;
 use cais_ports::{Acquirers as _, Fingerprint, IssueError, Store as _, UpstreamCharge, UpstreamStatus, Write};
 use cais_testkit::builders::{a_split, an_account, fresh, main_acquirer, steps, terms};
 use cais_use_cases::charges::create::{AskedShare, ChargeRefusal, CreateCharge, CreateChargeError, NewCharge, create};
-use cais_use_cases::{Answer, Ports};
+use cais_use_cases::{Ports, Response};
 use jiff::ToSpan as _;
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn asking(split: Vec<AskedShare>) -> NewCharge {
 }
 
 /// Posts a charge that no acquirer accepts.
-async fn post_in_vain(world: &World, key: &str, asked: NewCharge) -> Result<Answer, CreateChargeError> {
+async fn post_in_vain(world: &World, key: &str, asked: NewCharge) -> Result<Response, CreateChargeError> {
     let mut mock = MockAcquirers::new();
     mock.expect_first().return_const(main_acquirer());
     mock.expect_issue().returning(|_, _, _| Err(IssueError::NoneTook { reasons: Vec::new() }));
@@ -50,7 +50,7 @@ async fn post_in_vain(world: &World, key: &str, asked: NewCharge) -> Result<Answ
 }
 
 /// Posts a charge at an acquirer that accepts all charges.
-async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Answer, CreateChargeError> {
+async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Response, CreateChargeError> {
     let mut mock = MockAcquirers::new();
     mock.expect_first().return_const(main_acquirer());
     mock.expect_issue().returning(|order, name, _| {
@@ -71,7 +71,12 @@ async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Answer, Crea
     post_at(mock, world, key, asked).await
 }
 
-async fn post_at(mock: MockAcquirers, world: &World, key: &str, asked: NewCharge) -> Result<Answer, CreateChargeError> {
+async fn post_at(
+    mock: MockAcquirers,
+    world: &World,
+    key: &str,
+    asked: NewCharge,
+) -> Result<Response, CreateChargeError> {
     let ports = Ports { acquirers: std::sync::Arc::new(mock), ..world.ports.clone() };
     let command = CreateCharge {
         account: world.account.clone(),
@@ -265,6 +270,6 @@ async fn split_credit_publishes_its_transaction_to_beneficiary() {
     let entry = world.store.entries().into_iter().find(|entry| entry.account == share).unwrap();
     let data: serde_json::Value = serde_json::from_slice(&events[0].event.data).unwrap();
     assert_eq!(data["id"], format!("txn_in_{}", entry.id.suffix()), "named after the entry that credited it");
-    assert_eq!(world.told(), [EventType::ChargePaid], "the creator gets none of it");
+    assert_eq!(world.upstream(), [EventType::ChargePaid], "the creator gets none of it");
     world.check().await;
 }

@@ -20,13 +20,13 @@ use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, Store};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, steps, terms};
 use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
+use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::fetch;
-use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create};
 use cais_use_cases::refunds::poll;
 use cais_use_cases::upstream::UpstreamLimits;
-use cais_use_cases::{Answer, Ports, SyncGate, resume};
+use cais_use_cases::{Ports, Response, SyncGate, resume};
 
 use crate::psp::{Psp, acquirers};
 
@@ -176,7 +176,7 @@ impl World {
     }
 
     /// Posts a refund with the key.
-    pub async fn refund(&self, key: &str, charge: &Charge, asked: Asked) -> Result<Answer, CreateRefundError> {
+    pub async fn refund(&self, key: &str, charge: &Charge, asked: Asked) -> Result<Response, CreateRefundError> {
         create(&self.ports, self.command(key, charge, asked)).await
     }
 
@@ -186,7 +186,7 @@ impl World {
         key: &str,
         (charge, pix): (&Charge, &EndToEndId),
         asked: Asked,
-    ) -> Result<Answer, CreateRefundError> {
+    ) -> Result<Response, CreateRefundError> {
         let mut command = self.command(key, charge, asked);
         let mut hasher = DefaultHasher::new();
         pix.hash(&mut hasher);
@@ -250,7 +250,7 @@ impl World {
     }
 
     /// Returns the published events in order.
-    pub fn told(&self) -> Vec<EventType> {
+    pub fn upstream(&self) -> Vec<EventType> {
         self.store.events(self.account.id).iter().map(|stored| stored.event.kind).collect()
     }
 
@@ -290,16 +290,16 @@ pub fn named(external: &'static str, asked: Asked) -> Asked {
     Asked { external: Some(external), ..asked }
 }
 
-pub fn body(answer: &Answer) -> serde_json::Value {
+pub fn body(answer: &Response) -> serde_json::Value {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
 /// Returns the id of the refund in a response.
-pub fn id_of(answer: &Answer) -> RefundId {
+pub fn id_of(answer: &Response) -> RefundId {
     RefundId::parse(body(answer)["id"].as_str().unwrap()).unwrap()
 }
 
 /// Returns the status of the refund in a response.
-pub fn status_of(answer: &Answer) -> String {
+pub fn status_of(answer: &Response) -> String {
     body(answer)["status"].as_str().unwrap().to_owned()
 }

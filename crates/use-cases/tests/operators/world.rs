@@ -14,7 +14,7 @@ use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, 
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError, create};
-use cais_use_cases::notices::OpenCallbacks;
+use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::upstream::UpstreamLimits;
 
 pub const EMAIL: &str = "shop@example.com";

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use cais_domain::event::EventType;
 use cais_domain::payout::PayoutStatus;
-use cais_ports::NoticeState;
+use cais_ports::CallbackState;
 use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
 use cais_testkit::psp::{Looking, OrderKind, Sending};
-use cais_use_cases::notices::receive;
+use cais_use_cases::callbacks::receive;
 
 use crate::world::{FEE, FUNDS, LONG, World, ten_reais};
 
@@ -24,14 +24,14 @@ async fn repeated_callback_applies_outcome_once() {
     }
     assert_eq!(world.status(), PayoutStatus::Processing, "kept, not believed yet");
     world.process().await;
-    assert_eq!((world.status(), world.told()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
+    assert_eq!((world.status(), world.upstream()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
     assert_eq!((world.fees(), world.left(&main_acquirer())), (FEE, 1_000));
     for _ in 0..10 {
         world.clock.advance(LONG);
         world.process().await;
     }
-    assert_eq!(world.notices(), [NoticeState::Done], "repeats of an open callback are not stored");
-    assert_eq!((world.told().len(), world.poll().await), (1, 0));
+    assert_eq!(world.callbacks(), [CallbackState::Done], "repeats of an open callback are not stored");
+    assert_eq!((world.upstream().len(), world.poll().await), (1, 0));
     world.check().await;
 }
 
@@ -42,13 +42,13 @@ async fn forged_callback_moves_no_money() {
     world.call_back(&payout).await;
     world.process().await;
     assert_eq!(
-        (world.status(), world.money(), world.notices()),
-        (PayoutStatus::Processing, HELD, vec![NoticeState::Done])
+        (world.status(), world.money(), world.callbacks()),
+        (PayoutStatus::Processing, HELD, vec![CallbackState::Done])
     );
     let finds = world.psp.finds(OrderKind::Payout);
     receive(&world.ports, &main_acquirer(), b"sent:0123456789abcdefghijklmnop".to_vec()).await.unwrap();
     world.process().await;
-    assert_eq!(world.notices()[1..], [NoticeState::Unmatched]);
+    assert_eq!(world.callbacks()[1..], [CallbackState::Unmatched]);
     assert_eq!(world.psp.finds(OrderKind::Payout), finds, "upstream is asked for our own payouts only");
 }
 
@@ -59,14 +59,14 @@ async fn callback_of_another_acquirer_is_ignored() {
     let body = format!("sent:{}", payout.instruction_id()).into_bytes();
     receive(&world.ports, &world.second.name, body).await.unwrap();
     world.process().await;
-    assert_eq!((world.notices(), world.second.finds(OrderKind::Payout)), (vec![NoticeState::Unmatched], 0));
+    assert_eq!((world.callbacks(), world.second.finds(OrderKind::Payout)), (vec![CallbackState::Unmatched], 0));
 
     let world = World::new().await;
     world.psp.set(Sending::Down);
     world.create("a", ten_reais()).await.unwrap_err();
     world.call_back(&world.only_payout()).await;
     world.process().await;
-    assert_eq!(world.notices(), [NoticeState::Unmatched], "an operator should look");
+    assert_eq!(world.callbacks(), [CallbackState::Unmatched], "an operator should look");
     world.untouched().await;
 }
 
@@ -91,7 +91,7 @@ async fn callback_waits_while_acquirer_is_silent() {
         world.psp.set_looking(looking);
         for _ in 0..3 {
             assert_eq!(world.process().await, 0);
-            assert_eq!(world.notices(), [NoticeState::Waiting], "{looking:?}");
+            assert_eq!(world.callbacks(), [CallbackState::Waiting], "{looking:?}");
             world.clock.advance(LONG);
         }
         world.psp.set_looking(Looking::Tells);
@@ -108,14 +108,14 @@ async fn callback_for_return_waits_until_it_is_shown() {
     let later = world.psp.withhold_returns();
     world.call_back_for(&payout, &part).await;
     for _ in 0..10 {
-        assert_eq!((world.process().await, world.notices()), (0, vec![NoticeState::Waiting]), "not shown yet");
+        assert_eq!((world.process().await, world.callbacks()), (0, vec![CallbackState::Waiting]), "not shown yet");
         world.clock.advance(LONG);
     }
     world.psp.change_only_payout(|payout| payout.returned = later);
-    assert_eq!((world.process().await, world.notices()), (1, vec![NoticeState::Done]));
+    assert_eq!((world.process().await, world.callbacks()), (1, vec![CallbackState::Done]));
     assert_eq!((world.status(), world.money()), (PayoutStatus::Reversed, (FUNDS - FEE, 0)));
     world.call_back_for(&payout, &part).await;
-    assert_eq!((world.process().await, world.told().len()), (1, 2), "once, however often it is told");
+    assert_eq!((world.process().await, world.upstream().len()), (1, 2), "once, however often it is upstream");
     world.check().await;
 }
 
@@ -125,7 +125,7 @@ async fn callback_without_return_needs_one_read() {
     let payout = world.completed().await;
     let finds = world.psp.finds(OrderKind::Payout);
     world.call_back(&payout).await;
-    assert_eq!((world.process().await, world.notices()), (1, vec![NoticeState::Done]));
+    assert_eq!((world.process().await, world.callbacks()), (1, vec![CallbackState::Done]));
     assert_eq!(world.psp.finds(OrderKind::Payout) - finds, 1);
 }
 
@@ -137,7 +137,7 @@ async fn callback_for_uncreditable_return_is_unmatched() {
     let part = world.psp.return_payout(1_000);
     world.call_back_for(&payout, &part).await;
     world.process().await;
-    assert_eq!((world.notices(), world.money()), (vec![NoticeState::Unmatched], (FUNDS, 0)));
+    assert_eq!((world.callbacks(), world.money()), (vec![CallbackState::Unmatched], (FUNDS, 0)));
     world.check().await;
 }
 
@@ -148,7 +148,7 @@ async fn callback_for_return_waits_while_store_fails() {
     let part = world.psp.return_payout(1_000);
     world.call_back_for(&payout, &part).await;
     world.store.crash_at(1, Crash::Before);
-    assert_eq!((world.process().await, world.notices()), (0, vec![NoticeState::Waiting]));
+    assert_eq!((world.process().await, world.callbacks()), (0, vec![CallbackState::Waiting]));
     world.clock.advance(LONG);
     assert_eq!((world.process().await, world.status()), (1, PayoutStatus::Reversed));
     world.check().await;

@@ -5,7 +5,7 @@ use cais_ports::Store as _;
 use cais_testkit::Crash;
 use cais_testkit::builders::{an_account, steps};
 use cais_testkit::psp::Sending;
-use cais_use_cases::Answer;
+use cais_use_cases::Response;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::payouts::create::{CreatePayoutError, NewPayout, create};
 use cais_use_cases::payouts::fetch::FetchError;
@@ -13,7 +13,7 @@ use cais_use_cases::payouts::fetch::FetchError;
 use crate::world::{FEE, FUNDS, LONG, World, id_of, named, reais, status_of, ten_reais};
 
 /// Returns the refusal of a payout whose external id belongs to `first`.
-fn conflict(first: &Answer, fields: &[&'static str]) -> CreatePayoutError {
+fn conflict(first: &Response, fields: &[&'static str]) -> CreatePayoutError {
     ExternalIdConflict { owner: id_of(first).to_string(), fields: fields.to_vec() }.into()
 }
 

@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::payout::{Payout, PayoutStatus};
-use cais_ports::{ClaimChange, Clock as _, ReservationKey, Store as _, UpstreamProgress};
+use cais_ports::{Clock as _, IdempotencyChange, ReservationKey, Store as _, UpstreamProgress};
 use cais_testkit::Crash;
 use cais_testkit::builders::{main_acquirer, steps};
 use cais_testkit::psp::{Moment, OrderKind, Sending};
@@ -34,7 +34,7 @@ async fn callback_before_reply_counts_once() {
         call_back_early(&world, |world| world.psp.complete());
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"), "{sending:?}");
-        assert_eq!((world.told(), world.money(), world.fees()), (vec![EventType::PayoutCompleted], GONE, FEE));
+        assert_eq!((world.upstream(), world.money(), world.fees()), (vec![EventType::PayoutCompleted], GONE, FEE));
         assert_eq!(world.left(&main_acquirer()), 1_000);
         assert_eq!(world.create("a", ten_reais()).await.unwrap().body, answer.body);
         world.check().await;
@@ -44,7 +44,7 @@ async fn callback_before_reply_counts_once() {
         call_back_early(&world, |world| world.psp.fail());
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{sending:?}");
-        assert_eq!((world.told(), world.money()), (vec![EventType::PayoutFailed], (FUNDS, 0)));
+        assert_eq!((world.upstream(), world.money()), (vec![EventType::PayoutFailed], (FUNDS, 0)));
         world.check().await;
 
         let world = World::new().await;
@@ -92,12 +92,12 @@ async fn concurrent_reads_polls_and_callbacks_end_payout_once() {
             now(caller.process());
         });
         let read = world.read(payout.id).await.unwrap();
-        let (status, told) = if failed {
+        let (status, upstream) = if failed {
             (PayoutStatus::Failed, EventType::PayoutFailed)
         } else {
             (PayoutStatus::Completed, EventType::PayoutCompleted)
         };
-        assert_eq!((read.state.status(), world.told()), (status, vec![told]));
+        assert_eq!((read.state.status(), world.upstream()), (status, vec![upstream]));
         assert_eq!(world.money(), if failed { (FUNDS, 0) } else { GONE });
         assert_eq!(world.psp.finds(OrderKind::Payout), 4, "the first look and three more");
         world.check().await;
@@ -168,7 +168,7 @@ async fn payout_abandoned_during_takeover_is_not_sent() {
         if by_worker {
             world.psp.set(Sending::Takes);
             assert_eq!(taker.resume().await, 0);
-            assert_eq!(world.psp.sent(), 0, "its caller was told that nothing happened");
+            assert_eq!(world.psp.sent(), 0, "its caller was upstream that nothing happened");
         } else {
             let again = taker.create("a", named("order-1", ten_reais())).await;
             assert_eq!(again, Err(CreatePayoutError::AcquirerUnavailable));
@@ -191,7 +191,7 @@ async fn payout_abandoned_before_worker_read_is_not_retried() {
     // The state for a worker that listed the request just before.
     give_up(&world, Some(world.clock.now()));
     world.psp.set(Sending::Takes);
-    assert_eq!((world.resume().await, world.psp.sent()), (0, 0), "its caller was told that nothing happened");
+    assert_eq!((world.resume().await, world.psp.sent()), (0, 0), "its caller was upstream that nothing happened");
     world.untouched().await;
 }
 
@@ -201,7 +201,7 @@ fn give_up(world: &World, due_at: Option<Timestamp>) {
     let external_id = payout.terms.external_id.clone().unwrap();
     let name = world.store.claims().remove(0).name;
     let mut change = steps::abandon_payout(&payout, world.clock.now());
-    change.claim = Some(ClaimChange::Release { name, fence: 1, due_at });
+    change.claim = Some(IdempotencyChange::Release { name, fence: 1, due_at });
     change.unreserve = vec![ReservationKey::PayoutExternalId(payout.account, external_id)];
     now(world.store.commit(change)).unwrap();
 }

@@ -21,7 +21,7 @@ use cais_domain::pix_key::PixKey;
 use cais_domain::rate::Percentage;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{
-    ChangeSet, Clock as _, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, PageRequest, Store,
+    CallbackState, ChangeSet, Clock as _, CommitError, Committed, Fingerprint, Maintenance as _, PageRequest, Store,
     UpstreamPayout, UpstreamProgress,
 };
 use cais_testkit::builders::{
@@ -32,14 +32,14 @@ use cais_testkit::{
     FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
     TextRepresentation,
 };
-use cais_use_cases::notices::OpenCallbacks;
-use cais_use_cases::notices::{process, receive};
+use cais_use_cases::callbacks::OpenCallbacks;
+use cais_use_cases::callbacks::{process, receive};
 use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout, create};
 use cais_use_cases::payouts::fetch::{FetchError, fetch};
 use cais_use_cases::payouts::list::list;
 use cais_use_cases::payouts::{PayoutName, poll};
 use cais_use_cases::upstream::UpstreamLimits;
-use cais_use_cases::{Answer, Ports, SyncGate, resume};
+use cais_use_cases::{Ports, Response, SyncGate, resume};
 use futures_util::FutureExt as _;
 
 /// A time just longer than the lease of a creation.
@@ -111,7 +111,7 @@ impl World {
     }
 
     /// Posts a payout with the key.
-    pub async fn create(&self, key: &str, terms: NewPayout) -> Result<Answer, CreatePayoutError> {
+    pub async fn create(&self, key: &str, terms: NewPayout) -> Result<Response, CreatePayoutError> {
         create(&self.ports, self.command(key, terms)).await
     }
 
@@ -202,8 +202,8 @@ impl World {
         process::run_once(&self.ports).await.unwrap().done
     }
 
-    pub fn notices(&self) -> Vec<NoticeState> {
-        self.store.notices().iter().map(|notice| notice.state).collect()
+    pub fn callbacks(&self) -> Vec<CallbackState> {
+        self.store.callbacks().iter().map(|callback| callback.state).collect()
     }
 
     /// Returns the same world with other tasks between the steps of each task.
@@ -239,7 +239,7 @@ impl World {
     }
 
     /// Returns the published events of payouts in order.
-    pub fn told(&self) -> Vec<EventType> {
+    pub fn upstream(&self) -> Vec<EventType> {
         let events = self.store.events(self.account.id);
         events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
     }
@@ -255,7 +255,7 @@ impl World {
 
     /// Asserts that the whole balance is present and no event was published.
     pub async fn untouched(&self) {
-        assert_eq!((self.money(), self.fees(), self.told()), ((FUNDS, 0), 0, vec![]));
+        assert_eq!((self.money(), self.fees(), self.upstream()), ((FUNDS, 0), 0, vec![]));
         assert_eq!(self.visible().await, 0);
         self.check().await;
     }
@@ -344,16 +344,16 @@ pub fn named(external: &str, terms: NewPayout) -> NewPayout {
 }
 
 /// Returns the id of the payout in a response.
-pub fn id_of(answer: &Answer) -> PayoutId {
+pub fn id_of(answer: &Response) -> PayoutId {
     PayoutId::parse(body(answer)["id"].as_str().unwrap()).unwrap()
 }
 
 /// Returns the status in a response.
-pub fn status_of(answer: &Answer) -> String {
+pub fn status_of(answer: &Response) -> String {
     body(answer)["status"].as_str().unwrap().to_owned()
 }
 
-pub fn body(answer: &Answer) -> serde_json::Value {
+pub fn body(answer: &Response) -> serde_json::Value {
     serde_json::from_slice(&answer.body).unwrap()
 }
 

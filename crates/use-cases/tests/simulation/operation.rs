@@ -13,7 +13,7 @@ use cais_use_cases::charges::create::{self as charges, CreateCharge, NewCharge};
 use cais_use_cases::infractions::defend::defend;
 use cais_use_cases::payouts::create::{self as payouts, CreatePayout, NewPayout};
 use cais_use_cases::refunds::create::{self as refunds, CreateRefund};
-use cais_use_cases::{Answer, Ports};
+use cais_use_cases::{Ports, Response};
 
 /// An operation with its terms: a repeat is the same value.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +92,6 @@ pub fn new_charge(centavos: i64) -> NewCharge {
     }
 }
 
-fn answer(answered: Result<Answer, impl std::fmt::Debug>) -> Result<(u16, Vec<u8>), String> {
+fn answer(answered: Result<Response, impl std::fmt::Debug>) -> Result<(u16, Vec<u8>), String> {
     answered.map(|answer| (answer.status, answer.body)).map_err(|error| format!("{error:?}"))
 }

@@ -16,18 +16,18 @@ use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{Clock as _, Ids as _, Store as _, UpstreamProgress};
+use cais_ports::{Clock as _, IdGenerator as _, Store as _, UpstreamProgress};
 use cais_testkit::builders::{an_account, main_acquirer, start, steps};
 use cais_testkit::psp::{Listing, Looking, Sending};
 use cais_testkit::{
     FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
     TextRepresentation,
 };
+use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::{expire, fetch};
-use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::upstream::UpstreamLimits;
-use cais_use_cases::{Ports, SyncGate, WorkError, infractions, notices, payouts, reconcile, refunds, resume};
+use cais_use_cases::{Ports, SyncGate, WorkError, callbacks, infractions, payouts, reconcile, refunds, resume};
 
 use crate::node::{Node, NodeStore};
 use crate::operation::Operation;
@@ -65,7 +65,7 @@ impl Worker {
             Self::Infractions => infractions::poll::run_once(ports).await,
             Self::Defenses => infractions::resume::run_once(ports).await,
             Self::Expiry => expire::run_once(ports).await,
-            Self::Callbacks => notices::process::run_once(ports).await,
+            Self::Callbacks => callbacks::process::run_once(ports).await,
         }
         .map(drop)
     }
@@ -208,7 +208,7 @@ impl World {
     /// Receives a callback of the acquirer at a node.
     pub fn call_back(&mut self, node: usize, acquirer: AcquirerName, body: Vec<u8>) {
         let ports = self.ports[node].clone();
-        let received = async move { format!("{:?}", notices::receive(&ports, &acquirer, body).await) };
+        let received = async move { format!("{:?}", callbacks::receive(&ports, &acquirer, body).await) };
         self.spawn(node, "callback".to_owned(), received);
     }
 

@@ -8,7 +8,7 @@ use cais_domain::webhook::{EndpointState, MAX_ENDPOINTS, SealedSecret, Subscript
 use cais_ports::{DecryptError, EncryptError, SecretCipher, SigningSecret, UrlRefusal};
 use cais_testkit::builders::{a_webhook_url, an_account};
 use cais_use_cases::Ports;
-use cais_use_cases::trouble::Trouble;
+use cais_use_cases::store_error::StoreError;
 use cais_use_cases::webhooks::WriteEndpointError;
 use cais_use_cases::webhooks::create::{CreateEndpoint, CreateEndpointError, create};
 use cais_use_cases::webhooks::delete::delete;
@@ -135,7 +135,7 @@ async fn secret_that_cannot_be_encrypted_is_not_stored() {
     let world = World::new().await;
     let before = world.endpoint().await;
     let ports = Ports { secret_cipher: Arc::new(Leaky), ..world.ports.clone() };
-    let trouble = Trouble::Internal(EncryptError.to_string());
+    let trouble = StoreError::Internal(EncryptError.to_string());
     let refused = create(&ports, &world.account, at(a_webhook_url())).await.unwrap_err();
     assert_eq!(refused, CreateEndpointError::Store(trouble.clone()));
     let refused = rotate(&ports, &world.account, before.id, 0).await.unwrap_err();

@@ -167,7 +167,7 @@ async fn slow_receiver_gets_no_further_calls() {
 }
 
 #[tokio::test]
-async fn lanes_that_stay_due_hide_no_others() {
+async fn queues_that_stay_due_hide_no_others() {
     let world = World::new().await;
     world.queue.seen_at_once.store(2, Ordering::Relaxed);
     let mut endpoints = Vec::new();
@@ -176,7 +176,7 @@ async fn lanes_that_stay_due_hide_no_others() {
         world.receivers.set(&endpoint.url, Answer::Held);
         endpoints.push(endpoint);
     }
-    // More lanes than slots: each lane stays due while its receiver hangs.
+    // More queues than slots: each queue stays due while its receiver hangs.
     world.publish_many(FIRST + 4).await;
     let dispatcher = world.deaf_dispatcher();
     for tick in 0..4 {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use cais_domain::ids::DeliveryId;
 use cais_ports::{
-    ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueLanes, FinishedAttempt, Lane, NewDelivery, QueryError,
+    ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueQueues, EndpointQueue, FinishedAttempt, NewDelivery, QueryError,
 };
 use cais_testkit::MemoryStore;
 use tokio::sync::Semaphore;
@@ -32,7 +32,7 @@ pub struct Queue {
     pub claims: AtomicU64,
     pub finishes: AtomicU64,
     pub looks: AtomicU64,
-    /// The largest number of lanes that one read returns.
+    /// The largest number of queues that one read returns.
     pub seen_at_once: AtomicU32,
 }
 
@@ -86,9 +86,14 @@ impl DeliveryQueue for Queue {
         self.store.put(deliveries, most).await
     }
 
-    async fn due_lanes(&self, now: jiff::Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
+    async fn due_queues(
+        &self,
+        now: jiff::Timestamp,
+        after: Option<EndpointQueue>,
+        limit: u32,
+    ) -> Result<DueQueues, QueryError> {
         self.looks.fetch_add(1, Ordering::Relaxed);
-        self.store.due_lanes(now, after, limit.min(self.seen_at_once.load(Ordering::Relaxed))).await
+        self.store.due_queues(now, after, limit.min(self.seen_at_once.load(Ordering::Relaxed))).await
     }
 
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {
@@ -118,11 +123,11 @@ impl DeliveryQueue for Queue {
         self.store.cancel_stale(limit).await
     }
 
-    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError> {
-        self.store.forget_failures(lane).await
+    async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
+        self.store.forget_failures(queue).await
     }
 
-    async fn hinted(&self) -> Vec<Lane> {
+    async fn hinted(&self) -> Vec<EndpointQueue> {
         self.store.hinted().await
     }
 }

@@ -97,7 +97,7 @@ async fn unavailable_store_loses_no_delivery() {
 }
 
 #[tokio::test]
-async fn unreadable_lane_does_not_stop_others() {
+async fn unreadable_queue_does_not_stop_others() {
     let world = World::new().await;
     let broken = world.endpoint().await;
     let mut fine = Vec::new();
@@ -107,7 +107,7 @@ async fn unreadable_lane_does_not_stop_others() {
     world.publish_many(3).await;
     let id = broken.id;
     world.queue.claims_fail(move |claim| {
-        claim.lanes.iter().any(|lane| lane.endpoint == id).then(|| Failure::Before(damaged()))
+        claim.queues.iter().any(|queue| queue.endpoint == id).then(|| Failure::Before(damaged()))
     });
     let dispatcher = world.deaf_dispatcher();
     dispatcher.tick();

@@ -17,7 +17,7 @@ use cais_ports::{
 use cais_testkit::builders::{a_webhook_url, an_account, an_event, steps, subscribed};
 use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
 use cais_use_cases::Ports;
-use cais_use_cases::notices::OpenCallbacks;
+use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::webhooks::change::change;
 use cais_use_cases::webhooks::create::{CreateEndpoint, create};
@@ -190,8 +190,8 @@ impl World {
         let (signals, queue) = (dispatcher.signals.clone(), self.queue.clone());
         tokio::spawn(async move {
             loop {
-                let lanes = cais_ports::DeliveryQueue::hinted(&*queue).await;
-                if signals.send(Signal::Hint(lanes)).is_err() {
+                let queues = cais_ports::DeliveryQueue::hinted(&*queue).await;
+                if signals.send(Signal::Hint(queues)).is_err() {
                     return;
                 }
             }

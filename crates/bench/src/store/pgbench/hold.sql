@@ -1,7 +1,7 @@
 -- Commit 1 of a payout. The contended rows come last, in one statement. Without cover the statement changes no row. So the rows
 -- are locked for one round trip and the commit.
 BEGIN;
-INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, due_at, created_at)
+INSERT INTO idempotency_records (account_id, key, fingerprint, resource_id, fence, lease_until, due_at, created_at)
  VALUES ('acc_payer', 'pyt_' || lpad(:id::text, 26, '0'), decode(repeat('01', 32), 'hex'), 'pyt_' || lpad(:id::text, 26, '0'), 1,
  1767323075678901, 1767323075678901, 1767323045678901) ON CONFLICT DO NOTHING;
 INSERT INTO account_reservations (account_id, space, value, owner)

@@ -3,7 +3,7 @@ BEGIN;
 UPDATE charges SET status = 'pending', copy_paste = '00020126' || lpad(:id::text, 26, '0') || '6304ABCD',
  expires_at = 1767326645678901, version = version + 1
  WHERE account_id = 'acc_' || lpad(:shop::text, 26, '0') AND id = 'chg_' || lpad(:id::text, 26, '0') AND version = 1;
-UPDATE idempotency_claims SET answer_status = 201, answer_request_id = 'req_' || lpad(:id::text, 26, '0'),
+UPDATE idempotency_records SET answer_status = 201, answer_request_id = 'req_' || lpad(:id::text, 26, '0'),
  answer_body = convert_to('{answer}', 'UTF8'), due_at = NULL
  WHERE account_id = 'acc_' || lpad(:shop::text, 26, '0') AND key = 'chg_' || lpad(:id::text, 26, '0')
  AND fence = 1 AND answer_status IS NULL;

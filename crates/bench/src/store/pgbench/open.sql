@@ -1,6 +1,6 @@
 -- Commit 1 of a creation.
 BEGIN;
-INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, due_at, created_at)
+INSERT INTO idempotency_records (account_id, key, fingerprint, resource_id, fence, lease_until, due_at, created_at)
  VALUES ('acc_' || lpad(:shop::text, 26, '0'), 'chg_' || lpad(:id::text, 26, '0'), decode(repeat('01', 32), 'hex'),
  'chg_' || lpad(:id::text, 26, '0'), 1, 1767323075678901, 1767323075678901, 1767323045678901) ON CONFLICT DO NOTHING;
 INSERT INTO account_reservations (account_id, space, value, owner)

@@ -7,7 +7,9 @@ use cais_commit_rules::RecordKey;
 use cais_domain::block::{Block, BlockChange, BlockEnd};
 use cais_domain::ids::{DeliveryId, EndpointId, InfractionId};
 use cais_domain::webhook::{Endpoint, EndpointState};
-use cais_ports::{Claim, ClaimChange, ClaimRef, Lane, NewDelivery, NewEvent, ReservationKey, Write};
+use cais_ports::{
+    EndpointQueue, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewDelivery, NewEvent, ReservationKey, Write,
+};
 use uuid::Uuid;
 
 use super::*;
@@ -76,25 +78,26 @@ impl Model {
     }
 
     /// Returns the idempotency record of a key.
-    pub(super) fn idempotency_record(&self, name: &ClaimRef) -> Option<Claim> {
+    pub(super) fn idempotency_record(&self, name: &IdempotencyRef) -> Option<IdempotencyRecord> {
         let of_key = |change: &&ChangeSet| change.claim.as_ref().is_some_and(|claim| claim.name() == name);
         let mut history = self.accepted.iter().filter(of_key);
         let first = history.next()?;
-        let Some(ClaimChange::Take(new)) = first.claim.clone() else { return None };
+        let Some(IdempotencyChange::Take(new)) = first.claim.clone() else { return None };
         let due_at = if new.answer.is_none() { Some(new.lease_until) } else { None };
         let (lease_until, answer, created_at) = (new.lease_until, new.answer, first.at);
         let (fingerprint, resource) = (new.fingerprint, new.resource);
         let name = new.name;
-        let mut record = Claim { name, fingerprint, resource, fence: 1, lease_until, due_at, answer, created_at };
+        let mut record =
+            IdempotencyRecord { name, fingerprint, resource, fence: 1, lease_until, due_at, answer, created_at };
         for change in history {
             match change.claim.clone()? {
-                ClaimChange::Take(_) => return None,
-                ClaimChange::Retake { lease_until, .. } => {
+                IdempotencyChange::Take(_) => return None,
+                IdempotencyChange::Retake { lease_until, .. } => {
                     record.fence += 1;
                     (record.lease_until, record.due_at) = (lease_until, Some(lease_until));
                 }
-                ClaimChange::Answer { answer, .. } => (record.answer, record.due_at) = (Some(answer), None),
-                ClaimChange::Release { due_at, .. } => (record.lease_until, record.due_at) = (change.at, due_at),
+                IdempotencyChange::Answer { answer, .. } => (record.answer, record.due_at) = (Some(answer), None),
+                IdempotencyChange::Release { due_at, .. } => (record.lease_until, record.due_at) = (change.at, due_at),
             }
         }
         Some(record)
@@ -196,11 +199,11 @@ impl Model {
         let mut deliveries = Vec::new();
         for (event, sequence) in change.events.iter().zip(self.sequences()) {
             for endpoint in self.endpoints().into_values().filter(|endpoint| receives(endpoint, event)) {
-                let lane = Lane { account: event.account, endpoint: endpoint.id, epoch: endpoint.epoch };
+                let queue = EndpointQueue { account: event.account, endpoint: endpoint.id, epoch: endpoint.epoch };
                 let (id, event, kind) = (DeliveryId::new(Uuid::nil()), event.id, event.kind);
                 deliveries.push(NewDelivery {
                     id,
-                    lane,
+                    queue,
                     event,
                     kind,
                     sequence: Some(sequence),
@@ -326,12 +329,12 @@ fn count_events<'a>(events: impl Iterator<Item = &'a NewEvent>, account: Account
     i64::try_from(events.filter(|event| event.account == account).count()).unwrap()
 }
 
-const fn fence(change: &ClaimChange) -> Option<i64> {
+const fn fence(change: &IdempotencyChange) -> Option<i64> {
     match change {
-        ClaimChange::Take(_) => None,
-        ClaimChange::Retake { fence, .. } | ClaimChange::Answer { fence, .. } | ClaimChange::Release { fence, .. } => {
-            Some(*fence)
-        }
+        IdempotencyChange::Take(_) => None,
+        IdempotencyChange::Retake { fence, .. }
+        | IdempotencyChange::Answer { fence, .. }
+        | IdempotencyChange::Release { fence, .. } => Some(*fence),
     }
 }
 

@@ -6,7 +6,10 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::ids::InfractionId;
 use cais_domain::webhook::{DisabledReason, Endpoint, EndpointState, Postback, Subscription, WebhookUrl};
-use cais_ports::{ClaimChange, ClaimRef, NewClaim, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
+use cais_ports::{
+    IdempotencyChange, IdempotencyRef, NewEvent, NewIdempotencyRecord, Reservation, ReservationKey, Write,
+    entry_to_come,
+};
 use cais_testkit::builders::{a_charge, an_account, an_endpoint, an_event, fresh, steps, subscribed};
 use jiff::{SignedDuration, Timestamp};
 use proptest::collection::vec;
@@ -23,7 +26,7 @@ pub(super) struct Step {
     /// Account, infraction, and the change.
     blocks: Vec<(usize, usize, BlockStep)>,
     events: Vec<(usize, EventType, Option<usize>)>,
-    claim: Option<(usize, ClaimStep, i64)>,
+    claim: Option<(usize, IdempotencyStep, i64)>,
     reserve: Vec<usize>,
     unreserve: Vec<usize>,
     writes: Vec<(Record, i64)>,
@@ -47,7 +50,7 @@ enum BlockStep {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum ClaimStep {
+enum IdempotencyStep {
     Take { answered: bool },
     Retake,
     Answer,
@@ -76,10 +79,10 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
     ];
     let kind = prop_oneof![Just(EventType::ChargePaid), Just(EventType::RefundFailed), Just(EventType::SplitReceived)];
     let claim = prop_oneof![
-        2 => any::<bool>().prop_map(|answered| ClaimStep::Take { answered }),
-        2 => Just(ClaimStep::Retake),
-        1 => Just(ClaimStep::Answer),
-        2 => any::<bool>().prop_map(|due| ClaimStep::Release { due }),
+        2 => any::<bool>().prop_map(|answered| IdempotencyStep::Take { answered }),
+        2 => Just(IdempotencyStep::Retake),
+        1 => Just(IdempotencyStep::Answer),
+        2 => any::<bool>().prop_map(|due| IdempotencyStep::Release { due }),
     ];
     let endpoint = (0_usize..4, 0_usize..4, 0_i64..3, any::<bool>(), 0_usize..2)
         .prop_map(|(number, state, epoch, all, url)| Record::Endpoint { number, state, epoch, all, url });
@@ -116,7 +119,7 @@ pub(super) struct Names {
     infractions: [[InfractionId; 3]; 2],
     charges: [Charge; 3],
     endpoints: [Endpoint; 4],
-    pub(super) keys: [ClaimRef; 6],
+    pub(super) keys: [IdempotencyRef; 6],
     pub(super) values: [ReservationKey; 6],
 }
 
@@ -232,23 +235,34 @@ impl Names {
     }
 }
 
-fn claim_change(name: ClaimRef, step: ClaimStep, skew: i64, at: Timestamp, model: &Model) -> ClaimChange {
+fn claim_change(
+    name: IdempotencyRef,
+    step: IdempotencyStep,
+    skew: i64,
+    at: Timestamp,
+    model: &Model,
+) -> IdempotencyChange {
     let record = model.idempotency_record(&name);
     // Without a record only a take is right; a skew leaves the wrong change as it is.
     let is_new = record.is_none() && skew == 0;
-    let step =
-        if is_new && !matches!(step, ClaimStep::Take { .. }) { ClaimStep::Take { answered: false } } else { step };
+    let step = if is_new && !matches!(step, IdempotencyStep::Take { .. }) {
+        IdempotencyStep::Take { answered: false }
+    } else {
+        step
+    };
     let fence = skew + record.map_or(1, |record| record.fence);
     let lease_until = at + SignedDuration::from_secs(1_000);
     let answer = steps::answer(201, b"{}");
     match step {
-        ClaimStep::Take { answered } => ClaimChange::Take(NewClaim {
+        IdempotencyStep::Take { answered } => IdempotencyChange::Take(NewIdempotencyRecord {
             answer: answered.then_some(answer),
-            ..steps::new_claim(name, "chg_1", lease_until)
+            ..steps::new_idempotency_record(name, "chg_1", lease_until)
         }),
-        ClaimStep::Retake => ClaimChange::Retake { name, fence, lease_until },
-        ClaimStep::Answer => ClaimChange::Answer { name, fence, answer },
-        ClaimStep::Release { due } => ClaimChange::Release { name, fence, due_at: due.then_some(lease_until) },
+        IdempotencyStep::Retake => IdempotencyChange::Retake { name, fence, lease_until },
+        IdempotencyStep::Answer => IdempotencyChange::Answer { name, fence, answer },
+        IdempotencyStep::Release { due } => {
+            IdempotencyChange::Release { name, fence, due_at: due.then_some(lease_until) }
+        }
     }
 }
 

@@ -16,11 +16,11 @@ use super::*;
 use crate::DatabaseUrl;
 use crate::engine::Engine as _;
 use crate::queue::{LEASES, MOST_COUNTED, OVERDUE, REQUESTED, RETRIES, SET_ASIDE, SET_ASIDE_US};
-use crate::rows::delivery::LaneRow;
+use crate::rows::delivery::QueueRow;
 
-/// The number of lanes beside the long one.
+/// The number of queues beside the long one.
 const OTHERS: i64 = 50;
-/// The number of deliveries in the long lane, and in all others together.
+/// The number of deliveries in the long queue, and in all others together.
 const WAITING: i64 = 100_000;
 
 /// Starts a server without rows.
@@ -30,7 +30,7 @@ fn server() -> (Postgres, DatabaseUrl) {
     (Postgres::new(&url, Duration::from_mins(1)), url)
 }
 
-/// Creates a long lane and some short ones. Returns the endpoint of the long one.
+/// Creates a long queue and some short ones. Returns the endpoint of the long one.
 fn fill(url: &DatabaseUrl) -> String {
     let long = fresh::<cais_domain::ids::kind::Endpoint>().to_string();
     let fill = format!(
@@ -86,8 +86,8 @@ fn cancelling(text: String) -> Query<'static> {
     Query::once(text).texts(["a"]).texts(["e1"]).column(Bind::Ints(vec![Some(0)])).bind(100_i64)
 }
 
-fn walking(text: String, behind: &str, lanes: i64) -> Query<'_> {
-    Query::once(text).bind(behind).bind(0_i64).bind(lanes)
+fn walking(text: String, behind: &str, queues: i64) -> Query<'_> {
+    Query::once(text).bind(behind).bind(0_i64).bind(queues)
 }
 
 fn looking(text: String, now: i64) -> Query<'static> {
@@ -95,8 +95,8 @@ fn looking(text: String, now: i64) -> Query<'static> {
 }
 
 fn setting_aside(text: String, endpoint: &str) -> Query<'_> {
-    let lane = Query::once(text).bind(SET_ASIDE_US).bind(endpoint).bind(0_i64).bind(WAITING).bind(100_i64);
-    lane.bind(WAITING).bind("a").bind(endpoint).bind(0_i64)
+    let queue = Query::once(text).bind(SET_ASIDE_US).bind(endpoint).bind(0_i64).bind(WAITING).bind(100_i64);
+    queue.bind(WAITING).bind("a").bind(endpoint).bind(0_i64)
 }
 
 /// Returns the plan, and the number of pages that the server read.
@@ -132,7 +132,7 @@ fn plans_that_were_made_while_there_was_nothing_are_right() {
             cancelling(plan(CANCEL)),
             vec!["pending_deliveries_due", "pending_deliveries_pkey", "deliveries_pkey", "webhook_endpoints"],
         ),
-        (walking(plan(LANES), "e", 1), vec!["pending_deliveries_due", "webhook_endpoints"]),
+        (walking(plan(QUEUES), "e", 1), vec!["pending_deliveries_due", "webhook_endpoints"]),
         (Query::once(plan(REQUESTED)).bind("e").bind(0_i64).bind(21_i64), vec!["pending_deliveries_requested"]),
         (looking(plan(OVERDUE), 1), vec!["pending_deliveries_overdue", "webhook_endpoints"]),
         (
@@ -169,9 +169,9 @@ fn backlog_costs_no_more_than_its_head() {
 fn costs_no_more_than_its_head(server: &Postgres, session: &mut dyn Session, long: &str) {
     let look = |text: &str| format!("EXPLAIN (ANALYZE, BUFFERS) {text}");
     let (plan, pages) = explain(session, &cancelling(look(CANCEL)));
-    assert!(pages < 100, "{pages} pages to look at one lane: {plan:#?}");
-    let (plan, pages) = explain(session, &walking(look(LANES), "", 1_000));
-    assert!(pages < 1_000, "{pages} pages to go from lane to lane: {plan:#?}");
+    assert!(pages < 100, "{pages} pages to look at one queue: {plan:#?}");
+    let (plan, pages) = explain(session, &walking(look(QUEUES), "", 1_000));
+    assert!(pages < 1_000, "{pages} pages to go from queue to queue: {plan:#?}");
     // At most 10,000 due deliveries are counted.
     let (plan, pages) = explain(session, &looking(look(OVERDUE), WAITING));
     assert!(pages < 12_000, "{pages} pages to find what is due: {plan:#?}");
@@ -217,7 +217,7 @@ fn deliveries_to_inactive_endpoint_are_set_aside() {
     sql("UPDATE webhook_endpoints SET state = 'active'");
     let mut session = server.connect_writer().unwrap();
     let overdue = Query::new(OVERDUE).bind(WAITING).bind(200_u32);
-    let counted: i64 = session.load::<LaneRow>(&overdue).unwrap().iter().map(|lane| lane.4).sum();
+    let counted: i64 = session.load::<QueueRow>(&overdue).unwrap().iter().map(|queue| queue.4).sum();
     assert_eq!(counted, 200, "other deliveries are counted instead");
     assert_eq!(sql("SELECT min(due_at) FROM pending_deliveries WHERE due_at > 0"), "1");
     // A claim begins with the deliveries that were set aside.
@@ -228,7 +228,7 @@ fn deliveries_to_inactive_endpoint_are_set_aside() {
 }
 
 /// The number of queues in the test with many of them.
-const QUEUES: i64 = 200_000;
+const QUEUE_COUNT: i64 = 200_000;
 
 /// A delivery waits in each queue, and few of them are due.
 #[test]
@@ -237,9 +237,9 @@ fn look_with_many_queues_costs_what_is_due() {
     let fill = format!(
         "ALTER TABLE pending_deliveries SET (autovacuum_enabled = off); \
          INSERT INTO webhook_endpoints (account_id, id, slot, url, events, state, epoch, secret, created_at, version) \
-         SELECT 'a' || n / 20, 'e' || n, 0, 'u', '*', 'active', 0, '', 0, 1 FROM generate_series(1, {QUEUES}) AS n; \
+         SELECT 'a' || n / 20, 'e' || n, 0, 'u', '*', 'active', 0, '', 0, 1 FROM generate_series(1, {QUEUE_COUNT}) AS n; \
          INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at) \
-         SELECT 'a' || n / 20, 'e' || n, 'd' || n, 0, n FROM generate_series(1, {QUEUES}) AS n"
+         SELECT 'a' || n / 20, 'e' || n, 'd' || n, 0, n FROM generate_series(1, {QUEUE_COUNT}) AS n"
     );
     Cluster::shared().unwrap().sql(url.expose(), &fill).unwrap();
     for statement in ["SELECT 1", "ANALYZE"] {
@@ -248,8 +248,8 @@ fn look_with_many_queues_costs_what_is_due() {
         let look = |text: &str| format!("EXPLAIN (ANALYZE, BUFFERS) {text}");
         let (plan, pages) = explain(&mut *session, &looking(look(OVERDUE), 10));
         assert!(pages < 100, "{pages} pages to find ten that are due, {statement}: {plan:#?}");
-        let (plan, pages) = explain(&mut *session, &walking(look(LANES), "e150000", 1_000));
-        assert!(pages < 10_000, "{pages} pages to go along a thousand lanes, {statement}: {plan:#?}");
+        let (plan, pages) = explain(&mut *session, &walking(look(QUEUES), "e150000", 1_000));
+        assert!(pages < 10_000, "{pages} pages to go along a thousand queues, {statement}: {plan:#?}");
     }
 }
 

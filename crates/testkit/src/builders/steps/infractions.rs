@@ -1,11 +1,11 @@
 //! The steps of an infraction, each with its effects on its charge, its siblings and their blocks.
 
 use cais_domain::infraction::{Disputed, Infraction, InfractionChange, InfractionStep, NewInfraction};
-use cais_ports::{ChangeSet, Representation as _, Reservation, ReservationKey, Write};
+use cais_ports::{ChangeSet, Reservation, ReservationKey, ResourceRenderer as _, Write};
 use jiff::Timestamp;
 
 use super::super::records::right;
-use super::{told, told_of_charge, write};
+use super::{told_of_charge, upstream, write};
 use crate::representation::TextRepresentation;
 
 /// Opens a dispute of the Pix as read, judged by the domain, with the acquirer's name for it and its block.
@@ -39,7 +39,7 @@ fn follow(step: InfractionStep, write: impl FnOnce(Box<Infraction>) -> Write, at
     let InfractionStep::Taken(change) = step else { return ChangeSet::new(at) };
     let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = *change;
     let data = TextRepresentation.infraction(&infraction);
-    let event = event.map(|kind| told(infraction.account, kind, &infraction.id.to_string(), data));
+    let event = event.map(|kind| upstream(infraction.account, kind, &infraction.id.to_string(), data));
     let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| told_of_charge(charge, kind));
     let siblings = siblings.into_iter().map(|sibling| Write::UpdateInfraction(Box::new(sibling)));
     let update = charge.map(|charge| Write::UpdateCharge(Box::new(charge)));

@@ -25,8 +25,8 @@ use cais_domain::ledger::Transfer;
 use cais_domain::payment::Payment;
 use cais_domain::release::Release;
 use cais_ports::{
-    ApiKeyRecord, ChangeSet, ClaimChange, ClaimRef, Fingerprint, NewClaim, NewEvent, Notice, Representation as _,
-    Reservation, ReservationKey, StoredAnswer, Write,
+    ApiKeyRecord, Callback, ChangeSet, Fingerprint, IdempotencyChange, IdempotencyRef, NewEvent, NewIdempotencyRecord,
+    Reservation, ReservationKey, ResourceRenderer as _, StoredResponse, Write,
 };
 use jiff::{Timestamp, ToSpan as _};
 
@@ -58,8 +58,8 @@ pub fn add_key(key: &ApiKeyRecord) -> ChangeSet {
 
 /// Stores the callback.
 #[must_use]
-pub fn receive(notice: &Notice) -> ChangeSet {
-    write(Write::InsertNotice(Box::new(notice.clone())), notice.received_at)
+pub fn receive(callback: &Callback) -> ChangeSet {
+    write(Write::InsertCallback(Box::new(callback.clone())), callback.received_at)
 }
 
 /// Stores a single record.
@@ -76,14 +76,14 @@ pub fn transfer(transfer: Transfer) -> ChangeSet {
 
 /// Returns the name of the account's record of that key.
 #[must_use]
-pub fn claim_name(account: AccountId, key: &str) -> ClaimRef {
-    ClaimRef { account, key: right(IdempotencyKey::parse(key)) }
+pub fn claim_name(account: AccountId, key: &str) -> IdempotencyRef {
+    IdempotencyRef { account, key: right(IdempotencyKey::parse(key)) }
 }
 
 /// Returns an unanswered record of the first use of a key, for that resource.
 #[must_use]
-pub fn new_claim(name: ClaimRef, resource: &str, at: Timestamp) -> NewClaim {
-    NewClaim {
+pub fn new_idempotency_record(name: IdempotencyRef, resource: &str, at: Timestamp) -> NewIdempotencyRecord {
+    NewIdempotencyRecord {
         name,
         fingerprint: Fingerprint([1; 32]),
         resource: resource.to_owned(),
@@ -94,8 +94,8 @@ pub fn new_claim(name: ClaimRef, resource: &str, at: Timestamp) -> NewClaim {
 
 /// Returns an answer with that status and body, of a new request.
 #[must_use]
-pub fn answer(status: u16, body: &[u8]) -> StoredAnswer {
-    StoredAnswer { status, request: fresh(), body: body.to_vec() }
+pub fn answer(status: u16, body: &[u8]) -> StoredResponse {
+    StoredResponse { status, request: fresh(), body: body.to_vec() }
 }
 
 /// Stores the charge with its unique values: commit 1 of a creation without an idempotency key.
@@ -113,16 +113,16 @@ pub fn open_charge(charge: &Charge) -> ChangeSet {
 
 /// Commit 1 of a creation: idempotency record, unique values, intent.
 #[must_use]
-pub fn create_charge(charge: &Charge, name: ClaimRef) -> ChangeSet {
-    let claim = new_claim(name, &charge.id.to_string(), charge.created_at);
-    ChangeSet { claim: Some(ClaimChange::Take(claim)), ..open_charge(charge) }
+pub fn create_charge(charge: &Charge, name: IdempotencyRef) -> ChangeSet {
+    let claim = new_idempotency_record(name, &charge.id.to_string(), charge.created_at);
+    ChangeSet { claim: Some(IdempotencyChange::Take(claim)), ..open_charge(charge) }
 }
 
 /// Commit 2 of a creation: the charge as issued, and the answer under the record's `fence`.
 #[must_use]
-pub fn issue_charge(charge: &Charge, name: ClaimRef, fence: i64, at: Timestamp) -> ChangeSet {
+pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Timestamp) -> ChangeSet {
     ChangeSet {
-        claim: Some(ClaimChange::Answer { name, fence, answer: answer(201, &TextRepresentation.charge(charge)) }),
+        claim: Some(IdempotencyChange::Answer { name, fence, answer: answer(201, &TextRepresentation.charge(charge)) }),
         ..update_charge(charge, at)
     }
 }
@@ -181,11 +181,11 @@ pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
 
 /// Returns an event of the charge, with the endpoint that the charge named.
 fn told_of_charge(charge: &Charge, kind: EventType) -> NewEvent {
-    let told = told(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(charge));
-    NewEvent { postback: charge.terms.postback.clone(), ..told }
+    let upstream = upstream(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(charge));
+    NewEvent { postback: charge.terms.postback.clone(), ..upstream }
 }
 
 /// Returns an event with that data.
-fn told(account: AccountId, kind: EventType, resource: &str, data: Vec<u8>) -> NewEvent {
+fn upstream(account: AccountId, kind: EventType, resource: &str, data: Vec<u8>) -> NewEvent {
     NewEvent { data, ..an_event(account, kind, resource) }
 }

@@ -3,12 +3,14 @@
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStep, Recipient};
-use cais_ports::{ChangeSet, ClaimChange, ClaimRef, Representation as _, Reservation, ReservationKey, Write};
+use cais_ports::{
+    ChangeSet, IdempotencyChange, IdempotencyRef, Reservation, ReservationKey, ResourceRenderer as _, Write,
+};
 use jiff::Timestamp;
 
 use super::super::money_out::a_recipient;
 use super::super::records::right;
-use super::{new_claim, told, write};
+use super::{new_idempotency_record, upstream, write};
 use crate::representation::TextRepresentation;
 
 /// Stores the payout with its unique values and its hold: commit 1 of a creation without an idempotency key.
@@ -25,9 +27,9 @@ pub fn open_payout(payout: &Payout) -> ChangeSet {
 
 /// Commit 1 of a creation: idempotency record, unique values, intent, hold.
 #[must_use]
-pub fn create_payout(payout: &Payout, name: ClaimRef) -> ChangeSet {
-    let claim = new_claim(name, &payout.id.to_string(), payout.created_at);
-    ChangeSet { claim: Some(ClaimChange::Take(claim)), ..open_payout(payout) }
+pub fn create_payout(payout: &Payout, name: IdempotencyRef) -> ChangeSet {
+    let claim = new_idempotency_record(name, &payout.id.to_string(), payout.created_at);
+    ChangeSet { claim: Some(IdempotencyChange::Take(claim)), ..open_payout(payout) }
 }
 
 /// Stores the payout in another state. The payout carries the version that was read.
@@ -42,7 +44,7 @@ pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
     match step {
         PayoutStep::Taken { payout, transfers, event } => {
             let data = TextRepresentation.payout(&payout);
-            let event = event.map(|kind| told(payout.account, kind, &payout.id.to_string(), data));
+            let event = event.map(|kind| upstream(payout.account, kind, &payout.id.to_string(), data));
             ChangeSet { transfers, events: event.into_iter().collect(), ..update_payout(&payout, at) }
         }
         PayoutStep::AlreadyTaken(_) => ChangeSet::new(at),

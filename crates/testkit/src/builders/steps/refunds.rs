@@ -4,11 +4,11 @@ use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundStep, Refundable};
-use cais_ports::{ChangeSet, Representation as _, Reservation, ReservationKey, Write};
+use cais_ports::{ChangeSet, Reservation, ReservationKey, ResourceRenderer as _, Write};
 use jiff::Timestamp;
 
 use super::super::records::{main_acquirer, right};
-use super::{told, told_of_charge, write};
+use super::{told_of_charge, upstream, write};
 use crate::representation::TextRepresentation;
 
 /// Commit 1 of a refund of the charge as read: its external id, intent, the rest of the charge, hold.
@@ -52,7 +52,7 @@ fn follow(step: RefundStep, write: impl FnOnce(Box<Refund>) -> Write, at: Timest
     };
     let RefundChange { refund, charge, transfers, event, charge_event } = *change;
     let data = TextRepresentation.refund(&refund);
-    let event = event.map(|kind| told(refund.account, kind, &refund.id.to_string(), data));
+    let event = event.map(|kind| upstream(refund.account, kind, &refund.id.to_string(), data));
     let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| told_of_charge(charge, kind));
     let update = charge.map(|charge| Write::UpdateCharge(Box::new(charge)));
     ChangeSet {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cais_domain::ids::{AccountId, Id};
 use cais_domain::timeline::Direction;
 use cais_ports::{
-    ChargeQueries as _, ClaimQueries as _, Delivery, EntryFilter, EventFilter, InfractionQueries as _,
+    ChargeQueries as _, Delivery, EntryFilter, EventFilter, IdempotencyQueries as _, InfractionQueries as _,
     Maintenance as _, PageRequest, PayoutQueries as _, RefundQueries as _, ReleaseQueries as _, SplitCredit,
     StatementEntry, StatementQueries as _, TimelineQueries as _, Transaction, TransactionFilter,
 };
@@ -33,8 +33,8 @@ impl World {
         self.compare_money_out(h).await;
         self.compare_disputes(h).await;
         for name in &self.claims {
-            let mut stored = h.store.find_claim(name).await.unwrap();
-            let mut expected = self.model.find_claim(name).await.unwrap();
+            let mut stored = h.store.find_idempotency_record(name).await.unwrap();
+            let mut expected = self.model.find_idempotency_record(name).await.unwrap();
             for claim in [&mut stored, &mut expected].into_iter().flatten() {
                 // The lease of an answered record has no meaning.
                 claim.lease_until = claim.answer.as_ref().map_or(claim.lease_until, |_| after_s(0));
@@ -45,7 +45,7 @@ impl World {
         h.audit().await;
     }
 
-    /// Ids of entries are the store's own; all other fields must be equal.
+    /// IdGenerator of entries are the store's own; all other fields must be equal.
     async fn compare_statement(&self, h: &Harness, account: AccountId) {
         let filter = EntryFilter::default();
         let unnamed = |line: StatementEntry| StatementEntry { id: Id::new(Uuid::nil()), ..line };

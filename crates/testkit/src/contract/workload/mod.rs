@@ -18,7 +18,8 @@ use cais_domain::payment::Payment;
 use cais_domain::release::Release;
 use cais_domain::webhook::{Endpoint, Subscription};
 use cais_ports::{
-    ChangeSet, ChargeQueries as _, ClaimChange, ClaimQueries as _, ClaimRef, CommitError, Committed, Store as _,
+    ChangeSet, ChargeQueries as _, CommitError, Committed, IdempotencyChange, IdempotencyQueries as _, IdempotencyRef,
+    Store as _,
 };
 
 use super::Harness;
@@ -78,7 +79,7 @@ struct World {
     refunds: Vec<(AccountId, RefundId)>,
     returns: Vec<ReturnId>,
     releases: Vec<Release>,
-    claims: Vec<ClaimRef>,
+    claims: Vec<IdempotencyRef>,
 }
 
 impl World {
@@ -176,18 +177,18 @@ impl World {
 
     async fn claim(&mut self) -> ChangeSet {
         let name = self.random.one_of(&self.claims);
-        let known = self.model.find_claim(&name).await.unwrap();
+        let known = self.model.find_idempotency_record(&name).await.unwrap();
         let Some(known) = known else {
             return ChangeSet {
-                claim: Some(ClaimChange::Take(steps::new_claim(name, "chg_1", after_s(0)))),
+                claim: Some(IdempotencyChange::Take(steps::new_idempotency_record(name, "chg_1", after_s(0)))),
                 ..ChangeSet::new(after_s(0))
             };
         };
         let fence = known.fence - i64::from(self.random.below(4) == 0);
         let claim = match self.random.below(3) {
-            0 => ClaimChange::Retake { name, fence, lease_until: after_s(60) },
-            1 => ClaimChange::Release { name, fence, due_at: Some(after_s(70)) },
-            _ => ClaimChange::Answer { name, fence, answer: steps::answer(201, b"{}") },
+            0 => IdempotencyChange::Retake { name, fence, lease_until: after_s(60) },
+            1 => IdempotencyChange::Release { name, fence, due_at: Some(after_s(70)) },
+            _ => IdempotencyChange::Answer { name, fence, answer: steps::answer(201, b"{}") },
         };
         ChangeSet { claim: Some(claim), ..ChangeSet::new(after_s(7)) }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use cais_domain::webhook::{DisabledReason, Endpoint};
-use cais_ports::{ClaimedDelivery, DeliveryClaim, DueLanes, FinishedAttempt, Lane, QueryError, alerts};
+use cais_ports::{ClaimedDelivery, DeliveryClaim, DueQueues, EndpointQueue, FinishedAttempt, QueryError, alerts};
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -16,10 +16,10 @@ use super::endpoint_queues::{ClaimRequest, EndpointQueues};
 use super::finishing::{Finishing, Unwritten};
 use super::{DispatchLimits, Signal};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
+use crate::store_error::StoreError;
 use crate::webhooks::disable::disable;
 
-/// The largest number of due lanes that a tick reads. The next tick continues behind the last one.
+/// The largest number of due queues that a tick reads. The next tick continues behind the last one.
 const MAX_DUE_LANES: u32 = 1_024;
 /// The largest number of completions between two polls of the signals.
 const MAX_COMPLETIONS: usize = 64;
@@ -36,9 +36,9 @@ pub(super) enum Completion {
     /// A batch of outcomes.
     Written(Vec<Unwritten>, Result<(), QueryError>),
     /// An attempt to disable an endpoint.
-    Disabled(Arc<Endpoint>, DisabledReason, Result<bool, Trouble>),
-    /// A read of due lanes.
-    DueRead(Result<DueLanes, QueryError>),
+    Disabled(Arc<Endpoint>, DisabledReason, Result<bool, StoreError>),
+    /// A read of due queues.
+    DueRead(Result<DueQueues, QueryError>),
     /// The cancellation of deliveries to disabled and deleted endpoints.
     Cancelled(Result<u64, QueryError>),
 }
@@ -59,8 +59,8 @@ pub(super) struct Dispatcher<'a> {
     finishing: Finishing,
     in_flight: FuturesUnordered<BoxFuture<'a, Completion>>,
     requested: Requested,
-    /// The lane behind which the next read of due lanes continues. Otherwise the first lanes would hide the others.
-    due_after: Option<Lane>,
+    /// The queue behind which the next read of due queues continues. Otherwise the first queues would hide the others.
+    due_after: Option<EndpointQueue>,
     claims: Backoff,
     writes: Backoff,
     ticks: Backoff,
@@ -118,7 +118,7 @@ impl<'a> Dispatcher<'a> {
     pub(super) fn on_signal(&mut self, signal: Signal) {
         match signal {
             Signal::Tick => self.tick(),
-            Signal::Hint(lanes) => lanes.into_iter().for_each(|lane| self.queues.mark(lane)),
+            Signal::Hint(queues) => queues.into_iter().for_each(|queue| self.queues.mark(queue)),
             Signal::Stop => self.is_stopping = true,
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Dispatcher<'a> {
         if !std::mem::replace(&mut self.requested.due, true) {
             let after = self.due_after;
             let read = async move {
-                Completion::DueRead(ports.deliveries.due_lanes(ports.clock.now(), after, MAX_DUE_LANES).await)
+                Completion::DueRead(ports.deliveries.due_queues(ports.clock.now(), after, MAX_DUE_LANES).await)
             };
             self.in_flight.push(read.boxed());
         }
@@ -157,9 +157,9 @@ impl<'a> Dispatcher<'a> {
                     Ok(found) => {
                         self.ticks.on_success();
                         self.due_after = found.next;
-                        found.due.into_iter().for_each(|lane| self.queues.mark(lane));
+                        found.due.into_iter().for_each(|queue| self.queues.mark(queue));
                     }
-                    Err(error) => self.ticks.on_failure("read due lanes", &error),
+                    Err(error) => self.ticks.on_failure("read due queues", &error),
                 }
             }
             Completion::Cancelled(cancelled) => {
@@ -202,8 +202,8 @@ impl<'a> Dispatcher<'a> {
                 }
             }
             Err(error @ QueryError::Corrupt(_)) => {
-                if let [lane] = request.lanes.as_slice() {
-                    tracing::error!(alert = alerts::RECORD_UNREADABLE, %error, ?lane, "deliveries of an endpoint cannot be read; they wait");
+                if let [queue] = request.queues.as_slice() {
+                    tracing::error!(alert = alerts::RECORD_UNREADABLE, %error, ?queue, "deliveries of an endpoint cannot be read; they wait");
                 }
                 self.queues.on_unreadable(request);
             }
@@ -253,7 +253,7 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    fn disabled(&mut self, endpoint: &Endpoint, reason: DisabledReason, disabled: Result<bool, Trouble>) {
+    fn disabled(&mut self, endpoint: &Endpoint, reason: DisabledReason, disabled: Result<bool, StoreError>) {
         let (endpoint, account, reason) = (endpoint.id, endpoint.account, reason.as_str());
         match disabled {
             Ok(true) => {
@@ -276,7 +276,7 @@ fn is_late(asked_at: Timestamp, now: Timestamp, limits: DispatchLimits) -> bool 
 async fn claim(ports: &Ports, limits: DispatchLimits, request: ClaimRequest) -> Completion {
     let now = ports.clock.now();
     let claim = DeliveryClaim {
-        lanes: request.lanes.clone(),
+        queues: request.queues.clone(),
         now,
         lease_until: now.saturating_add(limits.lease).unwrap_or(Timestamp::MAX),
         per_endpoint: limits.per_endpoint.max(1),

@@ -1,4 +1,4 @@
-//! The lanes with work, the classes of endpoints, and their slots: a slow receiver does not use the slots of the others.
+//! The queues with work, the classes of endpoints, and their slots: a slow receiver does not use the slots of the others.
 //!
 //! A delivery in flight has a slot from its claim to its stored outcome. Each node classifies endpoints by their last response:
 //!
@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 
 use cais_domain::ids::{DeliveryId, EndpointId};
-use cais_ports::{ClaimedDelivery, DeliveryKey, Lane};
+use cais_ports::{ClaimedDelivery, DeliveryKey, EndpointQueue};
 use jiff::{SignedDuration, Timestamp};
 
 use super::DispatchLimits;
@@ -29,7 +29,7 @@ const SLOW: SignedDuration = SignedDuration::from_secs(2);
 const FEW: u32 = 4;
 /// The number of deliveries in flight from which other nodes may work on the same backlog. A single event is no backlog.
 const BURST: usize = 2;
-/// The largest number of lanes in one claim.
+/// The largest number of queues in one claim.
 const MAX_LANES: usize = 128;
 /// The largest number of remembered classes. Beyond it, all endpoints are unknown again.
 const MAX_CLASSES: usize = 65_536;
@@ -37,11 +37,11 @@ const MAX_CLASSES: usize = 65_536;
 /// A claim to send to the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ClaimRequest {
-    /// The lanes.
-    pub lanes: Vec<Lane>,
-    /// The free slots of each lane at this node when the claim was made.
+    /// The queues.
+    pub queues: Vec<EndpointQueue>,
+    /// The free slots of each queue at this node when the claim was made.
     free_slots: Vec<usize>,
-    /// The largest number of deliveries of one lane in flight.
+    /// The largest number of deliveries of one queue in flight.
     pub per_endpoint: u32,
     /// The largest number of deliveries to claim.
     pub limit: usize,
@@ -52,18 +52,18 @@ pub(super) struct ClaimRequest {
 struct Activity {
     /// The deliveries with a slot, and the start of each call. `None` between the response and the stored outcome.
     in_flight: HashMap<DeliveryId, Option<Timestamp>>,
-    /// The lane, if it may have more deliveries and no slot is free.
-    full: Option<Lane>,
-    /// The lane, if a claim returned fewer deliveries than slots: the lane is empty, or other nodes have its slots. Another claim
+    /// The queue, if it may have more deliveries and no slot is free.
+    full: Option<EndpointQueue>,
+    /// The queue, if a claim returned fewer deliveries than slots: the queue is empty, or other nodes have its slots. Another claim
     /// follows when nothing is in flight.
-    ask_again: Option<Lane>,
+    ask_again: Option<EndpointQueue>,
     /// The last attempt that ended.
     last: Option<AttemptStatus>,
-    /// The endpoint is being disabled: no claim names its lane.
+    /// The endpoint is being disabled: no claim names its queue.
     is_disabling: bool,
 }
 
-/// The state of all lanes at this node.
+/// The state of all queues at this node.
 #[derive(Debug)]
 pub(super) struct EndpointQueues {
     limits: DispatchLimits,
@@ -73,7 +73,7 @@ pub(super) struct EndpointQueues {
     waiting: Waiting,
     /// The class that the next claim tries first.
     first: EndpointClass,
-    /// The number of lanes in a claim; smaller after a claim that the store could not read.
+    /// The number of queues in a claim; smaller after a claim that the store could not read.
     width: usize,
     in_flight: usize,
 }
@@ -93,17 +93,17 @@ impl EndpointQueues {
         }
     }
 
-    /// Lets a lane that may have due deliveries wait for a claim, or for a free slot.
-    pub(super) fn mark(&mut self, lane: Lane) {
-        let room = self.free_slots(lane.endpoint);
-        match self.active.get_mut(&lane.endpoint) {
+    /// Lets a queue that may have due deliveries wait for a claim, or for a free slot.
+    pub(super) fn mark(&mut self, queue: EndpointQueue) {
+        let room = self.free_slots(queue.endpoint);
+        match self.active.get_mut(&queue.endpoint) {
             Some(active) if active.is_disabling => {}
-            Some(active) if room == 0 => active.full = Some(lane),
-            _ => self.waiting.push_back(self.class(lane.endpoint), lane),
+            Some(active) if room == 0 => active.full = Some(queue),
+            _ => self.waiting.push_back(self.class(queue.endpoint), queue),
         }
     }
 
-    /// Returns the next claim; `None` if no lane waits or no slot is free. The classes take turns.
+    /// Returns the next claim; `None` if no queue waits or no slot is free. The classes take turns.
     pub(super) fn next_claim(&mut self) -> Option<ClaimRequest> {
         let order @ [_, next, _] = self.first.and_others();
         let request = order.into_iter().find_map(|class| self.claim_of(class));
@@ -123,19 +123,19 @@ impl EndpointQueues {
             EndpointClass::Healthy if self.slots_to_half() > 0 => self.free_slots_for(class).min(self.slots_to_half()),
             EndpointClass::Healthy | EndpointClass::Unknown | EndpointClass::Slow => self.free_slots_for(class),
         };
-        let (mut lanes, mut free_slots) = (Vec::new(), Vec::new());
-        while lanes.len() < limit.min(self.width) {
-            let Some(lane) = self.waiting.pop(class) else { break };
-            let room = self.free_slots(lane.endpoint);
-            if self.class(lane.endpoint) != class || room == 0 || self.is_disabling(&lane) {
-                // Class or slots changed while the lane waited.
-                self.mark(lane);
+        let (mut queues, mut free_slots) = (Vec::new(), Vec::new());
+        while queues.len() < limit.min(self.width) {
+            let Some(queue) = self.waiting.pop(class) else { break };
+            let room = self.free_slots(queue.endpoint);
+            if self.class(queue.endpoint) != class || room == 0 || self.is_disabling(&queue) {
+                // Class or slots changed while the queue waited.
+                self.mark(queue);
             } else {
-                lanes.push(lane);
+                queues.push(queue);
                 free_slots.push(room);
             }
         }
-        (!lanes.is_empty()).then_some(ClaimRequest { lanes, free_slots, per_endpoint, limit })
+        (!queues.is_empty()).then_some(ClaimRequest { queues, free_slots, per_endpoint, limit })
     }
 
     /// Assigns slots to claimed deliveries, and returns those to send. No slot goes to deliveries that are in flight
@@ -156,37 +156,37 @@ impl EndpointQueues {
         }
         let accepted: Vec<ClaimedDelivery> = got.into_iter().filter(|one| self.admit(one, now)).collect();
         let mut unserved = Vec::new();
-        for (lane, had) in request.lanes.iter().zip(&request.free_slots) {
-            let (room, got) = (self.free_slots(lane.endpoint), served.get(&lane.endpoint).copied());
+        for (queue, had) in request.queues.iter().zip(&request.free_slots) {
+            let (room, got) = (self.free_slots(queue.endpoint), served.get(&queue.endpoint).copied());
             // The claim did not count slots that became free meanwhile.
             let is_filled = got.is_some_and(|got| got >= *had);
-            if let Some(active) = self.active.get_mut(&lane.endpoint) {
+            if let Some(active) = self.active.get_mut(&queue.endpoint) {
                 let may_be_shared = room > 0 && !is_cut && !is_filled && active.in_flight.len() >= BURST;
-                active.full = (room == 0).then_some(*lane);
-                active.ask_again = may_be_shared.then_some(*lane);
+                active.full = (room == 0).then_some(*queue);
+                active.ask_again = may_be_shared.then_some(*queue);
             }
             if room == 0 {
                 continue;
             }
             if is_filled || is_cut && got.is_some() {
-                self.waiting.push_back(self.class(lane.endpoint), *lane);
+                self.waiting.push_back(self.class(queue.endpoint), *queue);
             } else if is_cut {
-                unserved.push(*lane);
+                unserved.push(*queue);
             }
         }
         self.push_all_front(unserved);
         accepted
     }
 
-    /// Lets the lanes of a failed claim wait again, before the others.
+    /// Lets the queues of a failed claim wait again, before the others.
     pub(super) fn retry(&mut self, request: ClaimRequest) {
-        self.push_all_front(request.lanes);
+        self.push_all_front(request.queues);
     }
 
-    /// Halves the claims after one with a row that the store cannot read, until its lane is alone. That lane waits for the next tick.
+    /// Halves the claims after one with a row that the store cannot read, until its queue is alone. That queue waits for the next tick.
     pub(super) fn on_unreadable(&mut self, request: ClaimRequest) {
-        self.width = request.lanes.len().div_ceil(2).max(1);
-        if request.lanes.len() > 1 {
+        self.width = request.queues.len().div_ceil(2).max(1);
+        if request.queues.len() > 1 {
             self.retry(request);
         }
     }
@@ -220,8 +220,8 @@ impl EndpointQueues {
         {
             self.in_flight = self.in_flight.saturating_sub(1);
             let again = if active.in_flight.is_empty() { active.ask_again.take() } else { None };
-            if let Some(lane) = again {
-                self.mark(lane);
+            if let Some(queue) = again {
+                self.mark(queue);
             }
             self.refill(key.endpoint);
             self.forget(key.endpoint);
@@ -253,10 +253,10 @@ impl EndpointQueues {
         self.forget(endpoint);
     }
 
-    /// Puts the lanes before all others, in this order.
-    fn push_all_front(&mut self, lanes: Vec<Lane>) {
-        for lane in lanes.into_iter().rev() {
-            self.waiting.push_front(self.class(lane.endpoint), lane);
+    /// Puts the queues before all others, in this order.
+    fn push_all_front(&mut self, queues: Vec<EndpointQueue>) {
+        for queue in queues.into_iter().rev() {
+            self.waiting.push_front(self.class(queue.endpoint), queue);
         }
     }
 
@@ -275,12 +275,12 @@ impl EndpointQueues {
         true
     }
 
-    /// Lets a full lane wait for a claim if a slot is free.
+    /// Lets a full queue wait for a claim if a slot is free.
     fn refill(&mut self, endpoint: EndpointId) {
         if self.free_slots(endpoint) > 0
-            && let Some(lane) = self.active.get_mut(&endpoint).and_then(|active| active.full.take())
+            && let Some(queue) = self.active.get_mut(&endpoint).and_then(|active| active.full.take())
         {
-            self.waiting.push_back(self.class(endpoint), lane);
+            self.waiting.push_back(self.class(endpoint), queue);
         }
     }
 
@@ -295,8 +295,8 @@ impl EndpointQueues {
         }
     }
 
-    fn is_disabling(&self, lane: &Lane) -> bool {
-        self.active.get(&lane.endpoint).is_some_and(|active| active.is_disabling)
+    fn is_disabling(&self, queue: &EndpointQueue) -> bool {
+        self.active.get(&queue.endpoint).is_some_and(|active| active.is_disabling)
     }
 
     fn class(&self, endpoint: EndpointId) -> EndpointClass {

@@ -2,16 +2,16 @@
 //!
 //! The steps of a delivery:
 //!
-//! 1. **Hint.** A commit creates deliveries, and the store sends [`Signal::Hint`] with their lanes. A lane is the queue of one endpoint.
-//!    A [`Signal::Tick`] reads the lanes with due deliveries instead, for retries and for deliveries that another node left.
-//! 2. **Mark.** `EndpointQueues::mark` lets the lane wait for its turn, once. A lane whose endpoint has no free slot waits for a slot.
-//! 3. **Pick.** `EndpointQueues::next_claim` picks waiting lanes of one class of endpoints, as many as have free slots.
-//! 4. **Claim.** The store leases due deliveries of these lanes to this node. At most one claim is in flight.
+//! 1. **Hint.** A commit creates deliveries, and the store sends [`Signal::Hint`] with their queues. A queue is the queue of one endpoint.
+//!    A [`Signal::Tick`] reads the queues with due deliveries instead, for retries and for deliveries that another node left.
+//! 2. **Mark.** `EndpointQueues::mark` lets the queue wait for its turn, once. A queue whose endpoint has no free slot waits for a slot.
+//! 3. **Pick.** `EndpointQueues::next_claim` picks waiting queues of one class of endpoints, as many as have free slots.
+//! 4. **IdempotencyRecord.** The store leases due deliveries of these queues to this node. At most one claim is in flight.
 //!    `EndpointQueues::on_claimed` gives each delivery a slot.
 //! 5. **Call.** `attempt::call` signs the event and sends it to the receiver. `EndpointQueues::on_attempt` classifies the endpoint.
 //! 6. **Finish.** `AttemptResult::judge` decides the outcome: success, retry, failure, or disabling the endpoint. `Finishing` collects
 //!    outcomes, and the store writes one batch at a time.
-//! 7. **Free.** `EndpointQueues::release` frees the slot. A lane that waited for the slot waits for its turn again, at step 3.
+//! 7. **Free.** `EndpointQueues::release` frees the slot. A queue that waited for the slot waits for its turn again, at step 3.
 //!
 //! The task never waits for one receiver alone: all calls and all requests to the store are in flight beside each other. Three limits hold:
 //! [`DispatchLimits::in_flight`] slots from claim to stored outcome, [`DispatchLimits::per_endpoint`] slots of one endpoint, and a share
@@ -20,7 +20,7 @@
 //! | file | contains |
 //! |---|---|
 //! | `dispatcher` | the work in flight, and the next step after each completion |
-//! | `endpoint_queues` | the lanes with work, the classes of endpoints, and their slots |
+//! | `endpoint_queues` | the queues with work, the classes of endpoints, and their slots |
 //! | `attempt` | one call to a receiver, and its outcome |
 //! | `finishing` | outcomes that wait for the store, in batches |
 //! | `backoff` | the pause after a failure of the store |
@@ -36,7 +36,7 @@ mod samples;
 use std::future::poll_fn;
 use std::task::Poll;
 
-use cais_ports::{DELIVERY_LEASE, Lane};
+use cais_ports::{DELIVERY_LEASE, EndpointQueue};
 use futures_util::{Stream, StreamExt as _};
 use jiff::SignedDuration;
 
@@ -65,8 +65,8 @@ impl Default for DispatchLimits {
 pub enum Signal {
     /// About one second has passed: reads due deliveries, and retries after failures of the store.
     Tick,
-    /// Deliveries were created on these lanes.
-    Hint(Vec<Lane>),
+    /// Deliveries were created on these queues.
+    Hint(Vec<EndpointQueue>),
     /// Ends the claims, and then the dispatcher when nothing is in flight. The end of the signals is a stop too.
     Stop,
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cais_domain::event::EventType;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{AttemptError, ClaimedDelivery, DeliveryKey, Lane, Sent};
-use cais_testkit::builders::{an_account, an_endpoint, fresh, lane_of};
+use cais_ports::{AttemptError, ClaimedDelivery, DeliveryKey, EndpointQueue, Sent};
+use cais_testkit::builders::{an_account, an_endpoint, fresh, queue_of};
 
 /// An endpoint and its deliveries.
 #[derive(Debug, Clone)]
@@ -16,8 +16,8 @@ impl Receiver {
         Self(Arc::new(an_endpoint(an_account().id, 0)))
     }
 
-    pub(super) fn lane(&self) -> Lane {
-        lane_of(&self.0)
+    pub(super) fn queue(&self) -> EndpointQueue {
+        queue_of(&self.0)
     }
 
     pub(super) fn delivery(&self) -> ClaimedDelivery {

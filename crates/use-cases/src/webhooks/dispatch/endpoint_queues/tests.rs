@@ -1,4 +1,4 @@
-//! The choice of lanes, and the slots of each.
+//! The choice of queues, and the slots of each.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -29,10 +29,10 @@ fn queues_of(in_flight: usize) -> EndpointQueues {
 /// Claims all due deliveries of the receivers, as the store would.
 fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver, usize)]) -> Vec<ClaimedDelivery> {
     let mut got = Vec::new();
-    for lane in &request.lanes {
-        let (receiver, count) = due.iter().find(|(receiver, _)| receiver.lane() == *lane).unwrap();
+    for queue in &request.queues {
+        let (receiver, count) = due.iter().find(|(receiver, _)| receiver.queue() == *queue).unwrap();
         let places = usize::try_from(request.per_endpoint).unwrap();
-        let taken = queues.active.get(&lane.endpoint).map_or(0, |active| active.in_flight.len());
+        let taken = queues.active.get(&queue.endpoint).map_or(0, |active| active.in_flight.len());
         let room = places.saturating_sub(taken).min(request.limit - got.len());
         got.extend(receiver.deliveries(room.min(*count)));
     }
@@ -49,7 +49,7 @@ fn nothing_more(queues: &mut EndpointQueues) {
 /// A receiver that accepted one delivery.
 fn healthy(queues: &mut EndpointQueues) -> Receiver {
     let receiver = Receiver::new();
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let one = claim(queues, &request, &[(&receiver, 1)]).remove(0);
     queues.on_attempt(&one.key, AttemptStatus::Succeeded, in_time());
@@ -62,7 +62,7 @@ fn healthy(queues: &mut EndpointQueues) -> Receiver {
 /// A receiver with one slow call.
 fn slow(queues: &mut EndpointQueues) -> Receiver {
     let receiver = Receiver::new();
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let one = claim(queues, &request, &[(&receiver, 1)]).remove(0);
     queues.on_attempt(&one.key, AttemptStatus::Failed, too_slow());
@@ -72,16 +72,16 @@ fn slow(queues: &mut EndpointQueues) -> Receiver {
 }
 
 #[test]
-fn lane_is_claimed_once_per_mark() {
+fn queue_is_claimed_once_per_mark() {
     let (mut queues, receiver) = (queues_of(256), Receiver::new());
     assert_eq!(queues.next_claim(), None);
-    queues.mark(receiver.lane());
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
-    assert_eq!(request.lanes, [receiver.lane()]);
+    assert_eq!(request.queues, [receiver.queue()]);
     assert_eq!(queues.next_claim(), None);
 
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     claim(&mut queues, &request, &[(&receiver, 0)]);
     assert!(queues.next_claim().is_some(), "a mark during the claim may name newer deliveries");
     assert_eq!(queues.next_claim(), None);
@@ -92,39 +92,39 @@ fn healthy_endpoint_gets_all_its_slots_and_others_fewer() {
     let mut queues = queues_of(256);
     let (good, bad, new) = (healthy(&mut queues), slow(&mut queues), Receiver::new());
     for receiver in [&good, &bad, &new] {
-        queues.mark(receiver.lane());
+        queues.mark(receiver.queue());
     }
     let mut places = HashMap::new();
     while let Some(request) = queues.next_claim() {
-        places.insert(request.lanes[0], (request.per_endpoint, request.limit));
+        places.insert(request.queues[0], (request.per_endpoint, request.limit));
     }
-    let expected = HashMap::from([(good.lane(), (8, 128)), (new.lane(), (1, 128)), (bad.lane(), (2, 64))]);
+    let expected = HashMap::from([(good.queue(), (8, 128)), (new.queue(), (1, 128)), (bad.queue(), (2, 64))]);
     assert_eq!(places, expected);
 }
 
 #[test]
-fn full_lane_is_claimed_again_when_a_slot_is_free() {
+fn full_queue_is_claimed_again_when_a_slot_is_free() {
     let mut queues = queues_of(256);
     let receiver = healthy(&mut queues);
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let under_way = claim(&mut queues, &request, &[(&receiver, 100)]);
     assert_eq!(under_way.len(), 8);
     assert_eq!(queues.next_claim(), None, "it is full");
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     assert_eq!(queues.next_claim(), None, "a mark does not change that");
 
     queues.on_attempt(&under_way[0].key, AttemptStatus::Succeeded, in_time());
     assert_eq!(queues.next_claim(), None, "the store still counts it");
     queues.release(&under_way[0].key);
-    assert_eq!(queues.next_claim().unwrap().lanes, [receiver.lane()]);
+    assert_eq!(queues.next_claim().unwrap().queues, [receiver.queue()]);
 }
 
 #[test]
-fn lane_that_filled_its_free_slots_is_claimed_again() {
+fn queue_that_filled_its_free_slots_is_claimed_again() {
     let mut queues = queues_of(256);
     let receiver = healthy(&mut queues);
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let under_way = claim(&mut queues, &request, &[(&receiver, 100)]);
     queues.release(&under_way[0].key);
@@ -132,7 +132,7 @@ fn lane_that_filled_its_free_slots_is_claimed_again() {
     // Meanwhile the other deliveries have ended too.
     under_way.iter().skip(1).for_each(|one| queues.release(&one.key));
     assert_eq!(queues.on_claimed(&request, receiver.deliveries(1), start()).len(), 1, "one slot was free");
-    assert_eq!(queues.next_claim().unwrap().lanes, [receiver.lane()]);
+    assert_eq!(queues.next_claim().unwrap().queues, [receiver.queue()]);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn slow_endpoints_leave_slots_to_healthy_and_unknown_ones() {
     let new: Vec<Receiver> = (0..20).map(|_| Receiver::new()).collect();
     let due: Vec<(&Receiver, usize)> = bad.iter().chain(&new).chain(&good).map(|receiver| (receiver, 50)).collect();
     let claim_all = |queues: &mut EndpointQueues, receivers: &[Receiver]| {
-        receivers.iter().for_each(|receiver| queues.mark(receiver.lane()));
+        receivers.iter().for_each(|receiver| queues.mark(receiver.queue()));
         let mut under_way = Vec::new();
         while let Some(request) = queues.next_claim() {
             under_way.extend(claim(queues, &request, &due));
@@ -162,7 +162,7 @@ fn slow_endpoints_leave_slots_to_healthy_and_unknown_ones() {
         queues.on_attempt(&one.key, AttemptStatus::Failed, in_time());
         queues.release(&one.key);
     }
-    assert_eq!(claim_all(&mut queues, &[]).len(), 8, "the lanes that waited");
+    assert_eq!(claim_all(&mut queues, &[]).len(), 8, "the queues that waited");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn healthy_endpoint_is_reclassified_by_failure_or_slow_call() {
     let mut queues = queues_of(256);
     let (failing, slow) = (healthy(&mut queues), healthy(&mut queues));
     for receiver in [&failing, &slow] {
-        queues.mark(receiver.lane());
+        queues.mark(receiver.queue());
     }
     let request = queues.next_claim().unwrap();
     let under_way = claim(&mut queues, &request, &[(&failing, 1), (&slow, 1)]);
@@ -185,7 +185,7 @@ fn healthy_endpoint_is_reclassified_by_failure_or_slow_call() {
     queues.classify_slow(start() + 9.seconds());
     assert_eq!(queues.class(slow.0.id), EndpointClass::Healthy, "it answered; the store is slow");
 
-    queues.mark(slow.lane());
+    queues.mark(slow.queue());
     let request = queues.next_claim().unwrap();
     let late = claim(&mut queues, &request, &[(&slow, 1)]).remove(0);
     queues.on_attempt(&late.key, AttemptStatus::Succeeded, too_slow());
@@ -196,7 +196,7 @@ fn healthy_endpoint_is_reclassified_by_failure_or_slow_call() {
 fn endpoint_stays_slow_while_another_call_is_slow() {
     let mut queues = queues_of(256);
     let receiver = healthy(&mut queues);
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let under_way = claim(&mut queues, &request, &[(&receiver, 2)]);
     let late = start() + 3.seconds();
@@ -205,7 +205,7 @@ fn endpoint_stays_slow_while_another_call_is_slow() {
     queues.release(&under_way[0].key);
     queues.release(&under_way[1].key);
     nothing_more(&mut queues);
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let again = claim(&mut queues, &request, &[(&receiver, 1)]).remove(0);
     queues.on_attempt(&again.key, AttemptStatus::Succeeded, (late, late + 5.milliseconds()));
@@ -217,13 +217,13 @@ fn failing_endpoint_does_not_wait_for_slow_ones() {
     let mut queues = queues_of(64);
     let hanging: Vec<Receiver> = (0..100).map(|_| slow(&mut queues)).collect();
     let failing = healthy(&mut queues);
-    queues.mark(failing.lane());
+    queues.mark(failing.queue());
     let request = queues.next_claim().unwrap();
     let one = claim(&mut queues, &request, &[(&failing, 1)]).remove(0);
     queues.on_attempt(&one.key, AttemptStatus::Failed, in_time());
     queues.release(&one.key);
 
-    hanging.iter().chain([&failing]).for_each(|receiver| queues.mark(receiver.lane()));
+    hanging.iter().chain([&failing]).for_each(|receiver| queues.mark(receiver.queue()));
     let due: Vec<(&Receiver, usize)> = hanging.iter().chain([&failing]).map(|receiver| (receiver, 50)).collect();
     let mut served = Vec::new();
     while let Some(request) = queues.next_claim() {
@@ -238,7 +238,7 @@ fn healthy_endpoints_share_the_second_half_of_the_slots() {
     let mut queues = queues_of(64);
     let receivers: Vec<Receiver> = (0..12).map(|_| healthy(&mut queues)).collect();
     let due: Vec<(&Receiver, usize)> = receivers.iter().map(|receiver| (receiver, 50)).collect();
-    receivers.iter().for_each(|receiver| queues.mark(receiver.lane()));
+    receivers.iter().for_each(|receiver| queues.mark(receiver.queue()));
     let mut under_way = Vec::new();
     while let Some(request) = queues.next_claim() {
         under_way.extend(claim(&mut queues, &request, &due));
@@ -254,30 +254,31 @@ fn healthy_endpoints_share_the_second_half_of_the_slots() {
 }
 
 #[test]
-fn lanes_that_a_full_claim_did_not_reach_are_next() {
+fn queues_that_a_full_claim_did_not_reach_are_next() {
     let mut queues = queues_of(16);
     let receivers: Vec<Receiver> = (0..6).map(|_| healthy(&mut queues)).collect();
     let due: Vec<(&Receiver, usize)> = receivers.iter().zip([3, 2, 2, 2, 1, 1]).collect();
     for receiver in &receivers {
-        queues.mark(receiver.lane());
+        queues.mark(receiver.queue());
     }
     let request = queues.next_claim().unwrap();
-    assert_eq!(request.lanes.len(), 6);
+    assert_eq!(request.queues.len(), 6);
     let under_way = claim(&mut queues, &request, &due);
     for one in &under_way {
         queues.release(&one.key);
     }
     let next = queues.next_claim().unwrap();
-    // The claim was cut at the eighth delivery: the last two lanes had none, and the fourth not all.
-    let expected: Vec<Lane> = [4, 5, 3, 0, 1, 2].iter().map(|place: &usize| receivers[*place].lane()).collect();
-    assert_eq!(next.lanes, expected);
+    // The claim was cut at the eighth delivery: the last two queues had none, and the fourth not all.
+    let expected: Vec<EndpointQueue> =
+        [4, 5, 3, 0, 1, 2].iter().map(|place: &usize| receivers[*place].queue()).collect();
+    assert_eq!(next.queues, expected);
 }
 
 #[test]
 fn delivery_in_flight_is_not_sent_a_second_time() {
     let mut queues = queues_of(256);
     let receiver = healthy(&mut queues);
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let mut under_way = claim(&mut queues, &request, &[(&receiver, 3)]);
     // The clock jumped, the leases have ended, and the store returns the same deliveries and more.
@@ -294,7 +295,7 @@ fn delivery_in_flight_is_not_sent_a_second_time() {
 fn stored_outcomes_free_slots_before_their_reply_arrives() {
     let mut queues = queues_of(256);
     let receiver = healthy(&mut queues);
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let under_way = claim(&mut queues, &request, &[(&receiver, 8)]);
     for one in &under_way[..3] {
@@ -310,28 +311,28 @@ fn stored_outcomes_free_slots_before_their_reply_arrives() {
 #[test]
 fn endpoint_that_is_being_disabled_is_not_claimed() {
     let (mut queues, receiver) = (queues_of(256), Receiver::new());
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     assert!(queues.begin_disabling(receiver.0.id));
     assert!(!queues.begin_disabling(receiver.0.id), "once");
     assert_eq!(queues.next_claim(), None, "also when it waited before");
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     assert_eq!(queues.next_claim(), None);
     queues.on_disabled(receiver.0.id);
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     assert!(queues.next_claim().is_some());
 }
 
 #[test]
-fn unreadable_lane_is_isolated_by_halves() {
+fn unreadable_queue_is_isolated_by_halves() {
     let mut queues = queues_of(256);
     let receivers: Vec<Receiver> = (0..37).map(|_| Receiver::new()).collect();
     let due: Vec<(&Receiver, usize)> = receivers.iter().map(|receiver| (receiver, 1)).collect();
-    receivers.iter().for_each(|receiver| queues.mark(receiver.lane()));
-    let damaged = receivers[20].lane();
+    receivers.iter().for_each(|receiver| queues.mark(receiver.queue()));
+    let damaged = receivers[20].queue();
     let (mut served, mut rounds) = (0, 0);
     while let Some(request) = queues.next_claim() {
         rounds += 1;
-        if request.lanes.contains(&damaged) {
+        if request.queues.contains(&damaged) {
             queues.on_unreadable(request);
         } else {
             served += claim(&mut queues, &request, &due).len();
@@ -347,7 +348,7 @@ fn unreadable_lane_is_isolated_by_halves() {
 fn last_attempt_is_kept_while_deliveries_are_in_flight() {
     let mut queues = queues_of(256);
     let receiver = healthy(&mut queues);
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let under_way = claim(&mut queues, &request, &[(&receiver, 2)]);
     assert_eq!(queues.on_attempt(&under_way[0].key, AttemptStatus::Failed, in_time()), None);
@@ -355,7 +356,7 @@ fn last_attempt_is_kept_while_deliveries_are_in_flight() {
     assert_eq!(queues.on_attempt(&under_way[1].key, AttemptStatus::Succeeded, in_time()), Some(AttemptStatus::Failed));
     queues.release(&under_way[1].key);
 
-    queues.mark(receiver.lane());
+    queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let under_way = claim(&mut queues, &request, &[(&receiver, 1)]);
     assert_eq!(
@@ -366,11 +367,11 @@ fn last_attempt_is_kept_while_deliveries_are_in_flight() {
 }
 
 #[test]
-fn lane_with_fewer_deliveries_than_slots_is_claimed_once_more() {
+fn queue_with_fewer_deliveries_than_slots_is_claimed_once_more() {
     let mut queues = queues_of(256);
     let receiver = healthy(&mut queues);
     for (given, asked_again) in [(1, false), (3, true)] {
-        queues.mark(receiver.lane());
+        queues.mark(receiver.queue());
         let request = queues.next_claim().unwrap();
         // Another node has the other slots, or no more deliveries exist.
         for one in queues.on_claimed(&request, receiver.deliveries(given), start()) {

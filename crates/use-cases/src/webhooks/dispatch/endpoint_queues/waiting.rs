@@ -1,8 +1,8 @@
-//! Lanes that wait for a claim, each once, in one row per class of endpoints.
+//! Queues that wait for a claim, each once, in one row per class of endpoints.
 
 use std::collections::{HashSet, VecDeque};
 
-use cais_ports::Lane;
+use cais_ports::EndpointQueue;
 
 /// The class of an endpoint at this node, by its last response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,27 +26,27 @@ impl EndpointClass {
     }
 }
 
-/// The waiting lanes.
+/// The waiting queues.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    healthy: VecDeque<Lane>,
-    unknown: VecDeque<Lane>,
-    slow: VecDeque<Lane>,
-    present: HashSet<Lane>,
+    healthy: VecDeque<EndpointQueue>,
+    unknown: VecDeque<EndpointQueue>,
+    slow: VecDeque<EndpointQueue>,
+    present: HashSet<EndpointQueue>,
 }
 
 impl Waiting {
-    /// Appends the lane to its row, unless it waits already.
-    pub(super) fn push_back(&mut self, class: EndpointClass, lane: Lane) {
-        if self.present.insert(lane) {
-            self.row(class).push_back(lane);
+    /// Appends the queue to its row, unless it waits already.
+    pub(super) fn push_back(&mut self, class: EndpointClass, queue: EndpointQueue) {
+        if self.present.insert(queue) {
+            self.row(class).push_back(queue);
         }
     }
 
-    /// Puts the lane first in its row, unless it waits already.
-    pub(super) fn push_front(&mut self, class: EndpointClass, lane: Lane) {
-        if self.present.insert(lane) {
-            self.row(class).push_front(lane);
+    /// Puts the queue first in its row, unless it waits already.
+    pub(super) fn push_front(&mut self, class: EndpointClass, queue: EndpointQueue) {
+        if self.present.insert(queue) {
+            self.row(class).push_front(queue);
         }
     }
 
@@ -55,14 +55,14 @@ impl Waiting {
         self.row(class).is_empty()
     }
 
-    /// Removes the first lane of the row.
-    pub(super) fn pop(&mut self, class: EndpointClass) -> Option<Lane> {
-        let lane = self.row(class).pop_front()?;
-        self.present.remove(&lane);
-        Some(lane)
+    /// Removes the first queue of the row.
+    pub(super) fn pop(&mut self, class: EndpointClass) -> Option<EndpointQueue> {
+        let queue = self.row(class).pop_front()?;
+        self.present.remove(&queue);
+        Some(queue)
     }
 
-    const fn row(&mut self, class: EndpointClass) -> &mut VecDeque<Lane> {
+    const fn row(&mut self, class: EndpointClass) -> &mut VecDeque<EndpointQueue> {
         match class {
             EndpointClass::Healthy => &mut self.healthy,
             EndpointClass::Unknown => &mut self.unknown,

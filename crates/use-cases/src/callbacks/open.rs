@@ -1,0 +1,45 @@
+//! The bound on open callbacks of one acquirer.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{CallbackCounts, QueryError, alerts};
+
+use crate::ports::Ports;
+
+/// The largest number of open callbacks of one acquirer: more than an hour of 25 payments a second while the acquirer cannot be read, and
+/// some 50 MB of rows. Counts are samples, so an acquirer can exceed the bound until the next sample.
+const MAX_OPEN: u64 = 100_000;
+
+/// The number of open callbacks of each acquirer, as of the last [`count`]. Clones share the numbers.
+#[derive(Debug, Clone, Default)]
+pub struct OpenCallbacks(Arc<RwLock<BTreeMap<AcquirerName, u64>>>);
+
+impl OpenCallbacks {
+    /// Returns `true` if the acquirer has reached its bound.
+    pub(super) fn is_full(&self, acquirer: &AcquirerName) -> bool {
+        let counts = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        counts.get(acquirer).is_some_and(|count| *count >= MAX_OPEN)
+    }
+
+    fn set(&self, counts: &BTreeMap<AcquirerName, u64>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).clone_from(counts);
+    }
+}
+
+/// Counts the callbacks of each acquirer, and stores the numbers for [`super::receive`]. Logs each acquirer that has reached its bound.
+///
+/// # Errors
+/// [`QueryError`] if the store fails.
+pub async fn count(ports: &Ports) -> Result<CallbackCounts, QueryError> {
+    let counts = ports.queries.count_callbacks().await?;
+    ports.open_callbacks.set(&counts.open);
+    for (acquirer, open) in counts.open.iter().filter(|(name, _)| ports.open_callbacks.is_full(name)) {
+        tracing::error!(
+            alert = alerts::CALLBACKS_FULL, %acquirer, open,
+            "the acquirer has too many open callbacks; further callbacks are answered with 503"
+        );
+    }
+    Ok(counts)
+}

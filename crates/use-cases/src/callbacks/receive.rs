@@ -1,0 +1,104 @@
+//! Stores the names in a callback, so that the acquirer gets an immediate answer and no callback is lost.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::ids::CallbackId;
+use cais_ports::{Callback, CallbackItem, CallbackState, ChangeSet, CommitError, Write};
+
+use super::names;
+use super::process::{CHARGES_PER_PASS, INFRACTIONS_PER_PASS};
+use crate::ports::Ports;
+use crate::store_error::MAX_COMMIT_RETRIES;
+
+/// The reason for which a callback was not stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiveError {
+    /// The body is not a callback of the acquirer's interface.
+    #[error("{0}")]
+    Malformed(String),
+    /// The acquirer is not configured.
+    #[error("the acquirer is not configured")]
+    NotConfigured,
+    /// The acquirer has too many open callbacks and should repeat the callback later.
+    #[error("the acquirer has too many open callbacks")]
+    Full,
+    /// The store failed. The acquirer should repeat the callback.
+    #[error(transparent)]
+    Store(#[from] CommitError),
+}
+
+/// Stores the names in the callback; a worker reads their state from the acquirer. A callback without names is not stored. A repeat is
+/// not stored either: the stored callback becomes due.
+///
+/// # Errors
+/// [`ReceiveError`]; nothing of the callback is stored then.
+pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u8]>) -> Result<(), ReceiveError> {
+    let adapter = ports.acquirers.named(acquirer).ok_or(ReceiveError::NotConfigured)?;
+    let items = adapter.callbacks(body.as_ref()).map_err(|error| ReceiveError::Malformed(error.to_string()))?;
+    drop(body);
+    if items.is_empty() {
+        return Ok(());
+    }
+    if ports.open_callbacks.is_full(acquirer) {
+        return Err(ReceiveError::Full);
+    }
+    // The limits allow a whole callback in one pass, so each pass completes at least one.
+    let (infractions, pix): (Vec<_>, Vec<_>) =
+        items.into_iter().partition(|item| matches!(item, CallbackItem::Infraction(_)));
+    let texts = [names::write(&pix, CHARGES_PER_PASS), names::write(&infractions, INFRACTIONS_PER_PASS)].concat();
+    for _ in 0..MAX_COMMIT_RETRIES {
+        let mut writes = Vec::new();
+        for names in &texts {
+            let open = find_open(ports, acquirer, names).await;
+            writes.push(open.map_or_else(|| insert(ports, acquirer, names), |open| repeat(ports, open)));
+        }
+        match commit(ports, writes).await {
+            // A worker or another repeat has just updated a callback with these names. The worker may have read the
+            // acquirer before the event of this callback, so that update does not suffice.
+            Err(CommitError::Stale) => {}
+            done => return Ok(done?),
+        }
+    }
+    Ok(commit(ports, texts.iter().map(|names| insert(ports, acquirer, names)).collect()).await?)
+}
+
+/// Returns an open or unmatched callback with these names. A failed look-up returns none: a duplicate callback is
+/// harmless, but a refused callback is not.
+async fn find_open(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Option<Callback> {
+    ports.queries.find_named_callback(acquirer, names).await.unwrap_or_else(|error| {
+        tracing::warn!(%acquirer, %error, "the look-up of an open callback failed; the callback is stored as a new one");
+        None
+    })
+}
+
+fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
+    let now = ports.clock.now();
+    Write::InsertCallback(Box::new(Callback {
+        id: CallbackId::new(ports.ids.next_uuid()),
+        acquirer: acquirer.clone(),
+        body: names.to_vec(),
+        received_at: now,
+        state: CallbackState::Waiting,
+        attempts: 0,
+        due_at: Some(now),
+        version: 0,
+    }))
+}
+
+/// Makes an open or unmatched callback due. The version grows even if the callback is due already. A worker that read
+/// the acquirer before the repeat therefore cannot mark the callback as done.
+fn repeat(ports: &Ports, open: Callback) -> Write {
+    // An unmatched callback gets all attempts again. An open callback keeps its count, so that repeats seldom prolong
+    // it. A repeat during each pass does keep a callback open, because the pass cannot mark it.
+    let attempts = if open.state == CallbackState::Waiting { open.attempts } else { 0 };
+    Write::UpdateCallback(Box::new(Callback {
+        state: CallbackState::Waiting,
+        attempts,
+        due_at: Some(ports.clock.now()),
+        ..open
+    }))
+}
+
+async fn commit(ports: &Ports, writes: Vec<Write>) -> Result<(), CommitError> {
+    let change = ChangeSet { writes, ..ChangeSet::new(ports.clock.now()) };
+    ports.store.commit(change).await.map(drop)
+}

@@ -1,0 +1,68 @@
+//! Processes a callback again at the request of an operator.
+
+use cais_domain::ids::CallbackId;
+use cais_ports::{Callback, CallbackState, ChangeSet, CommitError, Operator, Page, PageRequest, QueryError, Write};
+
+use crate::audit::{self, AuditedChange};
+use crate::ports::Ports;
+
+/// The reason for which a callback is not processed again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RetryError {
+    /// No callback has the id.
+    #[error("there is no callback {0}")]
+    NotFound(CallbackId),
+    /// All items of the callback are applied.
+    #[error("the callback {0} is done")]
+    Done(CallbackId),
+    /// The store could not be read.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The store was not changed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+}
+
+/// Returns the unmatched callbacks, newest first.
+///
+/// # Errors
+/// [`QueryError`] if the store fails.
+pub async fn list_unmatched(ports: &Ports, page: PageRequest<CallbackId>) -> Result<Page<Callback>, QueryError> {
+    ports.queries.list_unmatched_callbacks(page).await
+}
+
+/// Makes the callback due again, with all its attempts.
+///
+/// # Errors
+/// [`RetryError`].
+pub async fn retry(ports: &Ports, operator: &Operator, id: CallbackId) -> Result<Callback, RetryError> {
+    let callback = ports.queries.find_callback(id).await?.ok_or(RetryError::NotFound(id))?;
+    if callback.state == CallbackState::Done {
+        return Err(RetryError::Done(id));
+    }
+    let now = ports.clock.now();
+    let again = Callback { state: CallbackState::Waiting, attempts: 0, due_at: Some(now), ..callback.clone() };
+    let mut change = ChangeSet::new(now);
+    let audited = AuditedChange {
+        action: "callback.retry",
+        subject: id.to_string(),
+        account: None,
+        before: Some(record(&callback)),
+        after: Some(record(&again)),
+    };
+    change.writes.push(audit::record(ports, operator, now, audited));
+    change.writes.push(Write::UpdateCallback(Box::new(again.clone())));
+    ports.store.commit(change).await?;
+    Ok(again)
+}
+
+/// Returns the fields of a callback that an operator changes, as JSON.
+fn record(callback: &Callback) -> Vec<u8> {
+    format!(r#"{{"status":"{}","attempts":{}}}"#, callback.state.as_str(), callback.attempts).into_bytes()
+}
+
+/// Returns the names in a callback as text, one line for each.
+#[must_use]
+pub fn named(callback: &Callback) -> String {
+    String::from_utf8_lossy(&callback.body).into_owned()
+}

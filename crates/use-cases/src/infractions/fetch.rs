@@ -1,0 +1,104 @@
+//! Finds one infraction in its acquirer's list. Acquirers offer no read by id.
+
+use std::time::Duration;
+
+use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamInfraction, UpstreamPage, alerts};
+use jiff::{SignedDuration, Timestamp};
+
+/// The first search covers this time before and after the start of an infraction.
+const AROUND: SignedDuration = SignedDuration::from_hours(1);
+/// The first search for an infraction with an unknown start covers this time before the present.
+const LATELY: SignedDuration = SignedDuration::from_hours(24);
+/// The longest span of one request: acquirers refuse longer ones.
+pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// The farthest search without a known start. A Pix can be disputed for 80 days, and some acquirers report later.
+pub(super) const FARTHEST: SignedDuration = SignedDuration::from_hours(90 * 24);
+
+/// The limits of one search.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    /// The time for each page.
+    pub budget: Duration,
+    /// The largest number of pages.
+    pub pages: u32,
+}
+
+/// The limits while a caller waits: a POST answers within 10 s, and sending can use five of them.
+pub(super) const IN_A_CALL: Patience = Patience { budget: Duration::from_secs(1), pages: 3 };
+/// The limits of a worker.
+pub(super) const BACKGROUND_DEADLINE: Patience = Patience { budget: Duration::from_secs(10), pages: 300 };
+
+/// Returns the infraction with this id as the acquirer shows it now. `None`: no list shows it.
+///
+/// `opened_at` is the start of the infraction, if known.
+pub(super) async fn look(
+    acquirer: &dyn Acquirer,
+    id: &str,
+    opened_at: Option<Timestamp>,
+    now: Timestamp,
+    patience: Patience,
+) -> Result<Option<UpstreamInfraction>, AcquirerError> {
+    let mut pages = patience.pages;
+    for (from, to) in spans(opened_at, now) {
+        let mut page = Some(0);
+        while let Some(number) = page {
+            if pages == 0 {
+                return Err(AcquirerError::OutcomeUnknown("its list is too long to look through".to_owned()));
+            }
+            pages = pages.saturating_sub(1);
+            let listed = list(acquirer, (from, to), number, patience.budget).await?;
+            if let Some(found) = listed.rows.into_iter().find(|row| row.id == id) {
+                return Ok(Some(found));
+            }
+            page = listed.next;
+        }
+    }
+    Ok(None)
+}
+
+/// Reads one page of the infractions that started in a span.
+pub(super) async fn list(
+    acquirer: &dyn Acquirer,
+    (from, to): (Timestamp, Timestamp),
+    page: u32,
+    budget: Duration,
+) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
+    let listed = acquirer.list_infractions(ListRequest { from, to, page }, budget).await?;
+    if let Some(row) = listed.unreadable.first() {
+        let (acquirer, count) = (acquirer.name(), listed.unreadable.len());
+        tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, %acquirer, count, name = row.name, reason = row.reason, "infractions cannot be read; the page lacks them");
+    }
+    match listed.next {
+        Some(next) if next <= page => {
+            Err(AcquirerError::OutcomeUnknown(format!("after page {page} it names page {next}")))
+        }
+        Some(_) | None => Ok(listed),
+    }
+}
+
+/// Returns the spans to search, likeliest first.
+fn spans(opened_at: Option<Timestamp>, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
+    let lately = back(now, LATELY);
+    let mut spans = match opened_at {
+        Some(opened_at) => vec![(back(opened_at, AROUND), forward(opened_at, AROUND).min(now))],
+        None => Vec::new(),
+    };
+    spans.push((lately, now));
+    let mut until = lately;
+    let farthest = back(now, FARTHEST);
+    while until > farthest {
+        let from = back(until, WIDEST).max(farthest);
+        spans.push((from, until));
+        until = from;
+    }
+    spans.retain(|(from, to)| from < to);
+    spans
+}
+
+pub(super) fn back(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_sub(by).unwrap_or(Timestamp::MIN)
+}
+
+pub(super) fn forward(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_add(by).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,49 @@
+//! Selects the returns of a received Pix that infractions caused. Those need no manual review.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::money::Money;
+use cais_ports::{ReturnNature, UpstreamProgress, UpstreamReturn};
+use jiff::Timestamp;
+
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+
+/// Returns whether an infraction explains the return: the acquirer returned the money for it and reports the infraction
+/// itself.
+pub(crate) fn explains(ports: &Ports, acquirer: &AcquirerName, upstream: &UpstreamReturn) -> bool {
+    upstream.nature == ReturnNature::Infraction
+        && ports.acquirers.named(acquirer).is_some_and(|acquirer| acquirer.reports_infractions())
+}
+
+/// Returns the returns of a Pix that infractions caused.
+fn of_infractions(returns: &[UpstreamReturn]) -> impl Iterator<Item = &UpstreamReturn> {
+    returns.iter().filter(|one| one.nature == ReturnNature::Infraction)
+}
+
+/// Returns the sum of the completed returns.
+pub(crate) fn taken_back(returns: &[UpstreamReturn]) -> Result<Money, StoreError> {
+    let done = of_infractions(returns).filter(|one| match one.progress {
+        UpstreamProgress::Done { .. } => true,
+        UpstreamProgress::Processing | UpstreamProgress::Failed { .. } => false,
+    });
+    Money::sum(done.map(|one| one.amount)).map_err(|error| StoreError::Internal(error.to_string()))
+}
+
+/// Returns the sum of the returns that are completed or in flight.
+pub(super) fn leaving(returns: &[UpstreamReturn]) -> Result<Money, StoreError> {
+    let leaving = of_infractions(returns).filter(|one| !matches!(one.progress, UpstreamProgress::Failed { .. }));
+    Money::sum(leaving.map(|one| one.amount)).map_err(|error| StoreError::Internal(error.to_string()))
+}
+
+/// Returns whether a return is still processing, so that the final sum is unknown.
+pub(crate) fn one_is_on_its_way(returns: &[UpstreamReturn]) -> bool {
+    of_infractions(returns).any(|one| one.progress == UpstreamProgress::Processing)
+}
+
+/// Returns the instants of the completed returns, as far as the acquirer reports them.
+pub(crate) fn taken_at(returns: &[UpstreamReturn]) -> impl Iterator<Item = Timestamp> {
+    of_infractions(returns).filter_map(|one| match one.progress {
+        UpstreamProgress::Done { at } => at,
+        UpstreamProgress::Processing | UpstreamProgress::Failed { .. } => None,
+    })
+}

@@ -1,0 +1,146 @@
+//! Opens an infraction on a Pix that was credited here.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::{ChargeId, InfractionId};
+use cais_domain::infraction::{Infraction, InfractionStep, NewInfraction, Review, ReviewReason};
+use cais_domain::txid::Txid;
+use cais_ports::{CommitError, Reservation, ReservationKey, UpstreamInfraction, alerts};
+
+use super::dispute_context::DisputeContext;
+use super::fetch::BACKGROUND_DEADLINE;
+use super::reopenings;
+use super::steps::change_set;
+use super::sync::{Applied, SyncError, adapter, alert_contradiction, is_news, new_infraction};
+use crate::charges;
+use crate::charges::sync::SyncError as ChargeSyncError;
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+
+/// The result of an attempt to open.
+pub(super) enum Opening {
+    /// The infraction is open now.
+    Opened,
+    /// Another process opened the infraction or changed a record that it depends on. The records must be read again.
+    Again,
+    /// The infraction cannot be opened, or not yet.
+    Not(Applied),
+}
+
+/// Opens the infraction in a round that is not open yet. With a `review` reason, it is marked for review from the beginning.
+pub(super) async fn open(
+    ports: &Ports,
+    acquirer: &AcquirerName,
+    upstream: &UpstreamInfraction,
+    (round, review): (u32, Option<ReviewReason>),
+) -> Result<Opening, SyncError> {
+    if !is_believed(acquirer, upstream, round) {
+        return Ok(Opening::Not(Applied::Rejected));
+    }
+    let charge = match charge_of(ports, acquirer, upstream).await? {
+        Ok(charge) => charge,
+        Err(applied) => return Ok(Opening::Not(applied)),
+    };
+    let case = DisputeContext::read(ports, charge.account, charge.id, &upstream.end_to_end_id).await?;
+    if case.payment().payment.acquirer != *acquirer {
+        alert_contradiction(acquirer, upstream, "it is about a Pix that another acquirer received");
+        return Ok(Opening::Not(Applied::Rejected));
+    }
+    let now = ports.clock.now();
+    let asked =
+        NewInfraction { id: InfractionId::new(ports.ids.next_uuid()), ..new_infraction(acquirer, upstream, now) };
+    let mut opened = match Infraction::open(asked, case.disputed(), now).map_err(StoreError::from)? {
+        InfractionStep::Taken(opened) => *opened,
+        InfractionStep::AlreadyTaken(_) => return Ok(Opening::Again),
+    };
+    opened.infraction.review = review.map(|reason| Review { reason, since: now });
+    let (mut change, infraction) = (change_set(ports, &opened, now), &opened.infraction);
+    change.reserve.push(Reservation {
+        key: reopenings::key(acquirer, &upstream.id, round),
+        account: infraction.account,
+        owner: infraction.id.to_string(),
+    });
+    match ports.store.commit(change).await {
+        Ok(_) => {
+            tracing::warn!(
+                infraction = %infraction.id, charge = %infraction.charge, %acquirer, upstream = upstream.id, round,
+                amount = %infraction.amount, limit = %infraction.limit, "a payer disputes a Pix"
+            );
+            Ok(Opening::Opened)
+        }
+        Err(CommitError::Taken { key: ReservationKey::Infraction(_), .. } | CommitError::Stale) => Ok(Opening::Again),
+        Err(error) => Err(StoreError::from(error).into()),
+    }
+}
+
+/// Returns whether an infraction can begin with this report. Raises an alert if not.
+fn is_believed(acquirer: &AcquirerName, upstream: &UpstreamInfraction, round: u32) -> bool {
+    let why = if round > reopenings::MAX_ROUNDS {
+        "the infraction was reopened too often"
+    } else if upstream.amount.is_positive() {
+        return true;
+    } else {
+        "the disputed amount is not positive"
+    };
+    alert_contradiction(acquirer, upstream, why);
+    false
+}
+
+/// Returns the charge to which the Pix was credited. A Pix that is not credited yet is read from the acquirer and
+/// credited now.
+async fn charge_of(
+    ports: &Ports,
+    name: &AcquirerName,
+    upstream: &UpstreamInfraction,
+) -> Result<Result<Charge, Applied>, SyncError> {
+    if let Some(charge) = credited(ports, &upstream.end_to_end_id).await? {
+        return Ok(Ok(charge));
+    }
+    let acquirer = adapter(ports, name)?;
+    let Some(received) = acquirer.find_received(&upstream.end_to_end_id, BACKGROUND_DEADLINE.budget).await? else {
+        return Ok(Err(not_yet(name, upstream, "its acquirer does not show its Pix")));
+    };
+    let charge = match received.txid {
+        Some(txid) => ports.queries.find_charge_by_txid(&txid).await.map_err(StoreError::from)?,
+        None => None,
+    };
+    let Some(charge) = charge else { return Ok(Err(not_ours(name, upstream, "its Pix is not for a charge of ours"))) };
+    match charges::sync::look(ports, charge, name, BACKGROUND_DEADLINE.budget).await {
+        Ok(seen) if seen.went_back.contains(&upstream.end_to_end_id) => {
+            return Ok(Err(not_ours(name, upstream, "its Pix went back before it was credited")));
+        }
+        Ok(_) | Err(ChargeSyncError::Unknown | ChargeSyncError::NotShown) => {}
+        Err(ChargeSyncError::Upstream(error)) => return Err(error.into()),
+        Err(ChargeSyncError::Store(error)) => return Err(error.into()),
+    }
+    let charge = credited(ports, &upstream.end_to_end_id).await?;
+    Ok(charge.ok_or_else(|| not_yet(name, upstream, "its Pix is not credited yet")))
+}
+
+/// Returns the charge to which the Pix was credited.
+async fn credited(ports: &Ports, end_to_end_id: &EndToEndId) -> Result<Option<Charge>, StoreError> {
+    let Some(owner) = ports.queries.find_owner(&ReservationKey::EndToEndId(end_to_end_id.clone())).await? else {
+        return Ok(None);
+    };
+    let id = ChargeId::parse(&owner).map_err(|error| StoreError::Internal(format!("{owner}: {error}")))?;
+    let charge = ports.queries.find_charge_by_txid(&Txid::of_charge(id)).await?;
+    charge.map(Some).ok_or_else(|| StoreError::Internal(format!("{id}, which {end_to_end_id} paid, is not there")))
+}
+
+fn not_yet(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) -> Applied {
+    if is_news(acquirer, upstream, why) {
+        tracing::warn!(%acquirer, upstream = upstream.id, end_to_end_id = %upstream.end_to_end_id, why, "an infraction waits for its Pix");
+    }
+    Applied::Deferred
+}
+
+fn not_ours(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) -> Applied {
+    if is_news(acquirer, upstream, why) {
+        tracing::error!(
+            alert = alerts::INFRACTION_UNMATCHED, %acquirer, upstream = upstream.id, end_to_end_id = %upstream.end_to_end_id, amount = %upstream.amount, why,
+            "an infraction is about a Pix that was not credited here; manual review needed"
+        );
+    }
+    Applied::UnknownPix
+}

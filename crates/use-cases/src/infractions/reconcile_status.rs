@@ -1,0 +1,177 @@
+//! Decides which step follows from an acquirer's report on an infraction. The decision is a pure function of report and
+//! stored infraction.
+
+use cais_domain::infraction::{Defense, Infraction, InfractionState, MAX_DEFENSE_TEXT};
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::{UpstreamInfraction, UpstreamInfractionStatus};
+use jiff::{SignedDuration, Timestamp};
+
+use super::defense::order;
+use crate::upstream_text::{long, whole_microseconds};
+
+/// The time after a local step in which the acquirer's list may still show the state before it.
+const LISTS_LAG: SignedDuration = SignedDuration::from_secs(60);
+
+/// The outcome of an infraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The dispute was rejected.
+    Won,
+    /// The dispute was accepted.
+    Lost,
+    /// The dispute was withdrawn.
+    Cancelled,
+}
+
+/// The step that follows from an acquirer's report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// No step: the stored infraction agrees with the report.
+    Agrees,
+    /// The acquirer has a defense. `None`: the defense that this service sent.
+    Defended(Option<Defense>),
+    /// The infraction ends.
+    Ends(Outcome),
+    /// The acquirer shows the infraction open after its end: a new infraction begins.
+    Reopened,
+    /// The infraction was reopened and accepted after its end, and was not seen open: a new infraction begins, for an operator.
+    AcceptedUnseen,
+    /// The defended infraction ended and was reopened, and its end was not seen: an operator decides.
+    ReopenedUnseen,
+    /// The report may be older than the stored infraction. No step follows until the acquirer is read again.
+    TooEarly,
+    /// The report contradicts a certain fact. The stored infraction stays unchanged, and an alert is raised.
+    Contradicts,
+}
+
+impl Verdict {
+    /// Returns whether the verdict requires an acquirer's record that was read after the stored infraction. An older record would open or
+    /// end an infraction a second time. `is_reopened`: the record may be about the infraction of the round before.
+    pub(super) const fn needs_refetch(&self, is_reopened: bool) -> bool {
+        match self {
+            Self::Reopened | Self::AcceptedUnseen | Self::ReopenedUnseen => true,
+            Self::Ends(_) | Self::Defended(_) => is_reopened,
+            Self::Agrees | Self::TooEarly | Self::Contradicts => false,
+        }
+    }
+}
+
+/// Returns the verdict on the latest stored infraction with this id. `is_reopened`: an earlier round is stored.
+pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInfraction, now: Timestamp) -> Verdict {
+    let shown = status(upstream);
+    let end = match shown {
+        UpstreamInfractionStatus::Rejected => Some(Outcome::Won),
+        UpstreamInfractionStatus::Accepted => Some(Outcome::Lost),
+        UpstreamInfractionStatus::Cancelled => Some(Outcome::Cancelled),
+        UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended => None,
+    };
+    match (&ours.state, end) {
+        (InfractionState::Open, None) if shown == UpstreamInfractionStatus::Open => Verdict::Agrees,
+        (InfractionState::Open, None) => Verdict::Defended(theirs(ours, upstream, now)),
+        (InfractionState::UnderReview { .. }, None) if shown == UpstreamInfractionStatus::Defended => Verdict::Agrees,
+        (InfractionState::UnderReview { .. }, None) if is_young(ours, now) => Verdict::TooEarly,
+        (InfractionState::UnderReview { at }, None) if began_again(*at, upstream) => Verdict::ReopenedUnseen,
+        (InfractionState::UnderReview { .. }, None) => Verdict::Contradicts,
+        (InfractionState::Open | InfractionState::UnderReview { .. }, Some(_))
+            if is_reopened && is_young(ours, now) =>
+        {
+            Verdict::TooEarly
+        }
+        // An infraction that ended before its defense was seen still counts as defended.
+        (InfractionState::Open, Some(_)) if upstream.defense.is_some() => {
+            Verdict::Defended(theirs(ours, upstream, now))
+        }
+        (InfractionState::Open | InfractionState::UnderReview { .. }, Some(outcome)) => Verdict::Ends(outcome),
+        (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, None) => {
+            if is_young(ours, now) {
+                Verdict::TooEarly
+            } else {
+                Verdict::Reopened
+            }
+        }
+        (_, Some(Outcome::Lost)) if ended_again(ours, upstream) || !is_applied(ours) => {
+            if is_young(ours, now) {
+                Verdict::TooEarly
+            } else {
+                Verdict::AcceptedUnseen
+            }
+        }
+        (InfractionState::Won { .. }, Some(Outcome::Won))
+        | (InfractionState::Lost { .. }, Some(Outcome::Lost))
+        | (InfractionState::Cancelled { .. }, Some(Outcome::Cancelled)) => Verdict::Agrees,
+        // The decision of an operator may differ from the acquirer's.
+        (_, Some(_)) if ours.review.is_some() => Verdict::Agrees,
+        // A repeated end as won or cancelled moves no money.
+        (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, Some(_)) => {
+            Verdict::Contradicts
+        }
+    }
+}
+
+/// Returns whether an acceptance is already applied: the infraction is lost, or an operator decided it.
+const fn is_applied(ours: &Infraction) -> bool {
+    matches!(ours.state, InfractionState::Lost { .. }) || ours.review.is_some()
+}
+
+/// Returns whether the state is so recent that the acquirer's list may not show it yet. The time counts from the local
+/// change. An end can be reported long after it happened, and the next list can still be older.
+fn is_young(ours: &Infraction, now: Timestamp) -> bool {
+    let since = match &ours.state {
+        InfractionState::Open => ours.created_at,
+        InfractionState::UnderReview { at }
+        | InfractionState::Won { at }
+        | InfractionState::Lost { at, .. }
+        | InfractionState::Cancelled { at } => *at,
+    };
+    now.duration_since(since) < LISTS_LAG
+}
+
+/// Returns whether the acquirer reports an end later than the local one, beyond the tolerated difference of clocks and
+/// lists.
+fn ended_again(ours: &Infraction, upstream: &UpstreamInfraction) -> bool {
+    let (here, there) = (ours.state.resolved_at(), upstream.resolved_at);
+    here.zip(there).is_some_and(|(here, there)| there.duration_since(here) > LISTS_LAG)
+}
+
+/// Returns whether the acquirer reports a start after the local review began, beyond the tolerated difference of clocks
+/// and lists. Such an infraction has ended in between. Without a reported start the result is `false`.
+fn began_again(under_review_since: Timestamp, upstream: &UpstreamInfraction) -> bool {
+    upstream.opened_at_is_reported && upstream.opened_at.duration_since(under_review_since) > LISTS_LAG
+}
+
+/// Returns whether the acquirer shows a defense.
+pub(super) fn shows_a_defense(upstream: &UpstreamInfraction) -> bool {
+    upstream.defense.is_some() || upstream.status == UpstreamInfractionStatus::Defended
+}
+
+/// Returns the reported status. An open infraction that is shown with a defense counts as defended.
+fn status(upstream: &UpstreamInfraction) -> UpstreamInfractionStatus {
+    let defended = upstream.status == UpstreamInfractionStatus::Open && upstream.defense.is_some();
+    if defended { UpstreamInfractionStatus::Defended } else { upstream.status }
+}
+
+/// Returns the defense that the acquirer shows. `None`: that defense is the one that this service sent.
+fn theirs(ours: &Infraction, upstream: &UpstreamInfraction, now: Timestamp) -> Option<Defense> {
+    let shown = upstream.defense.as_ref().and_then(|defense| defense.text.as_deref());
+    if let Some(order) = order(ours)
+        && shown.is_none_or(|shown| same_words(shown, &order.whole_text()))
+    {
+        return None;
+    }
+    let received_at = upstream.defense.as_ref().and_then(|defense| defense.received_at);
+    let at = received_at.map(whole_microseconds).filter(|at| *at <= now).unwrap_or(now);
+    let text = shown.map(|shown| long(shown, MAX_DEFENSE_TEXT)).filter(|text| !text.is_empty());
+    let text = text.and_then(|text| Text::parse(&text, MAX_DEFENSE_TEXT, LineBreaks::Allowed).ok());
+    Some(Defense { text, evidence_url: None, sent_at: at, submitted_at: Some(at) })
+}
+
+/// Compares two texts without white space differences, because acquirers can change the white space of a text.
+fn same_words(one: &str, other: &str) -> bool {
+    one.split_whitespace().eq(other.split_whitespace())
+}
+
+/// Returns whether the infraction has a defense of unknown arrival.
+pub(super) fn awaits_receipt(infraction: &Infraction) -> bool {
+    infraction.state == InfractionState::Open
+        && infraction.defense.as_ref().is_some_and(|defense| defense.submitted_at.is_none())
+}

@@ -1,0 +1,40 @@
+//! Divides the rest of a disputed Pix among its infractions, in the commit that changes the charge.
+
+use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::infraction::{InfractionError, apportion};
+use cais_domain::money::Money;
+use cais_ports::{ChangeSet, Write};
+
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+
+/// Adds the new blocks on the charge's disputed Pix to a change set, so that money returned by a failed refund is
+/// blocked at once. `beyond` is the part of that money that was paid beyond the charge's amount.
+///
+/// `charge` is the state after the change. The change must write the charge, so that a concurrent change makes the
+/// commit fail.
+pub(crate) async fn hold(
+    ports: &Ports,
+    charge: &Charge,
+    (end_to_end_id, beyond): (&EndToEndId, Money),
+    change: &mut ChangeSet,
+) -> Result<(), StoreError> {
+    if charge.open_infractions == 0 {
+        return Ok(());
+    }
+    let infractions = ports.queries.list_infractions_of_pix(charge.account, end_to_end_id).await?;
+    // The open infractions may all be about another Pix of the charge.
+    if !infractions.iter().any(|infraction| infraction.state.status().is_open()) {
+        return Ok(());
+    }
+    let payment = ports.queries.find_payment(charge.account, end_to_end_id).await?;
+    let mut payment =
+        payment.ok_or_else(|| StoreError::Internal(format!("the payment {end_to_end_id} is not there")))?;
+    payment.refunded_beyond = payment.refunded_beyond.checked_sub(beyond).map_err(InfractionError::from)?;
+    for infraction in apportion(&payment, charge, &infractions, None).map_err(InfractionError::from)? {
+        change.blocks.push(infraction.hold());
+        change.writes.push(Write::UpdateInfraction(Box::new(infraction)));
+    }
+    Ok(())
+}

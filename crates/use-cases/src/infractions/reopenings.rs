@@ -1,0 +1,46 @@
+//! Maps an acquirer's id of an infraction to stored infractions. Each reopening at the acquirer is a new stored
+//! infraction.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::ids::InfractionId;
+use cais_domain::infraction::Infraction;
+use cais_ports::ReservationKey;
+
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+
+/// The largest number of rounds of one infraction. Reports of further reopenings are rejected.
+pub(super) const MAX_ROUNDS: u32 = 20;
+/// The longest accepted id of an infraction, in bytes.
+const MAX_NAME: usize = 128;
+
+/// Returns whether the text can be an id of an infraction. An id with a slash could be mistaken for a later round of
+/// another one.
+pub(super) fn is_name(id: &str) -> bool {
+    !id.is_empty() && id.len() <= MAX_NAME && id.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
+}
+
+/// Returns the reservation key of a round. Round 1 is the first opening.
+pub(super) fn key(acquirer: &AcquirerName, id: &str, round: u32) -> ReservationKey {
+    ReservationKey::Infraction(match round {
+        0 | 1 => format!("{acquirer}/{id}"),
+        later => format!("{acquirer}/{id}/{later}"),
+    })
+}
+
+/// Returns the stored infraction of the latest round, and the number of that round. `None`: no round is stored.
+pub(super) async fn latest(
+    ports: &Ports,
+    acquirer: &AcquirerName,
+    id: &str,
+) -> Result<Option<(u32, Infraction)>, StoreError> {
+    let mut last = None;
+    for round in 1..=MAX_ROUNDS {
+        let Some(owner) = ports.queries.find_owner(&key(acquirer, id, round)).await? else { break };
+        last = Some((round, owner));
+    }
+    let Some((round, owner)) = last else { return Ok(None) };
+    let ours = InfractionId::parse(&owner).map_err(|error| StoreError::Internal(format!("{owner}: {error}")))?;
+    let found = ports.queries.find_infraction_of_any(ours).await?;
+    found.map(|infraction| Some((round, infraction))).ok_or_else(|| StoreError::Internal(format!("{ours} vanished")))
+}

@@ -1,0 +1,78 @@
+//! Errors of use cases, by the reaction of the caller.
+
+use cais_domain::charge::ChargeError;
+use cais_domain::infraction::InfractionError;
+use cais_domain::payout::PayoutError;
+use cais_ports::{CommitError, EncryptError, QueryError};
+
+/// Seconds after which a caller may repeat a request when the store or an acquirer did not answer.
+pub const RETRY_AFTER_S: u32 = 2;
+
+/// The largest number of attempts of one decision after concurrent changes of its record.
+///
+/// Each further attempt follows a committed change by another process, so a few suffice for one record.
+pub(crate) const MAX_COMMIT_RETRIES: usize = 8;
+
+/// The reason for which a use case failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// The store did not answer. The same request may succeed later.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// A bug or a damaged store.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl StoreError {
+    /// Returns the error for a record that changed during every attempt.
+    pub(crate) fn contended() -> Self {
+        Self::Unavailable("the record kept changing".to_owned())
+    }
+}
+
+impl From<QueryError> for StoreError {
+    fn from(error: QueryError) -> Self {
+        match error {
+            QueryError::Unavailable(reason) => Self::Unavailable(reason),
+            QueryError::Corrupt(_) => Self::Internal(error.to_string()),
+        }
+    }
+}
+
+impl From<CommitError> for StoreError {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Unavailable(reason) => Self::Unavailable(reason),
+            CommitError::Stale => Self::contended(),
+            CommitError::NotCovered { .. }
+            | CommitError::Taken { .. }
+            | CommitError::Claimed { .. }
+            | CommitError::Corrupt(_) => Self::Internal(error.to_string()),
+        }
+    }
+}
+
+impl From<EncryptError> for StoreError {
+    fn from(error: EncryptError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<ChargeError> for StoreError {
+    fn from(error: ChargeError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<PayoutError> for StoreError {
+    fn from(error: PayoutError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<InfractionError> for StoreError {
+    fn from(error: InfractionError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}

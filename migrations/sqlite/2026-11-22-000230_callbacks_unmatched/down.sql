@@ -1,0 +1,1 @@
+DROP INDEX callbacks_unmatched;
