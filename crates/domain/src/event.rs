@@ -35,6 +35,18 @@ pub enum EventType {
     InfractionLost,
     /// The payer's institution withdrew the infraction; the money is free again.
     InfractionCancelled,
+    /// Coins of a crypto deposit are confirmed on the chain.
+    CryptoDepositConfirmed,
+    /// Coins of a crypto deposit were credited. The deposit shows their resolution.
+    CryptoDepositCompleted,
+    /// The payment period of a crypto deposit ended without coins.
+    CryptoDepositExpired,
+    /// The processor reports an error of a crypto deposit, or returned its coins to the payer.
+    CryptoDepositFailed,
+    /// The coins of a crypto withdrawal were sent.
+    CryptoWithdrawalCompleted,
+    /// A crypto withdrawal failed for good.
+    CryptoWithdrawalFailed,
     /// The service disabled a webhook endpoint: the endpoint is gone or failed for days.
     WebhookEndpointDisabled,
     /// A merchant's test of an endpoint. Test events have no sequence number and are in no list.
@@ -84,6 +96,12 @@ impl EventType {
             Self::InfractionWon => "infraction.won",
             Self::InfractionLost => "infraction.lost",
             Self::InfractionCancelled => "infraction.cancelled",
+            Self::CryptoDepositConfirmed => "crypto.deposit.confirmed",
+            Self::CryptoDepositCompleted => "crypto.deposit.completed",
+            Self::CryptoDepositExpired => "crypto.deposit.expired",
+            Self::CryptoDepositFailed => "crypto.deposit.failed",
+            Self::CryptoWithdrawalCompleted => "crypto.withdrawal.completed",
+            Self::CryptoWithdrawalFailed => "crypto.withdrawal.failed",
             Self::WebhookEndpointDisabled => "webhook_endpoint.disabled",
             Self::WebhookTest => "webhook.test",
         }

@@ -53,6 +53,8 @@ pub enum SystemAccount {
     Settlement(AcquirerName),
     /// The service's revenue.
     Fees,
+    /// The BRL worth of the coins at a crypto processor. A deposit debits the account.
+    Crypto(AcquirerName),
 }
 
 /// A side of a transfer.
@@ -88,6 +90,7 @@ impl LedgerAccount {
                 format!("settlement:{acquirer}")
             }
             Self::System(SystemAccount::Fees, _) => "fees".to_owned(),
+            Self::System(SystemAccount::Crypto(processor), _) => format!("crypto:{processor}"),
         }
     }
 
@@ -145,11 +148,17 @@ pub enum EntryKind {
     InfractionReleased,
     /// Money returned to the payer for a lost infraction.
     InfractionReturned,
+    /// Coins that arrived for a deposit, in BRL, less fee.
+    CryptoDeposit,
+    /// A crypto withdrawal in flight.
+    CryptoWithdrawal,
+    /// The returned amount of a failed crypto withdrawal.
+    CryptoWithdrawalFailed,
 }
 
 impl EntryKind {
     /// Every kind.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Charge,
         Self::ExtraPayment,
         Self::Fee,
@@ -163,6 +172,9 @@ impl EntryKind {
         Self::Infraction,
         Self::InfractionReleased,
         Self::InfractionReturned,
+        Self::CryptoDeposit,
+        Self::CryptoWithdrawal,
+        Self::CryptoWithdrawalFailed,
     ];
 
     /// Returns the name on the wire and in the store.
@@ -182,6 +194,9 @@ impl EntryKind {
             Self::Infraction => "infraction",
             Self::InfractionReleased => "infraction_released",
             Self::InfractionReturned => "infraction_returned",
+            Self::CryptoDeposit => "crypto_deposit",
+            Self::CryptoWithdrawal => "crypto_withdrawal",
+            Self::CryptoWithdrawalFailed => "crypto_withdrawal_failed",
         }
     }
 

@@ -43,6 +43,11 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::InfractionWon
         | Kind::InfractionLost
         | Kind::InfractionCancelled => ("InfractionEvent", "InfractionDetail"),
+        Kind::CryptoDepositConfirmed
+        | Kind::CryptoDepositCompleted
+        | Kind::CryptoDepositExpired
+        | Kind::CryptoDepositFailed => ("CryptoDepositEvent", "CryptoDeposit"),
+        Kind::CryptoWithdrawalCompleted | Kind::CryptoWithdrawalFailed => ("CryptoWithdrawalEvent", "CryptoWithdrawal"),
         Kind::WebhookEndpointDisabled => ("WebhookEndpointEvent", "WebhookEndpoint"),
         Kind::WebhookTest => ("TestEvent", "WebhookTestData"),
     };

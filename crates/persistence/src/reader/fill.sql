@@ -39,7 +39,8 @@ FROM generate_series(1, 10000) AS n;
 INSERT INTO entries
 SELECT 'acc_a', name_of('ent_', n), (ARRAY['pending', 'blocked'])[1 + n / 500], 1, n,
     (ARRAY['extra_payment', 'fee', 'split', 'release', 'payout', 'payout_failed', 'payout_reversed', 'refund', 'refund_failed',
-    'infraction', 'infraction_released', 'infraction_returned'])[1 + n % 12], name_of('chg_', n), NULL, name_of('t', n), n
+    'infraction', 'infraction_released', 'infraction_returned', 'crypto_deposit', 'crypto_withdrawal',
+    'crypto_withdrawal_failed'])[1 + n % 15], name_of('chg_', n), NULL, name_of('t', n), n
 FROM generate_series(1, 600) AS n;
 INSERT INTO entries SELECT 'acc_a', name_of('ent_', n), 'available', 1, n, 'charge', name_of('chg_', n), NULL, name_of('t', n), n
 FROM generate_series(601, 20000) AS n;

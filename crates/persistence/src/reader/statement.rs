@@ -84,7 +84,10 @@ const fn is_rare(filter: EntryFilter) -> bool {
             | EntryKind::RefundFailed
             | EntryKind::Infraction
             | EntryKind::InfractionReleased
-            | EntryKind::InfractionReturned,
+            | EntryKind::InfractionReturned
+            | EntryKind::CryptoDeposit
+            | EntryKind::CryptoWithdrawal
+            | EntryKind::CryptoWithdrawalFailed,
         ) => true,
     };
     rare_kind || matches!(filter.bucket, Some(Bucket::Pending | Bucket::Blocked))

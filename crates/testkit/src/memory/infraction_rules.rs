@@ -76,7 +76,7 @@ fn judge_each(state: &State, report: &mut LedgerReport) {
                     compare(report, &format!("returned for {id}, which is unknown"), 0, centavos(entry.amount));
                 }
             }
-            LedgerAccount::Merchant(..) | LedgerAccount::System(SystemAccount::Fees, _) => {}
+            LedgerAccount::Merchant(..) | LedgerAccount::System(SystemAccount::Fees | SystemAccount::Crypto(_), _) => {}
         }
     }
     for ((account, id), (blocked, returned)) in moved {

@@ -99,7 +99,10 @@ fn credits(entry: &Entry) -> bool {
         | EntryKind::RefundFailed
         | EntryKind::Infraction
         | EntryKind::InfractionReleased
-        | EntryKind::InfractionReturned => false,
+        | EntryKind::InfractionReturned
+        | EntryKind::CryptoDeposit
+        | EntryKind::CryptoWithdrawal
+        | EntryKind::CryptoWithdrawalFailed => false,
     };
     from_settlement && brought && entry.amount.is_negative()
 }

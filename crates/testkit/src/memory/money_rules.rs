@@ -34,7 +34,8 @@ impl Moved {
         let amount = centavos(entry.amount);
         match &entry.account {
             LedgerAccount::Merchant(_, Bucket::InTransit) => self.held += amount,
-            LedgerAccount::Merchant(_, Bucket::Available | Bucket::Pending | Bucket::Blocked) => {}
+            LedgerAccount::Merchant(_, Bucket::Available | Bucket::Pending | Bucket::Blocked)
+            | LedgerAccount::System(SystemAccount::Crypto(_), _) => {}
             LedgerAccount::System(SystemAccount::Fees, _) => self.kept += amount,
             LedgerAccount::System(SystemAccount::Settlement(_), _) if amount > 0 => self.sent += amount,
             LedgerAccount::System(SystemAccount::Settlement(_), _) => self.back -= amount,

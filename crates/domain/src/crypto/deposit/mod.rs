@@ -1,0 +1,165 @@
+//! A crypto deposit: terms, state and steps. A payer sends coins, and BRL is credited.
+
+mod payment;
+mod receive;
+mod state;
+mod transitions;
+
+#[cfg(test)]
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use payment::{ArrivedCoins, DepositPayment, PaymentReview, PaymentState};
+pub use receive::{Arrival, LATE_CREDIT_WINDOW, ReceiveError, Received, Resolved};
+pub use state::{DepositState, DepositStatus, Issued, Resolution};
+pub use transitions::{DepositError, DepositStep};
+
+use jiff::Timestamp;
+
+use super::quote::{Prices, Quote};
+use super::{CryptoAmount, Currency, Rate};
+use crate::acquirer_name::AcquirerName;
+use crate::charge::Origin;
+use crate::external_id::ExternalId;
+use crate::fee::FeeRule;
+use crate::ids::{AccountId, CryptoDepositId, CryptoQuoteId};
+use crate::money::{Money, MoneyError};
+use crate::text::Text;
+use crate::webhook::Postback;
+
+/// The merchant's request. The terms never change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DepositTerms {
+    /// The amount that the payer is asked for, before the fee.
+    pub amount: Money,
+    /// The currency of the payer's coins.
+    pub currency: Currency,
+    /// Free text of the merchant.
+    pub description: Option<Text>,
+    /// The merchant's identifier for the resource.
+    pub external_id: Option<ExternalId>,
+    /// The endpoint named by the merchant.
+    pub postback: Option<Postback>,
+    /// The origin.
+    pub origin: Origin,
+}
+
+/// The price of a deposit. It changes only when an abandoned deposit is requested again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DepositPrice {
+    /// The quote that the deposit used.
+    pub quote: CryptoQuoteId,
+    /// BRL for one coin. Everything that arrives is credited at this rate.
+    pub rate: Rate,
+    /// The rule of the fee, which is computed from what arrives.
+    pub fee_rule: FeeRule,
+    /// The coins that the payer is asked for.
+    pub coins: CryptoAmount,
+}
+
+impl DepositPrice {
+    /// Returns the price of a quote.
+    #[must_use]
+    pub fn of(quote: &Quote) -> Self {
+        let Prices { rate, coins, fee_rule } = quote.prices.clone();
+        Self { quote: quote.id, rate, fee_rule, coins }
+    }
+}
+
+/// The sums of all credited payments of a deposit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Credited {
+    /// The coins of the deposit's currency.
+    pub coins: CryptoAmount,
+    /// Their worth in BRL, before the fee.
+    pub gross: Money,
+    /// The fee.
+    pub fee: Money,
+}
+
+/// A crypto deposit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deposit {
+    /// The public identifier.
+    pub id: CryptoDepositId,
+    /// The owning account.
+    pub account: AccountId,
+    /// The terms of the request.
+    pub terms: DepositTerms,
+    /// The price.
+    pub price: DepositPrice,
+    /// The processor.
+    pub processor: AcquirerName,
+    /// The state.
+    pub state: DepositState,
+    /// The sums of what was credited.
+    pub credited: Credited,
+    /// The relation of what was credited to what was asked for; `None` until something is credited.
+    pub resolution: Option<Resolution>,
+    /// The instant of the first confirmation on the chain.
+    pub confirmed_at: Option<Timestamp>,
+    /// The transaction on the chain, once reported.
+    pub tx_hash: Option<String>,
+    /// The instant of the next look-up at the processor.
+    pub due_at: Option<Timestamp>,
+    /// The number of look-ups without a change.
+    pub attempts: u32,
+    /// The instant of the request.
+    pub created_at: Timestamp,
+    /// The number of changes. An update requires the version that was read.
+    pub version: i64,
+}
+
+impl Deposit {
+    /// Creates a deposit whose address is about to be requested.
+    #[must_use]
+    pub const fn open(
+        (id, account): (CryptoDepositId, AccountId),
+        terms: DepositTerms,
+        price: DepositPrice,
+        processor: AcquirerName,
+        at: Timestamp,
+    ) -> Self {
+        let credited = Credited { coins: CryptoAmount::zero(terms.currency), gross: Money::ZERO, fee: Money::ZERO };
+        Self {
+            id,
+            account,
+            terms,
+            price,
+            processor,
+            state: DepositState::Creating,
+            credited,
+            resolution: None,
+            confirmed_at: None,
+            tx_hash: None,
+            due_at: None,
+            attempts: 0,
+            created_at: at,
+            version: 0,
+        }
+    }
+
+    /// Returns the fee: of what was credited, and before that of the amount.
+    ///
+    /// # Errors
+    /// [`MoneyError::OutOfRange`].
+    pub fn fee(&self) -> Result<Money, MoneyError> {
+        if self.resolution.is_some() { Ok(self.credited.fee) } else { self.price.fee_rule.fee(self.terms.amount) }
+    }
+
+    /// Returns the BRL for the account: what was credited, and before that the amount less the fee.
+    ///
+    /// # Errors
+    /// [`MoneyError::OutOfRange`].
+    pub fn net_amount(&self) -> Result<Money, MoneyError> {
+        let gross = if self.resolution.is_some() { self.credited.gross } else { self.terms.amount };
+        gross.checked_sub(self.fee()?)
+    }
+
+    /// Returns whether the API shows the resource.
+    #[must_use]
+    pub const fn is_visible(&self) -> bool {
+        self.state.status().is_visible()
+    }
+}

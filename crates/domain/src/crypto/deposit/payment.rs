@@ -1,0 +1,105 @@
+//! A payment to the address of a deposit, as the processor records it. Each later payment has an identifier of its own.
+
+use jiff::Timestamp;
+
+use crate::acquirer_name::AcquirerName;
+use crate::crypto::{CryptoAmount, ProcessorId};
+use crate::ids::{AccountId, CryptoDepositId};
+use crate::money::Money;
+
+/// The coins of a payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArrivedCoins {
+    /// Coins of a supported currency.
+    Supported(CryptoAmount),
+    /// Coins of another currency.
+    Unsupported {
+        /// The processor's code of the currency.
+        currency: String,
+        /// The amount as the processor wrote it.
+        amount: String,
+    },
+}
+
+/// The reason for which an operator has to decide about a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PaymentReview {
+    /// The coins are of another currency than the deposit.
+    WrongAsset,
+    /// The payment arrived so late that the rate of the deposit no longer holds.
+    TooLate,
+    /// The deposit is not visible, or its coins were returned to the payer.
+    UnexpectedState,
+    /// The processor now shows fewer coins than were credited.
+    FewerCoins,
+}
+
+/// The state of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaymentState {
+    /// The worth of the coins was credited.
+    Credited,
+    /// An operator has to decide. Nothing, or less than arrived, is credited.
+    Review(PaymentReview),
+    /// An operator decided that nothing more is credited.
+    Dismissed,
+}
+
+/// A payment to the address of a deposit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DepositPayment {
+    /// The processor's identifier.
+    pub id: ProcessorId,
+    /// The owning account.
+    pub account: AccountId,
+    /// The deposit.
+    pub deposit: CryptoDepositId,
+    /// The processor.
+    pub processor: AcquirerName,
+    /// The coins that the processor shows.
+    pub coins: ArrivedCoins,
+    /// The BRL that was credited for them, before the fee.
+    pub gross: Money,
+    /// The fee.
+    pub fee: Money,
+    /// The state.
+    pub state: PaymentState,
+    /// The instant at which the payment was first seen.
+    pub created_at: Timestamp,
+    /// The number of changes. An update requires the version that was read.
+    pub version: i64,
+}
+
+impl PaymentReview {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::WrongAsset, Self::TooLate, Self::UnexpectedState, Self::FewerCoins];
+
+    /// Returns the name in the store and on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::WrongAsset => "wrong_asset",
+            Self::TooLate => "too_late",
+            Self::UnexpectedState => "unexpected_state",
+            Self::FewerCoins => "fewer_coins",
+        }
+    }
+
+    /// Returns the reason with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == name)
+    }
+}
+
+impl PaymentState {
+    /// Returns the name in the store, without the reason of a review.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Credited => "credited",
+            Self::Review(_) => "review",
+            Self::Dismissed => "dismissed",
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The credit of a payment: the coins that arrived, each once, at the deposit's rate. Money is never dropped: a payment
+//! that is not credited waits for an operator.
+
+use std::cmp::Ordering;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    ArrivedCoins, Credited, Deposit, DepositPayment, DepositState, Issued, PaymentReview, PaymentState, Resolution,
+};
+use crate::crypto::rate::worth_of_coins;
+use crate::crypto::{CryptoAmount, CryptoAmountError, ProcessorId};
+use crate::event::EventType;
+use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
+use crate::money::{Money, MoneyError};
+
+/// The time after the payment period in which a payment is credited at the deposit's rate. The rate is a promise without
+/// a price, so a later payment needs an operator.
+pub const LATE_CREDIT_WINDOW: SignedDuration = SignedDuration::from_hours(24);
+
+/// A payment whose coins the processor has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrival {
+    /// The processor's identifier.
+    pub id: ProcessorId,
+    /// The coins.
+    pub coins: ArrivedCoins,
+    /// The transaction on the chain, if reported.
+    pub tx_hash: Option<String>,
+    /// The instant at which the payment was seen first.
+    pub seen_at: Timestamp,
+}
+
+/// The effects of a payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Received {
+    /// The payment, or its increase, is credited.
+    Credited(Box<Resolved>),
+    /// The payment waits for an operator. The deposit is unchanged.
+    Review(Box<DepositPayment>),
+    /// The payment was processed before; nothing changes.
+    AlreadyTaken,
+}
+
+/// A credited payment and its deposit, after one step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The deposit.
+    pub deposit: Deposit,
+    /// The payment.
+    pub payment: DepositPayment,
+    /// The transfers. A payment of less than a centavo has none.
+    pub transfers: Vec<Transfer>,
+    /// The events to publish.
+    pub events: Vec<EventType>,
+}
+
+/// The reason for which a payment cannot be processed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiveError {
+    /// The payment has no coins.
+    #[error("no coins arrived")]
+    NoCoins,
+    /// The payment is not in review.
+    #[error("the payment is not in review")]
+    NotInReview,
+    /// The deposit has no address.
+    #[error("the deposit was never issued")]
+    NotIssued,
+    /// The sum of coins is out of range.
+    #[error(transparent)]
+    Coins(#[from] CryptoAmountError),
+    /// An amount is out of range.
+    #[error(transparent)]
+    Money(#[from] MoneyError),
+}
+
+impl Deposit {
+    /// Credits a payment to the address, or the increase since `known`, the same payment as it is stored.
+    ///
+    /// # Errors
+    /// [`ReceiveError`].
+    pub fn receive(
+        self,
+        known: Option<DepositPayment>,
+        arrival: Arrival,
+        at: Timestamp,
+    ) -> Result<Received, ReceiveError> {
+        if known.as_ref().is_some_and(|known| known.coins == arrival.coins) {
+            return Ok(Received::AlreadyTaken);
+        }
+        let before = known.as_ref().and_then(DepositPayment::credited_coins);
+        let payment = known.unwrap_or_else(|| self.new_payment(&arrival));
+        let payment = DepositPayment { coins: arrival.coins.clone(), ..payment };
+        let (issued, coins) = match (self.reason_for_review(&payment, before, &arrival), self.state.issued()) {
+            (Ok(coins), Some(issued)) => (issued.clone(), coins),
+            (Err(reason), _) => return Ok(review(payment, reason)),
+            (Ok(_), None) => return Ok(review(payment, PaymentReview::UnexpectedState)),
+        };
+        if coins.is_zero() {
+            return Err(ReceiveError::NoCoins);
+        }
+        let increase = coins.checked_sub(before.unwrap_or(CryptoAmount::zero(coins.currency())))?;
+        let total = self.credited.coins.checked_add(increase)?;
+        // The worth and the fee are those of all coins, so that parts bring together what one payment would bring.
+        let (worth_before, worth) = (self.worth_of(self.credited.coins)?, self.worth_of(total)?);
+        let (fee_before, fee) = (self.price.fee_rule.fee(worth_before)?, self.price.fee_rule.fee(worth)?);
+        let gain =
+            Credited { coins: total, gross: worth.checked_sub(worth_before)?, fee: fee.checked_sub(fee_before)? };
+        let is_late = arrival.seen_at > issued.expires_at;
+        let tx_hash = arrival.tx_hash.or(self.tx_hash.clone());
+        let resolved = Self { tx_hash, ..self }.credit(payment, issued, gain, is_late, at)?;
+        Ok(Received::Credited(Box::new(resolved)))
+    }
+
+    /// Credits `gross` for a payment in review, by an operator's decision, without a fee.
+    ///
+    /// # Errors
+    /// [`ReceiveError::NotInReview`], [`ReceiveError::NotIssued`], [`ReceiveError::Money`].
+    pub fn credit_reviewed(
+        self,
+        payment: DepositPayment,
+        gross: Money,
+        at: Timestamp,
+    ) -> Result<Resolved, ReceiveError> {
+        let PaymentState::Review(_) = payment.state else { return Err(ReceiveError::NotInReview) };
+        let issued = self.state.issued().cloned().ok_or(ReceiveError::NotIssued)?;
+        if !gross.is_positive() {
+            return Err(ReceiveError::Money(MoneyError::OutOfRange));
+        }
+        let gain = Credited { coins: self.credited.coins, gross, fee: Money::ZERO };
+        let is_late = payment.created_at > issued.expires_at;
+        self.credit(payment, issued, gain, is_late, at)
+    }
+
+    fn new_payment(&self, arrival: &Arrival) -> DepositPayment {
+        DepositPayment {
+            id: arrival.id.clone(),
+            account: self.account,
+            deposit: self.id,
+            processor: self.processor.clone(),
+            coins: arrival.coins.clone(),
+            gross: Money::ZERO,
+            fee: Money::ZERO,
+            state: PaymentState::Credited,
+            created_at: arrival.seen_at,
+            version: 0,
+        }
+    }
+
+    /// Returns the coins to credit, or the reason for a review.
+    fn reason_for_review(
+        &self,
+        payment: &DepositPayment,
+        before: Option<CryptoAmount>,
+        arrival: &Arrival,
+    ) -> Result<CryptoAmount, PaymentReview> {
+        let coins = match &arrival.coins {
+            ArrivedCoins::Supported(coins) if coins.currency() == self.terms.currency => *coins,
+            ArrivedCoins::Supported(_) | ArrivedCoins::Unsupported { .. } => return Err(PaymentReview::WrongAsset),
+        };
+        if before.is_some_and(|before| coins.units() < before.units()) {
+            return Err(PaymentReview::FewerCoins);
+        }
+        match (&self.state, payment.state) {
+            (_, PaymentState::Review(reason)) => Err(reason),
+            (_, PaymentState::Dismissed)
+            | (DepositState::Creating | DepositState::Abandoned { .. } | DepositState::Refunded { .. }, _) => {
+                Err(PaymentReview::UnexpectedState)
+            }
+            (
+                DepositState::Pending(_)
+                | DepositState::Confirming(_)
+                | DepositState::Completed { .. }
+                | DepositState::Underpaid { .. }
+                | DepositState::Expired { .. }
+                | DepositState::Failed { .. },
+                PaymentState::Credited,
+            ) => {
+                let in_time = self.accepts_payment_of(arrival.seen_at);
+                if in_time { Ok(coins) } else { Err(PaymentReview::TooLate) }
+            }
+        }
+    }
+
+    /// Returns the worth of all coins. The asked coins are worth the asked amount exactly, although their number was
+    /// rounded up.
+    fn worth_of(&self, total: CryptoAmount) -> Result<Money, ReceiveError> {
+        match total.compare(self.price.coins)? {
+            Ordering::Equal => Ok(self.terms.amount),
+            Ordering::Less | Ordering::Greater => Ok(worth_of_coins(total, &self.price.rate)?),
+        }
+    }
+
+    /// Adds `gain`, whose coins are the sum after it.
+    fn credit(
+        self,
+        payment: DepositPayment,
+        issued: Issued,
+        gain: Credited,
+        is_late: bool,
+        at: Timestamp,
+    ) -> Result<Resolved, ReceiveError> {
+        let transfers = self.transfers(gain.gross.checked_sub(gain.fee)?, gain.fee);
+        let gross = self.credited.gross.checked_add(gain.gross)?;
+        let credited = Credited { coins: gain.coins, gross, fee: self.credited.fee.checked_add(gain.fee)? };
+        let by_sum = match gross.cmp(&self.terms.amount) {
+            Ordering::Less => Resolution::Underpaid,
+            Ordering::Equal => self.by_coins(gain.coins)?,
+            Ordering::Greater => Resolution::Overpaid,
+        };
+        let resolution = match self.resolution {
+            Some(Resolution::Late) => Resolution::Late,
+            None if is_late => Resolution::Late,
+            None | Some(Resolution::Exact | Resolution::Underpaid | Resolution::Overpaid) => by_sum,
+        };
+        let state = match (&self.state, by_sum) {
+            (DepositState::Completed { .. }, _) => self.state.clone(),
+            (_, Resolution::Underpaid) => DepositState::Underpaid { issued, at },
+            (_, Resolution::Exact | Resolution::Overpaid | Resolution::Late) => DepositState::Completed { issued, at },
+        };
+        let first = self.confirmed_at.is_none().then_some(EventType::CryptoDepositConfirmed);
+        let events = first.into_iter().chain([EventType::CryptoDepositCompleted]).collect();
+        let payment = DepositPayment {
+            gross: payment.gross.checked_add(gain.gross)?,
+            fee: payment.fee.checked_add(gain.fee)?,
+            state: PaymentState::Credited,
+            ..payment
+        };
+        let (resolution, confirmed_at) = (Some(resolution), self.confirmed_at.or(Some(at)));
+        let deposit = Self { state, credited, resolution, confirmed_at, attempts: 0, ..self }.asked(at);
+        Ok(Resolved { deposit, payment, transfers, events })
+    }
+
+    /// Coins beyond the asked ones may be worth less than a centavo.
+    fn by_coins(&self, total: CryptoAmount) -> Result<Resolution, ReceiveError> {
+        match total.compare(self.price.coins)? {
+            Ordering::Less | Ordering::Equal => Ok(Resolution::Exact),
+            Ordering::Greater => Ok(Resolution::Overpaid),
+        }
+    }
+
+    fn transfers(&self, net: Money, fee: Money) -> Vec<Transfer> {
+        let crypto = LedgerAccount::system(SystemAccount::Crypto(self.processor.clone()), self.account);
+        let fees = LedgerAccount::system(SystemAccount::Fees, self.account);
+        let available = LedgerAccount::Merchant(self.account, Bucket::Available);
+        let transfer = |to, amount, kind| Transfer {
+            from: crypto.clone(),
+            to,
+            amount,
+            overdraft: Overdraft::Allowed,
+            kind,
+            resource: Some(self.id.to_string()),
+            end_to_end_id: None,
+        };
+        let both = [transfer(available, net, EntryKind::CryptoDeposit), transfer(fees, fee, EntryKind::Fee)];
+        both.into_iter().filter(|transfer| !transfer.amount.is_zero()).collect()
+    }
+}
+
+impl DepositPayment {
+    /// Records an operator's decision that nothing more is credited.
+    ///
+    /// # Errors
+    /// [`ReceiveError::NotInReview`].
+    pub fn dismiss(self) -> Result<Self, ReceiveError> {
+        let PaymentState::Review(_) = self.state else { return Err(ReceiveError::NotInReview) };
+        Ok(Self { state: PaymentState::Dismissed, ..self })
+    }
+
+    /// Returns the coins that were credited, if they are of a supported currency.
+    const fn credited_coins(&self) -> Option<CryptoAmount> {
+        match (&self.coins, self.state) {
+            (ArrivedCoins::Supported(coins), PaymentState::Credited) => Some(*coins),
+            (ArrivedCoins::Supported(_) | ArrivedCoins::Unsupported { .. }, _) => None,
+        }
+    }
+}
+
+fn review(payment: DepositPayment, reason: PaymentReview) -> Received {
+    Received::Review(Box::new(DepositPayment { state: PaymentState::Review(reason), ..payment }))
+}

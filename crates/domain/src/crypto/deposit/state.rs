@@ -1,0 +1,233 @@
+//! The states of a deposit, each with exactly its facts.
+
+use jiff::Timestamp;
+
+use crate::crypto::ProcessorId;
+
+/// The processor's data about an issued deposit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issued {
+    /// The processor's identifier of the first payment to the address.
+    pub payment: ProcessorId,
+    /// The address for the payer.
+    pub address: String,
+    /// The memo that the payer must add, for currencies that need one.
+    pub extra_id: Option<String>,
+    /// The end of the payment period.
+    pub expires_at: Timestamp,
+}
+
+/// The state of a deposit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DepositState {
+    /// The address is being requested. The deposit is not visible yet.
+    Creating,
+    /// The processor certainly issued no address. The deposit is invisible unless retried.
+    Abandoned {
+        /// The instant of abandonment.
+        at: Timestamp,
+    },
+    /// The deposit waits for its payer.
+    Pending(Issued),
+    /// The chain shows a payment.
+    Confirming(Issued),
+    /// The asked coins, or more, were credited.
+    Completed {
+        /// The data from the processor.
+        issued: Issued,
+        /// The instant.
+        at: Timestamp,
+    },
+    /// Fewer coins than asked for were credited.
+    Underpaid {
+        /// The data from the processor.
+        issued: Issued,
+        /// The instant.
+        at: Timestamp,
+    },
+    /// No coins arrived in time.
+    Expired {
+        /// The data from the processor.
+        issued: Issued,
+        /// The instant.
+        at: Timestamp,
+    },
+    /// The processor reports an error, and nothing was credited.
+    Failed {
+        /// The data from the processor.
+        issued: Issued,
+        /// The instant.
+        at: Timestamp,
+    },
+    /// The processor returned the coins to the payer, and nothing was credited.
+    Refunded {
+        /// The data from the processor.
+        issued: Issued,
+        /// The instant.
+        at: Timestamp,
+    },
+}
+
+/// The name of a state, without its facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DepositStatus {
+    /// See [`DepositState::Creating`].
+    Creating,
+    /// See [`DepositState::Abandoned`].
+    Abandoned,
+    /// See [`DepositState::Pending`].
+    Pending,
+    /// See [`DepositState::Confirming`].
+    Confirming,
+    /// See [`DepositState::Completed`].
+    Completed,
+    /// See [`DepositState::Underpaid`].
+    Underpaid,
+    /// See [`DepositState::Expired`].
+    Expired,
+    /// See [`DepositState::Failed`].
+    Failed,
+    /// See [`DepositState::Refunded`].
+    Refunded,
+}
+
+/// The relation of the credited coins to the coins that were asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Resolution {
+    /// As many as asked for.
+    Exact,
+    /// Fewer.
+    Underpaid,
+    /// More, in one payment or in several.
+    Overpaid,
+    /// The first coins arrived after the payment period.
+    Late,
+}
+
+impl DepositStatus {
+    /// Every status.
+    pub const ALL: [Self; 9] = [
+        Self::Creating,
+        Self::Abandoned,
+        Self::Pending,
+        Self::Confirming,
+        Self::Completed,
+        Self::Underpaid,
+        Self::Expired,
+        Self::Failed,
+        Self::Refunded,
+    ];
+
+    /// Returns the name on the wire (visible statuses) and in the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Creating => "creating",
+            Self::Abandoned => "abandoned",
+            Self::Pending => "pending",
+            Self::Confirming => "confirming",
+            Self::Completed => "completed",
+            Self::Underpaid => "underpaid",
+            Self::Expired => "expired",
+            Self::Failed => "failed",
+            Self::Refunded => "refunded",
+        }
+    }
+
+    /// Returns the status with this name.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
+    }
+
+    /// Returns whether the API shows deposits in this status.
+    #[must_use]
+    pub const fn is_visible(self) -> bool {
+        !matches!(self, Self::Creating | Self::Abandoned)
+    }
+}
+
+impl Resolution {
+    /// Every resolution.
+    pub const ALL: [Self; 4] = [Self::Exact, Self::Underpaid, Self::Overpaid, Self::Late];
+
+    /// Returns the name on the wire and in the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Underpaid => "underpaid",
+            Self::Overpaid => "overpaid",
+            Self::Late => "late",
+        }
+    }
+
+    /// Returns the resolution with this name.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|resolution| resolution.as_str() == word)
+    }
+}
+
+impl DepositState {
+    /// Returns the status.
+    #[must_use]
+    pub const fn status(&self) -> DepositStatus {
+        match self {
+            Self::Creating => DepositStatus::Creating,
+            Self::Abandoned { .. } => DepositStatus::Abandoned,
+            Self::Pending(_) => DepositStatus::Pending,
+            Self::Confirming(_) => DepositStatus::Confirming,
+            Self::Completed { .. } => DepositStatus::Completed,
+            Self::Underpaid { .. } => DepositStatus::Underpaid,
+            Self::Expired { .. } => DepositStatus::Expired,
+            Self::Failed { .. } => DepositStatus::Failed,
+            Self::Refunded { .. } => DepositStatus::Refunded,
+        }
+    }
+
+    /// Returns the processor's data, once issued.
+    #[must_use]
+    pub const fn issued(&self) -> Option<&Issued> {
+        match self {
+            Self::Creating | Self::Abandoned { .. } => None,
+            Self::Pending(issued)
+            | Self::Confirming(issued)
+            | Self::Completed { issued, .. }
+            | Self::Underpaid { issued, .. }
+            | Self::Expired { issued, .. }
+            | Self::Failed { issued, .. }
+            | Self::Refunded { issued, .. } => Some(issued),
+        }
+    }
+
+    /// Returns the instant at which the state began, if stored.
+    #[must_use]
+    pub const fn since(&self) -> Option<Timestamp> {
+        match self {
+            Self::Creating | Self::Pending(_) | Self::Confirming(_) => None,
+            Self::Abandoned { at }
+            | Self::Completed { at, .. }
+            | Self::Underpaid { at, .. }
+            | Self::Expired { at, .. }
+            | Self::Failed { at, .. }
+            | Self::Refunded { at, .. } => Some(*at),
+        }
+    }
+
+    /// Returns the instant of completion, if completed.
+    #[must_use]
+    pub const fn completed_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Completed { at, .. } => Some(*at),
+            Self::Creating
+            | Self::Abandoned { .. }
+            | Self::Pending(_)
+            | Self::Confirming(_)
+            | Self::Underpaid { .. }
+            | Self::Expired { .. }
+            | Self::Failed { .. }
+            | Self::Refunded { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The steps of a deposit that move no money. Each step consumes the deposit and returns all effects of one commit.
+
+use jiff::Timestamp;
+
+use super::{Deposit, DepositPrice, DepositState, DepositStatus, Issued, LATE_CREDIT_WINDOW};
+use crate::event::EventType;
+use crate::pause::pause;
+
+/// The result of a step of a deposit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DepositStep {
+    /// The step was applied.
+    Taken {
+        /// The deposit after the step.
+        deposit: Box<Deposit>,
+        /// The event to publish, if any.
+        event: Option<EventType>,
+    },
+    /// The step was applied before; nothing changes.
+    AlreadyTaken(Box<Deposit>),
+}
+
+/// The reason a deposit cannot take a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DepositError {
+    /// The status does not allow the step.
+    #[error("the deposit is {}", .0.as_str())]
+    InvalidState(DepositStatus),
+}
+
+impl Deposit {
+    /// Records the address for the payer.
+    ///
+    /// # Errors
+    /// [`DepositError::InvalidState`] if abandoned, or if issued with another address.
+    pub fn issue(self, issued: Issued, at: Timestamp) -> Result<DepositStep, DepositError> {
+        match self.state.issued() {
+            None if self.state == DepositState::Creating => {
+                let due_at = Some(pause(at, 0));
+                Ok(taken(Self { state: DepositState::Pending(issued), due_at, ..self }, None))
+            }
+            Some(known) if *known == issued => Ok(DepositStep::AlreadyTaken(Box::new(self))),
+            None | Some(_) => Err(self.invalid_state()),
+        }
+    }
+
+    /// Abandons a deposit without an address. It stays invisible.
+    ///
+    /// # Errors
+    /// [`DepositError::InvalidState`] once issued.
+    pub fn abandon(self, at: Timestamp) -> Result<DepositStep, DepositError> {
+        match self.state {
+            DepositState::Creating => Ok(taken(Self { state: DepositState::Abandoned { at }, ..self }, None)),
+            DepositState::Abandoned { .. } => Ok(DepositStep::AlreadyTaken(Box::new(self))),
+            DepositState::Pending(_)
+            | DepositState::Confirming(_)
+            | DepositState::Completed { .. }
+            | DepositState::Underpaid { .. }
+            | DepositState::Expired { .. }
+            | DepositState::Failed { .. }
+            | DepositState::Refunded { .. } => Err(self.invalid_state()),
+        }
+    }
+
+    /// Requests an abandoned deposit again, at a new price.
+    ///
+    /// # Errors
+    /// [`DepositError::InvalidState`] unless abandoned.
+    pub fn reopen(self, price: DepositPrice) -> Result<DepositStep, DepositError> {
+        let DepositState::Abandoned { .. } = self.state else { return Err(self.invalid_state()) };
+        Ok(taken(Self { state: DepositState::Creating, price, ..self }, None))
+    }
+
+    /// Records that the chain shows a payment, which may also come after the payment period.
+    ///
+    /// # Errors
+    /// [`DepositError::InvalidState`] unless issued, or if the coins were returned.
+    pub fn see(self, tx_hash: Option<String>, at: Timestamp) -> Result<DepositStep, DepositError> {
+        match &self.state {
+            DepositState::Pending(issued)
+            | DepositState::Expired { issued, .. }
+            | DepositState::Failed { issued, .. } => {
+                let (state, tx_hash) = (DepositState::Confirming(issued.clone()), tx_hash.or(self.tx_hash.clone()));
+                Ok(taken(Self { state, tx_hash, attempts: 0, due_at: Some(pause(at, 0)), ..self }, None))
+            }
+            DepositState::Confirming(_) | DepositState::Completed { .. } | DepositState::Underpaid { .. } => {
+                Ok(DepositStep::AlreadyTaken(Box::new(self)))
+            }
+            DepositState::Creating | DepositState::Abandoned { .. } | DepositState::Refunded { .. } => {
+                Err(self.invalid_state())
+            }
+        }
+    }
+
+    /// Records that the payment has enough confirmations. The credit follows when the processor has the coins.
+    ///
+    /// # Errors
+    /// [`DepositError::InvalidState`] unless issued, or if the coins were returned.
+    pub fn confirm(self, tx_hash: Option<String>, at: Timestamp) -> Result<DepositStep, DepositError> {
+        match self.see(tx_hash, at)? {
+            DepositStep::Taken { deposit, .. } | DepositStep::AlreadyTaken(deposit)
+                if deposit.confirmed_at.is_none() =>
+            {
+                Ok(taken(Self { confirmed_at: Some(at), ..*deposit }, Some(EventType::CryptoDepositConfirmed)))
+            }
+            step @ (DepositStep::Taken { .. } | DepositStep::AlreadyTaken(_)) => Ok(step),
+        }
+    }
+
+    /// Records that no coins arrived in time.
+    ///
+    /// # Errors
+    /// [`DepositError::InvalidState`] unless the deposit waits for its payer.
+    pub fn expire(self, at: Timestamp) -> Result<DepositStep, DepositError> {
+        match &self.state {
+            DepositState::Pending(issued) => {
+                let state = DepositState::Expired { issued: issued.clone(), at };
+                Ok(taken(Self { state, ..self }, Some(EventType::CryptoDepositExpired)))
+            }
+            DepositState::Expired { .. } => Ok(DepositStep::AlreadyTaken(Box::new(self))),
+            DepositState::Creating
+            | DepositState::Abandoned { .. }
+            | DepositState::Confirming(_)
+            | DepositState::Completed { .. }
+            | DepositState::Underpaid { .. }
+            | DepositState::Failed { .. }
+            | DepositState::Refunded { .. } => Err(self.invalid_state()),
+        }
+    }
+
+    /// Records an error at the processor before anything was credited.
+    ///
+    /// # Errors
+    /// [`DepositError::InvalidState`] unless issued, or once credited or returned.
+    pub fn fail(self, at: Timestamp) -> Result<DepositStep, DepositError> {
+        match &self.state {
+            DepositState::Pending(issued) | DepositState::Confirming(issued) | DepositState::Expired { issued, .. } => {
+                let state = DepositState::Failed { issued: issued.clone(), at };
+                Ok(taken(Self { state, ..self }, Some(EventType::CryptoDepositFailed)))
+            }
+            DepositState::Failed { .. } => Ok(DepositStep::AlreadyTaken(Box::new(self))),
+            DepositState::Creating
+            | DepositState::Abandoned { .. }
+            | DepositState::Completed { .. }
+            | DepositState::Underpaid { .. }
+            | DepositState::Refunded { .. } => Err(self.invalid_state()),
+        }
+    }
+
+    /// Records that the processor returned the coins to the payer before anything was credited. A return after the credit
+    /// is a matter for an operator.
+    ///
+    /// # Errors
+    /// [`DepositError::InvalidState`] unless issued, or once credited.
+    pub fn refund(self, at: Timestamp) -> Result<DepositStep, DepositError> {
+        match &self.state {
+            DepositState::Pending(issued)
+            | DepositState::Confirming(issued)
+            | DepositState::Expired { issued, .. }
+            | DepositState::Failed { issued, .. } => {
+                let state = DepositState::Refunded { issued: issued.clone(), at };
+                Ok(taken(Self { state, ..self }, Some(EventType::CryptoDepositFailed)))
+            }
+            DepositState::Refunded { .. } => Ok(DepositStep::AlreadyTaken(Box::new(self))),
+            DepositState::Creating
+            | DepositState::Abandoned { .. }
+            | DepositState::Completed { .. }
+            | DepositState::Underpaid { .. } => Err(self.invalid_state()),
+        }
+    }
+
+    /// Records a look-up without a change. The next look-up follows after a growing pause. A deposit that no longer waits
+    /// is looked up until the time for late payments is over.
+    #[must_use]
+    pub fn asked(self, at: Timestamp) -> Self {
+        let attempts = self.attempts.saturating_add(1);
+        let is_open = matches!(self.state, DepositState::Pending(_) | DepositState::Confirming(_));
+        let due_at = (is_open || self.accepts_payment_of(at)).then(|| pause(at, attempts));
+        Self { due_at, attempts, ..self }
+    }
+
+    /// Returns whether a payment of the instant `at` is credited at the deposit's rate.
+    pub(super) fn accepts_payment_of(&self, at: Timestamp) -> bool {
+        let end = self.state.issued().and_then(|issued| issued.expires_at.checked_add(LATE_CREDIT_WINDOW).ok());
+        end.is_some_and(|end| at <= end)
+    }
+
+    pub(super) const fn invalid_state(&self) -> DepositError {
+        DepositError::InvalidState(self.state.status())
+    }
+}
+
+fn taken(deposit: Deposit, event: Option<EventType>) -> DepositStep {
+    DepositStep::Taken { deposit: Box::new(deposit), event }
+}

@@ -1,0 +1,130 @@
+//! A crypto withdrawal: terms, state and steps. BRL is debited, and coins are sent to an address.
+
+mod state;
+mod transitions;
+
+#[cfg(test)]
+mod table;
+
+pub use state::{WithdrawalSent, WithdrawalState, WithdrawalStatus};
+pub use transitions::{WithdrawalError, WithdrawalStep};
+
+use jiff::Timestamp;
+
+use super::quote::{Prices, Quote};
+use super::{Address, CryptoAmount, Rate};
+use crate::acquirer_name::AcquirerName;
+use crate::charge::Origin;
+use crate::external_id::ExternalId;
+use crate::ids::{AccountId, CryptoQuoteId, CryptoWithdrawalId};
+use crate::money::{Money, MoneyError};
+use crate::text::Text;
+
+/// The merchant's request. The terms never change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithdrawalTerms {
+    /// The amount that is converted to coins.
+    pub amount: Money,
+    /// The recipient's address. It names the currency.
+    pub address: Address,
+    /// Free text of the merchant.
+    pub description: Option<Text>,
+    /// The merchant's identifier for the resource.
+    pub external_id: Option<ExternalId>,
+    /// The origin.
+    pub origin: Origin,
+}
+
+/// The price of a withdrawal. It changes only when an abandoned withdrawal is requested again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithdrawalPrice {
+    /// The quote that the withdrawal used.
+    pub quote: CryptoQuoteId,
+    /// BRL for one coin.
+    pub rate: Rate,
+    /// The service's fee on top of the amount.
+    pub fee: Money,
+    /// The coins that are sent.
+    pub coins: CryptoAmount,
+}
+
+impl WithdrawalPrice {
+    /// Returns the price of a quote.
+    ///
+    /// # Errors
+    /// [`MoneyError::OutOfRange`].
+    pub fn of(quote: &Quote) -> Result<Self, MoneyError> {
+        let Prices { rate, coins, .. } = &quote.prices;
+        Ok(Self { quote: quote.id, rate: rate.clone(), fee: quote.fee()?, coins: *coins })
+    }
+}
+
+/// A crypto withdrawal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withdrawal {
+    /// The public identifier.
+    pub id: CryptoWithdrawalId,
+    /// The owning account.
+    pub account: AccountId,
+    /// The terms of the request.
+    pub terms: WithdrawalTerms,
+    /// The price.
+    pub price: WithdrawalPrice,
+    /// The processor. A withdrawal never moves to another one.
+    pub processor: AcquirerName,
+    /// The state.
+    pub state: WithdrawalState,
+    /// The fee of the network, once reported.
+    pub network_fee: Option<CryptoAmount>,
+    /// The transaction on the chain, once reported.
+    pub tx_hash: Option<String>,
+    /// The instant of the next look-up at the processor, while the outcome is unknown.
+    pub due_at: Option<Timestamp>,
+    /// The number of look-ups without a final outcome.
+    pub attempts: u32,
+    /// The instant of the request.
+    pub created_at: Timestamp,
+    /// The number of changes. An update requires the version that was read.
+    pub version: i64,
+}
+
+impl Withdrawal {
+    /// Creates a withdrawal that is about to be sent. The same commit must [hold](Self::hold) its money.
+    #[must_use]
+    pub const fn open(
+        (id, account): (CryptoWithdrawalId, AccountId),
+        terms: WithdrawalTerms,
+        price: WithdrawalPrice,
+        processor: AcquirerName,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            account,
+            terms,
+            price,
+            processor,
+            state: WithdrawalState::Pending,
+            network_fee: None,
+            tx_hash: None,
+            due_at: None,
+            attempts: 0,
+            created_at: at,
+            version: 0,
+        }
+    }
+
+    /// Returns the amount that leaves the balance: amount plus fee.
+    ///
+    /// # Errors
+    /// [`MoneyError::OutOfRange`].
+    pub fn gross(&self) -> Result<Money, MoneyError> {
+        self.terms.amount.checked_add(self.price.fee)
+    }
+
+    /// Returns whether the API shows the resource.
+    #[must_use]
+    pub const fn is_visible(&self) -> bool {
+        self.state.status().is_visible()
+    }
+}

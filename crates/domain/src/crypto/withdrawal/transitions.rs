@@ -1,0 +1,207 @@
+//! The steps of a withdrawal. Each step consumes the withdrawal and returns all effects of one commit.
+//!
+//! No step sends a second request: the processor does not recognize a repeat.
+
+use jiff::Timestamp;
+
+use super::{Withdrawal, WithdrawalPrice, WithdrawalSent, WithdrawalState, WithdrawalStatus};
+use crate::crypto::{CryptoAmount, ProcessorId};
+use crate::event::EventType;
+use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
+use crate::money::Money;
+use crate::pause::pause;
+
+/// The result of a step of a withdrawal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WithdrawalStep {
+    /// The step was applied.
+    Taken {
+        /// The withdrawal after the step.
+        withdrawal: Box<Withdrawal>,
+        /// The transfers of the step.
+        transfers: Vec<Transfer>,
+        /// The event to publish, if any.
+        event: Option<EventType>,
+    },
+    /// The step was applied before; nothing changes.
+    AlreadyTaken(Box<Withdrawal>),
+}
+
+/// The reason a withdrawal cannot take a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WithdrawalError {
+    /// The status does not allow the step.
+    #[error("the withdrawal is {}", .0.as_str())]
+    InvalidState(WithdrawalStatus),
+}
+
+impl Withdrawal {
+    /// Returns the transfers that hold amount and fee. `available` must cover them.
+    #[must_use]
+    pub fn hold(&self) -> Vec<Transfer> {
+        let kinds = (EntryKind::CryptoWithdrawal, EntryKind::Fee);
+        self.both_parts(Bucket::Available, Bucket::InTransit, kinds)
+    }
+
+    /// Records that the processor has the withdrawal, or may have it, and `batch` if reported.
+    ///
+    /// # Errors
+    /// [`WithdrawalError::InvalidState`] once the outcome is known, or if abandoned.
+    pub fn send(self, batch: Option<ProcessorId>, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
+        match &self.state {
+            WithdrawalState::Pending => {
+                let state = WithdrawalState::Processing { sent: WithdrawalSent { at, batch }, review_since: None };
+                Ok(taken(Self { state, due_at: Some(pause(at, 0)), ..self }))
+            }
+            WithdrawalState::Processing { sent, review_since } => {
+                if sent.batch.is_some() || batch.is_none() {
+                    return Ok(WithdrawalStep::AlreadyTaken(Box::new(self)));
+                }
+                let (sent, review_since) = (WithdrawalSent { batch, ..sent.clone() }, *review_since);
+                Ok(taken(Self { state: WithdrawalState::Processing { sent, review_since }, ..self }))
+            }
+            WithdrawalState::Abandoned { .. } | WithdrawalState::Completed { .. } | WithdrawalState::Failed { .. } => {
+                Err(self.invalid_state())
+            }
+        }
+    }
+
+    /// Records a look-up without a result. The next look-up follows after a growing pause.
+    #[must_use]
+    pub fn asked(self, at: Timestamp) -> Self {
+        let attempts = self.attempts.saturating_add(1);
+        Self { attempts, due_at: Some(pause(at, attempts)), ..self }
+    }
+
+    /// Marks the withdrawal for an operator. The hold stays, because the coins may still be sent.
+    ///
+    /// # Errors
+    /// [`WithdrawalError::InvalidState`] once the outcome is known, or if abandoned.
+    pub fn review(self, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
+        let sent = match &self.state {
+            WithdrawalState::Pending => WithdrawalSent { at, batch: None },
+            WithdrawalState::Processing { review_since: Some(_), .. } => {
+                return Ok(WithdrawalStep::AlreadyTaken(Box::new(self)));
+            }
+            WithdrawalState::Processing { sent, review_since: None } => sent.clone(),
+            WithdrawalState::Abandoned { .. } | WithdrawalState::Completed { .. } | WithdrawalState::Failed { .. } => {
+                return Err(self.invalid_state());
+            }
+        };
+        let due_at = self.due_at.or(Some(pause(at, self.attempts)));
+        Ok(taken(Self { state: WithdrawalState::Processing { sent, review_since: Some(at) }, due_at, ..self }))
+    }
+
+    /// Abandons a withdrawal that the processor certainly did not accept. Amount and fee are given back, and the
+    /// withdrawal stays invisible.
+    ///
+    /// # Errors
+    /// [`WithdrawalError::InvalidState`] once possibly sent.
+    pub fn abandon(self, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
+        match &self.state {
+            WithdrawalState::Pending => {
+                let transfers = self.give_back();
+                let withdrawal = Box::new(Self { state: WithdrawalState::Abandoned { at }, due_at: None, ..self });
+                Ok(WithdrawalStep::Taken { withdrawal, transfers, event: None })
+            }
+            WithdrawalState::Abandoned { .. } => Ok(WithdrawalStep::AlreadyTaken(Box::new(self))),
+            WithdrawalState::Processing { .. } | WithdrawalState::Completed { .. } | WithdrawalState::Failed { .. } => {
+                Err(self.invalid_state())
+            }
+        }
+    }
+
+    /// Requests an abandoned withdrawal again, at a new price. The money is held again.
+    ///
+    /// # Errors
+    /// [`WithdrawalError::InvalidState`] unless abandoned.
+    pub fn reopen(self, price: WithdrawalPrice) -> Result<WithdrawalStep, WithdrawalError> {
+        let WithdrawalState::Abandoned { .. } = &self.state else { return Err(self.invalid_state()) };
+        let withdrawal = Box::new(Self { state: WithdrawalState::Pending, price, ..self });
+        Ok(WithdrawalStep::Taken { transfers: withdrawal.hold(), withdrawal, event: None })
+    }
+
+    /// Records that the coins are sent.
+    ///
+    /// # Errors
+    /// [`WithdrawalError::InvalidState`] if failed or abandoned.
+    pub fn complete(
+        self,
+        tx_hash: Option<String>,
+        network_fee: Option<CryptoAmount>,
+        at: Timestamp,
+    ) -> Result<WithdrawalStep, WithdrawalError> {
+        let sent = match &self.state {
+            WithdrawalState::Pending => WithdrawalSent { at, batch: None },
+            WithdrawalState::Processing { sent, .. } => sent.clone(),
+            WithdrawalState::Completed { .. } => return Ok(WithdrawalStep::AlreadyTaken(Box::new(self))),
+            WithdrawalState::Abandoned { .. } | WithdrawalState::Failed { .. } => return Err(self.invalid_state()),
+        };
+        let crypto = LedgerAccount::system(SystemAccount::Crypto(self.processor.clone()), self.account);
+        let fees = LedgerAccount::system(SystemAccount::Fees, self.account);
+        let transit = self.bucket(Bucket::InTransit);
+        let transfers = moving(vec![
+            self.transfer(transit.clone(), crypto, self.terms.amount, EntryKind::CryptoWithdrawal),
+            self.transfer(transit, fees, self.price.fee, EntryKind::Fee),
+        ]);
+        let (tx_hash, network_fee) = (tx_hash.or(self.tx_hash), network_fee.or(self.network_fee));
+        let state = WithdrawalState::Completed { sent, at };
+        let withdrawal = Box::new(Self { state, tx_hash, network_fee, due_at: None, ..self });
+        Ok(WithdrawalStep::Taken { withdrawal, transfers, event: Some(EventType::CryptoWithdrawalCompleted) })
+    }
+
+    /// Records that the coins are never sent. Amount and fee are given back.
+    ///
+    /// # Errors
+    /// [`WithdrawalError::InvalidState`] if completed or abandoned.
+    pub fn fail(self, reason: String, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
+        let sent = match &self.state {
+            WithdrawalState::Pending => WithdrawalSent { at, batch: None },
+            WithdrawalState::Processing { sent, .. } => sent.clone(),
+            WithdrawalState::Failed { .. } => return Ok(WithdrawalStep::AlreadyTaken(Box::new(self))),
+            WithdrawalState::Abandoned { .. } | WithdrawalState::Completed { .. } => return Err(self.invalid_state()),
+        };
+        let transfers = self.give_back();
+        let state = WithdrawalState::Failed { sent, reason, at };
+        let withdrawal = Box::new(Self { state, due_at: None, ..self });
+        Ok(WithdrawalStep::Taken { withdrawal, transfers, event: Some(EventType::CryptoWithdrawalFailed) })
+    }
+
+    fn give_back(&self) -> Vec<Transfer> {
+        let kinds = (EntryKind::CryptoWithdrawalFailed, EntryKind::Fee);
+        self.both_parts(Bucket::InTransit, Bucket::Available, kinds)
+    }
+
+    fn both_parts(&self, from: Bucket, to: Bucket, (kind, fee): (EntryKind, EntryKind)) -> Vec<Transfer> {
+        let (from, to) = (self.bucket(from), self.bucket(to));
+        moving(vec![
+            self.transfer(from.clone(), to.clone(), self.terms.amount, kind),
+            self.transfer(from, to, self.price.fee, fee),
+        ])
+    }
+
+    const fn bucket(&self, bucket: Bucket) -> LedgerAccount {
+        LedgerAccount::Merchant(self.account, bucket)
+    }
+
+    /// Every transfer of a withdrawal debits the merchant, whose balance must cover it.
+    fn transfer(&self, from: LedgerAccount, to: LedgerAccount, amount: Money, kind: EntryKind) -> Transfer {
+        let resource = Some(self.id.to_string());
+        Transfer { from, to, amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id: None }
+    }
+
+    const fn invalid_state(&self) -> WithdrawalError {
+        WithdrawalError::InvalidState(self.state.status())
+    }
+}
+
+/// Returns a step without transfers and without an event.
+fn taken(withdrawal: Withdrawal) -> WithdrawalStep {
+    WithdrawalStep::Taken { withdrawal: Box::new(withdrawal), transfers: Vec::new(), event: None }
+}
+
+/// Removes transfers of zero, which the ledger does not accept: a fee may be zero.
+fn moving(mut transfers: Vec<Transfer>) -> Vec<Transfer> {
+    transfers.retain(|transfer| !transfer.amount.is_zero());
+    transfers
+}
