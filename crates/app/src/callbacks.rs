@@ -8,7 +8,7 @@ use cais_ports::{Acquirer, AcquirerError, KeyedHash, alerts};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::config::Config;
+use cais_config::Config;
 use cais_secrets::callback_token;
 
 /// Time limit of one attempt.

@@ -5,7 +5,7 @@ use std::path::Path;
 use cais_persistence::{Fact, Persistence};
 use cais_ports::{KeyedHash as _, QueryError};
 
-use crate::config::{Config, World};
+use cais_config::{Config, World};
 use cais_secrets::{HmacSha256, MASTER_KEY_FILE, MasterKey, MasterKeyError, hex};
 
 /// The reason to reject a start.

@@ -1,51 +1,18 @@
 //! The log of the service, on standard error.
 
-use std::fmt;
 use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use cais_config::LogFormat;
 use cais_http_api::causes::Causes;
 pub use cais_http_api::causes::chain;
 
 /// Targets that are muted unless the operator's filter names them. The HTTP server logs each of its threads, and each
 /// caller without HTTP as an error. The pool repeats failures that its users log themselves.
 const QUIET: &str = "actix_server=warn,actix_http=off,r2d2=off,";
-
-/// Format of log lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// Text on a terminal, JSON elsewhere.
-    Auto,
-    /// Lines for people.
-    Text,
-    /// A JSON object per line.
-    Json,
-}
-
-impl LogFormat {
-    /// Returns the format of that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Auto, Self::Text, Self::Json].into_iter().find(|format| format.as_str() == name)
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Text => "text",
-            Self::Json => "json",
-        }
-    }
-}
-
-impl fmt::Display for LogFormat {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
 
 /// Starts the log of the process. A second call has no effect.
 ///

@@ -7,5 +7,5 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    cais::cli::main()
+    cais_cli::main(cais::AppContext::new)
 }

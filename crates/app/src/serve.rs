@@ -1,31 +1,31 @@
 //! The life of the service: start, serve, drain and close.
 
 use std::net::{SocketAddr, TcpListener};
-use std::process::ExitCode;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
+use async_trait::async_trait;
+use cais_cli::RunningService;
+use cais_config::warnings::{Warning, warnings};
+use cais_config::{Config, DEFAULT_ADMIN_LISTEN, Problems};
+use cais_http_api::{
+    AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerWakeups, serve,
+};
 use cais_ports::PageRequest;
-use cais_sandbox::Sandbox;
+use cais_sandbox::{Sandbox, credentials_file};
 use cais_use_cases::Ports;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::sync_gate::SyncGate;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::config::warnings::{Warning, warnings};
-use crate::config::{Config, DEFAULT_ADMIN_LISTEN, Problems};
 use crate::deliveries::Deliveries;
-use crate::sandbox_controls::controls;
-use crate::signals::Signals;
-use crate::wiring::{self, Foundation};
-use crate::{addresses, callbacks, descriptors, measures, metric_table, sandbox_file, workers};
-use cais_http_api::{
-    AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerWakeups, serve,
-};
+use crate::wiring::{self, Infrastructure};
+use crate::{addresses, callbacks, descriptors, measures, metric_table, workers};
 
 /// Seconds for requests in flight after shutdown begins; the API answers within 10 s.
 const SHUTDOWN_S: u64 = 20;
@@ -47,7 +47,18 @@ impl Listeners {
     /// # Errors
     /// The address that cannot be bound, and the reason.
     pub fn bind(config: &Config) -> anyhow::Result<Self> {
-        Ok(Self { public: bind("listen", config.listen)?, admin: bind_admin(config)? })
+        let wanted = config.admin_listen.unwrap_or(DEFAULT_ADMIN_LISTEN);
+        let admin = if config.admin_may_move() { bind_or_free } else { bind };
+        Ok(Self { public: bind("listen", config.listen)?, admin: admin("admin_listen", wanted)? })
+    }
+
+    /// Binds both addresses of the configuration, each on a free port if its port is in use.
+    ///
+    /// # Errors
+    /// The address that cannot be bound, and the reason.
+    pub fn bind_or_free(config: &Config) -> anyhow::Result<Self> {
+        let admin = config.admin_listen.unwrap_or(DEFAULT_ADMIN_LISTEN);
+        Ok(Self { public: bind_or_free("listen", config.listen)?, admin: bind_or_free("admin_listen", admin)? })
     }
 }
 
@@ -55,38 +66,12 @@ fn bind(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({key})"))
 }
 
-/// Binds the admin address. A configured address is used, or the start fails. Only in development the default falls
-/// back to a free port, with a warning.
-fn bind_admin(config: &Config) -> anyhow::Result<TcpListener> {
-    let wanted = config.admin_listen.unwrap_or(DEFAULT_ADMIN_LISTEN);
-    if !config.admin_may_move() {
-        return bind("admin_listen", wanted);
-    }
-    TcpListener::bind(wanted).or_else(|error| {
-        tracing::warn!(%error, "{wanted} is taken; metrics are served on a free port");
-        bind("admin_listen", SocketAddr::new(wanted.ip(), 0))
+/// Binds an address. Only in development its port gives way to a free one, with a warning.
+fn bind_or_free(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).or_else(|error| {
+        tracing::warn!(key, %address, %error, "address not available; a free port is used instead");
+        bind(key, SocketAddr::new(address.ip(), 0))
     })
-}
-
-/// Serves until a signal ends it.
-///
-/// # Errors
-/// The service cannot start, or fails later.
-pub async fn run(config: Config) -> anyhow::Result<ExitCode> {
-    let mut signals = Signals::listen()?;
-    let listeners = Listeners::bind(&config)?;
-    let mut service = Service::start(config, listeners).await?;
-    let ended = tokio::select! {
-        () = signals.received() => {
-            tracing::info!("draining");
-            Ok(())
-        }
-        error = service.failed() => Err(error),
-    };
-    signals.force_exit_on_next();
-    service.stop().await;
-    tracing::info!("ended");
-    ended.map(|()| ExitCode::SUCCESS)
 }
 
 /// A service that runs.
@@ -95,7 +80,7 @@ pub struct Service {
     listen: SocketAddr,
     admin: SocketAddr,
     ports: Ports,
-    foundation: Foundation,
+    infrastructure: Infrastructure,
     sandbox: Option<Sandbox>,
     draining: Arc<AtomicBool>,
     servers: Vec<ServerHandle>,
@@ -115,7 +100,7 @@ impl Service {
     pub async fn start(config: Config, listeners: Listeners) -> anyhow::Result<Self> {
         let began = Instant::now();
         addresses::clear(&config.data_dir);
-        sandbox_file::clear(&config.data_dir);
+        credentials_file::clear(&config.data_dir);
         let world = config.world().map_err(|problem| Problems(vec![problem]))?;
         let configured = wiring::configured_acquirers(&config)?;
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
@@ -125,24 +110,25 @@ impl Service {
         let _installed = metrics::set_global_recorder(recorder);
         measures::announce();
         metrics_process::Collector::default().describe();
-        let foundation = Foundation::open(&config).await?;
-        foundation.confirm_world(world).await?;
+        let infrastructure = Infrastructure::open(&config).await?;
+        infrastructure.confirm_world(world).await?;
         let (sandbox, acquirers) = if config.sandbox {
-            let sandbox = wiring::start_sandbox(&config).await?;
-            let acquirer = wiring::sandbox_acquirer(sandbox.credentials())?;
-            sandbox_file::write(&config.data_dir, &sandbox.credentials()).context("sandbox.json cannot be written")?;
+            let sandbox = wiring::sandbox::start(&config).await?;
+            let acquirer = wiring::sandbox::acquirer(sandbox.credentials())?;
+            credentials_file::write(&config.data_dir, &sandbox.credentials())
+                .context("sandbox.json cannot be written")?;
             (Some((sandbox, acquirer.name().clone())), vec![acquirer])
         } else {
             (None, configured)
         };
-        let ports = foundation.ports(wiring::router(acquirers.clone()));
+        let ports = infrastructure.ports(wiring::router(acquirers.clone()));
         for Warning { kind, key, what } in warnings(&config) {
             tracing::warn!(warning = kind.as_str(), key, "probable mistake in the configuration: {what}");
         }
         let (stop, stopped) = watch::channel(false);
         let draining = Arc::new(AtomicBool::new(false));
         let wakeups = WorkerWakeups::default();
-        let tokens = callbacks::tokens(&config, &acquirers, foundation.keyed_hash.as_ref());
+        let tokens = callbacks::tokens(&config, &acquirers, infrastructure.keyed_hash.as_ref());
         let state = AppState {
             ports: ports.clone(),
             keys: KeyRing::new(ports.clone()),
@@ -151,9 +137,9 @@ impl Service {
             trusted_proxies: config.trusted_proxies.clone(),
             syncs: SyncGate::new(),
             exports: Exports::default(),
-            sandbox: sandbox
-                .as_ref()
-                .map(|(sandbox, name)| controls(sandbox.control(), name.clone(), Arc::clone(&foundation.clock))),
+            sandbox: sandbox.as_ref().map(|(sandbox, name)| {
+                wiring::sandbox::controls(sandbox.control(), name.clone(), Arc::clone(&infrastructure.clock))
+            }),
             callbacks: CallbackPaths::new(tokens.iter().map(|(name, token)| (name.clone(), token.as_str()))),
             wake: wakeups.clone(),
             metrics_handle: metrics_handle.clone(),
@@ -189,7 +175,7 @@ impl Service {
             listen,
             admin,
             ports,
-            foundation,
+            infrastructure,
             sandbox,
             draining,
             servers: handles,
@@ -201,21 +187,23 @@ impl Service {
             upkeep,
         })
     }
+}
 
-    /// Returns the API's address.
-    #[must_use]
-    pub const fn listen(&self) -> SocketAddr {
+#[async_trait]
+impl RunningService for Service {
+    fn listen(&self) -> SocketAddr {
         self.listen
     }
 
-    /// Returns the ports of this service.
-    #[must_use]
-    pub const fn ports(&self) -> &Ports {
+    fn data_dir(&self) -> &Path {
+        &self.config.data_dir
+    }
+
+    fn ports(&self) -> &Ports {
         &self.ports
     }
 
-    /// Waits until a part ends unexpectedly.
-    pub async fn failed(&mut self) -> anyhow::Error {
+    async fn failed(&mut self) -> anyhow::Error {
         match self.serving.join_next().await {
             Some(Ok(Err(error))) => anyhow::Error::new(error).context("an HTTP server ended"),
             Some(Err(error)) => anyhow::Error::new(error).context("an HTTP server ended"),
@@ -224,7 +212,7 @@ impl Service {
     }
 
     /// Stops in order: no new requests, requests in flight answered, webhooks in flight sent, the queue committed.
-    pub async fn stop(mut self) {
+    async fn stop(mut self: Box<Self>) {
         self.draining.store(true, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;
         // Workers start no new work while the requests in flight finish.
@@ -241,9 +229,9 @@ impl Service {
         self.deliveries.drained(stopped_at).await;
         self.upkeep.abort();
         drop(self.ports);
-        self.foundation.close().await;
+        self.infrastructure.close().await;
         if let Some(sandbox) = self.sandbox {
-            sandbox_file::clear(&self.config.data_dir);
+            credentials_file::clear(&self.config.data_dir);
             sandbox.stop().await;
         }
         addresses::remove(&self.config.data_dir, self.listen, self.admin);

@@ -23,6 +23,7 @@ pub mod position;
 pub mod queries;
 pub mod rate_limit;
 pub mod representation;
+pub mod secret;
 pub mod secret_cipher;
 pub mod statement;
 pub mod store;
@@ -60,6 +61,7 @@ pub use queries::{
 };
 pub use rate_limit::{RateDecision, RateLimits};
 pub use representation::ResourceRenderer;
+pub use secret::Secret;
 pub use secret_cipher::{DecryptError, EncryptError, SecretCipher, SigningSecret};
 pub use statement::{
     EntryFilter, ReconciliationQueries, Span, SplitCredit, StatementEntry, StatementQueries, TimelineQueries,

@@ -17,6 +17,7 @@ mod callbacks;
 mod clock;
 mod config;
 mod control;
+pub mod credentials_file;
 mod dice;
 mod faults;
 mod gn;

@@ -8,7 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use x509_cert::der::Decode;
 
-use super::secret::Secret;
+use cais_ports::Secret;
 
 /// The mark of PEM files. No PKCS#12 file begins with it.
 const PEM_MARK: &[u8] = b"-----BEGIN ";

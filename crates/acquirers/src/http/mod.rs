@@ -6,12 +6,11 @@ mod client;
 mod exchange;
 mod failure;
 mod problem;
-mod secret;
 mod tls;
 mod url;
 
+pub use cais_ports::Secret;
 pub use certificate::{Certificate, CertificateError};
-pub use secret::Secret;
 
 pub(crate) use answered::observe;
 pub(crate) use client::{ClientSettings, build};

@@ -1,0 +1,165 @@
+//! The installation as the command line uses it: the configuration, the adapters and the service behind [`CliContext`].
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use async_trait::async_trait;
+use cais_cli::{
+    Access, CliContext, Finding, Migrations, Opened, Options, Problem, Purpose, RunningSandbox, RunningService,
+    Setting, Warning,
+};
+use cais_config::warnings::warnings;
+use cais_config::{Config, Problems, Sources, WebhookSettings, data_dir_problem, docs};
+use cais_ports::Clock as _;
+use jiff::Timestamp;
+
+use crate::clock::OffsetClock;
+use crate::serve::{Listeners, Service};
+use crate::wiring::{self, Infrastructure};
+use crate::{addresses, doctor, logging};
+
+/// The log filter of commands that print on standard output.
+const COMMAND_LOG: &str = "warn";
+/// The log filter of the demonstration. The warnings about its dispute are part of the demonstration.
+const DEMO_LOG: &str = "warn,cais_use_cases::infractions=error";
+
+/// The installation of this process's configuration.
+pub struct AppContext {
+    sources: Sources,
+}
+
+impl AppContext {
+    /// Returns the installation that the options and the environment select.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        let sources = Sources::of_process(options.config).without(&cais_cli::SECRET_VARIABLES);
+        Self { sources: if options.sandbox { sources.with("sandbox", "true") } else { sources } }
+    }
+
+    /// Loads the configuration and starts the log, with `log` in place of the default filter.
+    fn load(&self, log: &str) -> anyhow::Result<Config> {
+        let config = Config::load(&self.sources)?;
+        logging::start(if config.is_set("log") { &config.log } else { log }, config.log_format);
+        Ok(config)
+    }
+
+    /// Returns the configuration of the demonstration: SQLite in the data directory and the sandbox, regardless of other
+    /// settings. `cais serve --sandbox` finds the demonstration's account and money in the same directory. A directory
+    /// with real money is rejected by its world.
+    fn demo(&self) -> anyhow::Result<Config> {
+        let config = self.load(DEMO_LOG)?;
+        let database_url = config.default_database_url()?;
+        // The receiver of webhooks is on this machine, and only this service may call it.
+        let webhooks =
+            WebhookSettings { allow_insecure: true, allow_addresses: vec![IpAddr::from(Ipv4Addr::LOCALHOST).into()] };
+        let (public_url, sandbox, acquirers) = (None, true, Vec::new());
+        Ok(Config { public_url, database_url, webhooks, sandbox, acquirers, ..config })
+    }
+}
+
+#[async_trait]
+impl CliContext for AppContext {
+    fn now(&self) -> Timestamp {
+        OffsetClock::new().now()
+    }
+
+    fn check_configuration(&self) -> (Option<anyhow::Error>, Vec<Warning>) {
+        let (mut problems, found) = match Config::load(&self.sources) {
+            Ok(config) => {
+                // Certificates are read too, so that every reason for `serve` to fail is listed.
+                let files = wiring::configured_acquirers(&config).err().map(|Problems(problems)| problems);
+                (config.world().err().into_iter().chain(files.unwrap_or_default()).collect(), warnings(&config))
+            }
+            Err(Problems(problems)) => (problems, Vec::new()),
+        };
+        problems.extend(data_dir_problem(&self.sources));
+        problems.sort_by(|one, other| one.key.cmp(&other.key));
+        let found = found.into_iter();
+        let found =
+            found.map(|warning| Warning { name: warning.kind.as_str(), key: warning.key, problem: warning.what });
+        ((!problems.is_empty()).then(|| Problems(problems).into()), found.collect())
+    }
+
+    fn problems(&self, error: &anyhow::Error) -> Vec<Problem> {
+        let problems = error.downcast_ref().map_or(&[][..], |Problems(problems)| problems);
+        let problem = |problem: &cais_config::Problem| Problem {
+            key: problem.key.clone(),
+            problem: problem.what.clone(),
+            origin: problem.origin.clone(),
+        };
+        problems.iter().map(problem).collect()
+    }
+
+    fn settings(&self) -> anyhow::Result<Vec<Setting>> {
+        let setting =
+            |cais_config::Effective { key, value, origin, is_literal }| Setting { key, value, origin, is_literal };
+        Ok(Config::load(&self.sources)?.effective.into_iter().map(setting).collect())
+    }
+
+    fn settings_page(&self) -> String {
+        docs::markdown()
+    }
+
+    async fn examine(&self) -> Vec<Finding> {
+        doctor::examine(&self.sources).await
+    }
+
+    fn migrate(&self) -> anyhow::Result<Vec<String>> {
+        wiring::migrate(&self.load(COMMAND_LOG)?)
+    }
+
+    fn migrations(&self) -> anyhow::Result<Migrations> {
+        wiring::migrations(&self.load(COMMAND_LOG)?)
+    }
+
+    fn service_address(&self) -> anyhow::Result<SocketAddr> {
+        let config = self.load(COMMAND_LOG)?;
+        Ok(addresses::reachable(addresses::read(&config.data_dir).unwrap_or(config.listen)))
+    }
+
+    async fn open(&self, access: Access) -> anyhow::Result<Opened> {
+        let config = self.load(COMMAND_LOG)?;
+        if access != Access::Created {
+            must_exist(&config)?;
+        }
+        if access == Access::Acquirers {
+            return wiring::open_with_acquirers(&config).await;
+        }
+        let infrastructure = Infrastructure::open(&config).await?;
+        let ports = infrastructure.ports(wiring::router(Vec::new()));
+        Ok(Opened { ports, close: Box::pin(infrastructure.close()) })
+    }
+
+    async fn start(&self, purpose: Purpose) -> anyhow::Result<Box<dyn RunningService>> {
+        let (config, listeners) = match purpose {
+            Purpose::Serve => {
+                let config = Config::load(&self.sources)?;
+                logging::start(&config.log, config.log_format);
+                let listeners = Listeners::bind(&config)?;
+                (config, listeners)
+            }
+            Purpose::Demo => {
+                let config = self.demo()?;
+                let listeners = Listeners::bind_or_free(&config)?;
+                (config, listeners)
+            }
+        };
+        Ok(Box::new(Service::start(config, listeners).await?))
+    }
+
+    async fn start_sandbox(&self, listen: SocketAddr, state_file: Option<PathBuf>) -> anyhow::Result<RunningSandbox> {
+        wiring::sandbox::start_alone(&self.load(COMMAND_LOG)?, listen, state_file).await
+    }
+}
+
+/// Requires an existing database. Otherwise a mistyped path would create an empty store with a new master key.
+fn must_exist(config: &Config) -> anyhow::Result<()> {
+    let url = config.database_url.to_string();
+    match url.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {
+        Some(path) => bail!(
+            "there is no database at {path}: `cais serve`, `cais migrate` and `cais account create` make one, else see `data_dir` and `database_url`"
+        ),
+        None => Ok(()),
+    }
+}

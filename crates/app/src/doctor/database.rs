@@ -1,0 +1,82 @@
+//! Checks of the database: connection, schema, clock, world, master key.
+
+use cais_persistence::{Inspection, inspect};
+use cais_ports::Clock as _;
+use jiff::Timestamp;
+
+use crate::clock::OffsetClock;
+use crate::installation;
+use cais_cli::Finding;
+use cais_config::Config;
+
+const CHECK: &str = "database";
+
+/// Checks the database. If it cannot be reached, that is the only finding.
+pub async fn check(config: &Config) -> Vec<Finding> {
+    let url = config.database_url.clone();
+    let inspected =
+        tokio::task::spawn_blocking(move || inspect(&url).map(|found| (found, OffsetClock::new().now()))).await;
+    let advice = "see `database_url` and the server's log";
+    match inspected {
+        Ok(Ok((Some(found), now))) => of_database(config, &found, now),
+        Ok(Ok((None, _))) => {
+            let message = format!(
+                "there is no database at {}: the first `cais serve` creates it; if one should exist, check `data_dir` and `database_url`",
+                config.database_url
+            );
+            vec![Finding::warning(CHECK, message), master_key(config, None)]
+        }
+        Ok(Err(error)) => vec![Finding::failed(CHECK, format!("{error}: {advice}"))],
+        Err(error) => vec![Finding::failed(CHECK, error.to_string())],
+    }
+}
+
+fn of_database(config: &Config, found: &Inspection, now: Timestamp) -> Vec<Finding> {
+    vec![
+        schema(config, found),
+        Finding::of_clock("database clock".to_owned(), found.now, now),
+        world(config, found),
+        master_key(config, found.master_key_check.as_deref()),
+    ]
+}
+
+fn schema(config: &Config, found: &Inspection) -> Finding {
+    let schema = &found.schema;
+    let version = schema.applied.last().map_or("no migration has run", String::as_str);
+    if !schema.pending.is_empty() {
+        let pending = format!("the schema ({version}) lacks {}", schema.pending.join(", "));
+        return if config.database_url.is_sqlite() || config.migrate_on_start {
+            Finding::warning(CHECK, format!("{pending}: the next start applies them"))
+        } else {
+            Finding::failed(CHECK, format!("{pending}: `cais migrate`"))
+        };
+    }
+    if !schema.unknown.is_empty() {
+        let unknown = schema.unknown.join(", ");
+        let message = format!("reachable; a newer program has applied {unknown}: update this one");
+        return Finding::warning(CHECK, message);
+    }
+    Finding::ok(CHECK, format!("reachable, schema {version}"))
+}
+
+fn world(config: &Config, found: &Inspection) -> Finding {
+    const CHECK: &str = "world";
+    match (config.world(), &found.world) {
+        (Ok(asked), Some(recorded)) => match installation::compare_world(recorded, asked) {
+            Ok(()) => Finding::ok(CHECK, recorded.clone()),
+            Err(error) => Finding::failed(CHECK, error.to_string()),
+        },
+        (Ok(asked), None) => Finding::ok(CHECK, format!("not recorded yet; the first start records `{asked}`")),
+        // A problem of the configuration is a finding of its own.
+        (Err(_), recorded) => Finding::ok(CHECK, recorded.clone().unwrap_or_else(|| "not recorded yet".to_owned())),
+    }
+}
+
+fn master_key(config: &Config, recorded: Option<&str>) -> Finding {
+    const CHECK: &str = "master key";
+    match installation::compare_master_key(config, recorded) {
+        Ok(true) => Finding::ok(CHECK, "is the key of this database"),
+        Ok(false) => Finding::ok(CHECK, "not recorded in the database yet; the first start records it"),
+        Err(error) => Finding::failed(CHECK, crate::logging::chain(&error)),
+    }
+}

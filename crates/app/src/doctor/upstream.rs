@@ -1,0 +1,55 @@
+//! Checks of the servers that the service calls: acquirers and Redis.
+
+use cais_ports::Clock as _;
+use jiff::Timestamp;
+
+use crate::clock::OffsetClock;
+use crate::logging::chain;
+use crate::wiring;
+use cais_cli::Finding;
+use cais_config::{AcquirerConfig, Config};
+
+/// Checks each acquirer, then Redis when it is configured.
+pub async fn check(config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if config.sandbox {
+        findings.push(Finding::ok("acquirer", "the built-in sandbox starts with the service"));
+    }
+    for acquirer in &config.acquirers {
+        findings.extend(certificate(acquirer, OffsetClock::new().now()));
+        findings.extend(access(acquirer).await);
+    }
+    if let Some(redis) = &config.redis_url {
+        findings.push(match redis.check().await {
+            Ok(()) => Finding::ok("redis", "reachable"),
+            Err(cause) => Finding::failed(
+                "redis",
+                format!("{cause}: see `redis_url`; until it answers, each node counts requests for itself"),
+            ),
+        });
+    }
+    findings
+}
+
+async fn access(acquirer: &AcquirerConfig) -> Vec<Finding> {
+    let check = format!("acquirer {}", acquirer.name);
+    match wiring::check_access(acquirer).await {
+        Ok(date) => {
+            let clock = date.map(|date| Finding::of_clock(format!("{check} clock"), date, OffsetClock::new().now()));
+            let missing = || Finding::ok(format!("{check} clock"), "not in its answer");
+            vec![Finding::ok(check.clone(), "issues access tokens"), clock.unwrap_or_else(missing)]
+        }
+        Err(error) => {
+            let advice = "see its base_url, token_url, client_id, client_secret and client certificate";
+            vec![Finding::failed(check, format!("{}: {advice}", chain(error.as_ref())))]
+        }
+    }
+}
+
+fn certificate(acquirer: &AcquirerConfig, now: Timestamp) -> Option<Finding> {
+    let check = format!("acquirer {} certificate", acquirer.name);
+    match wiring::certificate_expires_at(acquirer) {
+        Ok(expires_at) => expires_at.map(|at| Finding::of_expiry(check, at, now)),
+        Err(error) => Some(Finding::failed(check, chain(error.as_ref()))),
+    }
+}

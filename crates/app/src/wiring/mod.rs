@@ -1,0 +1,197 @@
+//! Connects concrete adapters to the ports. Only the checks at the start, of `doctor` and of the store name adapters
+//! elsewhere.
+
+mod acquirers;
+pub mod sandbox;
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::sync::Arc;
+
+use anyhow::Context;
+use cais_acquirers::Router;
+use cais_cli::{Migrations, Opened};
+use cais_config::{Config, Problems, World};
+use cais_http_api::representation::JsonRepresentation;
+use cais_persistence::migrations::{self, Schema};
+use cais_persistence::{Persistence, StoreConfig};
+use cais_ports::{Acquirer, Acquirers, DeliveryQueue, IdGenerator, KeyedHash, RateLimits, WebhookSender};
+use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
+use cais_secrets::{Aes256GcmCipher, HmacSha256};
+use cais_use_cases::Ports;
+use cais_use_cases::callbacks::OpenCallbacks;
+use cais_use_cases::upstream::UpstreamLimits;
+use cais_webhooks::{HttpSender, WebhookPolicy};
+
+pub use acquirers::{certificate_expires_at, check_access, configured_acquirers};
+
+use crate::clock::OffsetClock;
+use crate::ids::UuidV7;
+use crate::installation;
+use crate::measured::{MeasuredQueue, MeasuredSender};
+
+/// The parts that every command needs: clock, identifiers, secrets, store.
+pub struct Infrastructure {
+    /// The service's clock.
+    pub clock: Arc<OffsetClock>,
+    /// Hashes under the master key.
+    pub keyed_hash: Arc<dyn KeyedHash>,
+    ids: Arc<dyn IdGenerator>,
+    deliveries: Arc<dyn DeliveryQueue>,
+    webhooks: Arc<dyn WebhookSender>,
+    persistence: Persistence,
+}
+
+impl Infrastructure {
+    /// Opens the store with a current schema. SQLite is always migrated, PostgreSQL if the configuration permits.
+    ///
+    /// # Errors
+    /// A problem of the data directory, the master key or the database.
+    pub async fn open(config: &Config) -> anyhow::Result<Self> {
+        make_data_dir(config)?;
+        prepare_schema(config).await?;
+        let clock = Arc::new(OffsetClock::new());
+        let ids: Arc<dyn IdGenerator> = Arc::new(UuidV7::new(clock.clone()));
+        let store = StoreConfig {
+            read_connections: config.store.readers,
+            lanes: config.store.lanes,
+            max_batch: config.store.max_batch,
+            ..StoreConfig::new(config.database_url.clone())
+        };
+        let shared = Arc::clone(&ids);
+        let opened = tokio::task::spawn_blocking(move || Persistence::open(&store, &shared));
+        let persistence = opened.await??;
+        let master = match installation::master_key(config, &persistence).await {
+            Ok(key) => key,
+            Err(error) => {
+                persistence.close().await;
+                return Err(error.into());
+            }
+        };
+        let deliveries = Arc::new(MeasuredQueue::new(Arc::new(persistence.clone())));
+        let webhooks = webhook_sender(config)?;
+        Ok(Self { clock, keyed_hash: Arc::new(HmacSha256::new(&master)), ids, deliveries, webhooks, persistence })
+    }
+
+    /// Checks that the database belongs to the configured world; the first check records the world.
+    ///
+    /// # Errors
+    /// The database belongs to the other world, or cannot be read.
+    pub async fn confirm_world(&self, world: World) -> anyhow::Result<()> {
+        Ok(installation::confirm_world(&self.persistence, world).await?)
+    }
+
+    /// Returns the ports with these acquirers.
+    #[must_use]
+    pub fn ports(&self, acquirers: Arc<dyn Acquirers>) -> Ports {
+        Ports {
+            store: Arc::new(self.persistence.clone()),
+            queries: Arc::new(self.persistence.clone()),
+            maintenance: Arc::new(self.persistence.clone()),
+            acquirers,
+            clock: self.clock.clone(),
+            ids: Arc::clone(&self.ids),
+            keyed_hash: Arc::clone(&self.keyed_hash),
+            representation: Arc::new(JsonRepresentation::new()),
+            deliveries: Arc::clone(&self.deliveries),
+            webhooks: Arc::clone(&self.webhooks),
+            secret_cipher: Arc::new(Aes256GcmCipher::new(Arc::clone(&self.keyed_hash))),
+            limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
+        }
+    }
+
+    /// Commits the queue and closes the database.
+    pub async fn close(self) {
+        self.persistence.close().await;
+    }
+}
+
+/// Creates the sender of webhooks, limited to the receivers that the configuration permits.
+///
+/// # Errors
+/// The HTTP client cannot be created.
+fn webhook_sender(config: &Config) -> anyhow::Result<Arc<dyn WebhookSender>> {
+    let policy = WebhookPolicy {
+        allow_insecure: config.webhooks.allow_insecure,
+        allow_addresses: config.webhooks.allow_addresses.clone(),
+    };
+    let sender = HttpSender::new(policy).context("webhooks cannot be sent")?;
+    Ok(Arc::new(MeasuredSender::new(Arc::new(sender))))
+}
+
+/// Creates the data directory with access for its owner only.
+///
+/// # Errors
+/// The directory cannot be created.
+pub fn make_data_dir(config: &Config) -> anyhow::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&config.data_dir)
+        .with_context(|| format!("the data directory {} cannot be made", config.data_dir.display()))
+}
+
+/// Returns the acquirers sorted by name, with a record of the ones that respond.
+#[must_use]
+pub fn router(acquirers: Vec<Arc<dyn Acquirer>>) -> Arc<dyn Acquirers> {
+    cais_acquirers::trace::set_source(cais_http_api::trace::current);
+    Arc::new(Router::new(acquirers))
+}
+
+/// Creates the rate limits of keys: shared by all nodes with the same Redis, else of this node.
+#[must_use]
+pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
+    let limit = config.rate_limit_per_minute;
+    match config.redis_url.clone() {
+        Some(url) => Arc::new(SharedWindows::start(url, limit, ANSWERS_WITHIN)),
+        None => Arc::new(MinuteWindows::new(limit)),
+    }
+}
+
+/// Opens the store and the acquirers for one command, also beside a running service.
+///
+/// # Errors
+/// No upstream is chosen, the database belongs to the other world, or a part cannot be opened.
+pub async fn open_with_acquirers(config: &Config) -> anyhow::Result<Opened> {
+    let world = config.world().map_err(|problem| Problems(vec![problem]))?;
+    let infrastructure = Infrastructure::open(config).await?;
+    infrastructure.confirm_world(world).await?;
+    let (acquirers, sandbox) = sandbox::beside(config).await?;
+    let ports = infrastructure.ports(router(acquirers));
+    let close = async move {
+        infrastructure.close().await;
+        if let Some(sandbox) = sandbox {
+            sandbox.stop().await;
+        }
+    };
+    Ok(Opened { ports, close: Box::pin(close) })
+}
+
+/// Runs the pending migrations, and returns their names. Each migration is logged by the code that runs it. Blocks.
+///
+/// # Errors
+/// The error of the database.
+pub fn migrate(config: &Config) -> anyhow::Result<Vec<String>> {
+    make_data_dir(config)?;
+    // The name of this process in the lease of a migration.
+    let owner = format!("cais {}", std::process::id());
+    Ok(migrations::migrate(&config.database_url, &owner)?)
+}
+
+/// Returns the state of the migrations. Blocks.
+///
+/// # Errors
+/// The error of the database.
+pub fn migrations(config: &Config) -> anyhow::Result<Migrations> {
+    let Schema { applied, pending, unknown } = migrations::status(&config.database_url)?;
+    Ok(Migrations { applied, pending, unknown })
+}
+
+async fn prepare_schema(config: &Config) -> anyhow::Result<()> {
+    if config.database_url.is_sqlite() || config.migrate_on_start {
+        let config = config.clone();
+        tokio::task::spawn_blocking(move || migrate(&config)).await??;
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! The sandbox: the built-in one of a service, the one of `cais sandbox`, and the test controls of the API.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use cais_acquirers::{BacenConfig, EfiAcquirer};
+use cais_cli::RunningSandbox;
+use cais_config::{Config, SANDBOX};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
+use cais_domain::money::Money;
+use cais_domain::pix_key::PixKey;
+use cais_domain::txid::Txid;
+use cais_http_api::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
+use cais_ports::{Acquirer, Secret};
+use cais_sandbox::{
+    Control, ControlError, Credentials, Fault, InfractionClaim, InfractionOutcome, JournalError, Sandbox,
+    SandboxConfig, SandboxError, credentials_file,
+};
+
+use crate::clock::OffsetClock;
+use crate::logging::chain;
+
+/// The sandbox's own file in the data directory.
+const STATE_FILE: &str = "sandbox.journal";
+
+/// Returns the path of the sandbox's state file and creates its directory.
+///
+/// # Errors
+/// The directory cannot be created.
+fn state_file(config: &Config) -> anyhow::Result<PathBuf> {
+    super::make_data_dir(config)?;
+    Ok(config.data_dir.join(STATE_FILE))
+}
+
+/// Starts the built-in sandbox on a free port of this machine, with its file in the data directory.
+///
+/// # Errors
+/// The sandbox cannot start.
+pub async fn start(config: &Config) -> anyhow::Result<Sandbox> {
+    let state_file = Some(state_file(config)?);
+    let settings = SandboxConfig { state_file, refuses_when_down: true, ..SandboxConfig::default() };
+    Sandbox::start(settings).await.context("the built-in sandbox does not start")
+}
+
+/// Starts the sandbox of `cais sandbox`. Without `file` its state is in the data directory.
+///
+/// # Errors
+/// The sandbox cannot start.
+pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathBuf>) -> anyhow::Result<RunningSandbox> {
+    let state_file = Some(file.map_or_else(|| state_file(config), Ok)?);
+    let settings = SandboxConfig { listen, state_file, ..SandboxConfig::default() };
+    let sandbox = Sandbox::start(settings).await.context("the sandbox does not start")?;
+    let Credentials { base_url, client_id, client_secret, pix_key } = sandbox.credentials();
+    Ok(RunningSandbox { base_url, client_id, client_secret, pix_key, stop: Box::pin(sandbox.stop()) })
+}
+
+/// Returns the acquirers for a command that may run beside the service.
+///
+/// The built-in sandbox is that of the running service, if there is one. Otherwise it is started from its file and ends
+/// when it is dropped.
+///
+/// # Errors
+/// Wrong settings of the acquirers, or a sandbox that cannot start.
+pub async fn beside(config: &Config) -> anyhow::Result<(Vec<Arc<dyn Acquirer>>, Option<Sandbox>)> {
+    if !config.sandbox {
+        return Ok((super::configured_acquirers(config)?, None));
+    }
+    match start(config).await {
+        Ok(sandbox) => {
+            let acquirer = acquirer(sandbox.credentials())?;
+            Ok((vec![acquirer], Some(sandbox)))
+        }
+        Err(error) if is_in_use(&error) => {
+            let credentials = credentials_file::read(&config.data_dir).ok_or(error)?;
+            Ok((vec![acquirer(credentials)?], None))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns `true` if another process has locked the sandbox's file.
+fn is_in_use(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(SandboxError::State(JournalError::InUse(_))))
+}
+
+/// Returns the acquirer of the built-in sandbox.
+///
+/// # Errors
+/// The sandbox's credentials are invalid.
+pub fn acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acquirer>> {
+    let config = BacenConfig::new(
+        AcquirerName::parse(SANDBOX)?,
+        credentials.base_url,
+        credentials.client_id,
+        Secret::new(credentials.client_secret),
+        PixKey::parse(&credentials.pix_key)?,
+    );
+    Ok(Arc::new(EfiAcquirer::new(&config)?))
+}
+
+/// Returns the controls of a sandbox, which is the acquirer of that name, and of the service's own clock.
+#[must_use]
+pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock>) -> SandboxControls {
+    SandboxControls {
+        institution: Arc::new(InProcess(control)),
+        acquirer,
+        move_clock: Arc::new(move |offset_s| {
+            // The API and the sandbox have already rejected values out of range.
+            if !clock.set_offset_s(offset_s) {
+                tracing::warn!(offset_s, "the clock cannot be moved that far");
+            }
+        }),
+    }
+}
+
+/// A sandbox in this process.
+struct InProcess(Control);
+
+fn told<T>(result: Result<T, ControlError>) -> Result<(), InstitutionError> {
+    result.map(|_| ()).map_err(|error| refused(&error))
+}
+
+fn refused(error: &ControlError) -> InstitutionError {
+    match error {
+        ControlError::InvalidState(why) => InstitutionError::InvalidState((*why).to_owned()),
+        ControlError::NotFound(_) | ControlError::OutOfRange { .. } | ControlError::Store(_) | ControlError::Id => {
+            InstitutionError::Failed(chain(error))
+        }
+    }
+}
+
+impl Institution for InProcess {
+    fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), InstitutionError> {
+        told(self.0.pay(txid, amount))
+    }
+
+    fn expire(&self, txid: &Txid) -> Result<(), InstitutionError> {
+        told(self.0.expire(txid))
+    }
+
+    fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError> {
+        told(self.0.return_sent(instruction_id.as_str(), None))
+    }
+
+    fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError> {
+        told(self.0.fail_refund(end_to_end_id, &refund.suffix()))
+    }
+
+    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError> {
+        let AskedInfraction { situation, amount, deadline_s } = asked;
+        let claim = InfractionClaim { situation, amount, deadline_s, is_operational: false };
+        match self.0.open_infraction(end_to_end_id, claim) {
+            Ok(opened) => Ok(opened.id),
+            // Requests with values that are out of range on their own were already rejected.
+            Err(ControlError::OutOfRange { field: "valor" }) => {
+                Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most what was paid" })
+            }
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError> {
+        let outcome = match resolution {
+            Resolution::Won => InfractionOutcome::Won,
+            Resolution::Lost => InfractionOutcome::Lost,
+            Resolution::Cancelled => InfractionOutcome::Cancelled,
+        };
+        told(self.0.resolve_infraction(upstream_id, outcome))
+    }
+
+    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError> {
+        let mode = match mode {
+            FaultMode::Ok => cais_sandbox::FaultMode::Ok,
+            FaultMode::Down => cais_sandbox::FaultMode::Down,
+            FaultMode::Slow => cais_sandbox::FaultMode::Slow,
+            FaultMode::DropReply => cais_sandbox::FaultMode::DropReply,
+            FaultMode::Error => cais_sandbox::FaultMode::Error,
+        };
+        told(self.0.set_faults(Fault { mode, latency }))
+    }
+
+    fn set_clock_offset(&self, offset_s: i64) -> Result<(), InstitutionError> {
+        told(self.0.set_clock_offset(offset_s))
+    }
+}

@@ -1,0 +1,199 @@
+//! What commands need from the binary: the installation, opened, started or examined by its adapters.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use cais_use_cases::Ports;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+
+use crate::doctor::Finding;
+
+/// The options that select an installation.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The configuration file of `--config`.
+    pub config: Option<PathBuf>,
+    /// `true` selects the built-in sandbox, as `sandbox = true` does.
+    pub sandbox: bool,
+}
+
+/// The parts of an installation that a command uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// The existing store. A mistyped path is an error, and creates no empty store with a new master key.
+    Existing,
+    /// The store, which is created if it does not exist.
+    Created,
+    /// The existing store and the acquirers, also beside a running service.
+    Acquirers,
+}
+
+/// The reason to start the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// `cais serve`: the configured service.
+    Serve,
+    /// `cais demo`: SQLite in the data directory and the built-in sandbox, on free ports if the configured ones are in
+    /// use.
+    Demo,
+}
+
+/// A mistake in the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The key.
+    pub key: String,
+    /// The rule that the value breaks.
+    pub problem: String,
+    /// The origin of the value.
+    pub origin: String,
+}
+
+/// A setting that is probably a mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// The stable name.
+    pub name: &'static str,
+    /// The key.
+    pub key: String,
+    /// The risk and its remedy.
+    pub problem: String,
+}
+
+/// A setting in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The key.
+    pub key: String,
+    /// The value, or a mask; empty without a value.
+    pub value: String,
+    /// The origin of the value.
+    pub origin: String,
+    /// `true` for a number or a boolean.
+    pub is_literal: bool,
+}
+
+/// The migrations of a database by their state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Migrations {
+    /// The migrations that have run.
+    pub applied: Vec<String>,
+    /// The migrations that have not run.
+    pub pending: Vec<String>,
+    /// Migrations that have run and that this version does not contain.
+    pub unknown: Vec<String>,
+}
+
+/// An open installation.
+pub struct Opened {
+    /// The ports of the use cases.
+    pub ports: Ports,
+    /// Closes the installation.
+    pub close: BoxFuture<'static, ()>,
+}
+
+impl Opened {
+    /// Runs `work`, and closes the installation after success and failure alike.
+    ///
+    /// # Errors
+    /// The error of `work`.
+    pub async fn run<T>(self, work: impl AsyncFnOnce(&Ports) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let Self { ports, close } = self;
+        let result = work(&ports).await;
+        drop(ports);
+        close.await;
+        result
+    }
+}
+
+/// The simulated institution, running alone.
+pub struct RunningSandbox {
+    /// The base of its API.
+    pub base_url: String,
+    /// The `OAuth2` client.
+    pub client_id: String,
+    /// The client's secret.
+    pub client_secret: String,
+    /// The Pix key that charges are paid to.
+    pub pix_key: String,
+    /// Stops the institution.
+    pub stop: BoxFuture<'static, ()>,
+}
+
+/// A service that runs.
+#[async_trait]
+pub trait RunningService: Send {
+    /// Returns the address of the API.
+    fn listen(&self) -> SocketAddr;
+    /// Returns the directory of the service's files.
+    fn data_dir(&self) -> &Path;
+    /// Returns the ports of the use cases.
+    fn ports(&self) -> &Ports;
+    /// Waits until a part ends unexpectedly.
+    async fn failed(&mut self) -> anyhow::Error;
+    /// Stops in order, without losing answered work.
+    async fn stop(self: Box<Self>);
+}
+
+/// An installation as its configuration describes it. Each method reads the configuration when it is called.
+#[async_trait]
+pub trait CliContext: Send + Sync {
+    /// Returns the time of this machine.
+    fn now(&self) -> Timestamp;
+
+    /// Returns all mistakes of the configuration as one error, if there are any, and all probable mistakes.
+    fn check_configuration(&self) -> (Option<anyhow::Error>, Vec<Warning>);
+
+    /// Returns the mistakes in the configuration that an error lists; none for any other error.
+    fn problems(&self, error: &anyhow::Error) -> Vec<Problem>;
+
+    /// Returns every setting in force.
+    ///
+    /// # Errors
+    /// The mistakes of the configuration.
+    fn settings(&self) -> anyhow::Result<Vec<Setting>>;
+
+    /// Returns the page that documents every key.
+    fn settings_page(&self) -> String;
+
+    /// Checks the installation and changes nothing.
+    async fn examine(&self) -> Vec<Finding>;
+
+    /// Runs the pending migrations, and returns their names. Blocks.
+    ///
+    /// # Errors
+    /// The configuration or the database.
+    fn migrate(&self) -> anyhow::Result<Vec<String>>;
+
+    /// Returns the state of the migrations. Blocks.
+    ///
+    /// # Errors
+    /// The configuration or the database.
+    fn migrations(&self) -> anyhow::Result<Migrations>;
+
+    /// Returns the address at which this machine reaches the service.
+    ///
+    /// # Errors
+    /// The mistakes of the configuration.
+    fn service_address(&self) -> anyhow::Result<SocketAddr>;
+
+    /// Opens the installation for one command, also beside a running service.
+    ///
+    /// # Errors
+    /// The configuration, the database, the master key or the acquirers.
+    async fn open(&self, access: Access) -> anyhow::Result<Opened>;
+
+    /// Starts the service. On return the API answers.
+    ///
+    /// # Errors
+    /// The reason that prevents the start.
+    async fn start(&self, purpose: Purpose) -> anyhow::Result<Box<dyn RunningService>>;
+
+    /// Starts the simulated institution alone. Without `state_file` its file is in the data directory.
+    ///
+    /// # Errors
+    /// The reason that prevents the start.
+    async fn start_sandbox(&self, listen: SocketAddr, state_file: Option<PathBuf>) -> anyhow::Result<RunningSandbox>;
+}

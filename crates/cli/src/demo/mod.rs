@@ -1,0 +1,173 @@
+//! `cais demo`: shows the service step by step with the built-in sandbox, and checks each step.
+
+mod client;
+mod pretty;
+mod qr;
+mod receiver;
+mod screen;
+mod walk;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use cais_domain::account::Account;
+use cais_domain::api_key::Scopes;
+use cais_domain::document::Document;
+use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::Operator;
+use cais_use_cases::Ports;
+use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError};
+use cais_use_cases::accounts::{AccountEmail, approve, create, fees};
+use cais_use_cases::keys;
+
+use crate::context::{CliContext, Purpose};
+use crate::output::say;
+use crate::signals::Signals;
+use client::Client;
+use receiver::Receiver;
+use screen::Screen;
+use walk::Walk;
+
+/// The account of the demonstration.
+const EMAIL: &str = "demo@cais.example";
+/// Days until a key of the demonstration expires.
+const KEY_DAYS: u32 = 7;
+
+/// Runs the demonstration. Then serves until a signal ends it, or ends at once.
+///
+/// # Errors
+/// The first step with an unexpected result.
+pub async fn run(context: &dyn CliContext, once: bool) -> anyhow::Result<ExitCode> {
+    let screen = Screen::of_process();
+    let mut signals = Signals::listen()?;
+    let began = std::time::Instant::now();
+    screen.heading("Cais, a Pix payment service")?;
+    let mut service = context.start(Purpose::Demo).await?;
+    let (ports, address, data_dir) = (service.ports().clone(), service.listen(), service.data_dir().to_owned());
+    screen.good(&format!(
+        "serving on http://{address} after {} ms, on SQLite in {}, with the built-in sandbox as the bank",
+        began.elapsed().as_millis(),
+        data_dir.display()
+    ))?;
+    let mut walked = tokio::select! {
+        walked = walk(ports, address, screen) => walked.map(Some),
+        error = service.failed() => Err(error),
+        () = signals.received() => Ok(None),
+    };
+    if let (Ok(Some(key)), false) = (&walked, once) {
+        what_next(screen, address, key, &data_dir)?;
+        tokio::select! {
+            () = signals.received() => {}
+            error = service.failed() => walked = Err(error),
+        }
+    }
+    signals.force_exit_on_next();
+    service.stop().await;
+    walked?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Result<String> {
+    screen.heading("A merchant's account and its API key")?;
+    let account = account(&ports, screen).await?;
+    let fee = account.fees.get(Operation::PixIn).fee(Walk::amount())?;
+    let payout_fee = account.fees.get(Operation::PixOut).fee(Walk::payout())?;
+    let command = keys::create::CreateKey {
+        email: AccountEmail::parse(EMAIL)?,
+        name: Text::parse("demo", 200, LineBreaks::Refused)?,
+        scopes: Scopes::all(),
+        expires_in_days: Some(KEY_DAYS),
+        allowed_addresses: Vec::new(),
+    };
+    let made = keys::create::create(&ports, &operator(), command).await?;
+    let key = made.token.expose();
+    screen.good(&format!("key  {key}  (all scopes, {KEY_DAYS} days)"))?;
+    let client = Client { address, key: key.clone() };
+    let receiver = Receiver::start().await?;
+    let run = made.record.prefix.to_string();
+    let clock = Arc::clone(&ports.clock);
+    Walk { client, receiver, screen, clock, fee, payout_fee, run }.take().await?;
+    screen.heading("The books")?;
+    let report = ports.maintenance.verify_ledger().await?;
+    anyhow::ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences);
+    screen.good(&format!(
+        "double entry: {} accounts rebuilt from {} entries, no difference, the sum is zero",
+        report.accounts, report.entries
+    ))?;
+    Ok(key)
+}
+
+/// Returns the operator in the audit log of the demonstration.
+fn operator() -> Operator {
+    let own = || "demo".to_owned();
+    Operator { name: own(), source: own(), host: own() }
+}
+
+/// Returns the demonstration's account, approved and with a visible fee. The first run creates the account.
+async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
+    let email = AccountEmail::parse(EMAIL)?;
+    let command = CreateAccount {
+        email: email.clone(),
+        name: Text::parse("Demo Coffee", 200, LineBreaks::Refused)?,
+        document: Document::parse("11222333000181").context("the demonstration's CNPJ")?,
+        approve: true,
+    };
+    let said = match create::create(ports, &operator(), command).await {
+        Ok(_) => "opened and approved",
+        Err(CreateAccountError::Exists { .. }) => "from an earlier run",
+        Err(error @ CreateAccountError::Store(_)) => return Err(error.into()),
+    };
+    approve::approve(ports, &operator(), &email).await?;
+    let rule = FeeRule::try_new(Money::ZERO, Percentage::parse("0.99")?, None, None)?;
+    fees::set(ports, &operator(), &email, Operation::PixIn, &rule).await?;
+    let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None)?;
+    let account = fees::set(ports, &operator(), &email, Operation::PixOut, &rule).await?;
+    screen.good(&format!("account {EMAIL}, {said}; it pays 0.99 % of what it receives and 0.50 for each payout"))?;
+    Ok(account)
+}
+
+fn what_next(screen: Screen, address: SocketAddr, key: &str, data_dir: &Path) -> anyhow::Result<()> {
+    screen.heading("It keeps serving. What to try next")?;
+    say(&format!(
+        r#"
+  The API with all its fields:  http://{address}/docs
+
+  export KEY={key}
+
+  # Create a charge
+  curl -s http://{address}/v1/charges -H "authorization: Bearer $KEY" -H "idempotency-key: $(date +%s%N)" \
+       -H 'content-type: application/json' -d '{{"amount": 10.50, "description": "Lunch", "external_id": "lunch-1"}}'
+
+  # Find it by your own name for it
+  curl -s http://{address}/v1/charges/ext:lunch-1 -H "authorization: Bearer $KEY"
+
+  # Pay it at the sandbox
+  curl -s -X POST http://{address}/v1/sandbox/charges/ext:lunch-1/pay -H "authorization: Bearer $KEY"
+
+  # Pay somebody out; fail@sandbox.cais, slow@sandbox.cais and lost@sandbox.cais go wrong on purpose
+  curl -s http://{address}/v1/payouts -H "authorization: Bearer $KEY" -H "idempotency-key: $(date +%s%N)" \
+       -H 'content-type: application/json' -d '{{"amount": 2, "pix_key": "bia@example.com"}}'
+
+  # The balance, the timeline, and the statement as a file
+  curl -s http://{address}/v1/balance -H "authorization: Bearer $KEY"
+  curl -s http://{address}/v1/transactions -H "authorization: Bearer $KEY"
+  curl -s http://{address}/v1/balance/entries -H "authorization: Bearer $KEY" -H 'accept: text/csv'
+
+  # Dispute it (MED), and see what is blocked
+  curl -s -X POST http://{address}/v1/sandbox/charges/ext:lunch-1/infraction -H "authorization: Bearer $KEY"
+
+  # Hear of everything as it happens, signed, at an address of yours
+  CAIS_API_KEY=$KEY cais listen --base-url http://{address} --forward-to http://127.0.0.1:3000/hooks
+
+  Ctrl-C ends it. `cais demo`, and `cais serve --sandbox` in the same data directory ({data_dir}),
+  find the account, its key and its money again."#,
+        data_dir = data_dir.display(),
+    ))?;
+    Ok(())
+}

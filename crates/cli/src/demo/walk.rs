@@ -1,0 +1,154 @@
+//! The steps of the demonstration. A charge is paid, its webhook shown, a payout sent, a part refunded, a dispute won,
+//! and the statement shown. Every step is checked.
+
+mod charge;
+mod dispute;
+mod money_out;
+mod webhooks;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use cais_domain::money::Money;
+use cais_ports::Clock;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::client::{Client, Request, Response};
+use super::receiver::Receiver;
+use super::screen::Screen;
+use money_out::{PAYOUT, REFUND};
+
+/// The price of the demonstration's sale.
+const AMOUNT: Money = Money::from_centavos(2_500);
+/// Longest wait for the sandbox: payments take a few milliseconds, payouts a fifth of a second, refunds a second.
+const DONE_WITHIN: Duration = Duration::from_secs(10);
+/// Pause between two reads.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// The state of a demonstration.
+pub struct Walk {
+    /// Talks to the service.
+    pub client: Client,
+    /// The shop's receiver of webhooks.
+    pub receiver: Receiver,
+    /// Shows it.
+    pub screen: Screen,
+    /// The service's clock.
+    pub clock: Arc<dyn Clock>,
+    /// The account's fee for a charge of [`AMOUNT`].
+    pub fee: Money,
+    /// The account's fee for a payout of [`Walk::payout`].
+    pub payout_fee: Money,
+    /// Distinguishes this run's names from those of earlier runs.
+    pub run: String,
+}
+
+impl Walk {
+    /// Returns the amount of the charge.
+    #[must_use]
+    pub const fn amount() -> Money {
+        AMOUNT
+    }
+
+    /// Returns the amount of the payout.
+    #[must_use]
+    pub const fn payout() -> Money {
+        PAYOUT
+    }
+
+    /// Runs every step.
+    ///
+    /// # Errors
+    /// The first step with an unexpected result.
+    pub async fn take(&self) -> anyhow::Result<()> {
+        let before = self.balance("What the account has before").await?;
+        let endpoint = self.register().await?;
+        let charge = self.sell().await?;
+        self.told_of_payment(&endpoint, &charge).await?;
+        let after = self.balance("What the account has after").await?;
+        let credited = after.checked_sub(before)?;
+        let expected = AMOUNT.checked_sub(self.fee)?;
+        ensure!(credited == expected, "the balance grew by {credited}, not by {expected}");
+        self.screen.good(&format!("{AMOUNT} paid, less a fee of {}, is {credited} more than before", self.fee))?;
+        self.pay_out().await?;
+        let paid_out = self.balance("What the account has now").await?;
+        let gone = after.checked_sub(paid_out)?;
+        let expected = PAYOUT.checked_add(self.payout_fee)?;
+        ensure!(gone == expected, "the balance shrank by {gone}, not by {expected}");
+        self.screen.good(&format!("{PAYOUT} paid out and a fee of {} are {gone} less", self.payout_fee))?;
+        self.refund(&charge).await?;
+        let refunded = self.balance("What the account has now").await?;
+        let gone = paid_out.checked_sub(refunded)?;
+        ensure!(gone == REFUND, "the balance shrank by {gone}, not by {REFUND}");
+        self.screen.good(&format!("{REFUND} refunded is {gone} less: the fee of the charge is not returned"))?;
+        self.dispute(&charge).await?;
+        self.unregister(&endpoint).await?;
+        self.statement(refunded).await
+    }
+
+    /// Prints the newest entries and checks that the newest entry ends at the balance.
+    async fn statement(&self, available: Money) -> anyhow::Result<()> {
+        self.screen.heading("The statement: every centavo explained, newest first")?;
+        let path = "/v1/balance/entries?bucket=available&limit=5".to_owned();
+        let request = Request { method: "GET", path, idempotency_key: None, body: None };
+        let page = self.exchange(&request, 200).await?.json()?;
+        let ends = amount(&page, "/data/0/balance_after")?;
+        ensure!(ends == available, "the statement ends at {ends}, the balance is {available}");
+        self.screen.good("its last line ends where the balance is")?;
+        Ok(())
+    }
+
+    /// Reads a resource until its state is as expected, and shows it.
+    async fn wait(&self, path: &str, is_done: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
+        let request = Request { method: "GET", path: path.to_owned(), idempotency_key: None, body: None };
+        let deadline = Instant::now() + DONE_WITHIN;
+        loop {
+            let response = self.client.send(&request).await?;
+            let seen = response.json()?;
+            if is_done(&seen) {
+                self.screen.request(&request)?;
+                self.screen.response(&response)?;
+                return Ok(seen);
+            }
+            ensure!(Instant::now() < deadline, "{path} was not as expected within {} s", DONE_WITHIN.as_secs());
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    async fn balance(&self, heading: &str) -> anyhow::Result<Money> {
+        self.screen.heading(heading)?;
+        let request = Request { method: "GET", path: "/v1/balance".to_owned(), idempotency_key: None, body: None };
+        let balance = self.exchange(&request, 200).await?.json()?;
+        amount(&balance, "/available_balance")
+    }
+
+    async fn exchange(&self, request: &Request, expected: u16) -> anyhow::Result<Response> {
+        self.screen.request(request)?;
+        let response = self.client.send(request).await?;
+        self.screen.response(&response)?;
+        ensure!(
+            response.status == expected,
+            "{} {} answered {}, not {expected}",
+            request.method,
+            request.path,
+            response.status
+        );
+        Ok(response)
+    }
+}
+
+fn text(value: &Value, pointer: &str) -> anyhow::Result<String> {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .map(ToOwned::to_owned)
+        .with_context(|| format!("the answer has no text at {pointer}"))
+}
+
+fn amount(value: &Value, pointer: &str) -> anyhow::Result<Money> {
+    let number = value.pointer(pointer).and_then(Value::as_number);
+    let number = number.with_context(|| format!("the answer has no amount at {pointer}"))?;
+    Ok(Money::parse(&number.to_string())?)
+}

@@ -1,0 +1,93 @@
+//! Webhooks: a receiver is registered, its webhooks are shown and verified, and its endpoint is deleted.
+
+use anyhow::{Context, ensure};
+use cais_ports::SigningSecret;
+use cais_webhooks::{ID_HEADER, parse_secret};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{DONE_WITHIN, LOOK_EVERY, Walk, text};
+use crate::demo::client::Request;
+use crate::demo::receiver::Webhook;
+
+/// The description that identifies the endpoints of aborted runs.
+const DESCRIPTION: &str = "The demonstration's receiver";
+/// Path of endpoints.
+const PATH: &str = "/v1/webhook-endpoints";
+
+/// An endpoint of this run.
+pub(super) struct Registered {
+    id: String,
+    secret: SigningSecret,
+}
+
+impl Walk {
+    /// Registers this run's receiver.
+    pub(super) async fn register(&self) -> anyhow::Result<Registered> {
+        self.delete_old().await?;
+        self.screen.heading("The shop wants to be told: it registers a webhook endpoint")?;
+        let url = self.receiver.url();
+        let events = r#"["charge.paid","infraction.opened","infraction.won"]"#;
+        let body = format!(r#"{{"url":"{url}","events":{events},"description":"{DESCRIPTION}"}}"#);
+        let made = self.exchange(&request("POST", PATH.to_owned(), Some(body)), 201).await?.json()?;
+        self.screen.good("its secret is shown here and never again; what is sent is signed with it")?;
+        Ok(Registered { id: text(&made, "/id")?, secret: parse_secret(&text(&made, "/secret")?)? })
+    }
+
+    /// Shows and verifies the webhook of the charge's payment, and compares it with the event.
+    pub(super) async fn told_of_payment(&self, endpoint: &Registered, charge: &str) -> anyhow::Result<()> {
+        self.screen.heading("What the shop was sent meanwhile")?;
+        let webhook = self.told("charge.paid", charge).await?;
+        self.screen.webhook(&webhook)?;
+        webhook.verify(&endpoint.secret, self.clock.now())?;
+        self.screen.good("signature verified (Standard Webhooks v1: HMAC-SHA256 over id, timestamp and body)")?;
+        let path = format!("/v1/events/{}", webhook.header(ID_HEADER));
+        let event = self.client.send(&request("GET", path.clone(), None)).await?;
+        ensure!(event.status == 200 && event.body == webhook.body, "the event differs from what was sent");
+        self.screen.good(&format!("GET {path} gives the same bytes; `sequence` has no gap, so nothing is missed"))?;
+        Ok(())
+    }
+
+    /// Waits for a webhook of that type about that resource.
+    pub(super) async fn told(&self, kind: &str, resource: &str) -> anyhow::Result<Webhook> {
+        let wanted = |event: &Value| {
+            let at = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
+            at("/type") == Some(kind) && at("/data/id") == Some(resource)
+        };
+        let deadline = Instant::now() + DONE_WITHIN;
+        loop {
+            if let Some(webhook) = self.receiver.find(wanted) {
+                return Ok(webhook);
+            }
+            ensure!(Instant::now() < deadline, "{kind} of {resource} was not sent within {} s", DONE_WITHIN.as_secs());
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Deletes this run's endpoint.
+    pub(super) async fn unregister(&self, endpoint: &Registered) -> anyhow::Result<()> {
+        self.delete(&endpoint.id).await
+    }
+
+    /// Endpoints of aborted runs would use up the account's limit.
+    async fn delete_old(&self) -> anyhow::Result<()> {
+        let page = self.client.send(&request("GET", format!("{PATH}?limit=200"), None)).await?.json()?;
+        let endpoints = page.pointer("/data").and_then(Value::as_array).context("there is no list of endpoints")?;
+        for endpoint in endpoints {
+            if text(endpoint, "/description").is_ok_and(|description| description == DESCRIPTION) {
+                self.delete(&text(endpoint, "/id")?).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, id: &str) -> anyhow::Result<()> {
+        let deleted = self.client.send(&request("DELETE", format!("{PATH}/{id}"), None)).await?;
+        ensure!(deleted.status == 204, "the endpoint was not deleted: {}", deleted.status);
+        Ok(())
+    }
+}
+
+fn request(method: &'static str, path: String, body: Option<String>) -> Request {
+    Request { method, path, idempotency_key: None, body }
+}

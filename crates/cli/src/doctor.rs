@@ -1,0 +1,190 @@
+//! `cais doctor`: checks an installation and changes nothing.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::context::CliContext;
+use crate::output::{Output, table};
+
+/// Free space below this limit is a warning, in bytes: an operator needs time before the disk is full.
+const LOW_SPACE: u64 = 1024 * 1024 * 1024;
+/// Free space below this limit is a failure, in bytes: SQLite soon rejects writes.
+const NO_SPACE: u64 = 64 * 1024 * 1024;
+/// A difference of two clocks above this is a warning. An HTTP `Date` is cut to the second and delayed by the network.
+const SMALL_SKEW: SignedDuration = SignedDuration::from_secs(5);
+/// A difference of two clocks above this is a failure: leases tolerate no greater difference between nodes.
+const LARGE_SKEW: SignedDuration = SignedDuration::from_secs(30);
+
+/// Remaining validity below which a certificate is a warning: acquirers need days to issue a new one.
+const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// The installation that is checked.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Check an installation that is started with `cais serve --sandbox`
+    #[arg(long)]
+    pub sandbox: bool,
+}
+
+/// The result of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Ok,
+    Warning,
+    Failed,
+}
+
+impl Status {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A line of the report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    status: Status,
+    check: String,
+    /// The state, and the next step unless the state is good.
+    message: String,
+}
+
+impl Finding {
+    fn new(status: Status, check: impl Into<String>, message: impl Into<String>) -> Self {
+        // A finding is printed on one line; a server's message may have several.
+        let message = message.into().split_whitespace().collect::<Vec<_>>().join(" ");
+        Self { status, check: check.into(), message }
+    }
+
+    /// Returns a good state.
+    pub fn ok(check: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(Status::Ok, check, message)
+    }
+
+    /// Returns a state that needs attention, with the next step.
+    pub fn warning(check: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(Status::Warning, check, message)
+    }
+
+    /// Returns a defect, with the next step.
+    pub fn failed(check: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(Status::Failed, check, message)
+    }
+
+    /// Judges the free space of a directory, in bytes.
+    #[must_use]
+    pub fn of_free_space(bytes: u64, directory: &str) -> Self {
+        let free = format!("{} MiB are free in {directory}", bytes / 1024 / 1024);
+        let (status, advice) = match bytes {
+            0..NO_SPACE => (Status::Failed, ": make room, before the database refuses writes"),
+            NO_SPACE..LOW_SPACE => (Status::Warning, ": make room"),
+            LOW_SPACE.. => (Status::Ok, ""),
+        };
+        Self::new(status, "disk", format!("{free}{advice}"))
+    }
+
+    /// Compares a clock with the clock of this machine.
+    #[must_use]
+    pub fn of_clock(check: String, theirs: Timestamp, ours: Timestamp) -> Self {
+        let ahead = theirs.duration_since(ours);
+        let message = format!("differs from the clock of this machine by {:.1} s", ahead.as_secs_f64());
+        let advice = "compare this machine with a time server (NTP)";
+        match ahead.abs() {
+            skew if skew > LARGE_SKEW => Self::failed(check, format!("{message}: {advice}")),
+            skew if skew > SMALL_SKEW => Self::warning(check, format!("{message}: {advice}")),
+            _ => Self::ok(check, "agrees with the clock of this machine"),
+        }
+    }
+
+    /// Judges the expiry of an acquirer's certificate.
+    #[must_use]
+    pub fn of_expiry(check: String, expires_at: Timestamp, now: Timestamp) -> Self {
+        let left = expires_at.duration_since(now);
+        let advice = "order a new one from the acquirer";
+        if left <= SignedDuration::ZERO {
+            Self::failed(check, format!("expired at {expires_at}: {advice}"))
+        } else if left < EXPIRES_SOON {
+            Self::warning(check, format!("expires at {expires_at}: {advice}"))
+        } else {
+            Self::ok(check, format!("expires at {expires_at}"))
+        }
+    }
+}
+
+/// Checks everything and prints one line per check. The exit code is 1 when a check failed.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub async fn run(context: &dyn CliContext, output: Output) -> anyhow::Result<ExitCode> {
+    print(&context.examine().await, output)
+}
+
+fn print(findings: &[Finding], output: Output) -> anyhow::Result<ExitCode> {
+    let ok = findings.iter().all(|finding| finding.status != Status::Failed);
+    let checks: Vec<Value> = findings
+        .iter()
+        .map(|Finding { status, check, message }| json!({ "check": check, "status": status.as_str(), "message": message }))
+        .collect();
+    output.print(&json!({ "ok": ok, "checks": checks }), || {
+        let row = |finding: &Finding| {
+            vec![finding.status.as_str().to_owned(), finding.check.clone(), finding.message.clone()]
+        };
+        table(&["STATUS", "CHECK", "MESSAGE"], &findings.iter().map(row).collect::<Vec<_>>())
+    })?;
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn free_space_below_its_limits_warns_and_fails() {
+        for (bytes, status) in [
+            (0, Status::Failed),
+            (NO_SPACE - 1, Status::Failed),
+            (NO_SPACE, Status::Warning),
+            (LOW_SPACE - 1, Status::Warning),
+            (LOW_SPACE, Status::Ok),
+        ] {
+            assert_eq!(Finding::of_free_space(bytes, "/data").status, status, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn clock_skew_is_checked_in_both_directions() {
+        let ours = Timestamp::from_second(1_000_000).unwrap();
+        for (ahead_s, status) in [
+            (0, Status::Ok),
+            (5, Status::Ok),
+            (-5, Status::Ok),
+            (6, Status::Warning),
+            (-30, Status::Warning),
+            (31, Status::Failed),
+            (-31, Status::Failed),
+        ] {
+            let theirs = ours + SignedDuration::from_secs(ahead_s);
+            assert_eq!(Finding::of_clock("clock".to_owned(), theirs, ours).status, status, "{ahead_s}");
+        }
+    }
+
+    #[test]
+    fn certificate_near_its_end_warns_and_after_it_fails() {
+        let now = Timestamp::from_second(1_000_000).unwrap();
+        for (left_h, status) in
+            [(-1, Status::Failed), (0, Status::Failed), (1, Status::Warning), (719, Status::Warning), (720, Status::Ok)]
+        {
+            let found = Finding::of_expiry("certificate".to_owned(), now + SignedDuration::from_hours(left_h), now);
+            assert_eq!(found.status, status, "{left_h}");
+        }
+    }
+}

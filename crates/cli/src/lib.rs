@@ -1,0 +1,326 @@
+//! The command line: its definition, the dispatch to commands, and their output.
+//!
+//! To add a command: one file with its arguments and its `run`, a variant of `Command`, and an arm in `Cli::run`. What
+//! a command needs from an adapter is a method of [`CliContext`].
+
+mod account;
+mod audit;
+mod callback;
+mod config;
+mod context;
+mod demo;
+mod doctor;
+mod failure;
+mod infraction;
+mod key;
+mod ledger;
+mod listen;
+mod migrate;
+mod operator;
+mod output;
+mod pages;
+mod reconcile;
+mod sandbox;
+mod secret;
+mod serve;
+mod signals;
+mod webhook;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use cais_use_cases::Ports;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+pub use context::{
+    Access, CliContext, Migrations, Opened, Options, Problem, Purpose, RunningSandbox, RunningService, Setting, Warning,
+};
+pub use doctor::Finding;
+use output::{Output, say};
+pub use secret::SECRET_VARIABLES;
+
+/// The heading of the options that every command has.
+const GLOBAL: &str = "Global options";
+/// Threads of the runtime that does everything but serve HTTP.
+const RUNTIME_THREADS: usize = 2;
+
+/// Cais, a Pix payment service.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cais",
+    version,
+    about = "A payment service for Pix: charges, payouts, refunds, balance and their API",
+    propagate_version = true
+)]
+pub struct Cli {
+    /// Configuration file; by default the one that `CAIS_CONFIG` names
+    #[arg(long, global = true, value_name = "FILE", help_heading = GLOBAL)]
+    config: Option<PathBuf>,
+    /// Print JSON for programs instead of text for people; a failure is one JSON object on standard error
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    json: bool,
+    /// Operator's name in the audit log; by default the user of the operating system
+    #[arg(long, global = true, value_name = "NAME", help_heading = GLOBAL, value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    operator: Option<String>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the API until a signal ends it
+    Serve {
+        /// Use the built-in sandbox and its play money, for development; the same as `sandbox = true`
+        #[arg(long)]
+        sandbox: bool,
+    },
+    /// Bring the database's schema up to date
+    Migrate {
+        /// Print the state of each migration and change nothing; exit with 1 when one is pending
+        #[arg(long)]
+        status: bool,
+    },
+    /// Open, list and change accounts
+    #[command(subcommand)]
+    Account(account::AccountCommand),
+    /// Create, list and revoke API keys
+    #[command(subcommand)]
+    Key(key::KeyCommand),
+    /// List the changes that operators made
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    /// Prove that the ledger adds up
+    #[command(subcommand)]
+    Ledger(ledger::LedgerCommand),
+    /// Compare the records with the acquirers' lists and credit missed payments; exit with 1 when a difference is left, with 2
+    /// when an acquirer could not be read
+    Reconcile(reconcile::ReconcileArgs),
+    /// List callbacks that could not be matched, and process one again
+    #[command(subcommand)]
+    Callback(callback::CallbackCommand),
+    /// List and show disputes (MED) of all accounts
+    #[command(subcommand)]
+    Infraction(infraction::InfractionCommand),
+    /// Forward an account's events to an address of this machine as they happen, signed like webhooks
+    Listen(listen::ListenArgs),
+    /// Check the signature of a webhook
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
+    /// Print the API's description in `OpenAPI`
+    Openapi,
+    /// Show the service at work with the built-in sandbox: a charge, its payment, a webhook, a payout, a refund, a dispute
+    Demo {
+        /// End after the walk instead of serving on
+        #[arg(long)]
+        once: bool,
+    },
+    /// Run the simulated acquirer alone
+    Sandbox {
+        /// Address of this machine to listen on; port 0 selects a free one
+        #[arg(long, default_value = "127.0.0.1:0")]
+        listen: SocketAddr,
+        /// File that keeps its state; by default `sandbox.journal` in the data directory
+        #[arg(long, value_name = "FILE")]
+        state_file: Option<PathBuf>,
+    },
+    /// Check, print and document the configuration
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Check the installation: configuration, disk, database, master key, acquirers, Redis; exit with 1 when a check failed
+    Doctor(doctor::DoctorArgs),
+    /// Print the completions of a shell; `source <(cais completions bash)` loads them
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one page per command
+    Man {
+        /// Directory to write the pages into; by default the first page goes to standard output
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// Runs the command line over the installation that `context` returns for the options. The exit code is 0 after success,
+/// 1 after a failure, and 2 after a mistake in the command line.
+pub fn main<C: CliContext>(context: impl FnOnce(Options) -> C) -> ExitCode {
+    let cli = match Cli::try_parse().and_then(Cli::accept) {
+        Ok(cli) => cli,
+        Err(mistake) => return failure::usage(&mistake),
+    };
+    let output = Output { json: cli.json };
+    let context = context(cli.options());
+    cli.run(&context).unwrap_or_else(|error| failure::report(&error, &context.problems(&error), output))
+}
+
+impl Cli {
+    /// Rejects options that the parser accepts and the command does not use.
+    fn accept(self) -> Result<Self, clap::Error> {
+        if self.json && matches!(self.command, Command::Demo { .. }) {
+            let message = "`cais demo` shows its walk to people and has no JSON form";
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
+        }
+        Ok(self)
+    }
+
+    fn options(&self) -> Options {
+        let sandbox = matches!(
+            self.command,
+            Command::Serve { sandbox: true } | Command::Doctor(doctor::DoctorArgs { sandbox: true })
+        );
+        Options { config: self.config.clone(), sandbox }
+    }
+
+    fn run(self, context: &dyn CliContext) -> anyhow::Result<ExitCode> {
+        let output = Output { json: self.json };
+        let operator = operator::of_process(self.operator.as_deref());
+        match self.command {
+            Command::Config(command) => config::run(context, &command, output),
+            Command::Doctor(_) => block_on(doctor::run(context, output)),
+            Command::Completions { shell } => done(pages::completions(shell)),
+            Command::Man { out } => done(pages::manual(out.as_deref())),
+            Command::Openapi => {
+                say(&cais_http_api::openapi::document()?)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Serve { .. } => block_on(serve::run(context)),
+            Command::Demo { once } => block_on(demo::run(context, once)),
+            Command::Sandbox { listen, state_file } => block_on(sandbox::run(context, listen, state_file, output)),
+            Command::Webhook(command) => webhook::run(context, command, output),
+            Command::Listen(args) => block_on(listen::run(context, args, output)),
+            Command::Migrate { status } => migrate::run(context, status, output),
+            Command::Reconcile(args) => block_on(reconcile::run(context, args, output)),
+            Command::Account(command) => {
+                let creates = matches!(command, account::AccountCommand::Create { .. });
+                let access = if creates { Access::Created } else { Access::Existing };
+                on_ports(context, access, async |ports| done(account::run(ports, &operator, command, output).await))
+            }
+            Command::Key(command) => on_ports(context, Access::Existing, async |ports| {
+                done(key::run(ports, &operator, command, output).await)
+            }),
+            Command::Callback(command) => on_ports(context, Access::Existing, async |ports| {
+                done(callback::run(ports, &operator, command, output).await)
+            }),
+            Command::Infraction(command) => on_ports(context, Access::Existing, async |ports| {
+                done(infraction::run(ports, &operator, command, output).await)
+            }),
+            Command::Audit(command) => {
+                on_ports(context, Access::Existing, async |ports| done(audit::run(ports, command, output).await))
+            }
+            Command::Ledger(ledger::LedgerCommand::Verify) => {
+                on_ports(context, Access::Existing, async |ports| ledger::verify(ports, output).await)
+            }
+        }
+    }
+}
+
+/// Returns the exit code of a command that either succeeds or fails.
+fn done(result: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+/// Opens the installation and runs `work` with its ports.
+fn on_ports(
+    context: &dyn CliContext,
+    access: Access,
+    work: impl AsyncFnOnce(&Ports) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    block_on(async { context.open(access).await?.run(work).await })
+}
+
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(RUNTIME_THREADS).enable_all().build()?.block_on(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::Cli;
+
+    #[test]
+    fn command_line_passes_debug_assertions() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn command_lines_are_accepted_or_rejected() {
+        for (line, good) in [
+            ("cais serve", true),
+            ("cais serve --sandbox", true),
+            ("cais --config x.toml serve", true),
+            ("cais account create --email a@b.co --name Shop --document 12345678909 --approve --json", true),
+            ("cais account create --email a@b.co --name Shop --document 12345678900", false),
+            ("cais account create --email nobody --name Shop --document 12345678909", false),
+            ("cais account features --account a@b.co --enable split,crypto_in --disable pix_out", true),
+            ("cais account features --account a@b.co --enable gold", false),
+            ("cais account features --account a@b.co", false),
+            ("cais account limits --account a@b.co --charge -1", false),
+            (
+                "cais account fees --account a@b.co --operation pix_in --fixed 0.50 --percent 0.99 --min 0.10 --max 5",
+                true,
+            ),
+            ("cais account fees --account a@b.co --operation pix_in --percent 101", false),
+            ("cais account limits --account a@b.co --charge 50000 --payout 50000", true),
+            ("cais account limits --account a@b.co", false),
+            ("cais account release-delay --account a@b.co --seconds 60", true),
+            (
+                "cais key create --account a@b.co --name x --scopes all --expires-in-days 30 --allow 10.0.0.0/8,::1",
+                true,
+            ),
+            ("cais key create --account a@b.co --name x --scopes gold", false),
+            ("cais key revoke ABCdef123456", true),
+            ("cais callback list --json", true),
+            ("cais callback retry ntc_01kb0000000000000000000000 --json", true),
+            ("cais callback retry chg_01kb0000000000000000000000", false),
+            ("cais audit list", true),
+            ("cais audit list --account a@b.co --by ana --action key.create --limit 200 --json", true),
+            ("cais audit list --limit 201", false),
+            ("cais --operator ana account suspend --account a@b.co", true),
+            ("cais ledger verify", true),
+            ("cais infraction list", true),
+            ("cais infraction list --account a@b.co --status open --json", true),
+            ("cais infraction list --status closed", false),
+            ("cais infraction list --needs-review", true),
+            ("cais infraction list --needs-review --status open", false),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome lost --lost-amount 7.50 --note x", true),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome won --note x --json", true),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome won", false),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome open --note x", false),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome lost --lost-amount 0 --note x", false),
+            ("cais infraction show inf_01h455vb4pex5vsknk084sn02w", true),
+            ("cais infraction show chg_01h455vb4pex5vsknk084sn02q", false),
+            ("cais listen --forward-to http://127.0.0.1:3000/hooks", true),
+            (
+                "cais listen --forward-to http://127.0.0.1:3000 --key-file k --secret-file s --base-url http://x/v1 --events charge.paid,refund.failed",
+                true,
+            ),
+            ("cais listen --forward-to http://127.0.0.1:3000 --events charge.made", false),
+            ("cais listen", false),
+            ("cais listen --forward-to localhost:3000", true),
+            ("cais listen --forward-to 3000", true),
+            ("cais listen --forward-to ftp://localhost:3000", false),
+            ("cais doctor --sandbox --json", true),
+            ("cais completions zsh", true),
+            ("cais completions tcl", false),
+            ("cais man --out pages", true),
+            ("cais webhook verify --secret-file - --id evt_1 --timestamp 1 --signature v1,x body.json", true),
+            ("cais webhook verify --id evt_1 --timestamp -1 --signature v1,x --any-age", true),
+            ("cais webhook verify --secret whsec_x --id evt_1 --timestamp 1 --signature v1,x", false),
+            ("cais listen --forward-to http://127.0.0.1:3000 --key k", false),
+            ("cais webhook verify --id evt_1 --timestamp 1", false),
+            ("cais reconcile --from 2026-01-01 --to 2026-01-31 --no-repair --json", true),
+            ("cais reconcile --from 2026-01-01T00:00:00Z", true),
+            ("cais reconcile --to 2026-01-31", false),
+            ("cais reconcile --from yesterday", false),
+            ("cais migrate --status", true),
+            ("cais sandbox --listen 127.0.0.1:0 --json", true),
+            ("cais", false),
+        ] {
+            assert_eq!(Cli::try_parse_from(line.split(' ')).is_ok(), good, "{line}");
+        }
+    }
+}

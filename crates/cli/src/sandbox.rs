@@ -1,0 +1,34 @@
+//! `cais sandbox`: the simulated acquirer alone, as another company's system.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value};
+
+use crate::context::{CliContext, RunningSandbox};
+use crate::output::{Output, fields};
+use crate::signals::Signals;
+
+/// Runs the sandbox until a signal ends it.
+///
+/// # Errors
+/// The sandbox cannot start.
+pub async fn run(
+    context: &dyn CliContext,
+    listen: SocketAddr,
+    state_file: Option<PathBuf>,
+    output: Output,
+) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::listen()?;
+    let RunningSandbox { base_url, client_id, client_secret, pix_key, stop } =
+        context.start_sandbox(listen, state_file).await?;
+    let rows =
+        [("base_url", base_url), ("client_id", client_id), ("client_secret", client_secret), ("pix_key", pix_key)];
+    let value: Map<String, Value> = rows.iter().map(|(name, text)| ((*name).to_owned(), text.clone().into())).collect();
+    output.print(&Value::Object(value), || format!("The sandbox is running.\n\n{}", fields(&rows)))?;
+    signals.received().await;
+    signals.force_exit_on_next();
+    stop.await;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,150 @@
+//! The sources of values: a TOML file, overlaid by environment variables, overlaid by a command's own settings.
+
+use std::path::{Path, PathBuf};
+
+use figment::providers::{Format, Toml};
+use figment::value::{Dict, Map, Tag, Value};
+use figment::{Figment, Metadata, Profile, Provider};
+
+use super::keys;
+use super::problem::Problem;
+
+/// The prefix of the service's environment variables.
+pub const PREFIX: &str = "CAIS_";
+/// The separator between levels in their names.
+pub const SEPARATOR: &str = "__";
+/// The variable with the path of the configuration file. No key of the configuration.
+const CONFIG_VARIABLE: &str = "CAIS_CONFIG";
+/// The name of the provider of environment variables.
+const ENVIRONMENT: &str = "environment";
+/// The name of the provider of a command's own settings.
+const COMMAND: &str = "command line";
+
+/// The sources of a configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// The file from the command line.
+    pub file: Option<PathBuf>,
+    /// The environment.
+    pub variables: Vec<(String, String)>,
+    /// Keys and values that override all other sources.
+    pub overrides: Vec<(String, String)>,
+}
+
+impl Sources {
+    /// Returns the file of the command line and this process's environment.
+    #[must_use]
+    pub fn of_process(file: Option<PathBuf>) -> Self {
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
+            .filter(|(name, _)| name.starts_with(PREFIX))
+            .collect();
+        Self { file, variables, overrides: Vec::new() }
+    }
+
+    /// Returns the sources without variables that are not keys of the configuration.
+    #[must_use]
+    pub fn without(mut self, names: &[&str]) -> Self {
+        self.variables.retain(|(name, _)| !names.contains(&name.as_str()));
+        self
+    }
+
+    /// Returns the sources with one key set by the command itself.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<String>) -> Self {
+        self.overrides.push((key.to_owned(), value.into()));
+        self
+    }
+
+    /// Returns the configuration file: that of `--config`, else that of `CAIS_CONFIG`.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        let named = self.variables.iter().find(|(name, value)| name == CONFIG_VARIABLE && !value.is_empty());
+        self.file.as_deref().or_else(|| named.map(|(_, path)| Path::new(path)))
+    }
+
+    /// Returns all values, merged.
+    ///
+    /// # Errors
+    /// The [`Problem`] of a file that cannot be read or is not TOML. No other key can be checked then.
+    pub(crate) fn merge(&self) -> Result<Figment, Problem> {
+        let mut figment = Figment::new();
+        if let Some(path) = self.file() {
+            let problem = |what: String| Problem { key: "--config".into(), what, origin: path.display().to_string() };
+            // Read here, because the provider of files treats a missing file as an empty one.
+            std::fs::read_to_string(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
+            let toml = Toml::file_exact(path);
+            toml.data().map_err(|error| problem(format!("is not valid TOML: {}", error.kind)))?;
+            figment = figment.merge(toml);
+        }
+        let named = |(name, value): &(String, String)| {
+            let path = name.strip_prefix(PREFIX)?.to_ascii_lowercase().replace(SEPARATOR, ".");
+            (name != CONFIG_VARIABLE && !is_injected(name, value)).then(|| (path, value.clone()))
+        };
+        let environment = Texts { name: ENVIRONMENT, pairs: self.variables.iter().filter_map(named).collect() };
+        let command = Texts { name: COMMAND, pairs: self.overrides.clone() };
+        Ok(figment.merge(environment).merge(command))
+    }
+}
+
+/// Returns `true` for a variable that Kubernetes sets for a Service named `cais`. Examples are `CAIS_SERVICE_HOST`,
+/// `CAIS_PORT_8080_TCP`, and `CAIS_PORT` with a URL in place of a number.
+fn is_injected(name: &str, value: &str) -> bool {
+    let of_service = name.starts_with("CAIS_SERVICE_") || name.starts_with("CAIS_PORT_");
+    of_service || (name == "CAIS_PORT" && value.contains("://"))
+}
+
+/// Values that arrive as text. They stay text: a secret of digits is not a number.
+struct Texts {
+    name: &'static str,
+    pairs: Vec<(String, String)>,
+}
+
+impl Provider for Texts {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.name)
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        let mut root = Dict::new();
+        for (path, value) in &self.pairs {
+            insert(&mut root, path, value);
+        }
+        Ok(Profile::Default.collect(root))
+    }
+}
+
+fn insert(dict: &mut Dict, path: &str, value: &str) {
+    match path.split_once('.') {
+        None => {
+            dict.insert(path.to_owned(), Value::String(Tag::Default, value.to_owned()));
+        }
+        Some((first, rest)) => {
+            let entry = dict.entry(first.to_owned()).or_insert_with(|| Value::Dict(Tag::Default, Dict::new()));
+            if !matches!(entry, Value::Dict(..)) {
+                *entry = Value::Dict(Tag::Default, Dict::new());
+            }
+            if let Value::Dict(_, inner) = entry {
+                insert(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// Returns the origin of a value, for people.
+pub(crate) fn origin(figment: &Figment, path: &str, tag: Tag) -> String {
+    match figment.get_metadata(tag) {
+        Some(metadata) if metadata.name == ENVIRONMENT => keys::variable(path),
+        Some(metadata) => metadata
+            .source
+            .as_ref()
+            .and_then(|source| source.file_path())
+            .map_or_else(|| metadata.name.to_string(), |path| path.display().to_string()),
+        None => "default".to_owned(),
+    }
+}
+
+/// Returns `true` if the value is text only because its source has no other type.
+pub(crate) fn is_text_source(figment: &Figment, tag: Tag) -> bool {
+    figment.get_metadata(tag).is_some_and(|metadata| metadata.name == ENVIRONMENT || metadata.name == COMMAND)
+}

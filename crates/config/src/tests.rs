@@ -1,0 +1,249 @@
+//! Precedence, masks, and all mistakes at once.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use super::*;
+
+fn sources(toml: &str, variables: &[(&str, &str)]) -> (tempfile::TempDir, Sources) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cais.toml");
+    std::fs::write(&file, toml).unwrap();
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    (folder, Sources { file: Some(file), variables, overrides: Vec::new() })
+}
+
+fn load(toml: &str, variables: &[(&str, &str)]) -> Result<Config, Problems> {
+    let (_folder, sources) = sources(toml, variables);
+    Config::load(&sources)
+}
+
+fn shown(config: &Config, key: &str) -> (String, String) {
+    let entry = config.effective.iter().find(|entry| entry.key == key).unwrap();
+    (entry.value.clone(), entry.origin.clone())
+}
+
+#[test]
+fn empty_configuration_is_valid() {
+    let config = Config::load(&Sources::default()).unwrap();
+    assert_eq!(config.listen, DEFAULT_LISTEN);
+    assert_eq!(config.data_dir, Path::new("./data"));
+    assert!(config.database_url.is_sqlite());
+    assert!(config.acquirers.is_empty());
+    assert_eq!(shown(&config, "database_url").0, "sqlite:./data/cais.db");
+}
+
+#[test]
+fn command_overrides_environment_which_overrides_file() {
+    let toml = "workers = 3\ncommit_batch = 8\nlisten = '127.0.0.1:1'";
+    let (_folder, sources) = sources(toml, &[("CAIS_WORKERS", "5"), ("CAIS_LISTEN", "127.0.0.1:2"), ("OTHER", "x")]);
+    let config = Config::load(&sources.with("listen", "127.0.0.1:3")).unwrap();
+    assert_eq!((config.workers, config.store.max_batch, config.listen.port()), (5, 8, 3));
+    assert_eq!(shown(&config, "workers"), ("5".into(), "CAIS_WORKERS".into()));
+    assert!(shown(&config, "commit_batch").1.ends_with("cais.toml"));
+    assert_eq!(shown(&config, "listen").1, "command line");
+}
+
+#[test]
+fn wrong_values_are_all_reported_with_their_origins() {
+    let toml = "
+        listen = 'here'
+        workers = '2'
+        colour = 'blue'
+        log_format = 'xml'
+        database_url = 'mysql://x'
+        public_url = 'pay.example'
+        client_secret_file = 'x'
+        [acquirers.Main]
+        kind = 'woovi'
+        base_url = 'http://bank.example'
+        certificate_file = '/nowhere/cert.pem'
+        [acquirers.sandbox]
+        kind = 'bacen'
+    ";
+    let problems = load(
+        toml,
+        &[("CAIS_RATE_LIMIT_PER_MINUTE", "0"), ("CAIS_MIGRATE_ON_START", "yes"), ("CAIS_MASTER_KEY", "short")],
+    )
+    .unwrap_err();
+    let keys: Vec<&str> = problems.0.iter().map(|problem| problem.key.as_str()).collect();
+    assert_eq!(
+        keys,
+        [
+            "acquirers.Main",
+            "acquirers.Main.base_url",
+            "acquirers.Main.certificate_file",
+            "acquirers.Main.client_id",
+            "acquirers.Main.client_secret",
+            "acquirers.Main.kind",
+            "acquirers.Main.pix_key",
+            "acquirers.sandbox",
+            "acquirers.sandbox.base_url",
+            "acquirers.sandbox.client_id",
+            "acquirers.sandbox.client_secret",
+            "acquirers.sandbox.pix_key",
+            "client_secret_file",
+            "colour",
+            "database_url",
+            "listen",
+            "log_format",
+            "master_key",
+            "migrate_on_start",
+            "public_url",
+            "rate_limit_per_minute",
+            "workers",
+        ]
+    );
+    let text = problems.to_string();
+    assert!(text.contains("not supported in this version"), "{text}");
+    assert!(text.contains("(CAIS_RATE_LIMIT_PER_MINUTE)"), "{text}");
+    assert!(text.contains("cais.toml)"), "{text}");
+    assert!(text.contains("acquirers.sandbox.pix_key: is missing (not set)"), "{text}");
+}
+
+#[test]
+fn secrets_are_masked_and_may_be_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secret");
+    std::fs::write(&file, "from-the-file\n").unwrap();
+    let toml = format!(
+        "database_url = 'postgres://cais:hush@db/cais?password=hush'
+        master_key = '{key}'
+        [acquirers.main]
+        kind = 'bacen'
+        base_url = 'https://bank.example/'
+        client_id = 'id'
+        client_secret_file = '{file}'
+        pix_key = '71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e'",
+        key = "abcd0123".repeat(8),
+        file = file.display(),
+    );
+    let config = load(&toml, &[]).unwrap();
+    let acquirer = config.acquirers.first().unwrap();
+    assert_eq!(acquirer.client_secret.expose(), "from-the-file");
+    assert_eq!(acquirer.base_url, "https://bank.example");
+    let everything = format!("{config:?}");
+    for secret in ["hush", "from-the-file", &"abcd0123".repeat(8)] {
+        assert!(!everything.contains(secret), "{secret} in {everything}");
+    }
+    let shown_url = shown(&config, "database_url").0;
+    assert!(shown_url.starts_with("postgres://cais:") && shown_url.contains("@db/cais"), "{shown_url}");
+    assert_eq!(shown(&config, "master_key").0, "***");
+}
+
+#[test]
+fn secret_of_digits_stays_text() {
+    let toml = "[acquirers.main]\nkind = 'bacen'\nbase_url = 'https://bank.example'\nclient_id = 'id'\npix_key = '71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e'";
+    let config = load(toml, &[("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET", "00120")]).unwrap();
+    assert_eq!(config.acquirers.first().unwrap().client_secret.expose(), "00120");
+}
+
+#[test]
+fn secret_set_twice_or_missing_for_postgresql_is_rejected() {
+    let problems =
+        load("database_url = 'postgres://db/cais'\nmaster_key_file = '/nowhere'", &[("CAIS_MASTER_KEY", "x")])
+            .unwrap_err();
+    assert!(problems.to_string().contains("not both"), "{problems}");
+    let problems = load("database_url = 'postgres://db/cais'", &[]).unwrap_err();
+    assert_eq!(problems.0.first().unwrap().key, "master_key");
+}
+
+#[test]
+fn variables_of_commands_are_not_configuration_keys() {
+    let variables = [("CAIS_API_KEY", "key_x"), ("CAIS_WEBHOOK_SECRET", "whsec_x"), ("CAIS_CONFIG", "")];
+    let (_folder, sources) = sources("", &variables);
+    assert!(Config::load(&sources).is_err());
+    assert!(Config::load(&sources.without(&["CAIS_API_KEY", "CAIS_WEBHOOK_SECRET"])).is_ok());
+    assert!(load("api_key = 'key_x'", &[]).is_err());
+}
+
+#[test]
+fn variables_injected_by_kubernetes_are_ignored() {
+    let injected = [
+        ("CAIS_SERVICE_HOST", "10.96.0.7"),
+        ("CAIS_SERVICE_PORT", "8080"),
+        ("CAIS_SERVICE_PORT_HTTP", "8080"),
+        ("CAIS_PORT", "tcp://10.96.0.7:8080"),
+        ("CAIS_PORT_8080_TCP", "tcp://10.96.0.7:8080"),
+        ("CAIS_PORT_8080_TCP_ADDR", "10.96.0.7"),
+    ];
+    assert!(load("", &injected).is_ok());
+    let slip = load("", &[("CAIS_PORT", "8080")]).unwrap_err();
+    assert_eq!(slip.0.first().unwrap().key, "port");
+}
+
+#[test]
+fn master_key_of_equal_bytes_is_rejected() {
+    for key in ["00", "5a"] {
+        let problems = load("", &[("CAIS_MASTER_KEY", &key.repeat(32))]).unwrap_err();
+        assert!(problems.to_string().contains("must be random"), "{problems}");
+    }
+}
+
+#[test]
+fn drain_delay_defaults_to_zero_on_a_single_node() {
+    let postgres = "database_url = 'postgres://localhost/cais'\nmaster_key = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f'";
+    assert_eq!(load(postgres, &[]).unwrap().drain_delay_s, 5);
+    assert_eq!(load(postgres, &[("CAIS_SANDBOX", "true")]).unwrap().drain_delay_s, 0);
+    assert_eq!(load("", &[]).unwrap().drain_delay_s, 0);
+    assert_eq!(load(postgres, &[("CAIS_DRAIN_DELAY_S", "0")]).unwrap().drain_delay_s, 0);
+}
+
+#[test]
+fn admin_address_moves_only_in_development() {
+    let may_move = |variables: &[(&str, &str)]| load("", variables).unwrap().admin_may_move();
+    assert!(!may_move(&[]));
+    assert!(may_move(&[("CAIS_SANDBOX", "true")]) && may_move(&[("CAIS_LISTEN", "127.0.0.1:0")]));
+    assert!(!may_move(&[("CAIS_SANDBOX", "true"), ("CAIS_ADMIN_LISTEN", "127.0.0.1:9180")]));
+}
+
+#[test]
+fn development_receivers_are_read() {
+    let variables =
+        [("CAIS_WEBHOOKS__ALLOW_INSECURE", "true"), ("CAIS_WEBHOOKS__ALLOW_ADDRESSES", "127.0.0.0/8, ::1/128")];
+    let webhooks = load("", &variables).unwrap().webhooks;
+    assert!(webhooks.allow_insecure);
+    assert_eq!(webhooks.allow_addresses, ["127.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()]);
+    assert_eq!(load("", &[]).unwrap().webhooks, WebhookSettings::default());
+    assert!(load("[webhooks]\nallow_addresses = ['here']", &[]).is_err());
+}
+
+#[test]
+fn missing_or_malformed_file_is_reported() {
+    let problems = load("listen = ", &[]).unwrap_err();
+    assert!(problems.to_string().contains("not valid TOML"), "{problems}");
+    let missing = Sources { file: Some("/nowhere/cais.toml".into()), ..Sources::default() };
+    assert!(Config::load(&missing).unwrap_err().to_string().contains("/nowhere/cais.toml"));
+}
+
+#[test]
+fn configuration_page_matches_the_key_table() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/CONFIGURATION.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&page, docs::markdown()).unwrap();
+    }
+    let written = std::fs::read_to_string(&page).unwrap_or_default();
+    assert!(written == docs::markdown(), "run `cais config docs > docs/CONFIGURATION.md`");
+}
+
+#[test]
+fn key_table_has_exactly_the_keys_that_are_read() {
+    let toml = "[acquirers.NAME]\nkind = 'bacen'";
+    let (_folder, sources) = sources(toml, &[]);
+    let mut reader = Reader::new(sources.merge().unwrap());
+    acquirers::read(&mut reader);
+    let config = Config::load(&Sources::default()).unwrap();
+    for key in keys::KEYS.iter().filter(|key| !key.name.contains(keys::NAME)) {
+        assert!(config.effective.iter().any(|entry| entry.key == key.name), "{} is never read", key.name);
+    }
+    for entry in &config.effective {
+        assert!(keys::find(&entry.key).is_some(), "{} is not in the table", entry.key);
+    }
+}
+
+#[test]
+fn malformed_redis_url_is_reported_without_its_secret() {
+    let Problems(problems) = load("redis_url = 'http://secret@127.0.0.1'", &[]).unwrap_err();
+    assert_eq!(problems.iter().map(|problem| problem.key.as_str()).collect::<Vec<_>>(), ["redis_url"]);
+    assert!(!problems.iter().any(|problem| problem.to_string().contains("secret")), "{problems:?}");
+    assert!(load("redis_url = 'redis://:secret@127.0.0.1:6379'", &[]).unwrap().redis_url.is_some());
+}
