@@ -1,42 +1,26 @@
-//! Deliberate faults: an institution that is down, slow, failing, or loses its answers.
+//! Deliberate faults: an institution, a crypto processor or a rate source that is down, slow, failing, or loses its
+//! answers.
+
+mod door;
+mod inject;
 
 use std::{
-    net::{Shutdown, TcpListener, TcpStream},
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
-use actix_web::{
-    HttpRequest, HttpResponse, ResponseError,
-    body::{BoxBody, MessageBody},
-    dev::{ServerHandle, ServiceRequest, ServiceResponse},
-    http::Method,
-    middleware::Next,
-    web,
-};
 use serde::{Deserialize, Serialize};
-use socket2::SockRef;
 
-use crate::{
-    gn::{self, refusal::Refusal},
-    pix::problem::{Kind, Problem},
-    psp::Psp,
-};
+use crate::{crypto, ptax};
+
+pub use door::Door;
+pub use inject::{Connection, cut, inject};
 
 /// The default wait of `slow` and `late_reply`.
 pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
 
 /// The longest wait. Every client has timed out after a minute.
 pub const MAX_LATENCY: Duration = Duration::from_mins(1);
-
-/// The number of connections that may wait to be accepted, as for other listeners.
-const BACKLOG: i32 = 1024;
-
-/// The paths without faults, so that the tester can end a fault.
-const CONTROL: &str = "/sandbox/";
-
-/// The path of tokens. The faults of writes exempt token requests: a lost token would prevent the request under test.
-const TOKEN: &str = "/oauth/token";
 
 /// The fault of requests outside the control interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +29,9 @@ pub enum FaultMode {
     /// No fault.
     #[default]
     Ok,
-    /// New connections are refused if [`crate::SandboxConfig::refuses_when_down`] is set. Requests over existing
-    /// connections are answered 429 at once, and the connection is closed. No work is done.
+    /// New connections are refused if [`crate::SandboxConfig::refuses_when_down`] is set and the fault is the
+    /// institution's. Requests over existing connections are answered 429 at once, and the connection is closed. No
+    /// work is done.
     Down,
     /// The work and the answer wait.
     Slow,
@@ -58,6 +43,16 @@ pub enum FaultMode {
     LateReply,
     /// Requests are served normally, but every accepted callback is sent again.
     DoubleCallback,
+    /// The work is done, and the answer is 500 all the same.
+    ErrorAfter,
+    /// No answer within [`MAX_LATENCY`]; no work is done.
+    Hang,
+    /// 200 with an HTML page instead of JSON; no work is done.
+    Html,
+    /// The work is done, and the answer ends in the middle.
+    Truncated,
+    /// 429 with `Retry-After`; no work is done.
+    RateLimited,
 }
 
 /// A fault mode with its parameter.
@@ -81,28 +76,81 @@ impl From<FaultMode> for Fault {
     }
 }
 
-/// The present fault, which does not survive a restart.
+/// The system whose requests have a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultTarget {
+    /// The institution with Pix.
+    Institution,
+    /// The crypto processor.
+    Crypto,
+    /// The PTAX service.
+    Ptax,
+}
+
+impl FaultTarget {
+    /// Returns the system that serves a path.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        if path.starts_with(crypto::http::PATH) {
+            Self::Crypto
+        } else if path.starts_with(ptax::PATH) {
+            Self::Ptax
+        } else {
+            Self::Institution
+        }
+    }
+}
+
+/// A fault of the requests whose path contains a text.
+#[derive(Clone, Debug, Default)]
+struct Scoped {
+    fault: Fault,
+    path: Option<Box<str>>,
+}
+
+/// The present faults, which do not survive a restart.
 #[derive(Debug, Default)]
 pub struct Faults {
-    fault: RwLock<Fault>,
+    institution: RwLock<Scoped>,
+    crypto: RwLock<Scoped>,
+    ptax: RwLock<Scoped>,
     /// Set only if connections are refused, while the server runs.
     door: Mutex<Option<Door>>,
 }
 
 impl Faults {
-    /// Returns the present fault.
-    #[must_use]
-    pub fn current(&self) -> Fault {
-        *self.fault.read().unwrap_or_else(PoisonError::into_inner)
+    fn slot(&self, target: FaultTarget) -> &RwLock<Scoped> {
+        match target {
+            FaultTarget::Institution => &self.institution,
+            FaultTarget::Crypto => &self.crypto,
+            FaultTarget::Ptax => &self.ptax,
+        }
     }
 
-    /// Sets another fault. Requests already admitted are not affected.
-    pub fn set(&self, fault: Fault) {
-        let mut current = self.fault.write().unwrap_or_else(PoisonError::into_inner);
-        let was_open = current.mode != FaultMode::Down;
-        let is_open = fault.mode != FaultMode::Down;
-        *current = fault;
-        if was_open != is_open
+    /// Returns the present fault of the institution.
+    #[must_use]
+    pub fn current(&self) -> Fault {
+        self.institution.read().unwrap_or_else(PoisonError::into_inner).fault
+    }
+
+    /// Returns the fault of a request.
+    #[must_use]
+    pub fn find(&self, path: &str) -> Fault {
+        let scoped = self.slot(FaultTarget::of(path)).read().unwrap_or_else(PoisonError::into_inner);
+        let applies = scoped.path.as_deref().is_none_or(|part| path.contains(part));
+        if applies { scoped.fault } else { Fault::default() }
+    }
+
+    /// Sets another fault, for all requests of a system or for those whose path contains `part`. Requests already
+    /// admitted are not affected.
+    pub fn set(&self, target: FaultTarget, fault: Fault, part: Option<&str>) {
+        let closes = |fault: &Scoped| fault.fault.mode == FaultMode::Down && fault.path.is_none();
+        let scoped = Scoped { fault, path: part.map(Into::into) };
+        let mut current = self.slot(target).write().unwrap_or_else(PoisonError::into_inner);
+        let (was_open, is_open) = (!closes(&current), !closes(&scoped));
+        *current = scoped;
+        if target == FaultTarget::Institution
+            && was_open != is_open
             && let Some(door) = &*self.door.lock().unwrap_or_else(PoisonError::into_inner)
         {
             door.set(is_open);
@@ -117,99 +165,5 @@ impl Faults {
     /// Closes the handle on the listener of an ended server. Otherwise the port would still accept connections.
     pub fn forget_door(&self) {
         *self.door.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-}
-
-/// The listener of the server. A closed listener refuses connections and keeps its port.
-#[derive(Debug)]
-pub struct Door {
-    listener: TcpListener,
-    server: ServerHandle,
-}
-
-impl Door {
-    /// Creates a door; `listener` is another handle on the listener of `server`.
-    pub const fn new(listener: TcpListener, server: ServerHandle) -> Self {
-        Self { listener, server }
-    }
-
-    /// Opens or closes the listener. After the call, the next connection is accepted or refused.
-    fn set(&self, is_open: bool) {
-        let socket = SockRef::from(&self.listener);
-        // The server pauses and resumes asynchronously; correctness does not depend on when.
-        let done = if is_open {
-            socket.listen(BACKLOG)
-        } else {
-            drop(self.server.pause());
-            socket.shutdown(Shutdown::Read)
-        };
-        if is_open || done.is_err() {
-            drop(self.server.resume());
-        }
-        if let Err(error) = done {
-            // Linux supports this. On other systems requests are answered 429, which also proves that no work was done.
-            tracing::warn!(%error, is_open, "the sandbox's listener cannot be opened or closed; requests are answered 429 instead");
-        }
-    }
-}
-
-/// A second handle on a connection's socket, for cutting it under the HTTP server.
-pub struct Connection(pub TcpStream);
-
-/// Middleware that applies the present fault.
-///
-/// # Errors
-/// The errors of the service behind it.
-pub async fn inject(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let fault = request.app_data::<web::Data<Arc<Psp>>>().map_or_else(Fault::default, |psp| psp.faults.current());
-    let mode = if request.path().starts_with(CONTROL) { FaultMode::Ok } else { fault.mode };
-    // Lost and late replies apply only to writes. Reads are answered, so that a client can find the outcome.
-    let only_asks = request.method() == Method::GET || request.path() == TOKEN;
-    match mode {
-        FaultMode::Ok | FaultMode::DoubleCallback => {}
-        FaultMode::Slow => tokio::time::sleep(fault.latency).await,
-        // The connection is older than the fault, or the control interface shares the port. Like a refused connection,
-        // 429 proves that no work was done.
-        FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().force_close().finish())),
-        FaultMode::Error => {
-            let response = error(request.path());
-            return Ok(request.into_response(response));
-        }
-        FaultMode::DropReply | FaultMode::LateReply if only_asks => {}
-        FaultMode::DropReply => {
-            let response = next.call(request).await?.map_into_boxed_body();
-            cut(response.request());
-            return Ok(response);
-        }
-        FaultMode::LateReply => {
-            let response = next.call(request).await?.map_into_boxed_body();
-            tokio::time::sleep(fault.latency).await;
-            return Ok(response);
-        }
-    }
-    Ok(next.call(request).await?.map_into_boxed_body())
-}
-
-fn error(path: &str) -> HttpResponse {
-    const DELIBERATE: &str = "the sandbox fails on request";
-    if path.contains(gn::infractions::PATH_PART) {
-        return Problem::new(Kind::InfractionInternalError, DELIBERATE).error_response();
-    }
-    if path.contains(gn::PATH_PART) {
-        return Refusal::application_error(DELIBERATE).error_response();
-    }
-    Problem::new(Kind::InternalError, DELIBERATE).error_response()
-}
-
-/// Closes the connection of a request, so that its answer is lost.
-pub fn cut(request: &HttpRequest) {
-    if let Some(Connection(socket)) = request.conn_data::<Connection>()
-        // The call fails only if the client closed first, with the same effect.
-        && let Err(error) = socket.shutdown(Shutdown::Both)
-    {
-        tracing::debug!(%error, "the connection was already closed");
     }
 }

@@ -6,6 +6,9 @@
 //! [`Sandbox::credentials`] as for any institution. A tester uses [`Sandbox::control`], or the same operations under
 //! `/sandbox/` over HTTP.
 //!
+//! Beside the institution, the same server simulates a crypto processor (`crypto`, the `NOWPayments` API under `/v1/`) and
+//! the Central Bank's PTAX service (`ptax`).
+//!
 //! Modules: `pix` is the Central Bank's API for clients and `gn` Efí's extensions, one file per resource. `state` is
 //! the stored state, and `journal` its file. `payments`, `refunds`, `infractions`, `sends`, `recipients` and
 //! `settlement` act for payers, recipients and the settlement system. `control` and `faults` serve the tester. Another
@@ -18,6 +21,7 @@ mod clock;
 mod config;
 mod control;
 pub mod credentials_file;
+mod crypto;
 mod dice;
 mod faults;
 mod gn;
@@ -26,6 +30,7 @@ mod journal;
 mod payments;
 mod pix;
 mod psp;
+mod ptax;
 mod recipients;
 mod refunds;
 mod requests;
@@ -42,7 +47,18 @@ pub use control::{
     infractions::InfractionItem,
     ledger::{CallbackCounts, GivenBackItem, Ledger, Movements, ReceivedItem, ReturnedItem, SentItem},
 };
-pub use faults::{DEFAULT_LATENCY, Fault, FaultMode, MAX_LATENCY};
+pub use crypto::{
+    Amount,
+    control::{CoinValues, CryptoDeposit},
+    credentials::CryptoCredentials,
+    ledger::{CryptoDepositItem, CryptoLedger, CryptoWithdrawalItem, IpnCounts},
+    settings::{IpnSignature, LateDeposits, PayoutShape, Settings as CryptoSettings},
+    state::{
+        payment::PaymentStatus as CryptoPaymentStatus,
+        payout::{WithdrawalFate, WithdrawalStatus},
+    },
+};
+pub use faults::{DEFAULT_LATENCY, Fault, FaultMode, FaultTarget, MAX_LATENCY};
 pub use infractions::{InfractionClaim, InfractionOutcome};
 pub use journal::JournalError;
 pub use payments::PaidPix;

@@ -11,10 +11,12 @@ use tokio::sync::Notify;
 
 use crate::{
     clock::Clock,
+    crypto::{Amount, Crypto, coins::COINS, state::CryptoChange},
     dice::NoEntropy,
     faults::Faults,
     journal::{Identity, Journal},
     pix::oauth::Tokens,
+    ptax::Ptax,
     requests::Requests,
     state::{Books, Inconsistent, change::Change},
 };
@@ -69,8 +71,12 @@ pub struct Psp {
     pub clock: Clock,
     /// The issued access tokens.
     pub tokens: Tokens,
-    /// The present fault.
+    /// The present faults.
     pub faults: Faults,
+    /// The crypto processor.
+    pub crypto: Crypto,
+    /// The PTAX service.
+    pub ptax: Ptax,
     /// The counts of requests.
     pub requests: Requests,
     /// The default time that a send stays `EM_PROCESSAMENTO`.
@@ -93,12 +99,14 @@ impl Psp {
         (journal, books): (Journal, Books),
     ) -> Self {
         Self {
+            crypto: Crypto::of(&identity),
             identity,
             host,
             merchant,
             clock: Clock::default(),
             tokens: Tokens::default(),
             faults: Faults::default(),
+            ptax: Ptax::default(),
             requests: Requests::default(),
             payout_settles_after,
             settlement_wakeup: Notify::new(),
@@ -129,6 +137,19 @@ impl Psp {
         }
         let balance = funds.balance().checked_add(opening).unwrap_or(opening);
         store.commit(Change::BalanceSet { balance })
+    }
+
+    /// Sets the crypto account's opening balances once.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn open_crypto_account(&self) -> Result<(), StoreError> {
+        let mut store = self.write();
+        if !store.books().crypto().balances().is_empty() {
+            return Ok(());
+        }
+        let balances = COINS.iter().map(|coin| (coin.code.into(), Amount::constant(coin.balance))).collect();
+        store.commit(Change::Crypto(Box::new(CryptoChange { balances, ..CryptoChange::default() })))
     }
 
     /// Returns the webhook URL for changes of the account, if any.

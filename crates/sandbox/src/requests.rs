@@ -55,6 +55,36 @@ pub enum Operation {
     WebhookList,
     /// `GET` of a charge's location.
     Payload,
+    /// `POST /v1/auth` of the crypto processor.
+    CryptoLogin,
+    /// `GET /v1/currencies`, `/v1/full-currencies` and `/v1/merchant/coins`.
+    CryptoRates,
+    /// Minimums and fees of deposits and withdrawals.
+    CryptoMinimum,
+    /// `GET /v1/estimate`.
+    CryptoEstimate,
+    /// `GET /v1/balance`.
+    CryptoBalance,
+    /// `POST /v1/payment`.
+    CryptoPaymentCreate,
+    /// `GET /v1/payment/{id}`, and the renewal of its estimate.
+    CryptoPaymentRead,
+    /// `GET /v1/payment/`.
+    CryptoPaymentList,
+    /// `POST /v1/payout/validate-address`.
+    CryptoAddressCheck,
+    /// `POST /v1/payout`.
+    CryptoPayoutCreate,
+    /// `POST /v1/payout/{id}/verify`.
+    CryptoPayoutVerify,
+    /// `GET /v1/payout/{id}`.
+    CryptoPayoutRead,
+    /// `GET /v1/payout`.
+    CryptoPayoutList,
+    /// `POST /v1/payout/{id}/cancel`.
+    CryptoPayoutCancel,
+    /// A rate of the PTAX service.
+    PtaxRate,
 }
 
 /// The counts since the process started.

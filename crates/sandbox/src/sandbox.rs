@@ -13,9 +13,11 @@ use crate::{
     callbacks,
     config::{Credentials, SandboxConfig},
     control::Control,
+    crypto::credentials::CryptoCredentials,
     dice::NoEntropy,
     journal::{self, Identity, Journal, JournalError},
     psp::{Psp, StoreError},
+    ptax,
     server::{self, Running, Setup},
     state::Books,
 };
@@ -88,6 +90,7 @@ impl Sandbox {
         let settles_after = SignedDuration::try_from(config.payout_settles_after).unwrap_or(SignedDuration::MAX);
         let psp = Arc::new(Psp::new(identity, host, merchant, settles_after, (journal, books)));
         psp.open_account(config.opening_balance)?;
+        psp.open_crypto_account()?;
         let setup = Setup {
             listener,
             refuses_when_down: config.refuses_when_down,
@@ -113,6 +116,22 @@ impl Sandbox {
             client_id: self.psp.identity.client_id.clone(),
             client_secret: self.psp.identity.client_secret.clone(),
             pix_key: self.psp.identity.pix_key.clone(),
+        }
+    }
+
+    /// Returns the credentials of a client of the crypto processor and of the PTAX service. After a restart with the
+    /// same state file only the port differs.
+    #[must_use]
+    pub fn crypto_credentials(&self) -> CryptoCredentials {
+        let keys = &self.psp.crypto.keys;
+        CryptoCredentials {
+            base_url: self.base_url(),
+            api_key: keys.api_key.clone(),
+            ipn_secret: keys.ipn_secret.clone(),
+            email: keys.email.clone(),
+            password: keys.password.clone(),
+            totp_secret: keys.totp_secret(),
+            ptax_base_url: format!("{}{}", self.base_url(), ptax::PATH.trim_end_matches('/')),
         }
     }
 

@@ -17,6 +17,11 @@ use tokio::sync::oneshot;
 
 use crate::{
     callbacks, control,
+    crypto::{
+        self, CryptoError,
+        http::{account, payment_list, payments, payout_list, payouts, rates},
+        ipn,
+    },
     faults::{self, Connection, Door},
     gn::{balance, infractions, refusal::Refusal, send, sent},
     pix::{
@@ -27,6 +32,7 @@ use crate::{
         webhook,
     },
     psp::Psp,
+    ptax::{self, PtaxError},
     settlement,
 };
 
@@ -114,7 +120,8 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     }
     let background = [
         tokio::spawn(settlement::settle_on_time(psp.clone())),
-        tokio::spawn(callbacks::deliver(psp.clone(), setup.client, setup.retry_base)),
+        tokio::spawn(callbacks::deliver(psp.clone(), setup.client.clone(), setup.retry_base)),
+        tokio::spawn(ipn::deliver(psp.clone(), setup.client, setup.retry_base)),
     ];
     if started.send(Ok(server.handle())).is_ok()
         && let Err(error) = server.await
@@ -182,6 +189,7 @@ fn routes(config: &mut ServiceConfig) {
         ))
         .service(resource!(format!("{PAYLOAD_PATH}{{token}}"), "GET", get => payload::get))
         .configure(own_routes)
+        .configure(crypto_routes)
         .configure(control_routes)
         .default_service(web::to(|| async { Err::<&str, _>(Problem::new(Kind::NotFound, "there is no such path")) }));
 }
@@ -198,8 +206,41 @@ fn own_routes(config: &mut ServiceConfig) {
         .service(resource!(Refusal; "/v2/gn/saldo", "GET", get => balance::get));
 }
 
+/// Registers the routes of the crypto processor and of the PTAX service.
+fn crypto_routes(config: &mut ServiceConfig) {
+    let processor = web::scope("/v1")
+        .service(resource!(CryptoError; "/status", "GET", get => rates::status))
+        .service(resource!(CryptoError; "/auth", "POST", post => account::login))
+        .service(resource!(CryptoError; "/currencies", "GET", get => rates::currencies))
+        .service(resource!(CryptoError; "/full-currencies", "GET", get => rates::full_currencies))
+        .service(resource!(CryptoError; "/merchant/coins", "GET", get => rates::merchant_coins))
+        .service(resource!(CryptoError; "/min-amount", "GET", get => rates::min_amount))
+        .service(resource!(CryptoError; "/estimate", "GET", get => rates::estimate))
+        .service(resource!(CryptoError; "/balance", "GET", get => rates::balance))
+        .service(resource!(
+            CryptoError; ["/payment", "/payment/"], "GET, POST",
+            get => payment_list::list, post => payments::create
+        ))
+        .service(resource!(CryptoError; "/payment/{id}", "GET", get => payments::get))
+        .service(resource!(
+            CryptoError; "/payment/{id}/update-merchant-estimate", "POST", post => payments::update_estimate
+        ))
+        .service(resource!(CryptoError; "/payout-withdrawal/min-amount/{coin}", "GET", get => payouts::min_amount))
+        .service(resource!(CryptoError; "/payout/validate-address", "POST", post => payouts::validate))
+        .service(resource!(CryptoError; "/payout/fee", "GET", get => payouts::fee))
+        .service(resource!(CryptoError; "/payout", "GET, POST", get => payout_list::list, post => payouts::create))
+        .service(resource!(CryptoError; "/payout/{id}", "GET", get => payout_list::get))
+        .service(resource!(CryptoError; "/payout/{id}/verify", "POST", post => payouts::verify))
+        .service(resource!(CryptoError; "/payout/{id}/cancel", "POST", post => payouts::cancel))
+        .default_service(web::to(|| async { Err::<&str, _>(CryptoError::not_found("Endpoint")) }));
+    config.service(processor).service(resource!(
+        PtaxError; format!("{}{{function}}", ptax::PATH), "GET", get => ptax::rates
+    ));
+}
+
 fn control_routes(config: &mut ServiceConfig) {
     use control::http as hand;
+    use crypto::control::http as crypto_hand;
     config
         .service(resource!("/sandbox/cob/{txid}/pay", "POST", post => hand::pay))
         .service(resource!("/sandbox/cob/{txid}/expire", "POST", post => hand::expire))
@@ -207,6 +248,12 @@ fn control_routes(config: &mut ServiceConfig) {
         .service(resource!("/sandbox/pix/{e2eid}/infraction", "POST", post => control::infractions::open))
         .service(resource!("/sandbox/infractions/{id}/resolve", "POST", post => control::infractions::resolve))
         .service(resource!("/sandbox/sent/{id}/return", "POST", post => hand::return_sent))
+        .service(resource!("/sandbox/payment/{id}/pay", "POST", post => crypto_hand::pay))
+        .service(resource!("/sandbox/payment/{id}/{step}", "POST", post => crypto_hand::move_payment))
+        .service(resource!("/sandbox/withdrawal/{id}/{step}", "POST", post => crypto_hand::move_withdrawal))
+        .service(resource!("/sandbox/crypto/settings", "PUT", put => crypto_hand::settings))
+        .service(resource!("/sandbox/crypto/coins/{code}", "PUT", put => crypto_hand::coin))
+        .service(resource!("/sandbox/ptax", "PUT", put => ptax::control::put))
         .service(resource!("/sandbox/saldo", "PUT", put => hand::balance))
         .service(resource!("/sandbox/faults", "PUT", put => hand::faults))
         .service(resource!("/sandbox/clock", "PUT", put => hand::clock))

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use crate::psp::{Psp, StoreError};
+use crate::{
+    crypto::{state::Due, withdrawals::settle_batch},
+    psp::{Psp, Store, StoreError},
+};
 
 /// The longest sleep of the settler, because the machine's clock may change too.
 const LONGEST_SLEEP: SignedDuration = SignedDuration::from_secs(1);
@@ -21,13 +24,27 @@ impl Psp {
         }
         let mut store = self.write();
         self.settle_refunds(&mut store, now)?;
-        self.settle_sends(&mut store, now)
+        self.settle_sends(&mut store, now)?;
+        self.settle_crypto(&mut store, now)
+    }
+
+    /// Moves all due payments and withdrawals of the crypto processor.
+    fn settle_crypto(&self, store: &mut Store, now: jiff::Timestamp) -> Result<(), StoreError> {
+        while let Some((_, due)) = store.books().crypto().next_due().filter(|(at, _)| *at <= now) {
+            match due {
+                Due::Payment(id) => self.settle_payment(store, id, now)?,
+                Due::Batch(id) => settle_batch(store, id, now)?,
+            }
+            self.crypto.ipn_wakeup.notify_one();
+        }
+        Ok(())
     }
 
     fn next_due(&self) -> Option<jiff::Timestamp> {
         let store = self.read();
         let books = store.books();
-        books.next_refund_due().into_iter().chain(books.sends().next_due()).min()
+        let crypto = books.crypto().next_due().map(|(due, _)| due);
+        books.next_refund_due().into_iter().chain(books.sends().next_due()).chain(crypto).min()
     }
 }
 

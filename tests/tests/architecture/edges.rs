@@ -101,7 +101,7 @@ const RULES: [Rule; 16] = [
         name: "cais-sandbox",
         ours: &["cais-domain"],
         common: true,
-        others: &["actix-web", "reqwest", "ring", "rustls", "socket2"],
+        others: &["actix-web", "bigdecimal", "bs58", "reqwest", "ring", "rustls", "socket2"],
     },
     // The types of `database_url`, `redis_url` and `master_key` are those of the crates that use the values.
     Rule {

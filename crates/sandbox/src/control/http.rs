@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Control, ControlError};
 use crate::{
-    faults::{DEFAULT_LATENCY, Fault, FaultMode},
+    faults::{DEFAULT_LATENCY, Fault, FaultMode, FaultTarget},
     gn::views,
     payments::PaidPix,
     pix::{
@@ -21,8 +21,11 @@ use crate::{
     wire,
 };
 
-/// The target of faults for the crypto processor, which this simulator does not have.
+/// The name of the crypto processor in faults.
 const CRYPTO: &str = "crypto";
+
+/// The name of the PTAX service in faults.
+const PTAX: &str = "ptax";
 
 impl From<ControlError> for Problem {
     fn from(error: ControlError) -> Self {
@@ -36,12 +39,12 @@ impl From<ControlError> for Problem {
     }
 }
 
-pub(super) fn control(psp: &Shared) -> Control {
+pub(crate) fn control(psp: &Shared) -> Control {
     Control::new(psp.get_ref().clone())
 }
 
 /// Parses a body strictly; an empty one is an empty object.
-pub(super) async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T, Problem> {
+pub(crate) async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T, Problem> {
     let bytes = body::bytes(payload).await?;
     let bytes = if bytes.is_empty() { &b"{}"[..] } else { &bytes[..] };
     serde_json::from_slice(bytes)
@@ -156,21 +159,24 @@ struct FaultsBody {
     mode: FaultMode,
     latency_ms: Option<u64>,
     acquirer: Option<String>,
+    path: Option<String>,
 }
 
-/// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?}`: 200 with the present fault. `acquirer` is a name chosen by
-/// the client. All names except the crypto processor's mean this institution.
+/// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?, path?}`: 200 with the present fault. `acquirer` is `crypto`,
+/// `ptax`, or a name chosen by the client, which means this institution. A `path` limits the fault to requests whose
+/// path contains that text.
 ///
 /// # Errors
-/// 400 for an unknown mode, a latency above a minute, and the crypto processor.
+/// 400 for an unknown mode and a latency above a minute.
 pub async fn faults(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: FaultsBody = read(payload).await?;
-    if body.acquirer.as_deref() == Some(CRYPTO) {
-        let reason = "this simulator has no crypto processor";
-        return Err(Problem::violation(Kind::InvalidRequest, "acquirer", reason, CRYPTO));
-    }
+    let target = match body.acquirer.as_deref() {
+        Some(CRYPTO) => FaultTarget::Crypto,
+        Some(PTAX) => FaultTarget::Ptax,
+        Some(_) | None => FaultTarget::Institution,
+    };
     let latency = body.latency_ms.map_or(DEFAULT_LATENCY, Duration::from_millis);
-    control(&psp).set_faults(Fault { mode: body.mode, latency })?;
+    control(&psp).set_faults_of(target, Fault { mode: body.mode, latency }, body.path.as_deref())?;
     let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
     answer(StatusCode::OK, &json!({ "mode": body.mode, "latency_ms": latency_ms }))
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::infractions::{self, InfractionItem};
 use crate::{
+    crypto::{self, ledger::CryptoLedger},
     psp::Psp,
     requests::Operation,
     state::{
@@ -146,6 +147,8 @@ pub struct Ledger {
     pub infractions: Vec<InfractionItem>,
     /// Callbacks.
     pub callbacks: CallbackCounts,
+    /// The crypto processor.
+    pub crypto: CryptoLedger,
     /// Requests per operation since the start of the process. Requests cut off by a fault before are not counted.
     pub requests: BTreeMap<Operation, u64>,
 }
@@ -195,6 +198,7 @@ pub fn of(psp: &Psp) -> Ledger {
         returned: movements(returned.collect(), |item| item.amount),
         infractions: infractions::items(books),
         callbacks: CallbackCounts { owed: books.owed_notifications().len(), delivered, abandoned },
+        crypto: crypto::ledger::of(books.crypto()),
         requests: psp.requests.counts(),
     }
 }

@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 
 use self::ledger::Ledger;
 use crate::{
-    faults::{Fault, MAX_LATENCY},
+    faults::{Fault, FaultTarget, MAX_LATENCY},
     payments::{AMOUNT_LIMIT, PaidPix, PayError},
     psp::{Psp, StoreError},
     refunds::RefundError,
@@ -45,7 +45,7 @@ pub enum ControlError {
 /// A handle on a running simulator in the same process. Operations after its end fail with [`ControlError::Store`].
 #[derive(Clone)]
 pub struct Control {
-    psp: Arc<Psp>,
+    pub(crate) psp: Arc<Psp>,
 }
 
 impl std::fmt::Debug for Control {
@@ -91,15 +91,23 @@ impl Control {
         Ok(store.commit(Change::CobExpired { txid, created_at, expires_in_s: 1 })?)
     }
 
-    /// Sets the fault until the next call. Faults do not survive a restart.
+    /// Sets the institution's fault until the next call. Faults do not survive a restart.
     ///
     /// # Errors
     /// [`ControlError::OutOfRange`] for a latency above a minute.
     pub fn set_faults(&self, fault: Fault) -> Result<(), ControlError> {
+        self.set_faults_of(FaultTarget::Institution, fault, None)
+    }
+
+    /// Sets the fault of one system until the next call, for all requests or for those whose path contains `part`.
+    ///
+    /// # Errors
+    /// [`ControlError::OutOfRange`] for a latency above a minute.
+    pub fn set_faults_of(&self, target: FaultTarget, fault: Fault, part: Option<&str>) -> Result<(), ControlError> {
         if fault.latency > MAX_LATENCY {
             return Err(ControlError::OutOfRange { field: "latency_ms" });
         }
-        self.psp.faults.set(fault);
+        self.psp.faults.set(target, fault, part);
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use super::{
     payment::{Payment, Refund, RefundOutcome},
     sent::{GivenBack, SendOutcome, Sent},
 };
-use crate::wire;
+use crate::{crypto::state::CryptoChange, wire};
 
 /// The destination of callbacks for a Pix key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -176,6 +176,8 @@ pub enum Change {
         /// The callback.
         notification: Notification,
     },
+    /// A step of the crypto processor.
+    Crypto(Box<CryptoChange>),
     /// Snapshots only: the callbacks' totals.
     NotificationTotals(NotificationTotals),
 }

@@ -26,6 +26,7 @@ use self::{
     sends::Sends,
     sent::SendOutcome,
 };
+use crate::crypto::state::CryptoBooks;
 
 /// The largest number of waiting callbacks. Beyond it new ones count as abandoned, as at a PSP under pressure.
 pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
@@ -52,6 +53,7 @@ pub struct Books {
     webhooks: BTreeMap<Box<str>, Webhook>,
     owed: BTreeMap<u64, Notification>,
     totals: NotificationTotals,
+    crypto: CryptoBooks,
 }
 
 impl Books {
@@ -159,6 +161,12 @@ impl Books {
         self.totals
     }
 
+    /// Returns the books of the crypto processor.
+    #[must_use]
+    pub fn crypto(&self) -> &CryptoBooks {
+        &self.crypto
+    }
+
     /// Returns the shortest list of changes with this state.
     #[must_use]
     pub fn snapshot(&self) -> Vec<Change> {
@@ -184,7 +192,8 @@ impl Books {
         // After all changes that move the balance.
         let balance = self.funds.is_open().then(|| Change::BalanceSet { balance: self.funds.balance() });
         let movements = cobs.chain(payments).chain(sends).chain(infractions);
-        movements.chain(webhooks).chain(owed).chain(totals).chain(balance).collect()
+        let crypto = self.crypto.snapshot().map(|change| Change::Crypto(Box::new(change)));
+        movements.chain(webhooks).chain(owed).chain(totals).chain(balance).chain(crypto).collect()
     }
 
     /// Applies one change.
@@ -269,6 +278,7 @@ impl Books {
                 self.owed.insert(number, notification);
             }
             Change::NotificationTotals(totals) => self.totals = totals,
+            Change::Crypto(change) => self.crypto.apply(*change),
         }
         Ok(())
     }

@@ -95,7 +95,6 @@ async fn faults_never_affect_the_control_interface() {
         json!({ "mode": "sideways" }),
         json!({}),
         json!({ "mode": "slow", "latency_ms": 60_001 }),
-        json!({ "mode": "down", "acquirer": "crypto" }),
         json!({ "mode": "down", "x": 1 }),
     ] {
         assert_eq!(bed.put("/sandbox/faults", &body).await.status, 400, "{body}");

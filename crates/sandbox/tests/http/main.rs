@@ -9,6 +9,7 @@ mod cob_list;
 mod cob_refusals;
 mod cobs;
 mod control;
+mod crypto;
 mod faults;
 mod infraction_news;
 mod infractions;

@@ -18,6 +18,8 @@ use crate::bed::eventually;
 pub struct Received {
     pub path: String,
     pub body: Value,
+    pub text: String,
+    pub signature: Option<String>,
     pub at: Instant,
 }
 
@@ -62,9 +64,12 @@ async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Received>>>, statuses: 
             let length: usize =
                 head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse().unwrap();
             if bytes.len() >= end + 4 + length {
-                let body = serde_json::from_slice(&bytes[end + 4..]).unwrap();
+                let text = String::from_utf8(bytes[end + 4..].to_vec()).unwrap();
+                let body = serde_json::from_str(&text).unwrap();
                 let path = head.split(' ').nth(1).unwrap().to_owned();
-                log.lock().unwrap().push(Received { path, body, at: Instant::now() });
+                let signature = head.lines().find_map(|line| line.strip_prefix("x-nowpayments-sig: "));
+                let signature = signature.map(str::to_owned);
+                log.lock().unwrap().push(Received { path, body, text, signature, at: Instant::now() });
                 break;
             }
         }

@@ -1,0 +1,57 @@
+//! Deposit addresses with valid checksums, whose keys do not exist, and the check of addresses of withdrawals.
+
+use cais_domain::crypto::Address;
+use ring::{
+    digest::{SHA256, digest},
+    hmac,
+};
+
+use super::{
+    coins::{AddressForm, Coin},
+    credentials::hex,
+};
+
+/// The bytes of an address without version and checksum.
+const HASH_LENGTH: usize = 20;
+
+/// The bytes of a checksum in base58.
+const CHECKSUM_LENGTH: usize = 4;
+
+/// Returns the deposit address of a payment.
+#[must_use]
+pub fn deposit_address(seed: &hmac::Key, coin: &Coin, payment_id: u64) -> String {
+    let tag = hmac::sign(seed, format!("{}:{payment_id}", coin.code).as_bytes());
+    let hash: Vec<u8> = tag.as_ref().iter().take(HASH_LENGTH).copied().collect();
+    match coin.address {
+        AddressForm::Base58(version) => base58check(version, &hash),
+        // Lower case carries no checksum.
+        AddressForm::Evm => format!("0x{}", hex(hash.into_iter())),
+    }
+}
+
+/// Encodes a version and a payload with their checksum.
+fn base58check(version: u8, payload: &[u8]) -> String {
+    let mut bytes = vec![version];
+    bytes.extend_from_slice(payload);
+    let twice = digest(&SHA256, digest(&SHA256, &bytes).as_ref());
+    bytes.extend(twice.as_ref().iter().take(CHECKSUM_LENGTH));
+    bs58::encode(bytes).into_string()
+}
+
+/// Returns whether a text is an address of a coin, with its checksum.
+#[must_use]
+pub fn is_valid(coin: &Coin, text: &str) -> bool {
+    Address::parse(coin.domain, text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base58check_equals_published_addresses() {
+        // The zero hash has well-known addresses: Bitcoin's burn address and Tron's black hole.
+        assert_eq!(base58check(0x00, &[0; 20]), "1111111111111111111114oLvT2");
+        assert_eq!(base58check(0x41, &[0; 20]), "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb");
+    }
+}

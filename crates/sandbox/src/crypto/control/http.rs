@@ -1,0 +1,145 @@
+//! The control of the crypto processor over HTTP, under `/sandbox/`.
+
+use actix_web::{HttpResponse, http::StatusCode, web};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    super::{http::views, settings::Settings, state::payout::WithdrawalFate},
+    CoinValues, CryptoDeposit, PaymentStatus, id_of,
+};
+use crate::{
+    control::{
+        ControlError,
+        http::{control, read},
+    },
+    pix::{
+        Shared, json as answer,
+        problem::{Kind, Problem},
+    },
+};
+
+/// Returns the text of a field that may be a number.
+fn text(value: Option<Value>) -> Option<String> {
+    value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DepositBody {
+    amount: Option<Value>,
+    currency: Option<String>,
+    #[serde(default)]
+    hold: bool,
+}
+
+/// `POST /sandbox/payment/{payment_id}/pay` `{amount?, currency?, hold?}`: 200 with the payment that took the deposit.
+///
+/// # Errors
+/// 404 for an unknown payment, 400 for a bad amount or coin.
+pub async fn pay(id: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let DepositBody { amount, currency, hold } = read(payload).await?;
+    let deposit = CryptoDeposit { amount: text(amount), currency, hold };
+    let taken = control(&psp).pay_crypto(&id, &deposit)?;
+    show_payment(&psp, &taken)
+}
+
+fn show_payment(psp: &Shared, id: &str) -> Result<HttpResponse, Problem> {
+    let payment = psp.find_crypto_payment(id_of(id)?).map_err(ControlError::from)?;
+    answer(StatusCode::OK, &views::read(&payment, false))
+}
+
+/// `POST /sandbox/payment/{payment_id}/{step}`: `confirm`, `finish`, `part`, `fail`, `refund`, `expire`, or `ipn` for
+/// another notification. 200 with the payment.
+///
+/// # Errors
+/// 404 for an unknown payment or step, 409 for a step that the present status excludes.
+pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
+    let (id, step) = path.into_inner();
+    let status = match step.as_str() {
+        "confirm" => Some(PaymentStatus::Confirmed),
+        "finish" => Some(PaymentStatus::Finished),
+        "part" => Some(PaymentStatus::PartiallyPaid),
+        "fail" => Some(PaymentStatus::Failed),
+        "refund" => Some(PaymentStatus::Refunded),
+        "expire" => Some(PaymentStatus::Expired),
+        "ipn" => None,
+        _ => return Err(Problem::new(Kind::NotFound, "there is no such step")),
+    };
+    match status {
+        Some(status) => control(&psp).move_crypto_payment(&id, status)?,
+        None => control(&psp).repeat_crypto_ipn(&id)?,
+    }
+    show_payment(&psp, &id)
+}
+
+/// `POST /sandbox/withdrawal/{id}/{step}`: `finish`, `reject`, `fail`, `stay`, or `ipn` for another notification. 200
+/// with the withdrawal.
+///
+/// # Errors
+/// 404 for an unknown withdrawal or step, 409 for a step that the present status excludes.
+pub async fn move_withdrawal(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
+    let (id, step) = path.into_inner();
+    let fate = match step.as_str() {
+        "finish" => Some(WithdrawalFate::Finish),
+        "reject" => Some(WithdrawalFate::Reject),
+        "fail" => Some(WithdrawalFate::Fail),
+        "stay" => Some(WithdrawalFate::Stay),
+        "ipn" => None,
+        _ => return Err(Problem::new(Kind::NotFound, "there is no such step")),
+    };
+    match fate {
+        Some(fate) => control(&psp).move_crypto_withdrawal(&id, fate)?,
+        None => control(&psp).repeat_crypto_ipn(&id)?,
+    }
+    let store = psp.read();
+    let id = id_of(&id)?;
+    let batch = store.books().crypto().find_batch(id).ok_or(ControlError::NotFound("the withdrawal"))?;
+    let rows: Vec<_> = batch.withdrawals.iter().map(|one| views::withdrawal(batch, one)).collect();
+    answer(StatusCode::OK, &json!({ "id": batch.id.to_string(), "withdrawals": serde_json::to_value(rows).ok() }))
+}
+
+/// `PUT /sandbox/crypto/settings`: 200 with all manners. Absent fields keep their values.
+///
+/// # Errors
+/// 400 for unknown fields and values.
+pub async fn settings(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let body: Map<String, Value> = read(payload).await?;
+    let refuse = |error: serde_json::Error| Problem::violation(Kind::InvalidRequest, "body", &error.to_string(), "");
+    let mut all = serde_json::to_value(psp.crypto.settings()).map_err(refuse)?;
+    if let Some(fields) = all.as_object_mut() {
+        fields.extend(body);
+    }
+    let settings: Settings = serde_json::from_value(all).map_err(refuse)?;
+    control(&psp).set_crypto_settings(settings);
+    answer(StatusCode::OK, &psp.crypto.settings())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CoinBody {
+    price: Option<Value>,
+    min_deposit: Option<Value>,
+    min_payout: Option<Value>,
+    payout_fee: Option<Value>,
+    balance: Option<Value>,
+    enabled: Option<bool>,
+}
+
+/// `PUT /sandbox/crypto/coins/{code}` `{price?, min_deposit?, min_payout?, payout_fee?, balance?, enabled?}`: 200.
+///
+/// # Errors
+/// 404 for an unknown coin, 400 for values that are no amounts.
+pub async fn coin(code: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let body: CoinBody = read(payload).await?;
+    let values = CoinValues {
+        price: text(body.price),
+        min_deposit: text(body.min_deposit),
+        min_payout: text(body.min_payout),
+        payout_fee: text(body.payout_fee),
+        balance: text(body.balance),
+        enabled: body.enabled,
+    };
+    control(&psp).set_crypto_coin(&code, &values)?;
+    answer(StatusCode::OK, &json!({}))
+}

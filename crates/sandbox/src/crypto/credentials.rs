@@ -1,0 +1,104 @@
+//! The processor's credentials. They derive from the simulator's client secret, so the state file needs no field of
+//! its own and they survive restarts.
+
+use std::fmt::{self, Write as _};
+
+use ring::hmac;
+
+use super::totp;
+use crate::journal::Identity;
+
+/// The credentials of a client of the crypto processor and of the PTAX service. `Debug` masks the secrets.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CryptoCredentials {
+    /// `http://127.0.0.1:PORT`, without `/v1` and without a slash at the end.
+    pub base_url: String,
+    /// The value of `x-api-key`.
+    pub api_key: String,
+    /// The secret of `x-nowpayments-sig`.
+    pub ipn_secret: String,
+    /// The login of `POST /v1/auth`.
+    pub email: String,
+    /// The password of `POST /v1/auth`.
+    pub password: String,
+    /// The TOTP secret of payout verification, in base32.
+    pub totp_secret: String,
+    /// The base URL of the PTAX service, up to `/odata`.
+    pub ptax_base_url: String,
+}
+
+impl fmt::Debug for CryptoCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CryptoCredentials")
+            .field("base_url", &self.base_url)
+            .field("email", &self.email)
+            .field("ptax_base_url", &self.ptax_base_url)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The secrets of the processor's side.
+pub struct Keys {
+    /// The value of `x-api-key`.
+    pub api_key: String,
+    /// The secret of notifications.
+    pub ipn_secret: String,
+    /// The login.
+    pub email: String,
+    /// The password.
+    pub password: String,
+    /// The TOTP key.
+    pub totp: [u8; totp::KEY_LENGTH],
+    /// The key that signs JWTs.
+    pub jwt: hmac::Key,
+    /// The number before the first id, so that two simulators do not assign the same ids.
+    pub id_base: u64,
+    /// The seed of deposit addresses.
+    pub addresses: hmac::Key,
+}
+
+impl Keys {
+    /// Derives the secrets of an identity.
+    #[must_use]
+    pub fn of(identity: &Identity) -> Self {
+        let root = hmac::Key::new(hmac::HMAC_SHA256, identity.client_secret.as_bytes());
+        let derive = |purpose: &str| hmac::sign(&root, purpose.as_bytes());
+        let text = |purpose: &str, bytes: usize| hex(derive(purpose).as_ref().iter().take(bytes).copied());
+        let mut totp = [0_u8; totp::KEY_LENGTH];
+        for (to, from) in totp.iter_mut().zip(derive("totp").as_ref()) {
+            *to = *from;
+        }
+        let number = derive("ids").as_ref().iter().take(7).fold(0_u64, |number, byte| (number << 8) | u64::from(*byte));
+        let key = text("api key", 14).to_uppercase();
+        let groups = [key.get(..7), key.get(7..14), key.get(14..21), key.get(21..28)];
+        Self {
+            api_key: groups.map(Option::unwrap_or_default).join("-"),
+            ipn_secret: text("ipn secret", 16),
+            email: format!("{}@sandbox.cais", text("email", 4)),
+            password: text("password", 12),
+            totp,
+            jwt: hmac::Key::new(hmac::HMAC_SHA256, derive("jwt").as_ref()),
+            // Ten digits, with room for a billion ids.
+            id_base: 4_000_000_000 + number % 5_000_000_000,
+            addresses: hmac::Key::new(hmac::HMAC_SHA256, derive("addresses").as_ref()),
+        }
+    }
+}
+
+impl Keys {
+    /// Returns the TOTP key in base32.
+    #[must_use]
+    pub fn totp_secret(&self) -> String {
+        totp::base32(&self.totp)
+    }
+}
+
+/// Returns bytes as hexadecimal digits in lower case.
+#[must_use]
+pub fn hex(bytes: impl Iterator<Item = u8>) -> String {
+    bytes.fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _written = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,359 @@
+//! Deposits: payments, their statuses, and the credit of the balance.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    address,
+    amount::Amount,
+    coins::{self, Coin},
+    error::CryptoError,
+    ipn,
+    market::{PRICE_DECIMALS, RateFlags},
+    settings::LateDeposits,
+    state::{
+        CryptoChange,
+        payment::{Payment, PaymentStatus, PaymentTerms},
+    },
+};
+use crate::{
+    dice,
+    psp::{Psp, Store, StoreError},
+    state::change::Change,
+};
+
+/// The life of a rate, and of a payment with a fixed rate.
+const RATE_TIME: SignedDuration = SignedDuration::from_mins(20);
+
+/// The life of a payment with a floating rate.
+const FLOATING_TIME: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// The service's fee: half a percent of what arrived.
+const SERVICE_FEE: &str = "0.005";
+
+/// A client's request for a payment.
+#[derive(Clone, Debug)]
+pub struct PaymentOrder {
+    /// The price.
+    pub price_amount: Amount,
+    /// The currency of the price.
+    pub price_currency: String,
+    /// The coin to pay.
+    pub coin: &'static Coin,
+    /// The amount to pay, if the client sets it.
+    pub pay_amount: Option<Amount>,
+    /// The coin of the balance to credit, by default the coin paid.
+    pub outcome: Option<&'static Coin>,
+    /// `order_id`.
+    pub order_id: Option<String>,
+    /// `order_description`.
+    pub order_description: Option<String>,
+    /// `ipn_callback_url`.
+    pub ipn_callback_url: Option<String>,
+    /// The flags of the rate.
+    pub flags: RateFlags,
+    /// The deposit that follows at once, by the field `case`.
+    pub case: Option<Case>,
+}
+
+/// The deposit that follows the creation of a payment at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// The exact amount.
+    Success,
+    /// The exact amount, and the payment fails.
+    Failed,
+    /// Half the amount.
+    PartiallyPaid,
+}
+
+/// A deposit that the tester makes.
+#[derive(Clone, Debug, Default)]
+pub struct Deposit {
+    /// The amount, by default the payment's.
+    pub amount: Option<Amount>,
+    /// Another coin than the payment's: the wrong asset, which arrives as a child.
+    pub coin: Option<&'static Coin>,
+    /// `true`: the deposit stays `confirming` until the tester moves it.
+    pub hold: bool,
+}
+
+impl Psp {
+    /// Creates a payment with its address.
+    ///
+    /// # Errors
+    /// [`CryptoError`] for an unknown currency and an amount below the minimum.
+    pub fn create_payment(&self, order: PaymentOrder) -> Result<Payment, CryptoError> {
+        self.settle_due()?;
+        let now = self.clock.now();
+        let (coin, market) = (order.coin, &self.crypto.market);
+        let outcome = order.outcome.unwrap_or(coin);
+        if !market.terms(coin).is_enabled {
+            return Err(CryptoError::currency(coin.code));
+        }
+        let converted = market
+            .convert(&order.price_amount, &order.price_currency, coin.code)
+            .ok_or_else(|| CryptoError::currency(&order.price_currency))?;
+        let pay_amount = order.pay_amount.unwrap_or_else(|| converted.round_up(PRICE_DECIMALS.min(coin.decimals)));
+        if pay_amount < market.min_deposit(coin, true, order.flags) {
+            return Err(CryptoError::below_minimum(format!("Crypto amount {pay_amount} is less than minimal")));
+        }
+        let is_fixed = order.flags.is_fixed_rate || order.flags.is_fee_paid_by_user;
+        let life = if is_fixed { RATE_TIME } else { FLOATING_TIME };
+        let later = |time| now.saturating_add(time).unwrap_or(Timestamp::MAX);
+        let mut store = self.write();
+        let id = self.next_id(&store);
+        let payment = Payment {
+            id,
+            purchase_id: id + 1,
+            parent: None,
+            children: Vec::new(),
+            terms: PaymentTerms {
+                price_amount: order.price_amount,
+                price_currency: order.price_currency.to_lowercase().into(),
+                pay_amount,
+                pay_currency: coin.code.into(),
+                outcome_currency: outcome.code.into(),
+                order_id: order.order_id.map(Into::into),
+                order_description: order.order_description.map(Into::into),
+                ipn_callback_url: order.ipn_callback_url.map(Into::into),
+                is_fixed_rate: is_fixed,
+                is_fee_paid_by_user: order.flags.is_fee_paid_by_user,
+            },
+            pay_address: address::deposit_address(&self.crypto.keys.addresses, coin, id).into(),
+            status: PaymentStatus::Waiting,
+            actually_paid: Amount::default(),
+            outcome: None,
+            payin_hash: None,
+            created_at: now,
+            updated_at: now,
+            estimate_until: later(RATE_TIME),
+            valid_until: later(life),
+            settles_at: None,
+            doom: None,
+        };
+        let created = CryptoChange { payments: vec![payment.clone()], ..CryptoChange::default() };
+        store.commit(Change::Crypto(Box::new(created)))?;
+        drop(store);
+        self.settlement_wakeup.notify_one();
+        if let Some(case) = order.case {
+            self.play(&payment, case)?;
+        }
+        Ok(payment)
+    }
+
+    fn play(&self, payment: &Payment, case: Case) -> Result<(), CryptoError> {
+        let half = &payment.terms.pay_amount * &Amount::constant("0.5");
+        let amount = (case == Case::PartiallyPaid).then_some(half);
+        let doom = (case == Case::Failed).then_some(PaymentStatus::Failed);
+        self.arrive(payment.id, Deposit { amount, ..Deposit::default() }, doom).map(|_| ())
+    }
+
+    /// Makes a deposit to a payment's address. The first deposit in time belongs to the payment; every other becomes a
+    /// child. Returns the payment that took the deposit.
+    ///
+    /// # Errors
+    /// 404 for an unknown payment, 500 if the change cannot be recorded.
+    pub fn deposit(&self, payment_id: u64, deposit: Deposit) -> Result<Payment, CryptoError> {
+        self.settle_due()?;
+        self.arrive(payment_id, deposit, None)
+    }
+
+    fn arrive(&self, payment_id: u64, deposit: Deposit, doom: Option<PaymentStatus>) -> Result<Payment, CryptoError> {
+        let now = self.clock.now();
+        let hash = || dice::hex().map_err(StoreError::from);
+        let payin_hash = format!("{}{}", hash()?, hash()?);
+        let settings = self.crypto.settings();
+        let mut store = self.write();
+        let paid = store.books().crypto().payments().get(&payment_id);
+        let mut paid = paid.ok_or_else(|| CryptoError::not_found("Payment"))?.clone();
+        let other_coin = deposit.coin.filter(|coin| *coin.code != *paid.terms.pay_currency);
+        let takes = match paid.status {
+            PaymentStatus::Waiting => true,
+            PaymentStatus::Expired => settings.late_deposits == LateDeposits::Original,
+            PaymentStatus::Confirming
+            | PaymentStatus::Confirmed
+            | PaymentStatus::Sending
+            | PaymentStatus::PartiallyPaid
+            | PaymentStatus::Finished
+            | PaymentStatus::Failed
+            | PaymentStatus::Refunded => false,
+        };
+        let mut change = CryptoChange::default();
+        let mut target = if takes && other_coin.is_none() {
+            paid
+        } else {
+            let child = self.child(&paid, other_coin, self.next_id(&store), now);
+            paid.children.push(child.id);
+            change.payments.push(paid);
+            child
+        };
+        target.actually_paid = deposit.amount.unwrap_or_else(|| target.terms.pay_amount.clone());
+        target.payin_hash = Some(payin_hash.into());
+        target.doom = doom.or(target.doom);
+        let is_held = deposit.hold || settings.hold_deposits;
+        let settles_at = now.saturating_add(self.payout_settles_after).unwrap_or(Timestamp::MAX);
+        target.settles_at = (!is_held).then_some(settles_at);
+        self.enter(&mut change, target.clone(), PaymentStatus::Confirming, now);
+        store.commit(Change::Crypto(Box::new(change)))?;
+        drop(store);
+        self.settlement_wakeup.notify_one();
+        self.crypto.ipn_wakeup.notify_one();
+        self.find_crypto_payment(target.id)
+    }
+
+    /// Returns a payment made of a further deposit, at the rate of its arrival.
+    fn child(&self, paid: &Payment, other_coin: Option<&'static Coin>, id: u64, now: Timestamp) -> Payment {
+        let mut terms = paid.terms.clone();
+        if let Some(coin) = other_coin {
+            let price = self.crypto.market.convert(&terms.price_amount, &terms.price_currency, coin.code);
+            let decimals = PRICE_DECIMALS.min(coin.decimals);
+            terms.pay_amount = price.map_or_else(|| terms.pay_amount.clone(), |price| price.round_up(decimals));
+            terms.pay_currency = coin.code.into();
+            terms.outcome_currency = coin.code.into();
+        }
+        Payment {
+            id,
+            parent: Some(paid.id),
+            children: Vec::new(),
+            terms,
+            status: PaymentStatus::Waiting,
+            actually_paid: Amount::default(),
+            outcome: None,
+            payin_hash: None,
+            created_at: now,
+            updated_at: now,
+            settles_at: None,
+            // The wrong asset ends `finished` with any amount.
+            doom: other_coin.map(|_| PaymentStatus::Finished),
+            ..paid.clone()
+        }
+    }
+
+    /// Moves a payment to a status for the tester. Returns the payment.
+    ///
+    /// # Errors
+    /// 404 for an unknown payment, 400 for a step that the present status excludes.
+    pub fn move_payment(&self, payment_id: u64, to: PaymentStatus) -> Result<Payment, CryptoError> {
+        self.settle_due()?;
+        let now = self.clock.now();
+        let mut store = self.write();
+        let found = store.books().crypto().payments().get(&payment_id);
+        let mut payment = found.ok_or_else(|| CryptoError::not_found("Payment"))?.clone();
+        if !may_move(payment.status, to) {
+            return Err(CryptoError::bad_request(format!("a payment in status {:?} cannot be {to:?}", payment.status)));
+        }
+        // The tester now decides the further steps.
+        payment.settles_at = None;
+        if to == PaymentStatus::Expired {
+            payment.valid_until = now;
+        }
+        let mut change = CryptoChange::default();
+        self.enter(&mut change, payment, to, now);
+        store.commit(Change::Crypto(Box::new(change)))?;
+        drop(store);
+        self.crypto.ipn_wakeup.notify_one();
+        self.find_crypto_payment(payment_id)
+    }
+
+    /// Returns a payment.
+    ///
+    /// # Errors
+    /// 404 for an unknown payment.
+    pub fn find_crypto_payment(&self, id: u64) -> Result<Payment, CryptoError> {
+        self.read().books().crypto().payments().get(&id).cloned().ok_or_else(|| CryptoError::not_found("Payment"))
+    }
+
+    /// Returns a payment with its present estimate. A waiting payment whose rate has ended gets a new one.
+    ///
+    /// # Errors
+    /// 404 for an unknown payment, 500 if the change cannot be recorded.
+    pub fn renew_estimate(&self, id: u64) -> Result<Payment, CryptoError> {
+        self.settle_due()?;
+        let now = self.clock.now();
+        let mut store = self.write();
+        let found = store.books().crypto().payments().get(&id);
+        let mut payment = found.ok_or_else(|| CryptoError::not_found("Payment"))?.clone();
+        if payment.status != PaymentStatus::Waiting || now < payment.estimate_until {
+            return Ok(payment);
+        }
+        let terms = &mut payment.terms;
+        let price = self.crypto.market.convert(&terms.price_amount, &terms.price_currency, &terms.pay_currency);
+        if let (Some(price), Some(coin)) = (price, coins::find(&terms.pay_currency)) {
+            terms.pay_amount = price.round_up(PRICE_DECIMALS.min(coin.decimals));
+        }
+        payment.estimate_until = now.saturating_add(RATE_TIME).unwrap_or(Timestamp::MAX);
+        payment.updated_at = now;
+        let change = CryptoChange { payments: vec![payment.clone()], ..CryptoChange::default() };
+        store.commit(Change::Crypto(Box::new(change)))?;
+        Ok(payment)
+    }
+
+    /// Moves a due payment by one status.
+    pub(crate) fn settle_payment(&self, store: &mut Store, id: u64, now: Timestamp) -> Result<(), StoreError> {
+        let Some(payment) = store.books().crypto().payments().get(&id).cloned() else { return Ok(()) };
+        let at = payment.due_at().unwrap_or(now).min(now);
+        let next = payment.next_status();
+        let mut change = CryptoChange::default();
+        self.enter(&mut change, payment, next, at);
+        store.commit(Change::Crypto(Box::new(change)))
+    }
+
+    /// Adds a payment's next status to a change, with the credit of the balance and the notification.
+    fn enter(&self, change: &mut CryptoChange, mut payment: Payment, status: PaymentStatus, at: Timestamp) {
+        payment.status = status;
+        payment.updated_at = at;
+        let coin = payment.terms.outcome_currency.clone();
+        match status {
+            PaymentStatus::Finished | PaymentStatus::PartiallyPaid if payment.outcome.is_none() => {
+                let outcome = self.outcome(&payment);
+                change.credits.push((coin, outcome.0.clone()));
+                payment.outcome = Some(outcome);
+            }
+            PaymentStatus::Refunded => {
+                if let Some((outcome, _)) = payment.outcome.take() {
+                    change.debits.push((coin, outcome));
+                }
+            }
+            PaymentStatus::Waiting
+            | PaymentStatus::Confirming
+            | PaymentStatus::Confirmed
+            | PaymentStatus::Sending
+            | PaymentStatus::PartiallyPaid
+            | PaymentStatus::Finished
+            | PaymentStatus::Failed
+            | PaymentStatus::Expired => {}
+        }
+        change.ipns.extend(ipn::of_payment(&payment));
+        change.payments.push(payment);
+    }
+
+    /// Returns the amount for the balance and the service's fee, both in the outcome coin.
+    fn outcome(&self, payment: &Payment) -> (Amount, Amount) {
+        let terms = &payment.terms;
+        let decimals = coins::find(&terms.outcome_currency).map_or(PRICE_DECIMALS, |coin| coin.decimals);
+        let whole = self.crypto.market.convert(&payment.actually_paid, &terms.pay_currency, &terms.outcome_currency);
+        let whole = whole.unwrap_or_default().round_down(decimals);
+        let fee = (&whole * &Amount::constant(SERVICE_FEE)).round_up(decimals);
+        (&whole - &fee, fee)
+    }
+
+    /// Returns an unused id.
+    pub(super) fn next_id(&self, store: &Store) -> u64 {
+        self.crypto.keys.id_base + store.books().crypto().ids_in_use() + 1
+    }
+}
+
+/// Returns whether the tester may move a payment between these statuses.
+fn may_move(from: PaymentStatus, to: PaymentStatus) -> bool {
+    match to {
+        PaymentStatus::Confirmed => from == PaymentStatus::Confirming,
+        PaymentStatus::Finished => from.is_in_progress() || from == PaymentStatus::PartiallyPaid,
+        PaymentStatus::PartiallyPaid => from.is_in_progress(),
+        PaymentStatus::Failed => from.is_in_progress() || from == PaymentStatus::Waiting,
+        PaymentStatus::Refunded => {
+            matches!(from, PaymentStatus::Failed | PaymentStatus::PartiallyPaid | PaymentStatus::Finished)
+        }
+        PaymentStatus::Expired => from == PaymentStatus::Waiting,
+        PaymentStatus::Waiting | PaymentStatus::Confirming | PaymentStatus::Sending => false,
+    }
+}

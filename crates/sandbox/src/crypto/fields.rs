@@ -1,0 +1,144 @@
+//! Request bodies and queries: JSON or a form, with numbers as numbers or text. Unknown fields are refused.
+
+use std::collections::BTreeMap;
+
+use actix_web::{HttpMessage, HttpRequest, web};
+use serde_json::{Map, Value};
+
+use super::{amount::Amount, error::CryptoError};
+use crate::pix::body;
+
+/// The longest text of a field.
+const MAX_TEXT: usize = 2_000;
+
+/// The fields of a request that were not read yet.
+#[derive(Debug)]
+pub struct Fields(BTreeMap<String, Value>);
+
+impl Fields {
+    /// Reads the body of a request: JSON, or a form.
+    ///
+    /// # Errors
+    /// 400 for other forms and for a body that cannot be parsed.
+    pub async fn of_body(request: &HttpRequest, payload: web::Payload) -> Result<Self, CryptoError> {
+        let is_form = request.content_type().eq_ignore_ascii_case("application/x-www-form-urlencoded");
+        let bytes = body::bytes(payload).await?;
+        if is_form {
+            let text = String::from_utf8(bytes.to_vec()).map_err(|_| CryptoError::invalid("body is not UTF-8"))?;
+            return Self::of_pairs(&text);
+        }
+        if !body::is_json(request) {
+            return Err(CryptoError::invalid("body must be application/json or a form"));
+        }
+        let value: Value = serde_json::from_slice(&bytes).map_err(|error| CryptoError::invalid(error.to_string()))?;
+        match value {
+            Value::Object(fields) => Ok(Self::of_object(fields)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err(CryptoError::invalid("\"value\" must be of type object"))
+            }
+        }
+    }
+
+    /// Reads the query of a request.
+    ///
+    /// # Errors
+    /// 400 for a query that cannot be parsed.
+    pub fn of_query(request: &HttpRequest) -> Result<Self, CryptoError> {
+        Self::of_pairs(request.query_string())
+    }
+
+    /// Reads an object of a body.
+    #[must_use]
+    pub fn of_object(fields: Map<String, Value>) -> Self {
+        Self(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())
+    }
+
+    fn of_pairs(text: &str) -> Result<Self, CryptoError> {
+        let pairs = web::Query::<Vec<(String, String)>>::from_query(text);
+        let pairs = pairs.map_err(|error| CryptoError::invalid(error.to_string()))?.into_inner();
+        Ok(Self(pairs.into_iter().map(|(name, value)| (name, Value::String(value))).collect()))
+    }
+
+    /// Takes a field as it is.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        self.0.remove(name)
+    }
+
+    /// Takes an optional text; a number counts as its text.
+    ///
+    /// # Errors
+    /// 400 for another type and for a text that is empty or too long.
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, CryptoError> {
+        let text = match self.take(name) {
+            None => return Ok(None),
+            Some(Value::String(text)) => text,
+            Some(Value::Number(number)) => number.to_string(),
+            Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) => String::new(),
+        };
+        if text.is_empty() || text.len() > MAX_TEXT {
+            return Err(CryptoError::invalid(format!("\"{name}\" is not allowed to be empty")));
+        }
+        Ok(Some(text))
+    }
+
+    /// Takes a required text.
+    ///
+    /// # Errors
+    /// 400 if the field is absent or not a text.
+    pub fn required_text(&mut self, name: &str) -> Result<String, CryptoError> {
+        self.text(name)?.ok_or_else(|| CryptoError::invalid(format!("\"{name}\" is required")))
+    }
+
+    /// Takes an optional amount, as a number or as text.
+    ///
+    /// # Errors
+    /// 400 for a value that is not an amount above zero.
+    pub fn amount(&mut self, name: &str) -> Result<Option<Amount>, CryptoError> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let amount = Amount::parse(&text).filter(Amount::is_positive);
+        amount.map(Some).ok_or_else(|| CryptoError::invalid(format!("\"{name}\" must be a positive number")))
+    }
+
+    /// Takes a required amount.
+    ///
+    /// # Errors
+    /// 400 if the field is absent or not an amount above zero.
+    pub fn required_amount(&mut self, name: &str) -> Result<Amount, CryptoError> {
+        self.amount(name)?.ok_or_else(|| CryptoError::invalid(format!("\"{name}\" is required")))
+    }
+
+    /// Takes an optional flag; `false` if absent. Forms of Python write `True`.
+    ///
+    /// # Errors
+    /// 400 for another value.
+    pub fn flag(&mut self, name: &str) -> Result<bool, CryptoError> {
+        let wrong = || CryptoError::invalid(format!("\"{name}\" must be a boolean"));
+        match self.take(name) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(flag),
+            Some(Value::String(text)) => text.to_ascii_lowercase().parse().map_err(|_| wrong()),
+            Some(Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_)) => Err(wrong()),
+        }
+    }
+
+    /// Takes an optional whole number in a range.
+    ///
+    /// # Errors
+    /// 400 for another value.
+    pub fn whole(&mut self, name: &str, range: std::ops::RangeInclusive<usize>) -> Result<Option<usize>, CryptoError> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.map(Some).ok_or_else(|| CryptoError::invalid(format!("\"{name}\" must be a number in its range")))
+    }
+
+    /// Refuses the fields that were not read.
+    ///
+    /// # Errors
+    /// 400 that names the first one.
+    pub fn conclude(self) -> Result<(), CryptoError> {
+        match self.0.into_keys().next() {
+            Some(name) => Err(CryptoError::invalid(format!("\"{name}\" is not allowed"))),
+            None => Ok(()),
+        }
+    }
+}

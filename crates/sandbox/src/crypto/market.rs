@@ -1,0 +1,118 @@
+//! Prices, minimums and fees of the simulated processor, set by the tester. They return to the opening values at a
+//! restart.
+
+use std::{
+    collections::BTreeMap,
+    sync::{PoisonError, RwLock, RwLockReadGuard},
+};
+
+use super::{
+    amount::Amount,
+    coins::{self, COINS, Coin},
+};
+
+/// The decimals of estimates and amounts to pay. Chains with more decimals accept eight.
+pub const PRICE_DECIMALS: u32 = 8;
+
+/// Fiat currencies with their price in USDT. BRL is absent: the real processor may refuse BRL.
+const FIATS: [(&str, &str); 2] = [("usd", "1"), ("eur", "1.08")];
+
+/// The present values of one coin.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The price in USDT.
+    pub price: Amount,
+    /// The minimum of a deposit.
+    pub min_deposit: Amount,
+    /// The minimum of a withdrawal.
+    pub min_payout: Amount,
+    /// The network fee of a withdrawal.
+    pub payout_fee: Amount,
+    /// `false`: the coin is off, so new payments and withdrawals are refused.
+    pub is_enabled: bool,
+}
+
+impl Terms {
+    fn opening(coin: &Coin) -> Self {
+        Self {
+            price: Amount::constant(coin.price),
+            min_deposit: Amount::constant(coin.min_deposit),
+            min_payout: Amount::constant(coin.min_payout),
+            payout_fee: Amount::constant(coin.payout_fee),
+            is_enabled: true,
+        }
+    }
+}
+
+/// The flags that change the minimum of a deposit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateFlags {
+    /// `is_fixed_rate`.
+    pub is_fixed_rate: bool,
+    /// `is_fee_paid_by_user`, which forces a fixed rate.
+    pub is_fee_paid_by_user: bool,
+}
+
+/// The market with all coins.
+#[derive(Debug)]
+pub struct Market(RwLock<BTreeMap<&'static str, Terms>>);
+
+impl Default for Market {
+    fn default() -> Self {
+        Self(RwLock::new(COINS.iter().map(|coin| (coin.code, Terms::opening(coin))).collect()))
+    }
+}
+
+impl Market {
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<&'static str, Terms>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the present values of a coin.
+    #[must_use]
+    pub fn terms(&self, coin: &Coin) -> Terms {
+        self.read().get(coin.code).cloned().unwrap_or_else(|| Terms::opening(coin))
+    }
+
+    /// Replaces the values of a coin.
+    pub fn set(&self, coin: &Coin, terms: Terms) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(coin.code, terms);
+    }
+
+    /// Returns the price of a coin or a fiat currency in USDT.
+    #[must_use]
+    pub fn price(&self, code: &str) -> Option<Amount> {
+        if let Some(coin) = coins::find(code) {
+            return Some(self.terms(coin).price);
+        }
+        let (_, price) = FIATS.iter().find(|(fiat, _)| fiat.eq_ignore_ascii_case(code))?;
+        Some(Amount::constant(price))
+    }
+
+    /// Returns `amount` of one currency in another, with all digits.
+    #[must_use]
+    pub fn convert(&self, amount: &Amount, from: &str, to: &str) -> Option<Amount> {
+        let (price_from, price_to) = (self.price(from)?, self.price(to)?);
+        if from.eq_ignore_ascii_case(to) {
+            return Some(amount.clone());
+        }
+        (amount * &price_from).divided_by(&price_to)
+    }
+
+    /// Returns the minimum of a deposit in `coin`. A fixed rate raises the minimum by a tenth, and a fee paid by the
+    /// payer by a further twentieth. Without `currency_to` the minimum is ten times too high, as observed upstream.
+    #[must_use]
+    pub fn min_deposit(&self, coin: &Coin, has_outcome: bool, flags: RateFlags) -> Amount {
+        let mut minimum = self.terms(coin).min_deposit;
+        if flags.is_fixed_rate || flags.is_fee_paid_by_user {
+            minimum = &minimum * &Amount::constant("1.1");
+        }
+        if flags.is_fee_paid_by_user {
+            minimum = &minimum * &Amount::constant("1.05");
+        }
+        if !has_outcome {
+            minimum = &minimum * &Amount::constant("10");
+        }
+        minimum.round_up(PRICE_DECIMALS)
+    }
+}

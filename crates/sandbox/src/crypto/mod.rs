@@ -1,0 +1,73 @@
+//! The simulated crypto processor: the `NOWPayments` API under `/v1/`, with its type traps.
+//!
+//! `http` has one file per group of endpoints, over the stored `state`. `deposits` and `withdrawals` act for payers, the
+//! chain and the processor. `ipn` sends notifications. `control` serves the tester, with the `market` and the
+//! `settings`.
+
+mod address;
+mod amount;
+mod canonical;
+pub mod coins;
+pub mod control;
+pub mod credentials;
+mod deposits;
+mod error;
+mod fields;
+pub mod http;
+pub mod ipn;
+mod jwt;
+pub mod ledger;
+mod market;
+pub mod settings;
+pub mod state;
+mod totp;
+pub mod withdrawals;
+
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use tokio::sync::Notify;
+
+use self::{credentials::Keys, market::Market, settings::Settings};
+use crate::journal::Identity;
+
+pub use amount::Amount;
+pub use error::CryptoError;
+
+/// The processor without its stored state.
+pub struct Crypto {
+    /// The credentials.
+    pub keys: Keys,
+    /// Prices, minimums and fees.
+    pub market: Market,
+    /// Notified when a notification is due or the manners changed.
+    pub ipn_wakeup: Notify,
+    settings: RwLock<Settings>,
+    /// Accepted TOTP codes, the newest last.
+    used_codes: Mutex<Vec<String>>,
+}
+
+impl Crypto {
+    /// Creates a processor with opening prices.
+    #[must_use]
+    pub fn of(identity: &Identity) -> Self {
+        Self {
+            keys: Keys::of(identity),
+            market: Market::default(),
+            ipn_wakeup: Notify::new(),
+            settings: RwLock::default(),
+            used_codes: Mutex::default(),
+        }
+    }
+
+    /// Returns the present manners.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Replaces the manners.
+    pub fn set_settings(&self, settings: Settings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        self.ipn_wakeup.notify_one();
+    }
+}

@@ -1,0 +1,102 @@
+//! The processor's manners, set by the tester. They return to the defaults at a restart.
+
+use serde::{Deserialize, Serialize};
+
+use super::state::payout::WithdrawalFate;
+
+/// The life of a JWT: five minutes.
+const JWT_TTL_S: u32 = 300;
+
+/// The body of `GET /v1/payout/{id}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PayoutShape {
+    /// An array of withdrawals, as documented.
+    #[default]
+    Array,
+    /// `{id, createdAt, withdrawals}` without a status, as observed.
+    Withdrawals,
+    /// `{payouts}`.
+    Payouts,
+    /// The first withdrawal alone.
+    Object,
+}
+
+/// The payment that takes a deposit after the expiry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LateDeposits {
+    /// A child of the expired payment.
+    #[default]
+    Child,
+    /// The expired payment itself.
+    Original,
+}
+
+/// The signature of notifications.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IpnSignature {
+    /// The right one.
+    #[default]
+    Valid,
+    /// A signature with another secret.
+    Wrong,
+    /// No header.
+    Missing,
+    /// A text that is no signature.
+    Malformed,
+}
+
+/// All manners. Absent fields of a request keep their values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of the tester, one field of the request each")]
+pub struct Settings {
+    /// The life of a JWT in seconds.
+    pub jwt_ttl_s: u32,
+    /// The body of `GET /v1/payout/{id}`.
+    pub payout_shape: PayoutShape,
+    /// `true`: `pay_amount` is a string, as the real sandbox writes it.
+    pub pay_amount_as_text: bool,
+    /// The payment that takes a deposit after the expiry.
+    pub late_deposits: LateDeposits,
+    /// `true`: deposits stay in their status until the tester moves them.
+    pub hold_deposits: bool,
+    /// The outcome of withdrawals that are verified from now on.
+    pub withdrawal_fate: WithdrawalFate,
+    /// `false`: payout endpoints answer 403, as for a caller that is not on the list of addresses.
+    pub payouts_allowed: bool,
+    /// `false`: the minimum of payouts answers 403, as for accounts without that feature.
+    pub payout_minimum_allowed: bool,
+    /// `true`: a TOTP code is accepted once, also for different batches.
+    pub totp_once: bool,
+    /// `true`: notifications wait.
+    pub ipn_paused: bool,
+    /// `true`: the newest notification is sent first, one at a time.
+    pub ipn_reversed: bool,
+    /// The number of times that an accepted notification is sent, at least one.
+    pub ipn_copies: u8,
+    /// The signature of notifications.
+    pub ipn_signature: IpnSignature,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            jwt_ttl_s: JWT_TTL_S,
+            payout_shape: PayoutShape::default(),
+            pay_amount_as_text: false,
+            late_deposits: LateDeposits::default(),
+            hold_deposits: false,
+            withdrawal_fate: WithdrawalFate::default(),
+            payouts_allowed: true,
+            payout_minimum_allowed: true,
+            totp_once: false,
+            ipn_paused: false,
+            ipn_reversed: false,
+            ipn_copies: 1,
+            ipn_signature: IpnSignature::default(),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A payment (cash-in): its terms, what arrived, and its status.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{crypto::amount::Amount, wire};
+
+/// The status of a payment, in lower case on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PaymentStatus {
+    /// Nothing arrived.
+    Waiting,
+    /// A deposit was seen on the chain.
+    Confirming,
+    /// The deposit has enough confirmations.
+    Confirmed,
+    /// The money moves to the account's balance.
+    Sending,
+    /// Less than the price arrived. The money is in the balance.
+    PartiallyPaid,
+    /// The money is in the balance.
+    Finished,
+    /// An error occurred. The money is not in the balance.
+    Failed,
+    /// The money was sent back.
+    Refunded,
+    /// Nothing arrived in time.
+    Expired,
+}
+
+impl PaymentStatus {
+    /// Returns whether a deposit moves on by itself.
+    #[must_use]
+    pub const fn is_in_progress(self) -> bool {
+        matches!(self, Self::Confirming | Self::Confirmed | Self::Sending)
+    }
+}
+
+/// The terms of a payment, fixed at its creation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PaymentTerms {
+    /// `price_amount`.
+    pub price_amount: Amount,
+    /// `price_currency`, in lower case.
+    pub price_currency: Box<str>,
+    /// `pay_amount`.
+    pub pay_amount: Amount,
+    /// `pay_currency`, in lower case.
+    pub pay_currency: Box<str>,
+    /// The coin of the account's balance that is credited.
+    pub outcome_currency: Box<str>,
+    /// `order_id`.
+    pub order_id: Option<Box<str>>,
+    /// `order_description`.
+    pub order_description: Option<Box<str>>,
+    /// `ipn_callback_url`.
+    pub ipn_callback_url: Option<Box<str>>,
+    /// `is_fixed_rate`.
+    pub is_fixed_rate: bool,
+    /// `is_fee_paid_by_user`.
+    pub is_fee_paid_by_user: bool,
+}
+
+/// A payment. One payment takes one deposit; every further deposit becomes a child.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Payment {
+    /// `payment_id`.
+    pub id: u64,
+    /// `purchase_id`.
+    pub purchase_id: u64,
+    /// The payment whose address took a further deposit.
+    pub parent: Option<u64>,
+    /// Payments made of further deposits to this payment's address.
+    pub children: Vec<u64>,
+    /// The terms.
+    pub terms: PaymentTerms,
+    /// `pay_address`.
+    pub pay_address: Box<str>,
+    /// The status.
+    pub status: PaymentStatus,
+    /// `actually_paid`, in `pay_currency`.
+    pub actually_paid: Amount,
+    /// The amount credited to the balance, and the part kept as the service's fee.
+    pub outcome: Option<(Amount, Amount)>,
+    /// `payin_hash`.
+    pub payin_hash: Option<Box<str>>,
+    /// `created_at`.
+    #[serde(with = "wire::micros")]
+    pub created_at: Timestamp,
+    /// `updated_at`.
+    #[serde(with = "wire::micros")]
+    pub updated_at: Timestamp,
+    /// `expiration_estimate_date`: the end of the rate.
+    #[serde(with = "wire::micros")]
+    pub estimate_until: Timestamp,
+    /// `valid_until`: the end of the payment.
+    #[serde(with = "wire::micros")]
+    pub valid_until: Timestamp,
+    /// The instant at which a deposit in progress moves on; `None` if the tester holds it.
+    #[serde(with = "wire::optional_micros")]
+    pub settles_at: Option<Timestamp>,
+    /// The last status of the deposit, if the amounts do not decide it.
+    pub doom: Option<PaymentStatus>,
+}
+
+impl Payment {
+    /// Returns the instant of the next change by the clock alone.
+    #[must_use]
+    pub fn due_at(&self) -> Option<Timestamp> {
+        match self.status {
+            PaymentStatus::Waiting => Some(self.valid_until),
+            PaymentStatus::Confirming | PaymentStatus::Confirmed | PaymentStatus::Sending => self.settles_at,
+            PaymentStatus::PartiallyPaid
+            | PaymentStatus::Finished
+            | PaymentStatus::Failed
+            | PaymentStatus::Refunded
+            | PaymentStatus::Expired => None,
+        }
+    }
+
+    /// Returns the next status by the clock alone.
+    #[must_use]
+    pub fn next_status(&self) -> PaymentStatus {
+        match self.status {
+            PaymentStatus::Waiting => PaymentStatus::Expired,
+            PaymentStatus::Confirming => PaymentStatus::Confirmed,
+            PaymentStatus::Confirmed => PaymentStatus::Sending,
+            PaymentStatus::Sending => self.last_status(),
+            last @ (PaymentStatus::PartiallyPaid
+            | PaymentStatus::Finished
+            | PaymentStatus::Failed
+            | PaymentStatus::Refunded
+            | PaymentStatus::Expired) => last,
+        }
+    }
+
+    /// Returns the status that the amounts lead to.
+    #[must_use]
+    pub fn last_status(&self) -> PaymentStatus {
+        let by_amount = if self.actually_paid < self.terms.pay_amount {
+            PaymentStatus::PartiallyPaid
+        } else {
+            PaymentStatus::Finished
+        };
+        self.doom.unwrap_or(by_amount)
+    }
+}

@@ -1,0 +1,151 @@
+//! A payout batch (cash-out) with its withdrawals.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{crypto::amount::Amount, wire};
+
+/// The time for the verification of a batch. Afterwards its withdrawals are rejected.
+pub const VERIFICATION_TIME: SignedDuration = SignedDuration::from_hours(1);
+
+/// The attempts at verification.
+pub const MAX_VERIFICATIONS: u32 = 10;
+
+/// The status of a withdrawal, in upper case on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum WithdrawalStatus {
+    /// Not verified.
+    Creating,
+    /// Verified.
+    Waiting,
+    /// In work.
+    Processing,
+    /// On the chain.
+    Sending,
+    /// Arrived.
+    Finished,
+    /// An error occurred. The processor may still send the money, so the balance stays debited.
+    Failed,
+    /// Refused for good. The balance has the money again.
+    Rejected,
+    /// A scheduled withdrawal that the client cancelled. The balance has the money again.
+    Cancelled,
+}
+
+/// The outcome of a verified withdrawal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WithdrawalFate {
+    /// `FINISHED`.
+    #[default]
+    Finish,
+    /// `REJECTED`.
+    Reject,
+    /// `FAILED`.
+    Fail,
+    /// Stays `PROCESSING`.
+    Stay,
+}
+
+/// A withdrawal of one coin to one address.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Withdrawal {
+    /// `id`.
+    pub id: u64,
+    /// `address`.
+    pub address: Box<str>,
+    /// `currency`, in lower case.
+    pub currency: Box<str>,
+    /// `amount`.
+    pub amount: Amount,
+    /// The network fee, debited on top of the amount.
+    pub fee: Amount,
+    /// `extra_id`.
+    pub extra_id: Option<Box<str>>,
+    /// `ipn_callback_url`.
+    pub ipn_callback_url: Option<Box<str>>,
+    /// `payout_description`.
+    pub description: Option<Box<str>>,
+    /// `unique_external_id`. Uniqueness is not enforced, so that a withdrawal sent twice is visible.
+    pub external_id: Option<Box<str>>,
+    /// The status.
+    pub status: WithdrawalStatus,
+    /// `hash`.
+    pub hash: Option<Box<str>>,
+    /// `error`.
+    pub error: Option<Box<str>>,
+    /// `requested_at`: the start of the work.
+    #[serde(with = "wire::optional_micros")]
+    pub requested_at: Option<Timestamp>,
+    /// `updated_at`.
+    #[serde(with = "wire::optional_micros")]
+    pub updated_at: Option<Timestamp>,
+    /// The outcome.
+    pub fate: WithdrawalFate,
+    /// The instant at which the withdrawal becomes final.
+    #[serde(with = "wire::optional_micros")]
+    pub settles_at: Option<Timestamp>,
+}
+
+impl Withdrawal {
+    /// Returns the next status by the clock alone.
+    #[must_use]
+    pub fn next_status(&self) -> WithdrawalStatus {
+        match (self.status, self.fate) {
+            (WithdrawalStatus::Creating, _) | (_, WithdrawalFate::Reject) => WithdrawalStatus::Rejected,
+            (_, WithdrawalFate::Fail) => WithdrawalStatus::Failed,
+            (WithdrawalStatus::Sending, WithdrawalFate::Finish | WithdrawalFate::Stay) => WithdrawalStatus::Finished,
+            (_, WithdrawalFate::Finish | WithdrawalFate::Stay) => WithdrawalStatus::Sending,
+        }
+    }
+
+    /// Returns the instant of the next change by the clock alone.
+    fn due_at(&self, verified_by: Timestamp) -> Option<Timestamp> {
+        match self.status {
+            WithdrawalStatus::Creating => Some(verified_by),
+            WithdrawalStatus::Waiting | WithdrawalStatus::Processing | WithdrawalStatus::Sending => {
+                self.settles_at.filter(|_| self.fate != WithdrawalFate::Stay)
+            }
+            WithdrawalStatus::Finished
+            | WithdrawalStatus::Failed
+            | WithdrawalStatus::Rejected
+            | WithdrawalStatus::Cancelled => None,
+        }
+    }
+}
+
+/// Withdrawals that were requested together.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Batch {
+    /// `id`.
+    pub id: u64,
+    /// `created_at`.
+    #[serde(with = "wire::micros")]
+    pub created_at: Timestamp,
+    /// The instant of the verification.
+    #[serde(with = "wire::optional_micros")]
+    pub verified_at: Option<Timestamp>,
+    /// The requests for verification so far.
+    pub verifications: u32,
+    /// The codes that were given. None is accepted twice.
+    pub codes: Vec<Box<str>>,
+    /// The withdrawals.
+    pub withdrawals: Vec<Withdrawal>,
+}
+
+impl Batch {
+    /// Returns the instant of the next change by the clock alone.
+    #[must_use]
+    pub fn due_at(&self) -> Option<Timestamp> {
+        let verified_by = self.created_at.saturating_add(VERIFICATION_TIME).unwrap_or(Timestamp::MAX);
+        self.withdrawals.iter().filter_map(|withdrawal| withdrawal.due_at(verified_by)).min()
+    }
+
+    /// Returns the position of the first withdrawal that is due by `now`.
+    #[must_use]
+    pub fn find_due(&self, now: Timestamp) -> Option<usize> {
+        let verified_by = self.created_at.saturating_add(VERIFICATION_TIME).unwrap_or(Timestamp::MAX);
+        self.withdrawals.iter().position(|withdrawal| withdrawal.due_at(verified_by).is_some_and(|due| due <= now))
+    }
+}

@@ -1,0 +1,252 @@
+//! Withdrawals: payout batches, their verification and their outcomes.
+
+use std::sync::PoisonError;
+
+use jiff::Timestamp;
+
+use super::{
+    amount::Amount,
+    coins::Coin,
+    error::CryptoError,
+    ipn,
+    state::{
+        CryptoChange,
+        payout::{Batch, MAX_VERIFICATIONS, Withdrawal, WithdrawalFate, WithdrawalStatus},
+    },
+    totp,
+};
+use crate::{
+    dice,
+    psp::{Psp, Store, StoreError},
+    state::change::Change,
+};
+
+/// The decimals of a withdrawal's amount.
+pub const PAYOUT_DECIMALS: u32 = 6;
+
+/// The largest number of remembered TOTP codes. Codes are valid for at most three steps.
+const MAX_USED_CODES: usize = 16;
+
+/// A client's request for one withdrawal.
+#[derive(Clone, Debug)]
+pub struct WithdrawalOrder {
+    /// The coin.
+    pub coin: &'static Coin,
+    /// The address.
+    pub address: String,
+    /// The amount.
+    pub amount: Amount,
+    /// `extra_id`.
+    pub extra_id: Option<String>,
+    /// `ipn_callback_url`, its own or that of the batch.
+    pub ipn_callback_url: Option<String>,
+    /// `payout_description`, its own or that of the batch.
+    pub description: Option<String>,
+    /// `unique_external_id`.
+    pub external_id: Option<String>,
+}
+
+impl Psp {
+    /// Creates a payout batch and debits the balances.
+    ///
+    /// # Errors
+    /// 400 for an amount below the minimum or above the balance. Nothing is created.
+    pub fn create_batch(&self, orders: Vec<WithdrawalOrder>) -> Result<Batch, CryptoError> {
+        self.settle_due()?;
+        let now = self.clock.now();
+        let mut store = self.write();
+        let id = self.next_id(&store);
+        let mut change = CryptoChange::default();
+        let mut withdrawals: Vec<Withdrawal> = Vec::new();
+        for (order, number) in orders.into_iter().zip(id + 1..) {
+            let terms = self.crypto.market.terms(order.coin);
+            if !terms.is_enabled {
+                return Err(CryptoError::currency(order.coin.code));
+            }
+            if order.amount < terms.min_payout {
+                let (amount, minimum) = (order.amount, terms.min_payout);
+                let message = format!("Withdrawal amount {amount} is less than minimal {minimum}");
+                return Err(CryptoError::withdrawal(message));
+            }
+            let coin: Box<str> = order.coin.code.into();
+            let debit = &order.amount + &terms.payout_fee;
+            let others = change.debits.iter().filter(|(other, _)| *other == coin).map(|(_, amount)| amount);
+            let needed = others.fold(debit.clone(), |sum, amount| &sum + amount);
+            let balance = store.books().crypto().balance(&coin);
+            if needed > balance {
+                return Err(CryptoError::not_covered(&coin, &needed.to_string(), &balance.to_string()));
+            }
+            change.debits.push((coin.clone(), debit));
+            withdrawals.push(Withdrawal {
+                id: number,
+                address: order.address.into(),
+                currency: coin,
+                amount: order.amount,
+                fee: terms.payout_fee,
+                extra_id: order.extra_id.map(Into::into),
+                ipn_callback_url: order.ipn_callback_url.map(Into::into),
+                description: order.description.map(Into::into),
+                external_id: order.external_id.map(Into::into),
+                status: WithdrawalStatus::Creating,
+                hash: None,
+                error: None,
+                requested_at: None,
+                updated_at: None,
+                fate: WithdrawalFate::default(),
+                settles_at: None,
+            });
+        }
+        let batch = Batch { id, created_at: now, verified_at: None, verifications: 0, codes: Vec::new(), withdrawals };
+        change.ipns.extend(batch.withdrawals.iter().filter_map(|withdrawal| ipn::of_withdrawal(&batch, withdrawal)));
+        change.batches.push(batch.clone());
+        store.commit(Change::Crypto(Box::new(change)))?;
+        drop(store);
+        self.settlement_wakeup.notify_one();
+        self.crypto.ipn_wakeup.notify_one();
+        Ok(batch)
+    }
+
+    /// Verifies a batch by a TOTP code. Its withdrawals are then in work.
+    ///
+    /// # Errors
+    /// 404 for an unknown batch; 400 for a wrong or repeated code, after ten attempts, and for a batch that is not
+    /// waiting for its verification.
+    pub fn verify_batch(&self, id: u64, code: &str) -> Result<(), CryptoError> {
+        self.settle_due()?;
+        let now = self.clock.now();
+        let settings = self.crypto.settings();
+        let mut store = self.write();
+        let found = store.books().crypto().batches().get(&id);
+        let mut batch = found.ok_or_else(|| CryptoError::not_found("Payout"))?.clone();
+        let is_open = batch.withdrawals.iter().any(|withdrawal| withdrawal.status == WithdrawalStatus::Creating);
+        if !is_open {
+            return Err(CryptoError::bad_request("Payout is already verified or rejected"));
+        }
+        if batch.verifications >= MAX_VERIFICATIONS {
+            return Err(CryptoError::bad_request("The attempts at verification are used up"));
+        }
+        batch.verifications += 1;
+        let is_repeated = batch.codes.iter().any(|used| **used == *code);
+        batch.codes.push(code.into());
+        let is_valid = totp::is_valid(&self.crypto.keys.totp, now, code) && !is_repeated;
+        if !is_valid || !self.use_code(code, settings.totp_once) {
+            let change = CryptoChange { batches: vec![batch], ..CryptoChange::default() };
+            store.commit(Change::Crypto(Box::new(change)))?;
+            return Err(CryptoError::bad_request("Invalid verification code"));
+        }
+        batch.verified_at = Some(now);
+        let mut change = CryptoChange::default();
+        let settles_at = now.saturating_add(self.payout_settles_after).unwrap_or(Timestamp::MAX);
+        for position in 0..batch.withdrawals.len() {
+            let withdrawal = batch.withdrawals.get_mut(position);
+            let Some(withdrawal) = withdrawal.filter(|one| one.status == WithdrawalStatus::Creating) else { continue };
+            withdrawal.fate = settings.withdrawal_fate;
+            withdrawal.settles_at = Some(settles_at);
+            withdrawal.requested_at = Some(now);
+            for status in [WithdrawalStatus::Waiting, WithdrawalStatus::Processing] {
+                enter(&mut change, &mut batch, position, status, now)?;
+            }
+        }
+        change.batches.push(batch);
+        store.commit(Change::Crypto(Box::new(change)))?;
+        drop(store);
+        self.settlement_wakeup.notify_one();
+        self.crypto.ipn_wakeup.notify_one();
+        Ok(())
+    }
+
+    /// Remembers an accepted code. Returns `false` for a code that may be used once only and was used before.
+    fn use_code(&self, code: &str, once: bool) -> bool {
+        let mut used = self.crypto.used_codes.lock().unwrap_or_else(PoisonError::into_inner);
+        if once && used.iter().any(|other| other == code) {
+            return false;
+        }
+        if used.len() >= MAX_USED_CODES {
+            used.remove(0);
+        }
+        used.push(code.to_owned());
+        true
+    }
+
+    /// Moves a withdrawal to its outcome for the tester, or keeps it in work. A `FAILED` one may still be finished or
+    /// rejected. Returns its batch.
+    ///
+    /// # Errors
+    /// 404 for an unknown withdrawal, 400 for a final one.
+    pub fn move_withdrawal(&self, id: u64, fate: WithdrawalFate) -> Result<Batch, CryptoError> {
+        self.settle_due()?;
+        let now = self.clock.now();
+        let mut store = self.write();
+        let found = store.books().crypto().find_batch(id);
+        let mut batch = found.ok_or_else(|| CryptoError::not_found("Payout"))?.clone();
+        let position = batch.withdrawals.iter().position(|withdrawal| withdrawal.id == id).unwrap_or(0);
+        let withdrawal = batch.withdrawals.get_mut(position).ok_or_else(|| CryptoError::not_found("Payout"))?;
+        let status = withdrawal.status;
+        withdrawal.fate = fate;
+        let steps: &[WithdrawalStatus] = match (fate, status) {
+            (_, WithdrawalStatus::Finished | WithdrawalStatus::Rejected | WithdrawalStatus::Cancelled) => {
+                return Err(CryptoError::bad_request("the withdrawal is final"));
+            }
+            (WithdrawalFate::Stay, _) => &[],
+            (WithdrawalFate::Finish, WithdrawalStatus::Creating) => {
+                return Err(CryptoError::bad_request("the withdrawal is not verified"));
+            }
+            (WithdrawalFate::Finish, WithdrawalStatus::Sending) => &[WithdrawalStatus::Finished],
+            (WithdrawalFate::Finish, _) => &[WithdrawalStatus::Sending, WithdrawalStatus::Finished],
+            (WithdrawalFate::Reject, _) => &[WithdrawalStatus::Rejected],
+            (WithdrawalFate::Fail, _) => &[WithdrawalStatus::Failed],
+        };
+        let mut change = CryptoChange::default();
+        for status in steps {
+            enter(&mut change, &mut batch, position, *status, now)?;
+        }
+        change.batches.push(batch.clone());
+        store.commit(Change::Crypto(Box::new(change)))?;
+        drop(store);
+        self.crypto.ipn_wakeup.notify_one();
+        Ok(batch)
+    }
+}
+
+/// Moves the first due withdrawal of a batch by one status.
+pub(crate) fn settle_batch(store: &mut Store, id: u64, now: Timestamp) -> Result<(), StoreError> {
+    let Some(mut batch) = store.books().crypto().batches().get(&id).cloned() else { return Ok(()) };
+    let at = batch.due_at().unwrap_or(now).min(now);
+    let Some(position) = batch.find_due(now) else { return Ok(()) };
+    let Some(next) = batch.withdrawals.get(position).map(Withdrawal::next_status) else { return Ok(()) };
+    let mut change = CryptoChange::default();
+    enter(&mut change, &mut batch, position, next, at)?;
+    change.batches.push(batch);
+    store.commit(Change::Crypto(Box::new(change)))
+}
+
+/// Moves a withdrawal to a status, with the credit of the balance and the notification. The caller adds the batch.
+fn enter(
+    change: &mut CryptoChange,
+    batch: &mut Batch,
+    position: usize,
+    status: WithdrawalStatus,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(withdrawal) = batch.withdrawals.get_mut(position) else { return Ok(()) };
+    withdrawal.status = status;
+    withdrawal.updated_at = Some(at);
+    match status {
+        WithdrawalStatus::Sending => {
+            withdrawal.error = None;
+            withdrawal.hash = Some(format!("{}{}", dice::hex()?, dice::hex()?).into());
+        }
+        WithdrawalStatus::Rejected | WithdrawalStatus::Cancelled => {
+            withdrawal.error = Some("Rejected by the processor".into());
+            change.credits.push((withdrawal.currency.clone(), &withdrawal.amount + &withdrawal.fee));
+        }
+        WithdrawalStatus::Failed => withdrawal.error = Some("Transaction failed".into()),
+        WithdrawalStatus::Creating
+        | WithdrawalStatus::Waiting
+        | WithdrawalStatus::Processing
+        | WithdrawalStatus::Finished => {}
+    }
+    let batch = &*batch;
+    change.ipns.extend(batch.withdrawals.get(position).and_then(|withdrawal| ipn::of_withdrawal(batch, withdrawal)));
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Bulletins of the dollar: one on each business day, at about 13:08 in São Paulo.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{PoisonError, RwLock},
+};
+
+use jiff::{
+    Timestamp,
+    civil::{Date, DateTime, Weekday},
+    tz::{Offset, TimeZone},
+};
+
+use crate::crypto::Amount;
+
+/// The selling rate before the tester sets one.
+const SELL: &str = "5.4321";
+
+/// The difference between the selling and the buying rate.
+const SPREAD: &str = "0.0006";
+
+/// The longest period of a request, in days: more than forty years.
+const MAX_DAYS: usize = 15_000;
+
+/// The days in which a bulletin before an instant is searched.
+const SEARCH_DAYS: usize = 400;
+
+/// A published bulletin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bulletin {
+    /// `cotacaoCompra`.
+    pub buy: String,
+    /// `cotacaoVenda`.
+    pub sell: String,
+    /// `dataHoraCotacao`, in São Paulo.
+    pub published_at: DateTime,
+}
+
+/// The calendar and the rates, set by the tester. They return to the defaults at a restart.
+#[derive(Debug, Default)]
+struct Calendar {
+    /// The buying and the selling rate from a day on.
+    rates: BTreeMap<Date, (String, String)>,
+    /// The last day with a bulletin. A source that is stale has one in the past.
+    published_until: Option<Date>,
+    /// Business days without a bulletin.
+    holidays: BTreeSet<Date>,
+}
+
+/// The source of bulletins.
+#[derive(Debug, Default)]
+pub struct Ptax(RwLock<Calendar>);
+
+impl Ptax {
+    /// Returns the bulletins of the inclusive period that are published at an instant, the oldest first.
+    #[must_use]
+    pub fn published(&self, from: Date, to: Date, now: Timestamp) -> Vec<Bulletin> {
+        let calendar = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let now = local(now);
+        let days = std::iter::successors(Some(from), |day| day.tomorrow().ok()).take_while(|day| *day <= to);
+        days.take(MAX_DAYS).filter(|day| calendar.is_published(*day, now)).map(|day| calendar.bulletin(day)).collect()
+    }
+
+    /// Sets the rates from a day on, by default from the last published bulletin on. Later rates are removed.
+    pub fn set_rate(&self, buy: Option<String>, sell: &Amount, from: Option<Date>, now: Timestamp) {
+        let mut calendar = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let now = local(now);
+        let back = std::iter::successors(Some(now.date()), |day| day.yesterday().ok()).take(SEARCH_DAYS);
+        let last = back.into_iter().find(|day| calendar.is_published(*day, now)).unwrap_or(now.date());
+        let from = from.unwrap_or(last);
+        let spread = Amount::constant(SPREAD);
+        let buy = buy.unwrap_or_else(|| if *sell > spread { (sell - &spread).to_string() } else { sell.to_string() });
+        calendar.rates.split_off(&from);
+        calendar.rates.insert(from, (buy, sell.to_string()));
+    }
+
+    /// Sets the last day with a bulletin; `None` for no end.
+    pub fn set_published_until(&self, day: Option<Date>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).published_until = day;
+    }
+
+    /// Sets the business days without a bulletin.
+    pub fn set_holidays(&self, days: BTreeSet<Date>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).holidays = days;
+    }
+}
+
+impl Calendar {
+    fn is_published(&self, day: Date, now: DateTime) -> bool {
+        let is_business_day = !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
+        is_business_day
+            && !self.holidays.contains(&day)
+            && self.published_until.is_none_or(|last| day <= last)
+            && published_at(day) <= now
+    }
+
+    fn bulletin(&self, day: Date) -> Bulletin {
+        let set = self.rates.range(..=day).next_back().map(|(_, rates)| rates.clone());
+        let opening = || {
+            let sell = Amount::constant(SELL);
+            ((&sell - &Amount::constant(SPREAD)).to_string(), sell.to_string())
+        };
+        let (buy, sell) = set.unwrap_or_else(opening);
+        Bulletin { buy, sell, published_at: published_at(day) }
+    }
+}
+
+/// Returns the instant of a day's bulletin. Its seconds and milliseconds follow from the day.
+fn published_at(day: Date) -> DateTime {
+    day.at(13, 8, day.day(), i32::from(day.day()).saturating_mul(17_000_000))
+}
+
+/// Returns the wall clock of São Paulo.
+fn local(now: Timestamp) -> DateTime {
+    let zone = TimeZone::get("America/Sao_Paulo").unwrap_or_else(|_| Offset::constant(-3).to_time_zone());
+    zone.to_datetime(now)
+}

@@ -1,0 +1,78 @@
+//! The tester's control of the PTAX service.
+
+use std::collections::BTreeSet;
+
+use actix_web::{HttpResponse, http::StatusCode, web};
+use jiff::civil::Date;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    control::{Control, ControlError, http::read},
+    crypto::Amount,
+    pix::{Shared, json as answer, problem::Problem},
+};
+
+impl Control {
+    /// Sets the selling rate of the dollar in BRL from a day on, by default from the last published bulletin on. The
+    /// buying rate is 0.0006 below.
+    ///
+    /// # Errors
+    /// [`ControlError::OutOfRange`] for a text that is not a number above zero.
+    pub fn set_ptax_rate(&self, sell: &str, from: Option<Date>) -> Result<(), ControlError> {
+        let sell = Amount::parse(sell).filter(Amount::is_positive).ok_or(ControlError::OutOfRange { field: "sell" })?;
+        self.psp.ptax.set_rate(None, &sell, from, self.psp.clock.now());
+        Ok(())
+    }
+
+    /// Sets the last day with a bulletin, so that the source becomes stale; `None` for no end.
+    pub fn set_ptax_published_until(&self, day: Option<Date>) {
+        self.psp.ptax.set_published_until(day);
+    }
+
+    /// Sets business days without a bulletin.
+    pub fn set_ptax_holidays(&self, days: impl IntoIterator<Item = Date>) {
+        self.psp.ptax.set_holidays(days.into_iter().collect());
+    }
+}
+
+/// `PUT /sandbox/ptax` `{sell?, buy?, date?, published_until?, holidays?}`: 200. `null` removes `published_until`.
+///
+/// # Errors
+/// 400 for unknown fields, and for values that are no rate and no date.
+pub async fn put(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let mut body: Map<String, Value> = read(payload).await?;
+    let refuse = |field| Problem::from(ControlError::OutOfRange { field });
+    let date = |value: &Value, field| value.as_str().and_then(|text| text.parse::<Date>().ok()).ok_or(refuse(field));
+    let rate = |value: &Value, field| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Amount::parse(&text).filter(Amount::is_positive).ok_or(refuse(field))
+    };
+    let sell = body.remove("sell").map(|value| rate(&value, "sell")).transpose()?;
+    let buy = body.remove("buy").map(|value| rate(&value, "buy")).transpose()?;
+    let from = body.remove("date").map(|value| date(&value, "date")).transpose()?;
+    let until = match body.remove("published_until") {
+        None => None,
+        Some(Value::Null) => Some(None),
+        Some(value) => Some(Some(date(&value, "published_until")?)),
+    };
+    let holidays = match body.remove("holidays") {
+        None => None,
+        Some(Value::Array(days)) => {
+            Some(days.iter().map(|day| date(day, "holidays")).collect::<Result<BTreeSet<_>, _>>()?)
+        }
+        Some(_) => return Err(refuse("holidays")),
+    };
+    if !body.is_empty() || (sell.is_none() && (buy.is_some() || from.is_some())) {
+        return Err(refuse("body"));
+    }
+    if let Some(sell) = sell {
+        psp.ptax.set_rate(buy.map(|buy| buy.to_string()), &sell, from, psp.clock.now());
+    }
+    if let Some(until) = until {
+        psp.ptax.set_published_until(until);
+    }
+    if let Some(holidays) = holidays {
+        psp.ptax.set_holidays(holidays);
+    }
+    answer(StatusCode::OK, &json!({}))
+}
