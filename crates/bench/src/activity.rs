@@ -108,10 +108,7 @@ impl Rows {
         let payment = a_payment(charge.terms.amount.centavos());
         let Credit { charge, payment, transfers, .. } =
             in_status(charge, ChargeStatus::Pending).credit(payment, 0, start())?;
-        self.writes.extend([
-            Write::InsertCharge(Box::new(charge.context("the charge was not paid")?)),
-            Write::InsertPayment(Box::new(payment)),
-        ]);
+        self.writes.extend([Write::insert(charge.context("the charge was not paid")?), Write::insert(payment)]);
         self.transfers.extend(transfers);
         Ok(())
     }
@@ -122,7 +119,7 @@ impl Rows {
         let held = payout.hold();
         let step = payout.complete(an_end_to_end_id(), a_recipient(), start())?;
         let PayoutStep::Taken { payout, transfers, .. } = step else { bail!("the payout was completed before") };
-        self.writes.push(Write::InsertPayout(Box::new(payout)));
+        self.writes.push(Write::insert(payout));
         self.transfers.extend(held.into_iter().chain(transfers));
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use cais_ports::{ChangeSet, CommitError, IdempotencyChange, IdempotencyRecord, IdempotencyRef, ReservationKey};
+use cais_ports::{
+    ChangeSet, CommitError, IdempotencyChange, IdempotencyRecord, IdempotencyRef, RecordKey, ReservationKey,
+};
 use jiff::Timestamp;
-
-use crate::record::{RecordChange, RecordKey};
 
 /// The stored state of the keys that change sets touch. A key that is missing here is free.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct KeySnapshot {
     pub idempotency_records: BTreeMap<IdempotencyRef, IdempotencyRecord>,
     /// The owner of each unique value.
     pub owners: HashMap<ReservationKey, String>,
-    /// The version of each record.
+    /// The version of each record. A record that never changes has version 1, and a store need not load it: its key is unique there.
     pub versions: HashMap<RecordKey, i64>,
 }
 
@@ -62,17 +62,14 @@ impl KeySnapshot {
 
     fn check_versions(&self, change: &ChangeSet) -> Result<(), CommitError> {
         let mut own: HashMap<RecordKey, i64> = HashMap::new();
-        for write in change.writes.iter().filter_map(RecordChange::of) {
-            let (key, read) = match &write {
-                RecordChange::Insert(key) => (key, None),
-                RecordChange::Update(key, read) => (key, Some(*read)),
-            };
-            let found = own.get(key).or_else(|| self.versions.get(key)).copied();
+        for write in &change.writes {
+            let (key, read) = (write.key(), write.read());
+            let found = own.get(&key).or_else(|| self.versions.get(&key)).copied();
             match read {
                 None if found.is_some() => return Err(CommitError::Corrupt(format!("{key:?} exists"))),
                 Some(_) if found != read => return Err(CommitError::Stale),
-                None | Some(_) => own.extend([write.after()]),
-            }
+                None | Some(_) => own.insert(key, write.version()),
+            };
         }
         Ok(())
     }
@@ -87,7 +84,7 @@ impl KeySnapshot {
         for key in &change.unreserve {
             self.owners.remove(key);
         }
-        self.versions.extend(change.writes.iter().filter_map(RecordChange::of).map(RecordChange::after));
+        self.versions.extend(change.writes.iter().map(|write| (write.key(), write.version())));
     }
 
     fn apply_idempotency_record(&mut self, wanted: &IdempotencyChange, at: Timestamp) {

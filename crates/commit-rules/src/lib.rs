@@ -12,22 +12,22 @@
 //! ending blocks hold. The decision borrows the snapshot immutably, so a refused change set leaves no trace in it.
 //!
 //! A store that expects no conflict may judge without reading the keys first: [`Mode::Optimistic`]. Guards in its statements must then check
-//! what [`Mode::Pessimistic`] checks here: the fence of an idempotency record, the owner of a unique value, and the version in [`RecordChange`].
+//! what [`Mode::Pessimistic`] checks here: the fence of an idempotency record, the owner of a unique value, and the version in [`Write::read`].
 
 mod effects;
 mod events;
 mod keys;
 mod needs;
 mod postings;
-mod record;
 mod snapshot;
 
 pub use effects::{BlockWrite, Effects, Entry, NumberedEvent, Side};
 pub use keys::KeySnapshot;
 pub use needs::LedgerNeeds;
-pub use record::{RecordChange, RecordKey};
 pub use snapshot::{Balance, Blocks, Endpoints, LedgerSnapshot, Mode, Snapshot};
 
+#[cfg(doc)]
+use cais_ports::Write;
 use cais_ports::{ChangeSet, CommitError, IdGenerator};
 
 use postings::Postings;

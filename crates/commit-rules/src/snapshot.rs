@@ -7,7 +7,7 @@ use cais_domain::ids::{AccountId, EndpointId, EntryId, InfractionId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ChangeSet, Write};
+use cais_ports::{AnyRecord, ChangeSet};
 
 use crate::effects::Effects;
 use crate::keys::KeySnapshot;
@@ -116,27 +116,8 @@ impl LedgerSnapshot {
 
 /// Returns the endpoints that the change set writes, in their order.
 pub(crate) fn written_endpoints(change: &ChangeSet) -> impl Iterator<Item = &Endpoint> {
-    change.writes.iter().filter_map(|write| match write {
-        Write::InsertEndpoint(endpoint) | Write::UpdateEndpoint(endpoint) => Some(&**endpoint),
-        Write::InsertAccount(_)
-        | Write::UpdateAccount(_)
-        | Write::InsertKey(_)
-        | Write::UpdateKey(_)
-        | Write::InsertCharge(_)
-        | Write::UpdateCharge(_)
-        | Write::InsertPayment(_)
-        | Write::InsertRelease(_)
-        | Write::UpdateRelease(_)
-        | Write::InsertPayout(_)
-        | Write::UpdatePayout(_)
-        | Write::InsertRefund(_)
-        | Write::UpdateRefund(_)
-        | Write::InsertCallback(_)
-        | Write::UpdateCallback(_)
-        | Write::InsertInfraction(_)
-        | Write::UpdateInfraction(_)
-        | Write::InsertPosition(_)
-        | Write::UpdatePosition(_)
-        | Write::InsertAudit(_) => None,
-    })
+    change
+        .writes
+        .iter()
+        .filter_map(|write| if let AnyRecord::Endpoint(one) = write.record() { Some(&**one) } else { None })
 }

@@ -63,10 +63,10 @@ fn invalid_row_is_skipped_in_work_lists() {
             let payout = payout_in_status(a_payout(account.id), PayoutStatus::Processing);
             let refund = refund_in_status(a_refund(&a_charge(account.id)), RefundStatus::Processing);
             for write in [
-                Write::InsertPayout(Box::new(payout)),
-                Write::InsertRefund(Box::new(refund)),
-                Write::InsertRelease(Box::new(a_release(account.id, 1, start()))),
-                Write::InsertInfraction(Box::new(Infraction { due_at: Some(start()), ..an_infraction(&a_charge(account.id), 100) })),
+                Write::insert(payout),
+                Write::insert(refund),
+                Write::insert(a_release(account.id, 1, start())),
+                Write::insert(Infraction { due_at: Some(start()), ..an_infraction(&a_charge(account.id), 100) }),
             ] {
                 store.commit(steps::write(write, start())).await.unwrap();
             }

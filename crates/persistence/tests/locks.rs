@@ -96,10 +96,7 @@ fn locked_row_delays_only_change_sets_that_need_it() {
         store.commit(steps::create_charge(&claimed, name.clone())).await.unwrap();
         let expired = || {
             steps::write(
-                Write::UpdateCharge(Box::new(in_status(
-                    Charge { version: 1, ..charge.clone() },
-                    ChargeStatus::Expired,
-                ))),
+                Write::update(in_status(Charge { version: 1, ..charge.clone() }, ChargeStatus::Expired)),
                 start(),
             )
         };
@@ -152,10 +149,7 @@ fn changes_of_one_record_stay_in_order_while_it_is_locked() {
         let lock = format!("SELECT 1 FROM charges WHERE id = '{}' FOR UPDATE", charge.id);
         let mut holder = foreign(&url, &lock);
         let expire = |version| {
-            steps::write(
-                Write::UpdateCharge(Box::new(in_status(Charge { version, ..charge.clone() }, ChargeStatus::Expired))),
-                start(),
-            )
+            steps::write(Write::update(in_status(Charge { version, ..charge.clone() }, ChargeStatus::Expired)), start())
         };
         let mut waiting = Vec::new();
         for version in 1..=20 {

@@ -1,29 +1,19 @@
 //! A change set: everything that must become true together, as one value.
 
-use cais_domain::account::Account;
 use cais_domain::block::BlockChange;
-use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, EntryId, EventId};
-use cais_domain::infraction::Infraction;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Transfer};
-use cais_domain::payment::CreditedPayment;
-use cais_domain::payout::Payout;
-use cais_domain::refund::Refund;
-use cais_domain::release::Release;
 use cais_domain::txid::Txid;
-use cais_domain::webhook::{Endpoint, Postback, WebhookUrl};
+use cais_domain::webhook::{Postback, WebhookUrl};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::audit::AuditRow;
-use crate::callback::Callback;
 use crate::idempotency::IdempotencyChange;
-use crate::keys::ApiKeyRecord;
-use crate::position::PollPosition;
+use crate::record::{AnyRecord, RecordKey};
 
 /// A value that may have only one owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,55 +110,57 @@ pub struct Reservation {
 }
 
 /// A record to write.
-///
-/// An `Insert…` stores version 1. An `Update…` carries the version that was read, and stores that version plus one. If the stored version
-/// differs, the update is refused with `Stale`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// A new account.
-    InsertAccount(Box<Account>),
-    /// A changed account; its id, e-mail and instant of creation never change.
-    UpdateAccount(Box<Account>),
-    /// A new API key.
-    InsertKey(Box<ApiKeyRecord>),
-    /// A changed API key: only `revoked_at` and `expires_at` change.
-    UpdateKey(Box<ApiKeyRecord>),
-    /// A new charge.
-    InsertCharge(Box<Charge>),
-    /// A charge in another state: only `state`, `refunds` and `open_infractions` change.
-    UpdateCharge(Box<Charge>),
-    /// A payment that is credited now.
-    InsertPayment(Box<CreditedPayment>),
-    /// Money that waits for its release.
-    InsertRelease(Box<Release>),
-    /// Money that is released: only `released_at` changes.
-    UpdateRelease(Box<Release>),
-    /// A new payout.
-    InsertPayout(Box<Payout>),
-    /// A payout in another state: only `recipient`, `returned`, `state`, `due_at` and `attempts` change.
-    UpdatePayout(Box<Payout>),
-    /// A new refund.
-    InsertRefund(Box<Refund>),
-    /// A refund in another state: only `state`, `due_at` and `attempts` change.
-    UpdateRefund(Box<Refund>),
-    /// A callback from upstream.
-    InsertCallback(Box<Callback>),
-    /// A processed callback: only `state`, `attempts` and `due_at` change.
-    UpdateCallback(Box<Callback>),
-    /// A new webhook endpoint.
-    InsertEndpoint(Box<Endpoint>),
-    /// A changed webhook endpoint: only `url`, `subscription`, `description`, `state`, `epoch`, `secret` and `previous` change.
-    UpdateEndpoint(Box<Endpoint>),
-    /// A new infraction.
-    InsertInfraction(Box<Infraction>),
-    /// A changed infraction; its id, account, charge, acquirer, names, Pix and instants of beginning never change.
-    UpdateInfraction(Box<Infraction>),
-    /// The first position in an acquirer's list.
-    InsertPosition(Box<PollPosition>),
-    /// A position that moved: only `seen_until` changes.
-    UpdatePosition(Box<PollPosition>),
-    /// A row of the audit log; it never changes.
-    InsertAudit(Box<AuditRow>),
+    /// A new record; stored with version 1. Refused as `Corrupt` if its key exists.
+    Insert(AnyRecord),
+    /// A changed record with the version that was read; stored with that version plus one. Refused with `Stale` if the stored version
+    /// differs.
+    Update(AnyRecord),
+}
+
+impl Write {
+    /// Creates the insert of a record.
+    #[must_use]
+    pub fn insert(record: impl Into<AnyRecord>) -> Self {
+        Self::Insert(record.into())
+    }
+
+    /// Creates the update of a record.
+    #[must_use]
+    pub fn update(record: impl Into<AnyRecord>) -> Self {
+        Self::Update(record.into())
+    }
+
+    /// Returns the record.
+    #[must_use]
+    pub const fn record(&self) -> &AnyRecord {
+        match self {
+            Self::Insert(record) | Self::Update(record) => record,
+        }
+    }
+
+    /// Returns the key of the record.
+    #[must_use]
+    pub fn key(&self) -> RecordKey {
+        self.record().key()
+    }
+
+    /// Returns the version that the stored record must have; `None` if no record may be stored. A record that never changes can only be
+    /// inserted.
+    #[must_use]
+    pub fn read(&self) -> Option<i64> {
+        match self {
+            Self::Insert(_) => None,
+            Self::Update(record) => record.version(),
+        }
+    }
+
+    /// Returns the version after the write.
+    #[must_use]
+    pub fn version(&self) -> i64 {
+        self.read().map_or(1, |read| read.saturating_add(1))
+    }
 }
 
 /// An event to publish. The store assigns the account's next sequence number.
@@ -239,7 +231,7 @@ impl NewEvent {
 ///
 /// The store derives two more effects. First, after all transfers and block changes, under-funded blocks are topped up
 /// ([`cais_domain::block::top_up_blocks`]). This concerns each account that a transfer credits in `available` or `pending`, or that has a
-/// block change. Second, each event gets a delivery for every endpoint of its account that [`Endpoint::subscribes_to`] selects.
+/// block change. Second, each event gets a delivery for every endpoint of its account that [`cais_domain::webhook::Endpoint::subscribes_to`] selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSet {
     /// The instant of the decision, in whole microseconds.

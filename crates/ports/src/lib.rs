@@ -22,6 +22,7 @@ pub mod page;
 pub mod position;
 pub mod queries;
 pub mod rate_limit;
+pub mod record;
 pub mod representation;
 pub mod secret;
 pub mod secret_cipher;
@@ -60,6 +61,7 @@ pub use queries::{
     QueryError, ReservationQueries,
 };
 pub use rate_limit::{RateDecision, RateLimits};
+pub use record::{AnyRecord, RecordKey};
 pub use representation::ResourceRenderer;
 pub use secret::Secret;
 pub use secret_cipher::{DecryptError, EncryptError, SecretCipher, SigningSecret};

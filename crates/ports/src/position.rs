@@ -1,5 +1,7 @@
 //! The read positions of acquirers' lists.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use jiff::Timestamp;
@@ -32,6 +34,12 @@ impl UpstreamList {
             Self::Sent => "sent",
             Self::Returns => "returns",
         }
+    }
+}
+
+impl fmt::Display for UpstreamList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 

@@ -25,7 +25,7 @@ pub struct AuditedChange {
 #[must_use]
 pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: AuditedChange) -> Write {
     let text = |json: Vec<u8>| String::from_utf8_lossy(&json).into_owned();
-    Write::InsertAudit(Box::new(AuditRow {
+    Write::insert(AuditRow {
         id: AuditId::new(ports.ids.next_uuid()),
         at,
         operator: operator.clone(),
@@ -34,7 +34,7 @@ pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: Audited
         account: change.account,
         before: change.before.map(text),
         after: change.after.map(text),
-    }))
+    })
 }
 
 /// Lists one page of changes, newest first.

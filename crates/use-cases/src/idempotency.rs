@@ -12,6 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
+use crate::upstream_order::CreateError;
 
 /// The longest work of a process on a request. After this time the process counts as crashed.
 const POST_WITHIN: SignedDuration = SignedDuration::from_secs(10);
@@ -42,27 +43,6 @@ pub(crate) enum KeyInUse {
 impl KeyInUse {
     /// Another process has just begun, or is about to finish.
     pub(crate) const SOON: Self = Self::InProgress { retry_after_s: RETRY_AFTER_S };
-}
-
-/// The reason for which a response could not be stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum KeepError {
-    /// The key is in use.
-    Key(KeyInUse),
-    /// The store failed.
-    Store(StoreError),
-}
-
-impl From<KeyInUse> for KeepError {
-    fn from(error: KeyInUse) -> Self {
-        Self::Key(error)
-    }
-}
-
-impl From<StoreError> for KeepError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
 }
 
 /// The decision on a request with a known key.
@@ -179,13 +159,13 @@ pub(crate) fn of_the_other(claim: IdempotencyRecord) -> Result<Response, KeyInUs
 /// the same bytes.
 ///
 /// The response also ends an earlier creation with this key that was abandoned.
-pub(crate) async fn remember(
+pub(crate) async fn remember<R>(
     ports: &Ports,
     call: &IdempotentRequest,
     resource: &str,
     status: u16,
     body: Vec<u8>,
-) -> Result<Response, KeepError> {
+) -> Result<Response, CreateError<R>> {
     let claim = match keep_answer(ports, call, resource, status, body.clone()).await? {
         Stored::Answered(answer) => return Ok(answer),
         Stored::Known(claim) => claim,
@@ -211,13 +191,13 @@ pub(crate) async fn keep_answer(
 }
 
 /// Answers a request whose creation was abandoned earlier, without resuming it.
-pub(crate) async fn answer_orphaned(
+pub(crate) async fn answer_orphaned<R>(
     ports: &Ports,
     call: &IdempotentRequest,
     claim: &IdempotencyRecord,
     status: u16,
     body: Vec<u8>,
-) -> Result<Response, KeepError> {
+) -> Result<Response, CreateError<R>> {
     let answer = StoredResponse { status, request: call.request, body: body.clone() };
     let late = IdempotencyChange::Answer { name: claim.name.clone(), fence: claim.fence, answer };
     match keep(ports, late, ports.clock.now()).await? {

@@ -15,7 +15,7 @@ pub(crate) async fn first(
     seen_until: Timestamp,
 ) -> Result<PollPosition, StoreError> {
     let position = PollPosition { acquirer: acquirer.clone(), list, seen_until, version: 0 };
-    match commit(ports, Write::InsertPosition(Box::new(position.clone()))).await {
+    match commit(ports, Write::insert(position.clone())).await {
         Ok(()) => Ok(PollPosition { version: 1, ..position }),
         Err(CommitError::Corrupt(reason)) => {
             let stored = ports.queries.find_position(acquirer, list).await?;
@@ -32,7 +32,7 @@ pub(crate) async fn move_to(
     seen_until: Timestamp,
 ) -> Result<PollPosition, StoreError> {
     let moved = PollPosition { seen_until, ..position.clone() };
-    match commit(ports, Write::UpdatePosition(Box::new(moved.clone()))).await {
+    match commit(ports, Write::update(moved.clone())).await {
         Ok(()) => Ok(PollPosition { version: moved.version.saturating_add(1), ..moved }),
         Err(CommitError::Stale) => {
             let stored = ports.queries.find_position(&position.acquirer, position.list).await?;

@@ -38,7 +38,7 @@ async fn make(ports: &Ports, release: Release) -> Result<bool, CommitError> {
     let now = ports.clock.now();
     let Some((released, transfer)) = release.release(now) else { return Ok(false) };
     let mut change = ChangeSet::new(now);
-    change.writes.push(Write::UpdateRelease(Box::new(released)));
+    change.writes.push(Write::update(released));
     change.transfers.push(transfer);
     match ports.store.commit(change).await {
         Ok(_) => Ok(true),

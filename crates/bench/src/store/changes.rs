@@ -71,7 +71,7 @@ pub fn issue(charge: &Charge) -> ChangeSet {
 #[must_use]
 pub fn seed(charges: &[Charge]) -> ChangeSet {
     ChangeSet {
-        writes: charges.iter().map(|charge| Write::InsertCharge(Box::new(charge.clone()))).collect(),
+        writes: charges.iter().map(|charge| Write::insert(charge.clone())).collect(),
         ..ChangeSet::new(start())
     }
 }

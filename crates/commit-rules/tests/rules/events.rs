@@ -1,11 +1,11 @@
 //! Sequence numbers, and deliveries to the endpoints as earlier change sets left them.
 
-use cais_commit_rules::{KeySnapshot, RecordKey};
+use cais_commit_rules::KeySnapshot;
 use cais_domain::event::EventType;
 use cais_domain::webhook::{
     DisabledReason, Endpoint, EndpointState, NewEndpoint, Postback, SealedSecret, Subscription, WebhookUrl,
 };
-use cais_ports::{EndpointQueue, NewDelivery, Write, entry_to_come};
+use cais_ports::{EndpointQueue, NewDelivery, RecordKey, Write, entry_to_come};
 use cais_testkit::builders::{an_account, an_event, fresh};
 
 use super::*;
@@ -64,20 +64,14 @@ fn endpoint_counts_as_its_change_set_leaves_it() {
     let state = EndpointState::Disabled { reason: DisabledReason::Gone, at: start() };
     let disabled = Endpoint { state, epoch: 1, ..before.clone() };
     let new = Endpoint { version: 0, ..an_endpoint(account, &["*"]) };
-    let key = RecordKey::Endpoint(account, before.id);
+    let key = RecordKey::Endpoint { account, id: before.id };
     let keys = KeySnapshot { versions: [(key, 1)].into(), ..KeySnapshot::default() };
     let write = |write| ChangeSet { writes: vec![write], ..ChangeSet::new(start()) };
     let changes = [
-        ChangeSet {
-            writes: vec![Write::UpdateEndpoint(Box::new(disabled))],
-            ..publish(account, EventType::WebhookEndpointDisabled)
-        },
-        ChangeSet {
-            writes: vec![Write::InsertEndpoint(Box::new(new.clone()))],
-            ..publish(account, EventType::ChargePaid)
-        },
+        ChangeSet { writes: vec![Write::update(disabled)], ..publish(account, EventType::WebhookEndpointDisabled) },
+        ChangeSet { writes: vec![Write::insert(new.clone())], ..publish(account, EventType::ChargePaid) },
         // A refused update changes no endpoint for later change sets.
-        write(Write::UpdateEndpoint(Box::new(before.clone()))),
+        write(Write::update(before.clone())),
         publish(account, EventType::ChargeExpired),
     ];
     let snapshot = Snapshot { keys, ..subscribed(account, &[&before]) };

@@ -1,8 +1,8 @@
 //! Idempotency records, unique values and versions, and the order of the checks.
 
-use cais_commit_rules::{KeySnapshot, RecordKey};
+use cais_commit_rules::KeySnapshot;
 use cais_domain::charge::Charge;
-use cais_ports::{IdempotencyChange, IdempotencyRecord, Reservation, ReservationKey};
+use cais_ports::{IdempotencyChange, IdempotencyRecord, RecordKey, Reservation, ReservationKey};
 use cais_testkit::builders::{a_charge, an_account, pending_charge, steps};
 
 use super::*;
@@ -62,7 +62,7 @@ fn second_update_of_one_version_is_stale() {
     let charge = Charge { version: 1, ..pending_charge(account) };
     let update = || steps::update_charge(&charge, start());
     let next = steps::update_charge(&Charge { version: 2, ..charge.clone() }, start());
-    let key = RecordKey::Charge(account, charge.id);
+    let key = RecordKey::Charge { account, id: charge.id };
     let keys = KeySnapshot { versions: [(key.clone(), 1)].into(), ..KeySnapshot::default() };
     let changes = [update(), update(), next];
     let judged = judge_all(&changes, with_keys(account, keys));

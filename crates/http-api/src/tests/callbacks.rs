@@ -76,7 +76,7 @@ async fn callback_that_is_not_stored_is_503() {
 async fn callback_beyond_the_bound_is_answered_503() {
     let world = World::new().await;
     let mut many = ChangeSet::new(world.clock.now());
-    many.writes.extend((0..100_000).map(|_| Write::InsertCallback(Box::new(a_callback()))));
+    many.writes.extend((0..100_000).map(|_| Write::insert(a_callback())));
     world.store.commit(many).await.unwrap();
     callbacks::count(&world.state.ports).await.unwrap();
     let path = format!("/callbacks/main/{TOKEN}");

@@ -55,6 +55,6 @@ fn rows(change: &ChangeSet) -> Vec<Row> {
     let touched = TouchedKeys::of(&[change]);
     let claims = touched.idempotency_records.iter().map(|name| row_of_idempotency_record(name));
     let values = touched.reservations.iter().map(|key| row_of_value(key));
-    let records = touched.records.iter().map(row_of_record);
+    let records = touched.records.iter().filter_map(row_of_record);
     claims.chain(values).chain(records).chain(lock::rows(change)).collect()
 }

@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 use cais_domain::block::BlockChange;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::LedgerAccount;
-use cais_ports::{ChangeSet, CommitError, Committed, IdGenerator, Write, alerts};
+use cais_ports::{ChangeSet, CommitError, Committed, IdGenerator, alerts};
 use tokio::sync::{mpsc, oneshot};
 
 use self::batch::Runner;
@@ -177,24 +177,9 @@ fn lane_of(change: &ChangeSet, lanes: usize) -> Option<usize> {
 
 /// Returns the account of a change set.
 fn account_of(change: &ChangeSet) -> Option<AccountId> {
-    let of_write = |write: &Write| match write {
-        Write::InsertAccount(account) | Write::UpdateAccount(account) => Some(account.id),
-        Write::InsertKey(key) | Write::UpdateKey(key) => Some(key.account),
-        Write::InsertCharge(charge) | Write::UpdateCharge(charge) => Some(charge.account),
-        Write::InsertPayment(payment) => Some(payment.account),
-        Write::InsertRelease(release) | Write::UpdateRelease(release) => Some(release.account),
-        Write::InsertPayout(payout) | Write::UpdatePayout(payout) => Some(payout.account),
-        Write::InsertRefund(refund) | Write::UpdateRefund(refund) => Some(refund.account),
-        Write::InsertEndpoint(endpoint) | Write::UpdateEndpoint(endpoint) => Some(endpoint.account),
-        Write::InsertInfraction(infraction) | Write::UpdateInfraction(infraction) => Some(infraction.account),
-        Write::InsertAudit(row) => row.account,
-        Write::InsertCallback(_) | Write::UpdateCallback(_) | Write::InsertPosition(_) | Write::UpdatePosition(_) => {
-            None
-        }
-    };
     let claim = change.claim.as_ref().map(|claim| claim.name().account);
     claim
-        .or_else(|| change.writes.iter().find_map(of_write))
+        .or_else(|| change.writes.iter().find_map(|write| write.record().account()))
         .or_else(|| change.reserve.first().map(|reservation| reservation.account))
         .or_else(|| change.blocks.first().map(BlockChange::account))
         .or_else(|| change.events.first().map(|event| event.account))

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use cais_commit_rules::{Balance, Blocks, Endpoints, KeySnapshot, RecordKey};
+use cais_commit_rules::{Balance, Blocks, Endpoints, KeySnapshot};
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{IdempotencyRef, ReservationKey, alerts};
+use cais_ports::{IdempotencyRef, RecordKey, ReservationKey, alerts};
 
 use super::touched::TouchedKeys;
 use crate::engine::{Engine, Keys, Lookup, find};
@@ -15,10 +15,7 @@ use crate::error::Fault;
 use crate::rows::block::BlockRow;
 use crate::rows::endpoint::EndpointRow;
 use crate::rows::idempotency::IdempotencyRow;
-use crate::rows::{
-    Record as _, account, block, callback, charge, endpoint, idempotency, infraction, key, payout, position, refund,
-    release,
-};
+use crate::rows::{Record as _, block, idempotency, table_of};
 use crate::sql::Session;
 use crate::sql::table::{Row as _, names};
 
@@ -55,26 +52,9 @@ static ENDPOINTS: Lookup = Lookup::of(
     &["account_id"],
 );
 
-/// The lookups for the test of their plans: all but the two along partial indexes, which are nearly empty.
+/// The lookups besides those of records, for the test of their plans: all but the two along partial indexes, which are nearly empty.
 #[cfg(test)]
-pub(crate) static LOOKUPS: [&Lookup; 16] = [
-    &CLAIMS,
-    &WITHIN,
-    &EVERYWHERE,
-    &account::RECORDS.versions,
-    &key::RECORDS.versions,
-    &charge::RECORDS.versions,
-    &callback::RECORDS.versions,
-    &release::RECORDS.versions,
-    &payout::RECORDS.versions,
-    &refund::RECORDS.versions,
-    &endpoint::RECORDS.versions,
-    &infraction::RECORDS.versions,
-    &position::RECORDS.versions,
-    &BALANCES,
-    &COUNTERS,
-    &BLOCKS,
-];
+pub(crate) static LOOKUPS: [&Lookup; 6] = [&CLAIMS, &WITHIN, &EVERYWHERE, &BALANCES, &COUNTERS, &BLOCKS];
 
 /// Locks the balances of these ledger accounts. Balances without a row are absent from the result.
 pub(super) fn balances<'a>(
@@ -212,7 +192,8 @@ fn versions(
     touched: &TouchedKeys<'_>,
 ) -> Result<HashMap<RecordKey, i64>, Fault> {
     let mut versions = HashMap::new();
-    for (lookup, named) in by_table(touched.records.iter().map(|record| (row_of_record(record), record))) {
+    for (lookup, named) in by_table(touched.records.iter().filter_map(|record| Some((row_of_record(record)?, record))))
+    {
         let keys = sorted(named.keys().cloned());
         let load = |session: &mut dyn Session, query: &crate::sql::Query<'_>| session.marks(query);
         for (first, second, version) in find(engine, session, lookup, &keys, true, load)? {
@@ -240,32 +221,10 @@ pub(super) fn row_of_value(key: &ReservationKey) -> Row {
     }
 }
 
-/// Returns the row of a record.
-pub(super) fn row_of_record(record: &RecordKey) -> Row {
-    match record {
-        RecordKey::Account(account) => (&account::RECORDS.versions, vec![account.to_string()]),
-        RecordKey::Key(prefix) => (&key::RECORDS.versions, vec![prefix.to_string()]),
-        RecordKey::Charge(account, charge) => {
-            (&charge::RECORDS.versions, vec![account.to_string(), charge.to_string()])
-        }
-        RecordKey::Callback(callback) => (&callback::RECORDS.versions, vec![callback.to_string()]),
-        RecordKey::Release(account, pix) => (&release::RECORDS.versions, vec![account.to_string(), pix.to_string()]),
-        RecordKey::Payout(account, payout) => {
-            (&payout::RECORDS.versions, vec![account.to_string(), payout.to_string()])
-        }
-        RecordKey::Refund(account, refund) => {
-            (&refund::RECORDS.versions, vec![account.to_string(), refund.to_string()])
-        }
-        RecordKey::Endpoint(account, endpoint) => {
-            (&endpoint::RECORDS.versions, vec![account.to_string(), endpoint.to_string()])
-        }
-        RecordKey::Infraction(account, one) => {
-            (&infraction::RECORDS.versions, vec![account.to_string(), one.to_string()])
-        }
-        RecordKey::Position(name, list) => {
-            (&position::RECORDS.versions, vec![name.to_string(), list.as_str().to_owned()])
-        }
-    }
+/// Returns the row of a record; `None` for a record that never changes. The unique key of its table refuses a second one.
+pub(super) fn row_of_record(record: &RecordKey) -> Option<Row> {
+    let changes = table_of(record).changes.as_ref()?;
+    Some((&changes.versions, record.texts()))
 }
 
 /// Returns the row of a balance.

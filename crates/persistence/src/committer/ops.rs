@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use cais_commit_rules::Mode;
 use cais_domain::ids::AccountId;
-use cais_ports::Write;
 use jiff::Timestamp;
 
 use super::outcome;
-use super::plan::{BatchPlan, RecordWrite};
-use crate::rows::{Record as _, audit, block, delivery, event, idempotency, ledger, payment, reservation};
+use super::plan::BatchPlan;
+use crate::rows::{block, delivery, event, idempotency, ledger, reservation, written};
 use crate::sql::Value;
 use crate::sql::spec::Spec;
 
@@ -44,8 +43,6 @@ pub(crate) fn ops<'a>(plan: &'a BatchPlan<'a>, batch: &'a str, at: Timestamp, mo
     reservations(plan, &mut ops);
     claims(plan, &mut ops);
     records(plan, &mut ops);
-    ops.push(Op::guarded(&payment::INSERT, plan.payments.iter().map(|paid| payment::inserted(paid)).collect()));
-    ops.push(Op::guarded(&audit::INSERT, plan.audits.iter().map(|row| audit::inserted(row)).collect()));
     ops.push(Op::guarded(
         &event::INSERT,
         plan.events.iter().map(|(numbered, body)| event::inserted(numbered, body)).collect(),
@@ -130,26 +127,9 @@ fn claims<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
 /// Adds the statements of records, in one order on every node.
 fn records<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     let mut records: BTreeMap<&str, Op<'a>> = BTreeMap::new();
-    for (spec, row) in plan.records.values().filter_map(record) {
+    for write in plan.records.values() {
+        let (spec, row) = written(write.record, write.version, write.read);
         records.entry(spec.single()).or_insert_with(|| Op::guarded(spec, Vec::new())).rows.push(row);
     }
     ops.extend(records.into_values());
-}
-
-/// Returns the statement of a record and its row; `None` for payments and audit rows, which the plan holds apart.
-fn record<'a>(record: &RecordWrite<'a>) -> Option<(&'static Spec, Vec<Value<'a>>)> {
-    let (read, version) = (record.read, record.version);
-    Some(match record.write {
-        Write::InsertAccount(one) | Write::UpdateAccount(one) => one.written(version, read),
-        Write::InsertKey(one) | Write::UpdateKey(one) => one.written(version, read),
-        Write::InsertCharge(one) | Write::UpdateCharge(one) => one.written(version, read),
-        Write::InsertCallback(one) | Write::UpdateCallback(one) => one.written(version, read),
-        Write::InsertRelease(one) | Write::UpdateRelease(one) => one.written(version, read),
-        Write::InsertPayout(one) | Write::UpdatePayout(one) => one.written(version, read),
-        Write::InsertRefund(one) | Write::UpdateRefund(one) => one.written(version, read),
-        Write::InsertEndpoint(one) | Write::UpdateEndpoint(one) => one.written(version, read),
-        Write::InsertInfraction(one) | Write::UpdateInfraction(one) => one.written(version, read),
-        Write::InsertPosition(one) | Write::UpdatePosition(one) => one.written(version, read),
-        Write::InsertPayment(_) | Write::InsertAudit(_) => return None,
-    })
 }

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cais_commit_rules::{Balance, BlockWrite, Effects, Entry, NumberedEvent, RecordChange, RecordKey, Snapshot, judge};
+use cais_commit_rules::{Balance, BlockWrite, Effects, Entry, NumberedEvent, Snapshot, judge};
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::ledger::LedgerAccount;
-use cais_domain::payment::CreditedPayment;
 use cais_ports::{
-    AuditRow, ChangeSet, CommitError, Committed, IdGenerator, IdempotencyChange, IdempotencyRef, NewDelivery,
-    NewIdempotencyRecord, Reservation, ReservationKey, Write,
+    AnyRecord, ChangeSet, CommitError, Committed, IdGenerator, IdempotencyChange, IdempotencyRef, NewDelivery,
+    NewIdempotencyRecord, RecordKey, Reservation, ReservationKey,
 };
 use jiff::Timestamp;
 
@@ -25,15 +24,15 @@ pub(crate) struct IdempotencyWrite<'a> {
     pub(crate) standing: Standing<'a>,
 }
 
-/// A versioned record after the batch.
+/// A record after the batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordWrite<'a> {
     /// The version that the stored record must have; `None` if the record is new.
     pub(crate) read: Option<i64>,
     /// The version afterwards.
     pub(crate) version: i64,
-    /// The last write of the batch to the record.
-    pub(crate) write: &'a Write,
+    /// The record as the last write of the batch has it.
+    pub(crate) record: &'a AnyRecord,
 }
 
 /// The accepted change sets of a batch with their effects, in key order.
@@ -43,8 +42,6 @@ pub(crate) struct BatchPlan<'a> {
     pub(crate) unreserve: BTreeSet<&'a ReservationKey>,
     pub(crate) reserve: BTreeMap<&'a ReservationKey, &'a Reservation>,
     pub(crate) records: BTreeMap<RecordKey, RecordWrite<'a>>,
-    pub(crate) payments: Vec<&'a CreditedPayment>,
-    pub(crate) audits: Vec<&'a AuditRow>,
     pub(crate) blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
     pub(crate) entries: Vec<Entry<'a>>,
     pub(crate) balances: BTreeMap<LedgerAccount, Balance>,
@@ -89,7 +86,9 @@ impl<'a> BatchPlan<'a> {
             }
         }
         for write in &change.writes {
-            self.add_write(write);
+            let (read, version, record) = (write.read(), write.version(), write.record());
+            let row = self.records.entry(write.key()).or_insert(RecordWrite { read, version, record });
+            (row.version, row.record) = (version, record);
         }
         self.entries.extend(effects.entries);
         self.balances.extend(effects.balances);
@@ -102,23 +101,6 @@ impl<'a> BatchPlan<'a> {
             (numbered, body)
         }));
         self.deliveries.extend(effects.deliveries);
-    }
-
-    fn add_write(&mut self, write: &'a Write) {
-        if let Write::InsertPayment(payment) = write {
-            self.payments.push(payment);
-        }
-        if let Write::InsertAudit(row) = write {
-            self.audits.push(row);
-        }
-        let Some(change) = RecordChange::of(write) else { return };
-        let read = match &change {
-            RecordChange::Insert(_) => None,
-            RecordChange::Update(_, read) => Some(*read),
-        };
-        let (key, version) = change.after();
-        let row = self.records.entry(key).or_insert(RecordWrite { read, version, write });
-        (row.version, row.write) = (version, write);
     }
 
     fn add_claim(&mut self, change: &'a IdempotencyChange, at: Timestamp) {

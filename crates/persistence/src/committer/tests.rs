@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use cais_commit_rules::{Balance, KeySnapshot, LedgerSnapshot, RecordKey, Snapshot};
+use cais_commit_rules::{Balance, KeySnapshot, LedgerSnapshot, Snapshot};
 use cais_domain::block::{BlockChange, BlockEnd};
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -10,7 +10,8 @@ use cais_domain::ids::AccountId;
 use cais_domain::ledger::{Bucket, LedgerAccount};
 use cais_domain::money::Money;
 use cais_ports::{
-    ChangeSet, CommitError, Committed, IdempotencyChange, IdempotencyRecord, Reservation, ReservationKey, Write,
+    ChangeSet, CommitError, Committed, IdempotencyChange, IdempotencyRecord, RecordKey, Reservation, ReservationKey,
+    Write,
 };
 use cais_testkit::builders::{a_charge, an_account, fresh, pending_charge, start, steps};
 use cais_testkit::ids::SequentialIds;
@@ -73,9 +74,10 @@ fn successive_updates_of_a_record_are_one_row() {
     let account = an_account();
     let charge = Charge { version: 1, ..pending_charge(account.id) };
     let next = Charge { version: 2, ..charge.clone() };
-    let writes = vec![Write::UpdateCharge(Box::new(charge.clone())), Write::UpdateCharge(Box::new(next))];
+    let writes = vec![Write::update(charge.clone()), Write::update(next)];
     let changes = [ChangeSet { writes, ..ChangeSet::new(start()) }, steps::update_charge(&charge, start())];
-    let versions = [(RecordKey::Charge(account.id, charge.id), 1)].into();
+    let charge_key = RecordKey::Charge { account: account.id, id: charge.id };
+    let versions = [(charge_key, 1)].into();
     let (verdicts, plan) = judged(&changes, with_keys(KeySnapshot { versions, ..KeySnapshot::default() }));
     assert_eq!(verdicts, [accepted(), Err(CommitError::Stale)]);
     let write = plan.records.values().next().unwrap();

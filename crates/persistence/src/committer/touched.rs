@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use cais_commit_rules::{RecordChange, RecordKey};
-use cais_ports::{ChangeSet, IdempotencyRef, ReservationKey};
+use cais_ports::{ChangeSet, IdempotencyRef, RecordKey, ReservationKey};
 
 /// The keys that change sets touch.
 #[derive(Debug, Default)]
@@ -29,8 +28,8 @@ impl<'a> TouchedKeys<'a> {
             for key in change.reserve.iter().map(|reservation| &reservation.key).chain(&change.unreserve) {
                 touched.twice |= !touched.reservations.insert(key);
             }
-            for write in change.writes.iter().filter_map(RecordChange::of) {
-                touched.twice |= !touched.records.insert(write.after().0);
+            for write in &change.writes {
+                touched.twice |= !touched.records.insert(write.key());
             }
         }
         touched

@@ -6,7 +6,8 @@ use cais_ports::{AuditFilter, AuditQueries, AuditRow, Page, PageRequest, QueryEr
 
 use super::page::{after, cut, one_more};
 use crate::Persistence;
-use crate::rows::audit::{self, StoredAudit};
+use crate::rows::Record as _;
+use crate::rows::audit::StoredAudit;
 use crate::sql::Query;
 use crate::sql::table::names;
 
@@ -17,7 +18,7 @@ impl AuditQueries for Persistence {
             let query = filter.account.into_iter().fold(Query::new(page_text(&filter)), Query::bind);
             let texts = [filter.operator.as_deref(), filter.action.as_deref()];
             let query = texts.into_iter().flatten().fold(query, Query::bind);
-            session.load(&query.bind(after(page)).bind(one_more(page)))?.into_iter().map(audit::read).collect()
+            session.load(&query.bind(after(page)).bind(one_more(page)))?.into_iter().map(AuditRow::read).collect()
         });
         Ok(cut(rows.await?, page))
     }

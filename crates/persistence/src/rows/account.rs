@@ -8,7 +8,7 @@ use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 
-use super::{Record, RecordTable, id, instant, parse_enum, parsed, to_u32};
+use super::{Record, id, instant, parse_enum, parsed, to_u32};
 use crate::error::Fault;
 use crate::sql::table::table;
 
@@ -29,15 +29,8 @@ table! {
     }
 }
 
-/// The statements of accounts.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<AccountRow<'_>>();
-
 impl Record for Account {
     type Row<'a> = AccountRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     fn row(&self, version: i64) -> AccountRow<'_> {
         let [pix_in, pix_out, crypto_in, crypto_out] =

@@ -2,11 +2,9 @@
 
 use cais_ports::{AuditRow, Operator};
 
-use super::{id, instant};
+use super::{Record, id, instant};
 use crate::error::Fault;
-use crate::sql::Value;
-use crate::sql::spec::Spec;
-use crate::sql::table::{Row as _, table};
+use crate::sql::table::table;
 
 const TABLE: &str = "audit_log";
 
@@ -20,36 +18,34 @@ table! {
     }
 }
 
-/// New rows; rows are never changed.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<StoredAudit<'_>>();
+impl Record for AuditRow {
+    type Row<'a> = StoredAudit<'a>;
 
-/// Returns the values of a new row.
-pub(crate) fn inserted(row: &AuditRow) -> Vec<Value<'_>> {
-    let stored = StoredAudit {
-        id: row.id.to_string().into(),
-        changed_at: row.at.as_microsecond(),
-        operator: row.operator.name.as_str().into(),
-        source: row.operator.source.as_str().into(),
-        host: row.operator.host.as_str().into(),
-        action: row.action.as_str().into(),
-        subject: row.subject.as_str().into(),
-        account_id: row.account.map(|account| account.to_string().into()),
-        state_before: row.before.as_deref().map(Into::into),
-        state_after: row.after.as_deref().map(Into::into),
-    };
-    stored.values()
-}
+    fn row(&self, _version: i64) -> StoredAudit<'_> {
+        StoredAudit {
+            id: self.id.to_string().into(),
+            changed_at: self.at.as_microsecond(),
+            operator: self.operator.name.as_str().into(),
+            source: self.operator.source.as_str().into(),
+            host: self.operator.host.as_str().into(),
+            action: self.action.as_str().into(),
+            subject: self.subject.as_str().into(),
+            account_id: self.account.map(|account| account.to_string().into()),
+            state_before: self.before.as_deref().map(Into::into),
+            state_after: self.after.as_deref().map(Into::into),
+        }
+    }
 
-/// Returns the change of a row.
-pub(crate) fn read(row: StoredAudit<'_>) -> Result<AuditRow, Fault> {
-    Ok(AuditRow {
-        id: id(TABLE, &row.id)?,
-        at: instant(TABLE, row.changed_at)?,
-        operator: Operator { name: row.operator.into(), source: row.source.into(), host: row.host.into() },
-        action: row.action.into(),
-        subject: row.subject.into(),
-        account: row.account_id.map(|account| id(TABLE, &account)).transpose()?,
-        before: row.state_before.map(Into::into),
-        after: row.state_after.map(Into::into),
-    })
+    fn read(row: StoredAudit<'_>) -> Result<Self, Fault> {
+        Ok(Self {
+            id: id(TABLE, &row.id)?,
+            at: instant(TABLE, row.changed_at)?,
+            operator: Operator { name: row.operator.into(), source: row.source.into(), host: row.host.into() },
+            action: row.action.into(),
+            subject: row.subject.into(),
+            account: row.account_id.map(|account| id(TABLE, &account)).transpose()?,
+            before: row.state_before.map(Into::into),
+            after: row.state_after.map(Into::into),
+        })
+    }
 }

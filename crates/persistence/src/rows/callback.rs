@@ -2,7 +2,7 @@
 
 use cais_ports::{Callback, CallbackState};
 
-use super::{Record, RecordTable, acquirer, id, instant, optional_instant, parse_enum, to_u32, us};
+use super::{Record, acquirer, id, instant, optional_instant, parse_enum, to_u32, us};
 use crate::error::Fault;
 use crate::sql::table::table;
 
@@ -16,15 +16,8 @@ table! {
     changing { version: BigInt, state: Text, attempts: BigInt, due_at: Nullable<BigInt> }
 }
 
-/// The statements of callbacks.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<CallbackRow<'_>>();
-
 impl Record for Callback {
     type Row<'a> = CallbackRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     fn row(&self, version: i64) -> CallbackRow<'_> {
         CallbackRow {

@@ -8,8 +8,8 @@ use cais_domain::txid::Txid;
 use cais_domain::webhook::{Postback, WebhookUrl};
 
 use super::{
-    Record, RecordTable, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text,
-    parsed, to_u32, us, usual,
+    Record, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text, parsed,
+    to_u32, us, usual,
 };
 use crate::error::Fault;
 use crate::sql::Value;
@@ -44,9 +44,6 @@ const ISSUING: usize = 5;
 /// New charges of one account before the acquirer is called: nearly all of them. The other columns are null or zero.
 pub(crate) static OPEN: Spec = Spec::insert(TABLE, ChargeRow::COLUMNS.split_at(ChargeRow::FIXED + OPENING).0);
 
-/// The statements of charges.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<ChargeRow<'_>>();
-
 /// Charges that begin to wait for their payers.
 pub(crate) static ISSUE: Spec = Spec::update(
     TABLE,
@@ -63,10 +60,6 @@ fn written_parts(parts: &[Money]) -> Option<String> {
 
 impl Record for Charge {
     type Row<'a> = ChargeRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     /// An unpaid charge needs fewer columns.
     fn written(&self, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {

@@ -4,7 +4,7 @@ use cais_domain::webhook::{
     DisabledReason, Endpoint, EndpointState, PreviousSecret, SealedSecret, Subscription, WebhookUrl,
 };
 
-use super::{Record, RecordTable, corrupt, id, instant, optional_instant, parse_enum, parse_text, parsed, us};
+use super::{Record, corrupt, id, instant, optional_instant, parse_enum, parse_text, parsed, us};
 use crate::error::Fault;
 use crate::sql::table::table;
 
@@ -22,15 +22,8 @@ table! {
     }
 }
 
-/// The statements of endpoints.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<EndpointRow<'_>>();
-
 impl Record for Endpoint {
     type Row<'a> = EndpointRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     fn row(&self, version: i64) -> EndpointRow<'_> {
         let (reason, at) = match self.state {

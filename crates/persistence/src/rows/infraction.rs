@@ -7,8 +7,8 @@ use cais_domain::infraction::{
 use cais_domain::money::Money;
 
 use super::{
-    Record, RecordTable, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text,
-    parsed, to_u32, us,
+    Record, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text, parsed,
+    to_u32, us,
 };
 use crate::error::Fault;
 use crate::sql::table::table;
@@ -33,15 +33,8 @@ table! {
     }
 }
 
-/// The statements of infractions.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<InfractionRow<'_>>();
-
 impl Record for Infraction {
     type Row<'a> = InfractionRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     fn row(&self, version: i64) -> InfractionRow<'_> {
         let (state_at, returned, refunded) = match &self.state {

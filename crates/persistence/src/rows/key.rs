@@ -3,7 +3,7 @@
 use cais_domain::api_key::{KeyPrefix, Scopes};
 use cais_ports::{ApiKeyRecord, SecretMac};
 
-use super::{Record, RecordTable, bytes32, id, instant, optional_instant, parsed, us};
+use super::{Record, bytes32, id, instant, optional_instant, parsed, us};
 use crate::error::Fault;
 use crate::rows::account::AccountRow;
 use crate::sql::loaded;
@@ -26,15 +26,8 @@ loaded! {
     (<KeyRow<'static> as Row<'static>>::Sql, <AccountRow<'static> as Row<'static>>::Sql) => (KeyRow<'static>, AccountRow<'static>)
 }
 
-/// The statements of API keys.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<KeyRow<'_>>();
-
 impl Record for ApiKeyRecord {
     type Row<'a> = KeyRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     fn row(&self, version: i64) -> KeyRow<'_> {
         KeyRow {

@@ -30,6 +30,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{Id, IdKind};
 use cais_domain::text::{LineBreaks, Text};
+use cais_ports::{AnyRecord, RecordKey};
 use jiff::Timestamp;
 
 use crate::engine::Lookup;
@@ -38,13 +39,10 @@ use crate::sql::Value;
 use crate::sql::spec::Spec;
 use crate::sql::table::Row;
 
-/// A record with a version: how it becomes a row of its table, and the strict way back.
+/// A record: its row, and the strict way back.
 pub(crate) trait Record: Sized {
     /// The row type.
     type Row<'a>: Row<'a>;
-
-    /// Returns the statements of the record's table.
-    fn table() -> &'static RecordTable;
 
     /// Returns the statement that writes the record with that version, and its values. `read` is the version that was read; a new record
     /// has none.
@@ -67,6 +65,13 @@ pub(crate) trait Record: Sized {
 pub(crate) struct RecordTable {
     /// Inserts a record.
     pub(crate) insert: Spec,
+    /// The statements of changes; `None` if no column changes.
+    pub(crate) changes: Option<Changes>,
+}
+
+/// The statements of records that change.
+#[derive(Debug)]
+pub(crate) struct Changes {
     /// Updates a record at the version that was read.
     pub(crate) update: Spec,
     /// Finds the versions of records.
@@ -76,21 +81,52 @@ pub(crate) struct RecordTable {
 impl RecordTable {
     /// Returns the statements of a table.
     pub(crate) const fn of<R: Row<'static>>() -> Self {
-        Self { insert: Spec::insert_rows::<R>(), update: Spec::update_rows::<R>(), versions: Lookup::versions::<R>() }
+        let changes = if R::FIXED < R::COLUMNS.len() {
+            Some(Changes { update: Spec::update_rows::<R>(), versions: Lookup::versions::<R>() })
+        } else {
+            None
+        };
+        Self { insert: Spec::insert_rows::<R>(), changes }
     }
 }
 
 /// Returns the statement that writes a record with all its columns, and its values. An update has the columns that change, the key, and
 /// the version that was read.
 fn usual<R: Record>(record: &R, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {
-    let mut values = record.row(version).values();
-    let Some(read) = read else { return (&R::table().insert, values) };
+    let (table, mut values) = (<R::Row<'static>>::statements(), record.row(version).values());
+    let (Some(read), Some(changes)) = (read, &table.changes) else { return (&table.insert, values) };
     let mut row = values.split_off(<R::Row<'_>>::FIXED);
     values.truncate(<R::Row<'_>>::KEYS.len());
     row.append(&mut values);
     row.push(read.into());
-    (&R::table().update, row)
+    (&changes.update, row)
 }
+
+macro_rules! dispatch {
+    ($($(#[$doc:meta])* $plural:ident: $name:ident($type:ty) |$one:ident| { $($rest:tt)* })+) => {
+        /// Returns the statement that writes a record with that version, and its values; see [`Record::written`].
+        pub(crate) fn written(record: &AnyRecord, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {
+            match record {
+                $(AnyRecord::$name(one) => one.written(version, read),)+
+            }
+        }
+
+        /// Returns the statements of the table of a key.
+        pub(crate) fn table_of(key: &RecordKey) -> &'static RecordTable {
+            match key {
+                $(RecordKey::$name { .. } => <<$type as Record>::Row<'static>>::statements(),)+
+            }
+        }
+
+        /// Returns the statements of changes of all records, for the test of their plans.
+        #[cfg(test)]
+        pub(crate) fn changes() -> Vec<&'static Changes> {
+            let tables = [$(<<$type as Record>::Row<'static>>::statements()),+];
+            tables.into_iter().filter_map(|table| table.changes.as_ref()).collect()
+        }
+    };
+}
+cais_ports::records!(dispatch);
 
 /// Returns an instant as a row holds it.
 fn us(at: Option<Timestamp>) -> Option<i64> {

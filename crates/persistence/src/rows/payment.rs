@@ -4,11 +4,10 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::money::Money;
 use cais_domain::payment::{CreditedPayment, Payment, PaymentRole};
 
-use super::{acquirer, id, instant, parse_enum, parsed};
+use super::{Record, acquirer, id, instant, parse_enum, parsed};
 use crate::error::Fault;
-use crate::sql::spec::Spec;
+use crate::sql::loaded;
 use crate::sql::table::{Row, names, table};
-use crate::sql::{Value, loaded};
 
 const TABLE: &str = "payments";
 
@@ -34,39 +33,44 @@ pub(crate) type ReadPayment = (PaymentRow<'static>, i64);
 
 loaded! { (<PaymentRow<'static> as Row<'static>>::Sql, diesel::sql_types::BigInt) => ReadPayment }
 
-/// New payments.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<PaymentRow<'_>>();
+impl Record for CreditedPayment {
+    type Row<'a> = PaymentRow<'a>;
 
-/// Returns the values of a payment.
-pub(crate) fn inserted(credited: &CreditedPayment) -> Vec<Value<'_>> {
-    let payment = &credited.payment;
-    let row = PaymentRow {
-        account_id: credited.account.to_string().into(),
-        end_to_end_id: payment.end_to_end_id.as_str().into(),
-        charge_id: credited.charge.to_string().into(),
-        amount: payment.amount.centavos(),
-        paid_at: payment.paid_at.as_microsecond(),
-        acquirer: payment.acquirer.as_str().into(),
-        role: credited.role.as_str().into(),
-        credited_at: credited.credited_at.as_microsecond(),
-    };
-    row.values()
+    fn row(&self, _version: i64) -> PaymentRow<'_> {
+        let payment = &self.payment;
+        PaymentRow {
+            account_id: self.account.to_string().into(),
+            end_to_end_id: payment.end_to_end_id.as_str().into(),
+            charge_id: self.charge.to_string().into(),
+            amount: payment.amount.centavos(),
+            paid_at: payment.paid_at.as_microsecond(),
+            acquirer: payment.acquirer.as_str().into(),
+            role: self.role.as_str().into(),
+            credited_at: self.credited_at.as_microsecond(),
+        }
+    }
+
+    /// No refund is counted: see [`read`].
+    fn read(row: PaymentRow<'_>) -> Result<Self, Fault> {
+        let payment = Payment {
+            end_to_end_id: parsed(TABLE, EndToEndId::parse(&row.end_to_end_id))?,
+            amount: Money::from_centavos(row.amount),
+            paid_at: instant(TABLE, row.paid_at)?,
+            acquirer: acquirer(TABLE, &row.acquirer)?,
+        };
+        Ok(Self {
+            payment,
+            account: id(TABLE, &row.account_id)?,
+            charge: id(TABLE, &row.charge_id)?,
+            role: parse_enum(TABLE, &row.role, PaymentRole::parse)?,
+            credited_at: instant(TABLE, row.credited_at)?,
+            refunded_beyond: Money::ZERO,
+        })
+    }
 }
 
-/// Returns the payment of a row.
+/// Returns the payment of a row, with the amount refunded beyond the charge's amount.
 pub(crate) fn read((row, refunded_beyond): ReadPayment) -> Result<CreditedPayment, Fault> {
-    let payment = Payment {
-        end_to_end_id: parsed(TABLE, EndToEndId::parse(&row.end_to_end_id))?,
-        amount: Money::from_centavos(row.amount),
-        paid_at: instant(TABLE, row.paid_at)?,
-        acquirer: acquirer(TABLE, &row.acquirer)?,
-    };
-    Ok(CreditedPayment {
-        payment,
-        account: id(TABLE, &row.account_id)?,
-        charge: id(TABLE, &row.charge_id)?,
-        role: parse_enum(TABLE, &row.role, PaymentRole::parse)?,
-        credited_at: instant(TABLE, row.credited_at)?,
-        refunded_beyond: Money::from_centavos(refunded_beyond),
-    })
+    let refunded_beyond = Money::from_centavos(refunded_beyond);
+    Ok(CreditedPayment { refunded_beyond, ..CreditedPayment::read(row)? })
 }

@@ -7,8 +7,8 @@ use cais_domain::payout::{Payout, PayoutState, PayoutStatus, PayoutTerms, Recipi
 use cais_domain::pix_key::{PixKey, PixKeyType};
 
 use super::{
-    Record, RecordTable, acquirer, corrupt, id, instant, optional_instant, parse_end_to_end_id, parse_enum,
-    parse_external_id, parse_text, parsed, to_u32, us,
+    Record, acquirer, corrupt, id, instant, optional_instant, parse_end_to_end_id, parse_enum, parse_external_id,
+    parse_text, parsed, to_u32, us,
 };
 use crate::error::Fault;
 use crate::sql::table::table;
@@ -32,15 +32,8 @@ table! {
     }
 }
 
-/// The statements of payouts.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<PayoutRow<'_>>();
-
 impl Record for Payout {
     type Row<'a> = PayoutRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     fn row(&self, version: i64) -> PayoutRow<'_> {
         let (terms, state) = (&self.terms, &self.state);

@@ -2,7 +2,7 @@
 
 use cais_ports::{PollPosition, UpstreamList};
 
-use super::{Record, RecordTable, acquirer, instant, parse_enum};
+use super::{Record, acquirer, instant, parse_enum};
 use crate::error::Fault;
 use crate::sql::table::table;
 
@@ -16,15 +16,8 @@ table! {
     changing { version: BigInt, seen_until: BigInt }
 }
 
-/// The statements of positions.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<PositionRow<'_>>();
-
 impl Record for PollPosition {
     type Row<'a> = PositionRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     fn row(&self, version: i64) -> PositionRow<'_> {
         PositionRow {

@@ -5,8 +5,8 @@ use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundState, RefundStatus};
 
 use super::{
-    Record, RecordTable, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text,
-    parsed, to_u32, us,
+    Record, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text, parsed,
+    to_u32, us,
 };
 use crate::error::Fault;
 use crate::sql::table::table;
@@ -27,15 +27,8 @@ table! {
     }
 }
 
-/// The statements of refunds.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<RefundRow<'_>>();
-
 impl Record for Refund {
     type Row<'a> = RefundRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     fn row(&self, version: i64) -> RefundRow<'_> {
         let state = &self.state;

@@ -4,7 +4,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::money::Money;
 use cais_domain::release::Release;
 
-use super::{Record, RecordTable, corrupt, id, instant, optional_instant, parsed, us};
+use super::{Record, corrupt, id, instant, optional_instant, parsed, us};
 use crate::error::Fault;
 use crate::sql::table::table;
 
@@ -18,15 +18,8 @@ table! {
     changing { version: BigInt, released_at: Nullable<BigInt> }
 }
 
-/// The statements of releases.
-pub(crate) static RECORDS: RecordTable = RecordTable::of::<ReleaseRow<'_>>();
-
 impl Record for Release {
     type Row<'a> = ReleaseRow<'a>;
-
-    fn table() -> &'static RecordTable {
-        &RECORDS
-    }
 
     fn row(&self, version: i64) -> ReleaseRow<'_> {
         ReleaseRow {

@@ -7,6 +7,7 @@ use diesel::sql_types::{BigInt, Binary, Nullable, SqlType, Text};
 
 use super::Value;
 use super::spec::{Column, Kind};
+use crate::rows::RecordTable;
 
 /// An SQL type of a column, and the Rust type that holds a value of it.
 pub(crate) trait Stored {
@@ -50,6 +51,9 @@ pub(crate) trait Row<'a>: Sized {
     const FIXED: usize;
     /// The columns that find a row at the version that was read.
     const READ: &'static [Column];
+
+    /// Returns the statements of the table.
+    fn statements() -> &'static RecordTable;
 
     /// Returns the key, for log lines.
     fn name(&self) -> String;
@@ -120,6 +124,11 @@ macro_rules! table {
                 $($crate::sql::table::table!(@column $key $key_type),)+
                 ("version", $crate::sql::spec::Kind::Int),
             ];
+
+            fn statements() -> &'static $crate::rows::RecordTable {
+                static STATEMENTS: $crate::rows::RecordTable = $crate::rows::RecordTable::of::<$row<'static>>();
+                &STATEMENTS
+            }
 
             fn name(&self) -> String {
                 [$(self.$key.to_string()),+].join("/")

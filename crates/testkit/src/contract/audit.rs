@@ -6,7 +6,7 @@ use cais_ports::{AuditFilter, AuditRow, ChangeSet, CommitError, Operator, Page, 
 use super::Harness;
 use crate::builders::{fresh, start};
 
-fn row(account: &Account, operator: &str, action: &str) -> AuditRow {
+pub(super) fn row(account: &Account, operator: &str, action: &str) -> AuditRow {
     AuditRow {
         id: fresh(),
         at: start(),
@@ -21,7 +21,7 @@ fn row(account: &Account, operator: &str, action: &str) -> AuditRow {
 
 fn suspended(account: &Account, row: &AuditRow) -> ChangeSet {
     let changed = Account { status: AccountStatus::Suspended, ..account.clone() };
-    let writes = vec![Write::UpdateAccount(Box::new(changed)), Write::InsertAudit(Box::new(row.clone()))];
+    let writes = vec![Write::update(changed), Write::insert(row.clone())];
     ChangeSet { writes, ..ChangeSet::new(row.at) }
 }
 
@@ -52,7 +52,7 @@ pub async fn audit_rows_are_filtered_and_paged(h: &mut Harness) {
         (&one, "ana", "account.limits"),
     ] {
         let row = row(account, operator, action);
-        h.good(ChangeSet { writes: vec![Write::InsertAudit(Box::new(row.clone()))], ..ChangeSet::new(row.at) }).await;
+        h.good(ChangeSet { writes: vec![Write::insert(row.clone())], ..ChangeSet::new(row.at) }).await;
         rows.insert(0, row);
     }
     let all = PageRequest { limit: 200, starting_after: None };

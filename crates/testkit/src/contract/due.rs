@@ -149,7 +149,7 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     assert_eq!(due, [Callback { version: 1, ..waiting.clone() }]);
     // A pruned callback is unknown; one that was kept can still be changed.
     let done = Callback { version: 1, state: CallbackState::Done, due_at: None, ..waiting };
-    h.good(steps::write(Write::UpdateCallback(Box::new(done)), start())).await;
+    h.good(steps::write(Write::update(done), start())).await;
     h.good(take(account, "old-answered", "chg_2")).await;
 }
 

@@ -105,7 +105,7 @@ pub async fn reopened_store_keeps_its_blocks(h: &mut Harness) {
     let (full, lacking) = (Dispute::of(account), Dispute::of(account));
     h.good(full.hold(1_000)).await;
     let position = PollPosition { seen_until: after_s(7), ..a_position() };
-    h.good(steps::write(Write::InsertPosition(Box::new(position.clone())), start())).await;
+    h.good(steps::write(Write::insert(position.clone()), start())).await;
     for _ in 0..2 {
         h.reopen().await;
         assert_eq!(full.read(h).await, Some((1_000, 1_000)));

@@ -95,7 +95,7 @@ pub async fn stale_endpoint_leaves_nothing(h: &mut Harness) {
     for version in [0, 2, i64::MAX] {
         let stale = Endpoint { version, state: EndpointState::Inactive, ..endpoint.clone() };
         let refused = refused_without_a_trace(h, account, |change| {
-            change.writes.push(Write::UpdateEndpoint(Box::new(stale)));
+            change.writes.push(Write::update(stale));
         });
         assert_eq!(refused.await, CommitError::Stale);
     }

@@ -116,7 +116,7 @@ impl Harness {
 
     /// Stores the refund without moving its money and returns it as read back.
     pub async fn refund(&self, refund: Refund) -> Refund {
-        let write = Write::InsertRefund(Box::new(refund.clone()));
+        let write = Write::insert(refund.clone());
         self.good(steps::write(write, refund.created_at)).await;
         Refund { version: 1, ..refund }
     }

@@ -83,7 +83,7 @@ pub async fn stale_infraction_leaves_nothing(h: &mut Harness) {
     for version in [0, 2, i64::MAX] {
         let stale = Infraction { version, attempts: 7, ..infraction.clone() };
         let refused = refused_without_a_trace(h, charge.account, |change| {
-            change.writes.push(Write::UpdateInfraction(Box::new(stale)));
+            change.writes.push(Write::update(stale));
         });
         assert_eq!(refused.await, CommitError::Stale);
     }
@@ -269,8 +269,8 @@ pub async fn positions_move_on(h: &mut Harness) {
     let other = PollPosition { acquirer: AcquirerName::parse("other").unwrap(), ..a_position() };
     let find = async |h: &Harness, of: &PollPosition| h.store.find_position(&of.acquirer, of.list).await.unwrap();
     assert_eq!(find(h, &position).await, None);
-    let insert = |position: &PollPosition| steps::write(Write::InsertPosition(Box::new(position.clone())), start());
-    let update = |position: &PollPosition| steps::write(Write::UpdatePosition(Box::new(position.clone())), start());
+    let insert = |position: &PollPosition| steps::write(Write::insert(position.clone()), start());
+    let update = |position: &PollPosition| steps::write(Write::update(position.clone()), start());
     for list in UpstreamList::ALL {
         h.good(insert(&PollPosition { list, ..position.clone() })).await;
     }
@@ -305,7 +305,7 @@ async fn charge(h: &Harness) -> Charge {
 
 /// Stores the infraction without a block and returns it as read back.
 async fn stored(h: &Harness, infraction: Infraction) -> Infraction {
-    let write = Write::InsertInfraction(Box::new(infraction.clone()));
+    let write = Write::insert(infraction.clone());
     h.good(steps::write(write, infraction.created_at)).await;
     Infraction { version: 1, ..infraction }
 }

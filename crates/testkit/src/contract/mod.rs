@@ -93,6 +93,7 @@ macro_rules! store_suite {
                 checks_come_in_the_documented_order
                 stale_change_leaves_nothing
                 records_of_every_kind_are_guarded
+                record_is_inserted_once
                 second_update_in_a_batch_is_stale
             }
             money {

@@ -69,7 +69,7 @@ pub async fn stale_payout_leaves_nothing(h: &mut Harness) {
     for version in [0, 2, i64::MAX] {
         let stale = Payout { version, ..payout_in_status(payout.clone(), PayoutStatus::Completed) };
         let refused = refused_without_a_trace(h, account, |change| {
-            change.writes.push(Write::UpdatePayout(Box::new(stale)));
+            change.writes.push(Write::update(stale));
         });
         assert_eq!(refused.await, CommitError::Stale);
     }

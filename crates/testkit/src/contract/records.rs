@@ -40,7 +40,7 @@ pub async fn accounts_come_back_changed(h: &mut Harness) {
             version: account.version,
             ..extreme
         };
-        let update = Write::UpdateAccount(Box::new(account.clone()));
+        let update = Write::update(account.clone());
         h.good(steps::write(update, after_s(1))).await;
         account.version += 1;
         assert_reads(h, &account).await;
@@ -86,7 +86,7 @@ pub async fn keys_come_back_changed(h: &mut Harness) {
     key.version = 1;
     for (revoked_at, expires_at) in [(None, Some(after_s(5))), (Some(after_s(6)), None)] {
         key = ApiKeyRecord { revoked_at, expires_at, ..key };
-        let update = Write::UpdateKey(Box::new(key.clone()));
+        let update = Write::update(key.clone());
         h.good(steps::write(update, after_s(1))).await;
         key.version += 1;
         let (found, _) = h.store.find_key(&key.prefix).await.unwrap().unwrap();
@@ -112,7 +112,7 @@ pub async fn callbacks_come_back_changed(h: &mut Harness) {
         let callback = a_callback();
         h.good(steps::receive(&callback)).await;
         let put_off = Callback { attempts: 3, due_at: Some(after_s(60)), version: 1, ..callback };
-        let update = |callback: &Callback| steps::write(Write::UpdateCallback(Box::new(callback.clone())), start());
+        let update = |callback: &Callback| steps::write(Write::update(callback.clone()), start());
         h.good(update(&put_off)).await;
         let put_off = Callback { version: 2, ..put_off };
         assert_eq!(h.store.list_due_callbacks(after_s(59), 50).await.unwrap(), []);
@@ -213,7 +213,7 @@ pub async fn open_callbacks_are_found_by_their_names(h: &mut Harness) {
         assert_eq!(find(&callback.acquirer, b"received").await, Ok(None));
         let mut done = ChangeSet::new(start());
         let callback = Callback { state: CallbackState::Done, due_at: None, ..callback };
-        done.writes.push(Write::UpdateCallback(Box::new(callback.clone())));
+        done.writes.push(Write::update(callback.clone()));
         h.good(done).await;
         assert_eq!(h.store.find_named_callback(&callback.acquirer, &callback.body).await, Ok(None));
     }

@@ -103,7 +103,7 @@ pub async fn stale_refund_leaves_nothing(h: &mut Harness) {
     for version in [0, 2, i64::MAX] {
         let stale = Refund { version, ..refund_in_status(refund.clone(), RefundStatus::Completed) };
         let refused = refused_without_a_trace(h, charge.account, |change| {
-            change.writes.push(Write::UpdateRefund(Box::new(stale)));
+            change.writes.push(Write::update(stale));
         });
         assert_eq!(refused.await, CommitError::Stale);
     }

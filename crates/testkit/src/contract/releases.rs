@@ -37,7 +37,7 @@ pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
         let release = a_release(account, 100, after_s(due_s));
         h.good(insert(&release)).await;
         let made = Release { released_at: Some(after_s(due_s)), ..a_release(account, 100, after_s(due_s)) };
-        h.good(steps::write(Write::InsertRelease(Box::new(made)), start())).await;
+        h.good(steps::write(Write::insert(made), start())).await;
         waiting.push((due_s, Release { version: 1, ..release }));
     }
     waiting.sort_unstable_by_key(|(due_s, _)| *due_s);
@@ -113,12 +113,12 @@ pub async fn refused_release_leaves_nothing(h: &mut Harness) {
     for version in [0, 2, i64::MAX] {
         let stale = Release { version, released_at: Some(start()), ..release.clone() };
         let refused = refused_without_a_trace(h, account, |change| {
-            change.writes.push(Write::UpdateRelease(Box::new(stale)));
+            change.writes.push(Write::update(stale));
         });
         assert_eq!(refused.await, CommitError::Stale);
     }
     let never = Release { version: 1, ..a_release(account, 5, after_s(1)) };
-    let refused = h.commit(steps::write(Write::UpdateRelease(Box::new(never)), start())).await;
+    let refused = h.commit(steps::write(Write::update(never), start())).await;
     assert_eq!(refused, Err(CommitError::Stale));
 
     let (pending, away) = (merchant(account, Bucket::Pending), merchant(account, Bucket::InTransit));
@@ -133,5 +133,5 @@ pub async fn refused_release_leaves_nothing(h: &mut Harness) {
 fn insert(release: &Release) -> ChangeSet {
     let pending = merchant(release.account, Bucket::Pending);
     let waits = Transfer { to: pending, ..income(release.account, release.amount.centavos()) };
-    ChangeSet { transfers: vec![waits], ..steps::write(Write::InsertRelease(Box::new(release.clone())), start()) }
+    ChangeSet { transfers: vec![waits], ..steps::write(Write::insert(release.clone()), start()) }
 }

@@ -1,16 +1,18 @@
 //! Records change only from the version that was read, and the checks have a fixed order.
 
+use cais_domain::account::Account;
 use cais_domain::charge::ChargeStatus;
 use cais_domain::release::Release;
 use cais_ports::{ChangeSet, CommitError, Write};
 
 use super::Harness;
+use super::audit::row;
 use super::dispute::Dispute;
 use super::harness::{all_at_once, hold};
 use super::probe::{refused_without_a_trace, take};
 use crate::builders::{
-    a_callback, a_key, a_payout, a_position, a_refund, a_release, an_infraction, in_status, pending_charge, start,
-    steps,
+    a_callback, a_key, a_payment, a_payout, a_position, a_refund, a_release, an_account, an_infraction, in_status,
+    pending_charge, start, steps,
 };
 
 /// Idempotency record, reservations, versions, cover, blocks: the first failure is returned.
@@ -22,7 +24,7 @@ pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
     stale.version = 9;
     let all_wrong = ChangeSet {
         reserve: steps::open_charge(&charge).reserve,
-        writes: vec![Write::UpdateCharge(Box::new(stale))],
+        writes: vec![Write::update(stale)],
         transfers: vec![hold(account.id, 1)],
         blocks: vec![Dispute::of(account.id).releases(0)],
         ..take(account.id, "the-order-of-checks", "chg_2")
@@ -50,7 +52,7 @@ pub async fn stale_change_leaves_nothing(h: &mut Harness) {
         let mut stale = in_status(charge.clone(), ChargeStatus::Cancelled);
         stale.version = version;
         let refused = refused_without_a_trace(h, account.id, |change| {
-            change.writes.push(Write::UpdateCharge(Box::new(stale)));
+            change.writes.push(Write::update(stale));
         });
         assert_eq!(refused.await, CommitError::Stale);
     }
@@ -68,13 +70,13 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     let mut refund = h.refund(a_refund(&pending_charge(account.id))).await;
     // The release was made before, so that no money waits; its money does not matter here.
     let mut release = Release { released_at: Some(start()), ..a_release(account.id, 100, start()) };
-    h.good(steps::write(Write::InsertRelease(Box::new(release.clone())), start())).await;
+    h.good(steps::write(Write::insert(release.clone()), start())).await;
     let mut endpoint = h.endpoint(account.id, 0).await;
     let mut infraction = an_infraction(&pending_charge(account.id), 100);
     let mut position = a_position();
-    let insert = Write::InsertInfraction(Box::new(infraction.clone()));
+    let insert = Write::insert(infraction.clone());
     h.good(steps::write(insert, start())).await;
-    h.good(steps::write(Write::InsertPosition(Box::new(position.clone())), start())).await;
+    h.good(steps::write(Write::insert(position.clone()), start())).await;
     for (version, good) in [(0, false), (1, true), (1, false), (2, true)] {
         account.version = version;
         key.version = version;
@@ -86,21 +88,39 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
         infraction.version = version;
         position.version = version;
         let writes = [
-            Write::UpdateAccount(Box::new(account.clone())),
-            Write::UpdateKey(Box::new(key.clone())),
-            Write::UpdateCallback(Box::new(callback.clone())),
-            Write::UpdatePayout(Box::new(payout.clone())),
-            Write::UpdateRefund(Box::new(refund.clone())),
-            Write::UpdateRelease(Box::new(release.clone())),
-            Write::UpdateEndpoint(Box::new(endpoint.clone())),
-            Write::UpdateInfraction(Box::new(infraction.clone())),
-            Write::UpdatePosition(Box::new(position.clone())),
+            Write::update(account.clone()),
+            Write::update(key.clone()),
+            Write::update(callback.clone()),
+            Write::update(payout.clone()),
+            Write::update(refund.clone()),
+            Write::update(release.clone()),
+            Write::update(endpoint.clone()),
+            Write::update(infraction.clone()),
+            Write::update(position.clone()),
         ];
         for write in writes {
             let outcome = h.commit(steps::write(write.clone(), start())).await;
             let expected = if good { Ok(()) } else { Err(CommitError::Stale) };
             assert_eq!(outcome.map(drop), expected, "{write:?}");
         }
+    }
+}
+
+/// Records that never change have no version; their keys are unique all the same.
+pub async fn record_is_inserted_once(h: &mut Harness) {
+    let charge = h.pending_charge(h.account().await.id).await;
+    let paid = steps::confirm_payment(&charge, a_payment(1_000), start());
+    let released = Release { released_at: Some(start()), ..a_release(charge.account, 100, start()) };
+    let account = Account { id: charge.account, version: 1, ..an_account() };
+    let audited = steps::write(Write::insert(row(&account, "ana", "account.fees")), start());
+    for change in [paid, steps::write(Write::insert(released), start()), audited] {
+        let insert = change.writes.iter().find(|write| matches!(write, Write::Insert(_))).unwrap().clone();
+        let twice = ChangeSet { writes: vec![insert.clone(), insert.clone()], ..ChangeSet::new(start()) };
+        let refused = h.commit(twice).await.unwrap_err();
+        assert!(matches!(refused, CommitError::Corrupt(_)), "{insert:?}: {refused:?}");
+        h.good(change).await;
+        let refused = h.commit(steps::write(insert.clone(), start())).await.unwrap_err();
+        assert!(matches!(refused, CommitError::Corrupt(_)), "{insert:?}: {refused:?}");
     }
 }
 

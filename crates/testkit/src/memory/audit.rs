@@ -11,7 +11,7 @@ use super::queries::cut;
 impl AuditQueries for MemoryStore {
     async fn list_audit(&self, filter: AuditFilter, page: PageRequest<AuditId>) -> Result<Page<AuditRow>, QueryError> {
         let state = self.read()?;
-        let wanted = state.audit.values().rev().filter(|row| {
+        let wanted = state.tables.audit.values().filter(|row| {
             filter.account.is_none_or(|account| row.account == Some(account))
                 && filter.operator.as_ref().is_none_or(|operator| row.operator.name == *operator)
                 && filter.action.as_ref().is_none_or(|action| row.action == *action)

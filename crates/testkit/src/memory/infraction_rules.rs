@@ -27,7 +27,7 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
         });
     }
     let mut waiting: BTreeMap<AccountId, i128> = BTreeMap::new();
-    for release in state.releases.values().filter(|release| release.released_at.is_none()) {
+    for release in state.tables.releases.values().filter(|release| release.released_at.is_none()) {
         *waiting.entry(release.account).or_default() += centavos(release.amount);
     }
     let mut accounts: BTreeSet<AccountId> = held.keys().chain(waiting.keys()).copied().collect();
@@ -69,7 +69,7 @@ fn judge_each(state: &State, report: &mut LedgerReport) {
                 moved.entry((*account, id)).or_default().0 += centavos(entry.amount);
             }
             LedgerAccount::System(SystemAccount::Settlement(_), _) => {
-                let account = state.infractions.get(&id).map(|infraction| infraction.account);
+                let account = state.infraction(id).map(|infraction| infraction.account);
                 if let Some(account) = account {
                     moved.entry((account, id)).or_default().1 += centavos(entry.amount);
                 } else {
@@ -82,7 +82,7 @@ fn judge_each(state: &State, report: &mut LedgerReport) {
     for ((account, id), (blocked, returned)) in moved {
         let held = state.block(account, id).map_or(0, |block| centavos(block.held));
         compare(report, &format!("held for {id}"), held, blocked);
-        let lost = state.infractions.get(&id).map_or(0, lost);
+        let lost = state.infraction(id).map_or(0, lost);
         compare(report, &format!("returned for {id}"), lost, returned);
     }
 }
@@ -149,9 +149,9 @@ mod tests {
                 let balances = state.snapshot.ledger.balances.values_mut();
                 balances.for_each(|balance| balance.seized_from_pending = Money::ZERO);
             },
-            &|state| state.releases.clear(),
-            &|state| state.infractions.values_mut().for_each(|one| one.state = InfractionState::Open),
-            &|state| state.charges.values_mut().for_each(|charge| charge.refunds.done = Money::ZERO),
+            &|state| state.tables.releases.clear(),
+            &|state| state.tables.infractions.values_mut().for_each(|one| one.state = InfractionState::Open),
+            &|state| state.tables.charges.values_mut().for_each(|charge| charge.refunds.done = Money::ZERO),
         ];
         for (place, damage) in damages.into_iter().enumerate() {
             let store = lived_in().await;

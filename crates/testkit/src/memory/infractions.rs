@@ -8,7 +8,7 @@ use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionState};
 use cais_domain::pause::MAX_PAUSE;
 use cais_ports::{
-    Due, InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError,
+    Due, InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError, RecordKey,
     UpstreamList,
 };
 use jiff::Timestamp;
@@ -20,11 +20,11 @@ use super::queries::{count, cut, oldest_due};
 impl InfractionQueries for MemoryStore {
     async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
         let state = self.read()?;
-        Ok(state.infractions.get(&id).filter(|infraction| infraction.account == account).cloned())
+        Ok(state.tables.infractions.get(&RecordKey::Infraction { account, id }).cloned())
     }
 
     async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
-        Ok(self.read()?.infractions.get(&id).cloned())
+        Ok(self.read()?.tables.infractions.values().find(|infraction| infraction.id == id).cloned())
     }
 
     async fn list_infractions(
@@ -33,7 +33,7 @@ impl InfractionQueries for MemoryStore {
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError> {
         let state = self.read()?;
-        let wanted = state.infractions.values().rev().filter(|infraction| {
+        let wanted = state.tables.infractions.values().filter(|infraction| {
             filter.account.is_none_or(|account| account == infraction.account)
                 && filter.status.is_none_or(|status| status == infraction.state.status())
         });
@@ -45,7 +45,7 @@ impl InfractionQueries for MemoryStore {
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError> {
         let state = self.read()?;
-        let marked = state.infractions.values().rev().filter(|infraction| infraction.needs_review());
+        let marked = state.tables.infractions.values().filter(|infraction| infraction.needs_review());
         Ok(cut(marked.cloned(), page, |infraction| infraction.id))
     }
 
@@ -55,7 +55,7 @@ impl InfractionQueries for MemoryStore {
         end_to_end_id: &EndToEndId,
     ) -> Result<Vec<Infraction>, QueryError> {
         let state = self.read()?;
-        let own = state.infractions.values().filter(|infraction| infraction.account == account);
+        let own = state.tables.infractions.values().filter(|infraction| infraction.account == account);
         Ok(own.filter(|infraction| infraction.end_to_end_id == *end_to_end_id).cloned().collect())
     }
 
@@ -67,7 +67,7 @@ impl InfractionQueries for MemoryStore {
     ) -> Result<Vec<Infraction>, QueryError> {
         let state = self.read()?;
         let place = |infraction: &Infraction| (infraction.opened_at, infraction.id);
-        let open = state.infractions.values().filter(|infraction| {
+        let open = state.tables.infractions.values().filter(|infraction| {
             infraction.acquirer == *acquirer
                 && infraction.state.status().is_open()
                 && after.is_none_or(|after| place(infraction) > after)
@@ -79,7 +79,7 @@ impl InfractionQueries for MemoryStore {
 
     async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError> {
         let due = |infraction: &Infraction| infraction.due_at.filter(|at| Due::new(now, MAX_PAUSE).is(*at));
-        Ok(oldest_due(self.read()?.infractions.values(), due, limit))
+        Ok(oldest_due(self.read()?.tables.infractions.values(), due, limit))
     }
 
     async fn list_undefended(
@@ -92,7 +92,7 @@ impl InfractionQueries for MemoryStore {
             let waits = infraction.state == InfractionState::Open && infraction.defense.is_none();
             infraction.deadline_at.filter(|deadline| waits && from < *deadline && *deadline < until)
         };
-        Ok(oldest_due(self.read()?.infractions.values(), due, limit))
+        Ok(oldest_due(self.read()?.tables.infractions.values(), due, limit))
     }
 
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError> {
@@ -107,6 +107,7 @@ impl PositionQueries for MemoryStore {
         acquirer: &AcquirerName,
         list: UpstreamList,
     ) -> Result<Option<PollPosition>, QueryError> {
-        Ok(self.read()?.positions.get(&(acquirer.clone(), list)).cloned())
+        let key = RecordKey::Position { acquirer: acquirer.clone(), list };
+        Ok(self.read()?.tables.positions.get(&key).cloned())
     }
 }

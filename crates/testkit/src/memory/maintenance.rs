@@ -75,7 +75,7 @@ fn judge_payments(state: &State, report: &mut LedgerReport) {
             *sum = sum.saturating_sub(centavos(entry.amount));
         }
     }
-    for paid in state.payments.values() {
+    for paid in state.tables.payments.values() {
         let end_to_end_id = &paid.payment.end_to_end_id;
         let credited = credited.remove(end_to_end_id).unwrap_or_default();
         compare(report, &format!("credit of payment {end_to_end_id}"), centavos(paid.payment.amount), credited);
@@ -160,9 +160,9 @@ mod tests {
         assert!(!store.verify_ledger().await.unwrap().differences.is_empty());
         store.state().entries.extend(lost);
         assert_eq!(store.verify_ledger().await.unwrap().differences, []);
-        let unpaid = store.state().payments.pop_first();
+        let unpaid = store.state().tables.payments.pop_first();
         assert!(!store.verify_ledger().await.unwrap().differences.is_empty());
-        store.state().payments.extend(unpaid);
+        store.state().tables.payments.extend(unpaid);
         assert_eq!(store.verify_ledger().await.unwrap().differences, []);
         for event in store.state().events.values_mut().flatten() {
             event.sequence = 7;

@@ -14,9 +14,9 @@ mod queue;
 mod reconciliation;
 mod state;
 mod statement;
+mod tables;
 mod timeline;
 mod webhooks;
-mod writes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,8 @@ use cais_domain::refund::Refund;
 use cais_domain::release::Release;
 use cais_domain::webhook::Endpoint;
 use cais_ports::{
-    Callback, ChangeSet, CommitError, Committed, EndpointQueue, IdempotencyRecord, PollPosition, QueryError, Store,
+    Callback, ChangeSet, CommitError, Committed, EndpointQueue, IdempotencyRecord, PollPosition, QueryError, RecordKey,
+    Store,
 };
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
@@ -119,37 +120,37 @@ impl MemoryStore {
     /// Returns every charge in every state, oldest first.
     #[must_use]
     pub fn charges(&self) -> Vec<Charge> {
-        self.state().charges.values().cloned().collect()
+        oldest_first(&self.state().tables.charges, |one| one.id)
     }
 
     /// Returns every credited payment, by end-to-end id.
     #[must_use]
     pub fn payments(&self) -> Vec<CreditedPayment> {
-        self.state().payments.values().cloned().collect()
+        oldest_first(&self.state().tables.payments, |one| one.payment.end_to_end_id.clone())
     }
 
     /// Returns every payout in every state, oldest first.
     #[must_use]
     pub fn payouts(&self) -> Vec<Payout> {
-        self.state().payouts.values().cloned().collect()
+        oldest_first(&self.state().tables.payouts, |one| one.id)
     }
 
     /// Returns every refund in every state, oldest first.
     #[must_use]
     pub fn refunds(&self) -> Vec<Refund> {
-        self.state().refunds.values().cloned().collect()
+        oldest_first(&self.state().tables.refunds, |one| one.id)
     }
 
     /// Returns every release, made or not, by end-to-end id.
     #[must_use]
     pub fn releases(&self) -> Vec<Release> {
-        self.state().releases.values().cloned().collect()
+        oldest_first(&self.state().tables.releases, |one| one.end_to_end_id.clone())
     }
 
     /// Returns every callback in every state, oldest first.
     #[must_use]
     pub fn callbacks(&self) -> Vec<Callback> {
-        self.state().callbacks.values().cloned().collect()
+        oldest_first(&self.state().tables.callbacks, |one| one.id)
     }
 
     /// Returns every idempotency record, by account and key.
@@ -171,7 +172,7 @@ impl MemoryStore {
     /// Returns every infraction in every state, oldest first.
     #[must_use]
     pub fn infractions(&self) -> Vec<Infraction> {
-        self.state().infractions.values().cloned().collect()
+        oldest_first(&self.state().tables.infractions, |one| one.id)
     }
 
     /// Returns the blocks, by account and infraction.
@@ -183,7 +184,7 @@ impl MemoryStore {
     /// Returns the position in each acquirer's list of infractions.
     #[must_use]
     pub fn positions(&self) -> Vec<PollPosition> {
-        self.state().positions.values().cloned().collect()
+        oldest_first(&self.state().tables.positions, |one| one.acquirer.clone())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -230,6 +231,13 @@ impl MemoryStore {
         let planned = plan.crashes.remove(&number);
         if plan.unreachable { Some(Crash::Before) } else { planned }
     }
+}
+
+/// Returns the records of a table in the order of their ids.
+fn oldest_first<T: Clone, I: Ord>(table: &BTreeMap<RecordKey, T>, id: impl Fn(&T) -> I) -> Vec<T> {
+    let mut records: Vec<T> = table.values().cloned().collect();
+    records.sort_by_cached_key(id);
+    records
 }
 
 #[async_trait]

@@ -7,7 +7,9 @@ use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{Due, OpenMoney, Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
+use cais_ports::{
+    Due, OpenMoney, Page, PageRequest, PayoutQueries, QueryError, RecordKey, RefundQueries, ReleaseQueries,
+};
 use jiff::Timestamp;
 
 use super::MemoryStore;
@@ -17,7 +19,7 @@ use super::queries::{cut, oldest_due};
 impl PayoutQueries for MemoryStore {
     async fn find_payout(&self, account: AccountId, id: PayoutId) -> Result<Option<Payout>, QueryError> {
         let state = self.read()?;
-        Ok(state.payouts.get(&id).filter(|payout| payout.account == account).cloned())
+        Ok(state.tables.payouts.get(&RecordKey::Payout { account, id }).cloned())
     }
 
     async fn find_payout_by_instruction_id(
@@ -25,23 +27,29 @@ impl PayoutQueries for MemoryStore {
         instruction_id: &InstructionId,
     ) -> Result<Option<Payout>, QueryError> {
         let state = self.read()?;
-        Ok(state.payouts.values().find(|payout| payout.instruction_id() == *instruction_id).cloned())
+        Ok(state.tables.payouts.values().find(|payout| payout.instruction_id() == *instruction_id).cloned())
     }
 
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError> {
         let state = self.read()?;
-        let newest_first = state.payouts.values().rev();
-        let visible = newest_first.filter(|payout| payout.account == account && payout.is_visible());
+        let visible = state.tables.payouts.values().filter(|payout| payout.account == account && payout.is_visible());
         Ok(cut(visible.cloned(), page, |payout| payout.id))
     }
 
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError> {
         let due = |payout: &Payout| payout.due_at.filter(|at| Due::new(now, MAX_PAUSE).is(*at));
-        Ok(oldest_due(self.read()?.payouts.values(), due, limit))
+        Ok(oldest_due(self.read()?.tables.payouts.values(), due, limit))
     }
 
     async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError> {
-        Ok(open(self.read()?.payouts.values().filter(|payout| payout.due_at.is_some()).map(|payout| payout.created_at)))
+        Ok(open(
+            self.read()?
+                .tables
+                .payouts
+                .values()
+                .filter(|payout| payout.due_at.is_some())
+                .map(|payout| payout.created_at),
+        ))
     }
 }
 
@@ -49,7 +57,7 @@ impl PayoutQueries for MemoryStore {
 impl RefundQueries for MemoryStore {
     async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError> {
         let state = self.read()?;
-        Ok(state.refunds.get(&id).filter(|refund| refund.account == account).cloned())
+        Ok(state.tables.refunds.get(&RecordKey::Refund { account, id }).cloned())
     }
 
     async fn list_refunds(
@@ -59,18 +67,24 @@ impl RefundQueries for MemoryStore {
         page: PageRequest<RefundId>,
     ) -> Result<Page<Refund>, QueryError> {
         let state = self.read()?;
-        let newest_first = state.refunds.values().rev();
-        let own = newest_first.filter(|refund| refund.account == account && refund.charge == charge);
+        let own = state.tables.refunds.values().filter(|refund| refund.account == account && refund.charge == charge);
         Ok(cut(own.filter(|refund| refund.is_visible()).cloned(), page, |refund| refund.id))
     }
 
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError> {
         let due = |refund: &Refund| refund.due_at.filter(|at| Due::new(now, MAX_PAUSE).is(*at));
-        Ok(oldest_due(self.read()?.refunds.values(), due, limit))
+        Ok(oldest_due(self.read()?.tables.refunds.values(), due, limit))
     }
 
     async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError> {
-        Ok(open(self.read()?.refunds.values().filter(|refund| refund.due_at.is_some()).map(|refund| refund.created_at)))
+        Ok(open(
+            self.read()?
+                .tables
+                .refunds
+                .values()
+                .filter(|refund| refund.due_at.is_some())
+                .map(|refund| refund.created_at),
+        ))
     }
 }
 
@@ -81,7 +95,7 @@ impl ReleaseQueries for MemoryStore {
             let waits = release.released_at.is_none();
             Some(release.due_at).filter(|due| waits && *due <= now)
         };
-        Ok(oldest_due(self.read()?.releases.values(), due, limit))
+        Ok(oldest_due(self.read()?.tables.releases.values(), due, limit))
     }
 }
 

@@ -11,7 +11,7 @@ use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, SystemAccount};
 use cais_domain::payment::PaymentRole;
 use cais_domain::payout::{Payout, PayoutState};
 use cais_domain::refund::{Refund, RefundStatus};
-use cais_ports::LedgerReport;
+use cais_ports::{LedgerReport, RecordKey};
 
 use super::maintenance::{centavos, compare};
 use super::state::{Entry, State};
@@ -80,14 +80,14 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
     let mut charges = BTreeSet::new();
     for (resource, moved) in moved {
         if let Ok(id) = PayoutId::parse(resource) {
-            let expected = state.payouts.get(&id).map(Moved::of_payout);
+            let expected = state.tables.payouts.values().find(|payout| payout.id == id).map(Moved::of_payout);
             expected.unwrap_or_default().compare(report, resource, moved);
         } else if let Ok(id) = RefundId::parse(resource) {
-            let refund = state.refunds.get(&id);
+            let refund = state.tables.refunds.values().find(|refund| refund.id == id);
             refund.map(Moved::of_refund).unwrap_or_default().compare(report, resource, moved);
             charges.extend(refund.map(|refund| refund.charge));
         } else if let Ok(id) = InfractionId::parse(resource) {
-            charges.extend(state.infractions.get(&id).map(|infraction| infraction.charge));
+            charges.extend(state.infraction(id).map(|infraction| infraction.charge));
         }
     }
     for charge in charges {
@@ -99,10 +99,11 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
 /// Checks that a charge records how much of it is being refunded, and how much was refunded.
 fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     let sum = |counts: &dyn Fn(RefundStatus) -> bool| -> i128 {
-        let own = state.refunds.values().filter(|refund| refund.charge == id && counts(refund.state.status()));
+        let own = state.tables.refunds.values().filter(|refund| refund.charge == id && counts(refund.state.status()));
         own.map(|refund| centavos(refund.of_charge)).sum()
     };
-    let totals = state.charges.get(&id).map(|charge| charge.refunds).unwrap_or_default();
+    let totals =
+        state.tables.charges.values().find(|charge| charge.id == id).map(|charge| charge.refunds).unwrap_or_default();
     let in_flight = sum(&|status| matches!(status, RefundStatus::Pending | RefundStatus::Processing));
     let done = sum(&|status| status == RefundStatus::Completed) + lost(state, id);
     compare(report, &format!("refunds on their way of {id}"), in_flight, centavos(totals.in_flight));
@@ -111,7 +112,7 @@ fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
 
 /// Returns the centavos of the charge that were returned without refunds.
 fn lost(state: &State, id: ChargeId) -> i128 {
-    let own = state.infractions.values().filter(|infraction| infraction.charge == id);
+    let own = state.tables.infractions.values().filter(|infraction| infraction.charge == id);
     let refunded = own.map(|infraction| match infraction.state {
         InfractionState::Lost { refunded, .. } => centavos(refunded),
         InfractionState::Open
@@ -125,8 +126,11 @@ fn lost(state: &State, id: ChargeId) -> i128 {
 /// Checks that every beneficiary of a paid charge was credited exactly the part that the charge fixed, and no other account was credited.
 fn judge_parts(state: &State, report: &mut LedgerReport) {
     let mut parts: BTreeMap<(&EndToEndId, AccountId), (i128, i128)> = BTreeMap::new();
-    for paid in state.payments.values().filter(|paid| paid.role == PaymentRole::Settles) {
-        let Some(charge) = state.charges.get(&paid.charge) else { continue };
+    for paid in state.tables.payments.values().filter(|paid| paid.role == PaymentRole::Settles) {
+        let Some(charge) = state.tables.charges.get(&RecordKey::Charge { account: paid.account, id: paid.charge })
+        else {
+            continue;
+        };
         let Some(settlement) = charge.state.settlement() else { continue };
         for (share, part) in charge.terms.split.shares().iter().zip(&settlement.parts) {
             let (fixed, _) = parts.entry((&paid.payment.end_to_end_id, share.recipient)).or_default();
@@ -184,13 +188,13 @@ mod tests {
             payout.state = payout_in_status(payout.clone(), PayoutStatus::Failed).state;
         };
         let damages: [&(dyn Fn(&mut State) + Sync); 7] = [
-            &|state| state.payouts.values_mut().for_each(failed),
-            &|state| state.payouts.clear(),
-            &|state| state.refunds.values_mut().for_each(|refund| refund.amount = Money::from_centavos(6)),
-            &|state| state.refunds.values_mut().for_each(|refund| refund.of_charge = Money::ZERO),
-            &|state| state.charges.values_mut().for_each(|charge| charge.refunds.in_flight = Money::ZERO),
-            &|state| state.releases.values_mut().for_each(|release| release.released_at = Some(start())),
-            &|state| state.charges.values_mut().for_each(|charge| charge.terms.split = a_split(&[])),
+            &|state| state.tables.payouts.values_mut().for_each(failed),
+            &|state| state.tables.payouts.clear(),
+            &|state| state.tables.refunds.values_mut().for_each(|refund| refund.amount = Money::from_centavos(6)),
+            &|state| state.tables.refunds.values_mut().for_each(|refund| refund.of_charge = Money::ZERO),
+            &|state| state.tables.charges.values_mut().for_each(|charge| charge.refunds.in_flight = Money::ZERO),
+            &|state| state.tables.releases.values_mut().for_each(|release| release.released_at = Some(start())),
+            &|state| state.tables.charges.values_mut().for_each(|charge| charge.terms.split = a_split(&[])),
         ];
         for (place, damage) in damages.into_iter().enumerate() {
             let store = lived_in().await;

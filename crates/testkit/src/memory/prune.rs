@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cais_commit_rules::{RecordKey, Snapshot};
+use cais_commit_rules::Snapshot;
 use cais_domain::ids::{EndpointId, EventId};
 use cais_domain::webhook::{DeliveryStatus, EndpointState};
-use cais_ports::{CallbackState, PruneBefore, Pruned};
+use cais_ports::{CallbackState, PruneBefore, Pruned, RecordKey};
 use jiff::Timestamp;
 
 use super::maintenance::length;
@@ -13,22 +13,22 @@ use super::state::State;
 
 pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     let keys = &mut state.snapshot.keys;
-    let (claims, callbacks) = (keys.idempotency_records.len(), state.callbacks.len());
+    let (claims, callbacks) = (keys.idempotency_records.len(), state.tables.callbacks.len());
     keys.idempotency_records.retain(|_, claim| claim.due_at.is_some() || claim.created_at >= before.claims);
     let claims = claims.saturating_sub(keys.idempotency_records.len());
-    state.callbacks.retain(|_, callback| match callback.state {
+    state.tables.callbacks.retain(|_, callback| match callback.state {
         CallbackState::Waiting => true,
         CallbackState::Done => callback.received_at >= before.marks,
         CallbackState::Unmatched => callback.received_at >= before.events,
     });
-    let kept = &state.callbacks;
-    keys.versions.retain(|key, _| !matches!(key, RecordKey::Callback(id) if !kept.contains_key(id)));
+    let kept = &state.tables.callbacks;
+    keys.versions.retain(|key, _| !matches!(key, RecordKey::Callback { .. }) || kept.contains_key(key));
     let events = prune_events(state, before.events);
     prune_endpoints(state, before.events);
     Pruned {
         claims: length(claims),
         batches: 0,
-        callbacks: length(callbacks.saturating_sub(state.callbacks.len())),
+        callbacks: length(callbacks.saturating_sub(state.tables.callbacks.len())),
         events: length(events),
     }
 }
@@ -62,6 +62,6 @@ fn prune_endpoints(state: &mut State, before: Timestamp) {
         });
     }
     let known: BTreeSet<EndpointId> = ledger.endpoints.values().flat_map(BTreeMap::keys).copied().collect();
-    keys.versions.retain(|key, _| !matches!(key, RecordKey::Endpoint(_, id) if !known.contains(id)));
+    keys.versions.retain(|key, _| !matches!(key, RecordKey::Endpoint { id, .. } if !known.contains(id)));
     state.failing.retain(|(endpoint, _), _| known.contains(endpoint));
 }

@@ -1,5 +1,7 @@
 //! The read side of the store in memory.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
@@ -14,7 +16,7 @@ use cais_domain::txid::Txid;
 use cais_ports::{
     AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, Callback, CallbackCounts, CallbackQueries,
     CallbackState, ChargeQueries, Due, IdempotencyQueries, IdempotencyRecord, IdempotencyRef, KeyQueries, Page,
-    PageRequest, QueryError, ReservationKey, ReservationQueries,
+    PageRequest, QueryError, RecordKey, ReservationKey, ReservationQueries,
 };
 use jiff::Timestamp;
 
@@ -27,13 +29,12 @@ const MAX_KEYS: usize = 200;
 impl ChargeQueries for MemoryStore {
     async fn find_charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError> {
         let state = self.read()?;
-        let charge = state.charges.get(&id).filter(|charge| charge.account == account);
-        Ok(charge.cloned())
+        Ok(state.tables.charges.get(&RecordKey::Charge { account, id }).cloned())
     }
 
     async fn find_charge_by_txid(&self, txid: &Txid) -> Result<Option<Charge>, QueryError> {
         let state = self.read()?;
-        Ok(state.charges.values().find(|charge| charge.txid == *txid).cloned())
+        Ok(state.tables.charges.values().find(|charge| charge.txid == *txid).cloned())
     }
 
     async fn find_payment(
@@ -42,14 +43,14 @@ impl ChargeQueries for MemoryStore {
         end_to_end_id: &EndToEndId,
     ) -> Result<Option<CreditedPayment>, QueryError> {
         let state = self.read()?;
-        let paid = state.payments.get(end_to_end_id).filter(|paid| paid.account == account);
+        let key = RecordKey::Payment { account, end_to_end_id: end_to_end_id.clone() };
+        let paid = state.tables.payments.get(&key);
         Ok(paid.map(|paid| state.with_refunds(paid)))
     }
 
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError> {
         let state = self.read()?;
-        let newest_first = state.charges.values().rev();
-        let visible = newest_first.filter(|charge| charge.account == account && charge.is_visible());
+        let visible = state.tables.charges.values().filter(|charge| charge.account == account && charge.is_visible());
         Ok(cut(visible.cloned(), page, |charge| charge.id))
     }
 
@@ -63,7 +64,7 @@ impl ChargeQueries for MemoryStore {
             | ChargeState::Cancelled { .. }
             | ChargeState::Refunded { .. } => None,
         };
-        Ok(oldest_due(self.read()?.charges.values(), due, limit))
+        Ok(oldest_due(self.read()?.tables.charges.values(), due, limit))
     }
 }
 
@@ -97,17 +98,17 @@ impl IdempotencyQueries for MemoryStore {
 #[async_trait]
 impl AccountQueries for MemoryStore {
     async fn find_account(&self, id: AccountId) -> Result<Option<Account>, QueryError> {
-        Ok(self.read()?.accounts.get(&id).cloned())
+        Ok(self.read()?.tables.accounts.get(&RecordKey::Account { id }).cloned())
     }
 
     async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, QueryError> {
         let state = self.read()?;
-        Ok(state.accounts.values().find(|account| account.email == email).cloned())
+        Ok(state.tables.accounts.values().find(|account| account.email == email).cloned())
     }
 
     async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
         let state = self.read()?;
-        Ok(cut(state.accounts.values().rev().cloned(), page, |account| account.id))
+        Ok(cut(state.tables.accounts.values().cloned(), page, |account| account.id))
     }
 }
 
@@ -115,10 +116,10 @@ impl AccountQueries for MemoryStore {
 impl KeyQueries for MemoryStore {
     async fn find_key(&self, prefix: &KeyPrefix) -> Result<Option<(ApiKeyRecord, Account)>, QueryError> {
         let state = self.read()?;
-        let Some(key) = state.keys.values().find(|key| key.prefix == *prefix) else {
+        let Some(key) = state.tables.keys.get(&RecordKey::Key { prefix: prefix.clone() }) else {
             return Ok(None);
         };
-        match state.accounts.get(&key.account) {
+        match state.tables.accounts.get(&RecordKey::Account { id: key.account }) {
             Some(account) => Ok(Some((key.clone(), account.clone()))),
             None => Err(QueryError::Corrupt("a key of no account".to_owned())),
         }
@@ -126,9 +127,8 @@ impl KeyQueries for MemoryStore {
 
     async fn list_keys(&self, account: AccountId) -> Result<Vec<ApiKeyRecord>, QueryError> {
         let state = self.read()?;
-        let newest_first = state.keys.values().rev();
-        let own = newest_first.filter(|key| key.account == account);
-        Ok(own.take(MAX_KEYS).cloned().collect())
+        let own = state.tables.keys.values().filter(|key| key.account == account);
+        Ok(newest_first(own.cloned(), |key| key.id).take(MAX_KEYS).collect())
     }
 }
 
@@ -153,30 +153,30 @@ impl CallbackQueries for MemoryStore {
             let waits = callback.state == CallbackState::Waiting;
             callback.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
         };
-        Ok(oldest_due(self.read()?.callbacks.values(), due, limit))
+        Ok(oldest_due(self.read()?.tables.callbacks.values(), due, limit))
     }
 
     async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError> {
-        Ok(self.read()?.callbacks.get(&id).cloned())
+        Ok(self.read()?.tables.callbacks.get(&RecordKey::Callback { id }).cloned())
     }
 
     async fn find_named_callback(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Callback>, QueryError> {
         let is_named = |callback: &&Callback| {
             callback.state != CallbackState::Done && callback.body == names && callback.acquirer == *acquirer
         };
-        Ok(self.read()?.callbacks.values().find(is_named).cloned())
+        Ok(self.read()?.tables.callbacks.values().find(is_named).cloned())
     }
 
     async fn list_unmatched_callbacks(&self, page: PageRequest<CallbackId>) -> Result<Page<Callback>, QueryError> {
         let state = self.read()?;
-        let unmatched = state.callbacks.values().rev().filter(|callback| callback.state == CallbackState::Unmatched);
+        let unmatched = state.tables.callbacks.values().filter(|callback| callback.state == CallbackState::Unmatched);
         Ok(cut(unmatched.cloned(), page, |callback| callback.id))
     }
 
     async fn count_callbacks(&self) -> Result<CallbackCounts, QueryError> {
         let state = self.read()?;
         let mut counts = CallbackCounts::default();
-        for callback in state.callbacks.values() {
+        for callback in state.tables.callbacks.values() {
             let counts = match callback.state {
                 CallbackState::Waiting => &mut counts.open,
                 CallbackState::Unmatched => &mut counts.unmatched,
@@ -189,10 +189,22 @@ impl CallbackQueries for MemoryStore {
     }
 }
 
-/// Returns a page of rows that are ordered newest first.
-pub(super) fn cut<T, I: Ord>(rows: impl Iterator<Item = T>, page: PageRequest<I>, id: impl Fn(&T) -> I) -> Page<T> {
+/// Returns rows in the descending order of their ids.
+pub(super) fn newest_first<T, I: Ord>(rows: impl Iterator<Item = T>, id: impl Fn(&T) -> I) -> impl Iterator<Item = T> {
+    let mut rows: Vec<T> = rows.collect();
+    rows.sort_by_cached_key(|row| Reverse(id(row)));
+    rows.into_iter()
+}
+
+/// Returns a page of rows, newest first.
+pub(super) fn cut<T, I: Ord>(
+    rows: impl Iterator<Item = T>,
+    page: PageRequest<I>,
+    id: impl Fn(&T) -> I + Copy,
+) -> Page<T> {
     let after = page.starting_after;
-    let mut older = rows.filter(|row| after.as_ref().is_none_or(|after| id(row) < *after));
+    let rows = rows.filter(|row| after.as_ref().is_none_or(|after| id(row) < *after));
+    let mut older = newest_first(rows, id);
     let rows = older.by_ref().take(count(page.limit)).collect();
     Page { rows, has_more: older.next().is_some() }
 }

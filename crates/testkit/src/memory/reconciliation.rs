@@ -27,7 +27,7 @@ impl ReconciliationQueries for MemoryStore {
         let state = self.read_span(from, until)?;
         let span = Span { from: Some(from), until: Some(until) };
         let place = |paid: &CreditedPayment| (paid.payment.paid_at, paid.payment.end_to_end_id.clone());
-        let received = state.payments.values().filter(|paid| {
+        let received = state.tables.payments.values().filter(|paid| {
             paid.payment.acquirer == *acquirer
                 && span.contains(paid.payment.paid_at)
                 && after.as_ref().is_none_or(|after| place(paid) > *after)
@@ -47,19 +47,21 @@ impl ReconciliationQueries for MemoryStore {
     ) -> Result<Vec<Payout>, QueryError> {
         let state = self.read_span(from, until)?;
         let span = Span { from: Some(from), until: Some(until) };
-        let asked_for = state.payouts.values().filter(|payout| {
+        let requested = state.tables.payouts.values().filter(|payout| {
             payout.state.acquirer() == acquirer
                 && span.contains(payout.created_at)
                 && after.is_none_or(|after| payout.id > after)
         });
-        Ok(asked_for.take(count(limit)).cloned().collect())
+        let mut requested: Vec<&Payout> = requested.collect();
+        requested.sort_by_key(|payout| payout.id);
+        Ok(requested.into_iter().take(count(limit)).cloned().collect())
     }
 
     async fn find_acquirers(&self, from: Timestamp, until: Timestamp) -> Result<Vec<AcquirerName>, QueryError> {
         let state = self.read_span(from, until)?;
         let span = Span { from: Some(from), until: Some(until) };
-        let received = state.payments.values().filter(|paid| span.contains(paid.payment.paid_at));
-        let sent = state.payouts.values().filter(|payout| span.contains(payout.created_at));
+        let received = state.tables.payments.values().filter(|paid| span.contains(paid.payment.paid_at));
+        let sent = state.tables.payouts.values().filter(|payout| span.contains(payout.created_at));
         let names = received.map(|paid| &paid.payment.acquirer).chain(sent.map(|payout| payout.state.acquirer()));
         Ok(names.collect::<BTreeSet<_>>().into_iter().cloned().collect())
     }

@@ -3,31 +3,23 @@
 use std::collections::BTreeMap;
 
 use cais_commit_rules::{NumberedEvent, Snapshot, judge};
-use cais_domain::account::Account;
-use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::block::Block;
-use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{
-    AccountId, AuditId, CallbackId, ChargeId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId, KeyId,
-    PayoutId, RefundId,
-};
+use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId};
 use cais_domain::infraction::Infraction;
 use cais_domain::ledger::{EntryKind, LedgerAccount};
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
-use cais_domain::payout::Payout;
-use cais_domain::refund::{Refund, RefundStatus};
-use cais_domain::release::Release;
+use cais_domain::refund::RefundStatus;
 use cais_domain::webhook::Endpoint;
 use cais_ports::{
-    ApiKeyRecord, AuditRow, Callback, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord,
-    NewEvent, PollPosition, UpstreamList, Write,
+    AnyRecord, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord, NewEvent, Write,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::deliveries::Row;
+use super::tables::Tables;
 use crate::builders::fresh;
 
 /// A side of a transfer, as the statement shows it.
@@ -83,21 +75,12 @@ impl StoredEvent {
     }
 }
 
-/// The content of the store. The snapshot holds idempotency records, unique values, versions, balances, blocks, counters and endpoints.
+/// The content of the store. The snapshot holds idempotency records, unique values, versions, balances, blocks, counters and endpoints;
+/// the tables hold the other records.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) snapshot: Snapshot,
-    pub(super) accounts: BTreeMap<AccountId, Account>,
-    pub(super) keys: BTreeMap<KeyId, ApiKeyRecord>,
-    pub(super) audit: BTreeMap<AuditId, AuditRow>,
-    pub(super) charges: BTreeMap<ChargeId, Charge>,
-    pub(super) payments: BTreeMap<EndToEndId, CreditedPayment>,
-    pub(super) releases: BTreeMap<EndToEndId, Release>,
-    pub(super) payouts: BTreeMap<PayoutId, Payout>,
-    pub(super) refunds: BTreeMap<RefundId, Refund>,
-    pub(super) callbacks: BTreeMap<CallbackId, Callback>,
-    pub(super) infractions: BTreeMap<InfractionId, Infraction>,
-    pub(super) positions: BTreeMap<(AcquirerName, UpstreamList), PollPosition>,
+    pub(super) tables: Tables,
     pub(super) entries: Vec<Entry>,
     pub(super) events: BTreeMap<AccountId, Vec<StoredEvent>>,
     pub(super) deliveries: BTreeMap<DeliveryId, Row>,
@@ -124,6 +107,10 @@ impl State {
         self.snapshot.ledger.blocks.get(&account)?.get(&infraction)
     }
 
+    pub(super) fn infraction(&self, id: InfractionId) -> Option<&Infraction> {
+        self.tables.infractions.values().find(|infraction| infraction.id == id)
+    }
+
     /// Returns the endpoints of the account, oldest first.
     pub(super) fn endpoints_of(&self, account: AccountId) -> impl DoubleEndedIterator<Item = &Endpoint> {
         self.snapshot.ledger.endpoints.get(&account).into_iter().flat_map(BTreeMap::values)
@@ -135,7 +122,7 @@ impl State {
 
     /// Returns the payment with the sum of its refunds, done or in transit, beyond its charge's amount.
     pub(super) fn with_refunds(&self, payment: &CreditedPayment) -> CreditedPayment {
-        let own = self.refunds.values().filter(|refund| {
+        let own = self.tables.refunds.values().filter(|refund| {
             refund.account == payment.account && refund.end_to_end_id == payment.payment.end_to_end_id
         });
         let live = own.filter(|refund| match refund.state.status() {
@@ -154,10 +141,10 @@ impl State {
     /// Judges the change set and stores it with its effects. Returns the queues of new deliveries as well.
     pub(super) fn commit(&mut self, change: ChangeSet) -> Result<(Committed, Vec<EndpointQueue>), CommitError> {
         self.snapshot.open(&change);
-        if change.writes.iter().any(|write| self.is_stored(write)) {
+        if change.writes.iter().any(|write| self.has_key_id(write)) {
             // The other checks come first.
             judge(&mut self.snapshot.clone(), &change, &StoreIds)?;
-            return Err(CommitError::Corrupt("a payment, an audit row or a key exists".to_owned()));
+            return Err(CommitError::Corrupt("the id of a key exists".to_owned()));
         }
         let effects = judge(&mut self.snapshot, &change, &StoreIds)?;
         let (committed, queues) = (effects.committed(), effects.deliveries.iter().map(|new| new.queue).collect());
@@ -167,23 +154,15 @@ impl State {
         }
         self.deliveries.extend(effects.deliveries.into_iter().map(|new| (new.id, Row::new(new))));
         for write in change.writes {
-            self.apply_write(write);
+            self.tables.write(write);
         }
         Ok((committed, queues))
     }
 
-    /// Returns whether the write inserts a record that has no version, or an id that is not its key, a second time.
-    fn is_stored(&self, write: &Write) -> bool {
-        if let Write::InsertPayment(paid) = write {
-            return self.payments.contains_key(&paid.payment.end_to_end_id);
-        }
-        if let Write::InsertAudit(row) = write {
-            return self.audit.contains_key(&row.id);
-        }
-        if let Write::InsertKey(key) = write {
-            return self.keys.contains_key(&key.id);
-        }
-        false
+    /// Returns whether the write inserts an API key with the id of another one.
+    fn has_key_id(&self, write: &Write) -> bool {
+        let Write::Insert(AnyRecord::Key(new)) = write else { return false };
+        self.tables.keys.values().any(|key| key.id == new.id)
     }
 }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, ChargeId, EntryId, PayoutId, RefundId};
 use cais_domain::ledger::{Bucket, LedgerAccount};
-use cais_ports::{EntryFilter, Page, PageRequest, QueryError, StatementEntry, StatementQueries};
+use cais_ports::{EntryFilter, Page, PageRequest, QueryError, RecordKey, StatementEntry, StatementQueries};
 
 use super::MemoryStore;
 use super::queries::cut;
@@ -58,14 +58,14 @@ fn line(state: &State, account: AccountId, entry: &Entry, bucket: Bucket) -> Sta
 /// Returns the merchant's description of the account's charge, payout or refund with that public id.
 fn description(state: &State, account: AccountId, resource: &str) -> Option<String> {
     let text = if let Ok(id) = ChargeId::parse(resource) {
-        let charge = state.charges.get(&id).filter(|charge| charge.account == account);
+        let charge = state.tables.charges.get(&RecordKey::Charge { account, id });
         charge.and_then(|charge| charge.terms.description.as_ref())
     } else if let Ok(id) = PayoutId::parse(resource) {
-        let payout = state.payouts.get(&id).filter(|payout| payout.account == account);
+        let payout = state.tables.payouts.get(&RecordKey::Payout { account, id });
         payout.and_then(|payout| payout.terms.description.as_ref())
     } else {
-        let refund = state.refunds.get(&RefundId::parse(resource).ok()?);
-        refund.filter(|refund| refund.account == account).and_then(|refund| refund.reason.as_ref())
+        let id = RefundId::parse(resource).ok()?;
+        state.tables.refunds.get(&RecordKey::Refund { account, id }).and_then(|refund| refund.reason.as_ref())
     };
     text.map(ToString::to_string)
 }

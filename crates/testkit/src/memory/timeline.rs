@@ -1,7 +1,5 @@
 //! The timeline of the store in memory.
 
-use std::cmp::Reverse;
-
 use async_trait::async_trait;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{EntryKind, LedgerAccount};
@@ -36,7 +34,6 @@ impl TimelineQueries for MemoryStore {
                 && filter.status.is_none_or(|status| status == line.status)
                 && filter.created.contains(line.created_at)
         });
-        lines.sort_by_key(|line| Reverse(line.transaction.key()));
         Ok(cut(lines.into_iter().map(|line| line.transaction), page, Transaction::key))
     }
 
@@ -54,7 +51,7 @@ impl TimelineQueries for MemoryStore {
 
 /// Returns all transactions that the account may see, in no order.
 fn visible(state: &State, account: AccountId) -> Vec<Line> {
-    let charges = state.charges.values().filter(|charge| charge.account == account).filter_map(|charge| {
+    let charges = state.tables.charges.values().filter(|charge| charge.account == account).filter_map(|charge| {
         Some(Line {
             direction: Direction::CashIn,
             status: TransactionStatus::of_charge(charge.state.status())?,
@@ -62,7 +59,7 @@ fn visible(state: &State, account: AccountId) -> Vec<Line> {
             transaction: Transaction::Charge(Box::new(charge.clone())),
         })
     });
-    let payouts = state.payouts.values().filter(|payout| payout.account == account).filter_map(|payout| {
+    let payouts = state.tables.payouts.values().filter(|payout| payout.account == account).filter_map(|payout| {
         Some(Line {
             direction: Direction::CashOut,
             status: TransactionStatus::of_payout(payout.state.status())?,

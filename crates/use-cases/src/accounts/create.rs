@@ -67,7 +67,7 @@ pub async fn create(ports: &Ports, operator: &Operator, command: CreateAccount) 
         account: account.id,
         owner: account.id.to_string(),
     });
-    change.writes.push(Write::InsertAccount(Box::new(account.clone())));
+    change.writes.push(Write::insert(account.clone()));
     let audited = AuditedChange {
         action: "account.create",
         subject: account.id.to_string(),

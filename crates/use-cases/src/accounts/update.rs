@@ -52,7 +52,7 @@ pub(crate) async fn update(
             return Ok(account);
         }
         let mut change = ChangeSet::new(ports.clock.now());
-        change.writes.push(Write::UpdateAccount(Box::new(changed.clone())));
+        change.writes.push(Write::update(changed.clone()));
         let (operator, action) = by;
         let audited = AuditedChange {
             action,

@@ -235,7 +235,7 @@ async fn mark(
     };
     let state = if state == CallbackState::Unmatched { unmatched(&callback, attempts, is_full) } else { state };
     let mut change = ChangeSet::new(now);
-    change.writes.push(Write::UpdateCallback(Box::new(Callback { state, attempts, due_at, ..callback })));
+    change.writes.push(Write::update(Callback { state, attempts, due_at, ..callback }));
     match ports.store.commit(change).await {
         Ok(_) => Ok(state != CallbackState::Waiting),
         // Another node processed the callback at the same time. Every effect still happens once.

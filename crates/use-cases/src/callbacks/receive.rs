@@ -72,7 +72,7 @@ async fn find_open(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Opti
 
 fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
     let now = ports.clock.now();
-    Write::InsertCallback(Box::new(Callback {
+    Write::insert(Callback {
         id: CallbackId::new(ports.ids.next_uuid()),
         acquirer: acquirer.clone(),
         body: names.to_vec(),
@@ -81,7 +81,7 @@ fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
         attempts: 0,
         due_at: Some(now),
         version: 0,
-    }))
+    })
 }
 
 /// Makes an open or unmatched callback due. The version grows even if the callback is due already. A worker that read
@@ -90,12 +90,7 @@ fn repeat(ports: &Ports, open: Callback) -> Write {
     // An unmatched callback gets all attempts again. An open callback keeps its count, so that repeats seldom prolong
     // it. A repeat during each pass does keep a callback open, because the pass cannot mark it.
     let attempts = if open.state == CallbackState::Waiting { open.attempts } else { 0 };
-    Write::UpdateCallback(Box::new(Callback {
-        state: CallbackState::Waiting,
-        attempts,
-        due_at: Some(ports.clock.now()),
-        ..open
-    }))
+    Write::update(Callback { state: CallbackState::Waiting, attempts, due_at: Some(ports.clock.now()), ..open })
 }
 
 async fn commit(ports: &Ports, writes: Vec<Write>) -> Result<(), CommitError> {

@@ -51,7 +51,7 @@ pub async fn retry(ports: &Ports, operator: &Operator, id: CallbackId) -> Result
         after: Some(record(&again)),
     };
     change.writes.push(audit::record(ports, operator, now, audited));
-    change.writes.push(Write::UpdateCallback(Box::new(again.clone())));
+    change.writes.push(Write::update(again.clone()));
     ports.store.commit(change).await?;
     Ok(again)
 }

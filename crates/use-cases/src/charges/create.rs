@@ -17,7 +17,7 @@ use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::StoreError;
-use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
+use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
 use crate::webhooks::postback;
 
 /// The validated terms of a merchant's request.
@@ -161,7 +161,7 @@ impl CreateCommand for CreateCharge {
         let mut change = ChangeSet::new(charge.created_at);
         let key = ReservationKey::Txid(charge.txid.clone());
         change.reserve.push(Reservation { key, account: charge.account, owner: id.to_string() });
-        change.writes.push(Write::InsertCharge(Box::new(charge.clone())));
+        change.writes.push(Write::insert(charge.clone()));
         Ok(Opened { resource: charge, change })
     }
 
@@ -171,7 +171,7 @@ impl CreateCommand for CreateCharge {
             Step::Taken { charge, .. } | Step::AlreadyTaken(charge) => charge,
         };
         let mut change = ChangeSet::new(ports.clock.now());
-        change.writes.push(resource.update());
+        change.writes.push(Write::update(resource.clone()));
         Ok(Some(Opened { resource, change }))
     }
 

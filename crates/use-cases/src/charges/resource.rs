@@ -29,10 +29,6 @@ impl StoredRecord for Charge {
         ports.queries.find_charge(account, id).await
     }
 
-    fn update(&self) -> Write {
-        Write::UpdateCharge(Box::new(self.clone()))
-    }
-
     fn stored(self) -> Self {
         Self { version: self.version.saturating_add(1), ..self }
     }
@@ -103,7 +99,7 @@ impl KeyedResource for Charge {
         };
         Ok(Some(match step {
             Step::Taken { charge, .. } => {
-                change.writes.push(charge.update());
+                change.writes.push(Write::update(charge.clone()));
                 (charge.stored(), change)
             }
             Step::AlreadyTaken(charge) => (charge, change),

@@ -284,9 +284,9 @@ async fn credit(
         // A payment that leaves the charge unchanged still increments its version, because its role was decided for
         // that state.
         let after = credit.charge.unwrap_or_else(|| charge.clone());
-        change.writes.push(Write::UpdateCharge(Box::new(after.clone())));
-        change.writes.push(Write::InsertPayment(Box::new(credit.payment)));
-        change.writes.extend(credit.release.map(|release| Write::InsertRelease(Box::new(release))));
+        change.writes.push(Write::update(after.clone()));
+        change.writes.push(Write::insert(credit.payment));
+        change.writes.extend(credit.release.map(Write::insert));
         change.transfers = credit.transfers;
         change.events.extend(credit.event.map(|kind| event(ports, &after, kind, now)));
         change.events.extend(credit.unexpected.map(|payment| {
@@ -360,7 +360,7 @@ pub(super) async fn commit_step(ports: &Ports, step: Step) -> Result<Charge, Com
     };
     let now = ports.clock.now();
     let mut change = ChangeSet::new(now);
-    change.writes.push(charge.update());
+    change.writes.push(Write::update(charge.clone()));
     change.events.extend(kind.map(|kind| event(ports, &charge, kind, now)));
     ports.store.commit(change).await?;
     Ok(charge.stored())

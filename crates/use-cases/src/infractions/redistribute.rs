@@ -34,7 +34,7 @@ pub(crate) async fn hold(
     payment.refunded_beyond = payment.refunded_beyond.checked_sub(beyond).map_err(InfractionError::from)?;
     for infraction in apportion(&payment, charge, &infractions, None).map_err(InfractionError::from)? {
         change.blocks.push(infraction.hold());
-        change.writes.push(Write::UpdateInfraction(Box::new(infraction)));
+        change.writes.push(Write::update(infraction));
     }
     Ok(())
 }

@@ -13,14 +13,10 @@ use crate::store_error::StoreError;
 pub(super) fn change_set(ports: &Ports, step: &InfractionChange, now: Timestamp) -> ChangeSet {
     let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = step;
     let mut change = ChangeSet::new(now);
-    change.writes.extend(charge.clone().map(|charge| Write::UpdateCharge(Box::new(charge))));
-    let record = Box::new(infraction.clone());
-    change.writes.push(if infraction.version == 0 {
-        Write::InsertInfraction(record)
-    } else {
-        Write::UpdateInfraction(record)
-    });
-    change.writes.extend(siblings.iter().map(|sibling| Write::UpdateInfraction(Box::new(sibling.clone()))));
+    change.writes.extend(charge.clone().map(Write::update));
+    let write = if infraction.version == 0 { Write::insert } else { Write::update };
+    change.writes.push(write(infraction.clone()));
+    change.writes.extend(siblings.iter().map(|sibling| Write::update(sibling.clone())));
     change.blocks.clone_from(blocks);
     let event_of = |kind: EventType, resource: String, data: Vec<u8>| NewEvent {
         id: EventId::new(ports.ids.next_uuid()),
@@ -56,7 +52,7 @@ pub(super) async fn commit(ports: &Ports, step: InfractionStep, now: Timestamp) 
 /// Stores a change of an infraction that publishes no event.
 pub(super) async fn update(ports: &Ports, infraction: Infraction, now: Timestamp) -> Result<Infraction, CommitError> {
     let mut change = ChangeSet::new(now);
-    change.writes.push(Write::UpdateInfraction(Box::new(infraction.clone())));
+    change.writes.push(Write::update(infraction.clone()));
     ports.store.commit(change).await?;
     Ok(stored(infraction))
 }

@@ -92,7 +92,7 @@ pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> R
         version: 0,
     };
     let mut change = ChangeSet::new(now);
-    change.writes.push(Write::InsertKey(Box::new(record.clone())));
+    change.writes.push(Write::insert(record.clone()));
     let audited = AuditedChange {
         action: "key.create",
         subject: record.prefix.to_string(),

@@ -46,7 +46,7 @@ pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> R
         let now = ports.clock.now();
         let revoked = ApiKeyRecord { revoked_at: Some(now), ..key.clone() };
         let mut change = ChangeSet::new(now);
-        change.writes.push(Write::UpdateKey(Box::new(revoked.clone())));
+        change.writes.push(Write::update(revoked.clone()));
         let audited = AuditedChange {
             action: "key.revoke",
             subject: key.prefix.to_string(),

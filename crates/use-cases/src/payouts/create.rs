@@ -18,7 +18,7 @@ use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::StoreError;
-use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
+use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
 
 /// The validated terms of a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl CreateCommand for CreatePayout {
         let mut change = ChangeSet::new(payout.created_at);
         let key = ReservationKey::InstructionId(payout.instruction_id());
         change.reserve.push(Reservation { key, account: payout.account, owner: id.to_string() });
-        change.writes.push(Write::InsertPayout(Box::new(payout.clone())));
+        change.writes.push(Write::insert(payout.clone()));
         change.transfers = payout.hold();
         Ok(Opened { resource: payout, change })
     }
@@ -132,7 +132,7 @@ impl CreateCommand for CreatePayout {
             }
             PayoutStep::AlreadyTaken(payout) => payout,
         };
-        change.writes.push(resource.update());
+        change.writes.push(Write::update(resource.clone()));
         Ok(Some(Opened { resource, change }))
     }
 

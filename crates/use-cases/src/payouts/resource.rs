@@ -4,7 +4,7 @@ use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, PayoutId, kind};
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStatus, PayoutStep, Recipient};
-use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamPayout, Write};
+use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamPayout};
 use jiff::Timestamp;
 
 use super::steps::Steps;
@@ -27,10 +27,6 @@ impl StoredRecord for Payout {
 
     async fn find(ports: &Ports, account: AccountId, id: PayoutId) -> Result<Option<Self>, QueryError> {
         ports.queries.find_payout(account, id).await
-    }
-
-    fn update(&self) -> Write {
-        Write::UpdatePayout(Box::new(self.clone()))
     }
 
     fn stored(self) -> Self {

@@ -4,7 +4,7 @@ use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_domain::payout::{Payout, PayoutState, PayoutStep};
-use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, ReturnedPart, alerts};
+use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, ReturnedPart, Write, alerts};
 use jiff::Timestamp;
 
 use crate::ports::Ports;
@@ -88,7 +88,7 @@ impl Steps {
         if !moved {
             return (change, payout);
         }
-        change.writes.push(payout.update());
+        change.writes.push(Write::update(payout.clone()));
         (change, payout.stored())
     }
 }

@@ -141,7 +141,7 @@ impl CreateCommand for CreateRefund {
         };
         match step? {
             RefundStep::Taken(step) => {
-                let record = Write::InsertRefund(Box::new(step.refund.clone()));
+                let record = Write::insert(step.refund.clone());
                 Ok(opened(*step, record, now))
             }
             RefundStep::AlreadyTaken(refund) => Err(CreateError::Internal(format!("{} was there", refund.id))),
@@ -161,7 +161,7 @@ impl CreateCommand for CreateRefund {
         let now = ports.clock.now();
         match abandoned.clone().reopen(charge, refundable, now) {
             Ok(RefundStep::Taken(step)) => {
-                let record = step.refund.update();
+                let record = Write::update(step.refund.clone());
                 Ok(Some(opened(*step, record, now)))
             }
             Ok(RefundStep::AlreadyTaken(_)) => Ok(None),
@@ -204,7 +204,7 @@ async fn infractions_of(ports: &Ports, charge: &Charge, pix: &EndToEndId) -> Res
 fn opened(step: RefundChange, record: Write, now: Timestamp) -> Opened<Refund> {
     let mut change = ChangeSet::new(now);
     change.writes.push(record);
-    change.writes.extend(step.charge.map(|charge| Write::UpdateCharge(Box::new(charge))));
+    change.writes.extend(step.charge.map(Write::update));
     change.transfers = step.transfers;
     Opened { resource: step.refund, change }
 }

@@ -79,7 +79,7 @@ pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>)
 /// Returns all changes of the step. Money of a disputed Pix that the step releases is blocked in the same commit.
 pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> Result<ChangeSet, StoreError> {
     let mut change = ChangeSet::new(now);
-    change.writes.push(step.refund.update());
+    change.writes.push(Write::update(step.refund.clone()));
     change.transfers.clone_from(&step.transfers);
     let event = |kind: EventType, resource: String, data: Vec<u8>| NewEvent {
         id: EventId::new(ports.ids.next_uuid()),
@@ -95,7 +95,7 @@ pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestam
         change.events.push(event(kind, step.refund.id.to_string(), data));
     }
     if let Some(charge) = &step.charge {
-        change.writes.push(Write::UpdateCharge(Box::new(charge.clone())));
+        change.writes.push(Write::update(charge.clone()));
         if let Some(kind) = step.charge_event {
             let upstream = event(kind, charge.id.to_string(), ports.representation.charge(charge));
             change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..upstream });

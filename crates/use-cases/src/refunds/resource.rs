@@ -4,7 +4,7 @@ use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, RefundId, kind};
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundError, RefundStatus, RefundStep};
-use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamReturn, Write};
+use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamReturn};
 use jiff::Timestamp;
 
 use super::decide::{change_set, charge_of, complain, decide, unless_outdated};
@@ -26,10 +26,6 @@ impl StoredRecord for Refund {
 
     async fn find(ports: &Ports, account: AccountId, id: RefundId) -> Result<Option<Self>, QueryError> {
         ports.queries.find_refund(account, id).await
-    }
-
-    fn update(&self) -> Write {
-        Write::UpdateRefund(Box::new(self.clone()))
     }
 
     fn stored(self) -> Self {

@@ -2,7 +2,7 @@
 //! died is taken over.
 
 use cais_domain::ids::{Id, RequestId};
-use cais_ports::{ChangeSet, CommitError, IdempotencyRecord, Reservation, ReservationKey};
+use cais_ports::{ChangeSet, CommitError, IdempotencyRecord, Reservation, ReservationKey, Write};
 
 use super::keyed::{KeyedResource, Opened, Standing};
 use crate::idempotency::{RequestLease, of_the_other};
@@ -114,7 +114,7 @@ pub(super) async fn take_over<T: KeyedResource>(
     let earlier = if opened.is_some() { EarlierRequests::None } else { EarlierRequests::InFlight };
     let Opened { resource, mut change } = opened.unwrap_or_else(|| {
         let mut change = ChangeSet::new(ports.clock.now());
-        change.writes.push(resource.update());
+        change.writes.push(Write::update(resource.clone()));
         Opened { resource, change }
     });
     if earlier == EarlierRequests::None {

@@ -107,7 +107,7 @@ async fn existing<C: CreateCommand>(
         Standing::Abandoned => Ok(None),
         Standing::Visible => {
             ExternalIdConflict::unless_same(owner, command.compare(ports, &resource).await?)?;
-            Ok(Some(remember(ports, &request, owner, SHOWN, resource.render(ports)).await?))
+            remember(ports, &request, owner, SHOWN, resource.render(ports)).await.map(Some)
         }
     }
 }
@@ -156,7 +156,7 @@ async fn repeat<C: CreateCommand>(
             // The creation was abandoned, and its money was spent since.
             Err(CommitError::NotCovered { available, .. }) => {
                 let body = ports.representation.insufficient_balance(request.request, needed, available);
-                return Ok(answer_orphaned(ports, &request, &claim, NOT_COVERED, body).await?);
+                return answer_orphaned(ports, &request, &claim, NOT_COVERED, body).await;
             }
             // Another process changed the resource at the same time.
             Err(CommitError::Stale) => {}

@@ -3,7 +3,7 @@
 use cais_domain::account::NotPermitted;
 
 use crate::external_id_conflict::ExternalIdConflict;
-use crate::idempotency::{KeepError, KeyInUse};
+use crate::idempotency::KeyInUse;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 
 /// The reason for which no resource was created. `R` are the refusals of the operation itself.
@@ -98,15 +98,6 @@ impl<R> From<KeyInUse> for CreateError<R> {
         match error {
             KeyInUse::Conflict => Self::KeyConflict,
             KeyInUse::InProgress { retry_after_s } => Self::KeyInProgress { retry_after_s },
-        }
-    }
-}
-
-impl<R> From<KeepError> for CreateError<R> {
-    fn from(error: KeepError) -> Self {
-        match error {
-            KeepError::Key(error) => error.into(),
-            KeepError::Store(error) => error.into(),
         }
     }
 }

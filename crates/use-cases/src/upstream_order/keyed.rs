@@ -3,7 +3,7 @@
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, Id, IdKind};
 use cais_domain::money::Money;
-use cais_ports::{ChangeSet, CommitError, QueryError, ReservationKey, Write};
+use cais_ports::{AnyRecord, ChangeSet, CommitError, QueryError, ReservationKey, Write};
 use jiff::Timestamp;
 
 use super::error::{CreateError, Refusal};
@@ -13,7 +13,7 @@ use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_result::EarlierRequests;
 
 /// A record that is written with the version that was read.
-pub(crate) trait StoredRecord: Clone + Send + Sync + Sized {
+pub(crate) trait StoredRecord: Into<AnyRecord> + Clone + Send + Sync + Sized {
     /// The kind of its id.
     type Kind: IdKind;
 
@@ -30,9 +30,6 @@ pub(crate) trait StoredRecord: Clone + Send + Sync + Sized {
         id: Id<Self::Kind>,
     ) -> impl Future<Output = Result<Option<Self>, QueryError>> + Send;
 
-    /// Returns the write of the record as it is now.
-    fn update(&self) -> Write;
-
     /// Returns the record as the store has it after its write: with the next version.
     fn stored(self) -> Self;
 
@@ -48,7 +45,7 @@ pub(crate) trait StoredRecord: Clone + Send + Sync + Sized {
 /// Commits the record alone, and returns the stored record.
 pub(crate) async fn commit_update<T: StoredRecord>(ports: &Ports, record: T) -> Result<T, CommitError> {
     let mut change = ChangeSet::new(ports.clock.now());
-    change.writes.push(record.update());
+    change.writes.push(Write::update(record.clone()));
     ports.store.commit(change).await?;
     Ok(record.stored())
 }

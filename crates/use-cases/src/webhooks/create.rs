@@ -98,6 +98,6 @@ fn first_commit(endpoint: &Endpoint) -> ChangeSet {
     let mut change = ChangeSet::new(endpoint.created_at);
     change.reserve.push(of(endpoint, url_key(endpoint.account, &endpoint.url)));
     change.reserve.push(of(endpoint, slot_key(endpoint.account, endpoint.slot)));
-    change.writes.push(Write::InsertEndpoint(Box::new(endpoint.clone())));
+    change.writes.push(Write::insert(endpoint.clone()));
     change
 }

@@ -17,7 +17,7 @@ pub(super) async fn visible(ports: &Ports, account: AccountId, id: EndpointId) -
 /// Returns a change set that stores the endpoint only.
 pub(super) fn update(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
     let mut change = ChangeSet::new(at);
-    change.writes.push(Write::UpdateEndpoint(Box::new(endpoint.clone())));
+    change.writes.push(Write::update(endpoint.clone()));
     change
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cais_ports::{Callback, CallbackState, ChangeSet, Clock as _, CommitError, Committed, Store, Write, alerts};
+use cais_ports::{
+    AnyRecord, Callback, CallbackState, ChangeSet, Clock as _, CommitError, Committed, Store, Write, alerts,
+};
 use cais_testkit::builders::{a_callback, a_payment, main_acquirer};
 use cais_testkit::{CapturedLogs, MemoryStore};
 use cais_use_cases::Ports;
@@ -20,7 +22,7 @@ struct Raced(Arc<MemoryStore>);
 impl Store for Raced {
     async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
         match change.writes.as_slice() {
-            [Write::UpdateCallback(_)] => Err(CommitError::Stale),
+            [Write::Update(AnyRecord::Callback(_))] => Err(CommitError::Stale),
             _ => self.0.commit(change).await,
         }
     }
@@ -131,7 +133,7 @@ async fn acquirer_with_too_many_open_callbacks_is_refused() {
     let (logs, world) = (CapturedLogs::start(), World::new().await);
     let charge = world.pending().await;
     let mut many = ChangeSet::new(world.clock.now());
-    many.writes.extend((0..99_999).map(|_| Write::InsertCallback(Box::new(a_callback()))));
+    many.writes.extend((0..99_999).map(|_| Write::insert(a_callback())));
     world.store.commit(many).await.unwrap();
     callbacks::count(&world.ports).await.unwrap();
     world.call_back(charge.txid.as_str()).await;
@@ -141,7 +143,7 @@ async fn acquirer_with_too_many_open_callbacks_is_refused() {
     assert_eq!(full, Err(ReceiveError::Full));
     let first = world.store.callbacks().remove(0);
     let mut done = ChangeSet::new(world.clock.now());
-    done.writes.push(Write::UpdateCallback(Box::new(Callback { state: CallbackState::Done, due_at: None, ..first })));
+    done.writes.push(Write::update(Callback { state: CallbackState::Done, due_at: None, ..first }));
     world.store.commit(done).await.unwrap();
     callbacks::count(&world.ports).await.unwrap();
     world.call_back(charge.txid.as_str()).await;

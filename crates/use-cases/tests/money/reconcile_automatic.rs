@@ -35,7 +35,7 @@ async fn set_seen_until(world: &World, seen_until: Timestamp) {
     let list = UpstreamList::Received;
     let mut position = world.store.find_position(&world.psp.name, list).await.unwrap().unwrap();
     position.seen_until = seen_until;
-    let change = steps::write(Write::UpdatePosition(Box::new(position)), world.clock.now());
+    let change = steps::write(Write::update(position), world.clock.now());
     world.store.commit(change).await.unwrap();
 }
 

@@ -43,7 +43,7 @@ async fn receipt_keeps_release_delay_of_its_arrival() {
     world.psp.pay(&charge.txid, 400);
     world.read(&charge).await;
     let later = Account { release_delay_s: 0, version: 1, ..world.account.clone() };
-    world.store.commit(steps::write(Write::UpdateAccount(Box::new(later)), charge.created_at)).await.unwrap();
+    world.store.commit(steps::write(Write::update(later), charge.created_at)).await.unwrap();
     world.psp.pay(&charge.txid, 1_500);
     world.read(&charge).await;
     assert_eq!(money(&world), (400, 1_500));

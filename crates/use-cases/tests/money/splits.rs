@@ -94,7 +94,7 @@ fn money_of(world: &World, account: &Account, bucket: Bucket) -> i64 {
 
 async fn suspend(world: &World, account: &Account) {
     let suspended = Account { status: AccountStatus::Suspended, version: 1, ..account.clone() };
-    world.store.commit(steps::write(Write::UpdateAccount(Box::new(suspended)), account.created_at)).await.unwrap();
+    world.store.commit(steps::write(Write::update(suspended), account.created_at)).await.unwrap();
 }
 
 #[tokio::test]

@@ -102,7 +102,7 @@ impl Store for Raced {
             let account = self.store.find_account_by_email(EMAIL).await.unwrap().unwrap();
             let features = account.features.union(Features::parse("split").unwrap());
             let mut other = ChangeSet::new(change.at);
-            other.writes.push(Write::UpdateAccount(Box::new(Account { features, ..account })));
+            other.writes.push(Write::update(Account { features, ..account }));
             self.store.commit(other).await.unwrap();
         }
         self.store.commit(change).await

@@ -127,7 +127,7 @@ async fn begun_payout_is_finished_after_account_suspension() {
     world.create("a", ten_reais()).await.unwrap_err();
     let stored = cais_ports::AccountQueries::find_account(&*world.store, world.account.id).await.unwrap().unwrap();
     let suspended = Account { status: AccountStatus::Suspended, ..stored };
-    let write = cais_ports::Write::UpdateAccount(Box::new(suspended));
+    let write = cais_ports::Write::update(suspended);
     let change = cais_testkit::builders::steps::write(write, cais_testkit::builders::start());
     cais_ports::Store::commit(&*world.store, change).await.unwrap();
     world.clock.advance(PAST_LEASE);

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cais_commit_rules::RecordKey;
 use cais_domain::block::{Block, BlockChange, BlockEnd};
 use cais_domain::ids::{DeliveryId, EndpointId, InfractionId};
 use cais_domain::webhook::{Endpoint, EndpointState};
 use cais_ports::{
-    EndpointQueue, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewDelivery, NewEvent, ReservationKey, Write,
+    AnyRecord, EndpointQueue, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewDelivery, NewEvent, RecordKey,
+    ReservationKey, Write,
 };
 use uuid::Uuid;
 
@@ -183,7 +183,7 @@ impl Model {
     pub(super) fn endpoints(&self) -> BTreeMap<EndpointId, Endpoint> {
         let mut endpoints: BTreeMap<EndpointId, Endpoint> = BTreeMap::new();
         for write in self.writes() {
-            if let Write::InsertEndpoint(written) | Write::UpdateEndpoint(written) = write {
+            if let AnyRecord::Endpoint(written) = write.record() {
                 let first = endpoints.get(&written.id).unwrap_or(written);
                 let (slot, created_at) = (first.slot, first.created_at);
                 let version = self.version(&target(write).0);
@@ -310,15 +310,14 @@ fn receives(endpoint: &Endpoint, event: &NewEvent) -> bool {
 
 /// Returns the record that a write is about, and the version that an update is based on. Steps write only charges and endpoints.
 pub(super) fn target(write: &Write) -> (RecordKey, Option<i64>) {
-    let is_new = matches!(write, Write::InsertCharge(_) | Write::InsertEndpoint(_));
-    let (key, version) = if let Write::InsertCharge(one) | Write::UpdateCharge(one) = write {
-        (RecordKey::Charge(one.account, one.id), one.version)
-    } else if let Write::InsertEndpoint(one) | Write::UpdateEndpoint(one) = write {
-        (RecordKey::Endpoint(one.account, one.id), one.version)
+    let (key, version) = if let AnyRecord::Charge(one) = write.record() {
+        (RecordKey::Charge { account: one.account, id: one.id }, one.version)
+    } else if let AnyRecord::Endpoint(one) = write.record() {
+        (RecordKey::Endpoint { account: one.account, id: one.id }, one.version)
     } else {
         unreachable!("steps write only charges and endpoints")
     };
-    (key, if is_new { None } else { Some(version) })
+    (key, if matches!(write, Write::Insert(_)) { None } else { Some(version) })
 }
 
 fn count_writes<'a>(writes: impl Iterator<Item = &'a Write>, key: &RecordKey) -> i64 {

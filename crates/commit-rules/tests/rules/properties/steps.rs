@@ -211,8 +211,8 @@ impl Names {
     fn write(&self, record: Record, version: i64) -> Write {
         match record {
             Record::Charge(number) => {
-                let charge = Box::new(Charge { version, ..one(&self.charges, number) });
-                if version == 0 { Write::InsertCharge(charge) } else { Write::UpdateCharge(charge) }
+                let charge = Charge { version, ..one(&self.charges, number) };
+                if version == 0 { Write::insert(charge) } else { Write::update(charge) }
             }
             Record::Endpoint { number, state, epoch, all, url } => {
                 let (reason, at) = (DisabledReason::Gone, start());
@@ -228,8 +228,7 @@ impl Names {
                 let (slot, created_at) = (u8::try_from(version).unwrap(), later(version));
                 let known = one(&self.endpoints, number);
                 let endpoint = Endpoint { state, url, subscription, epoch, slot, created_at, version, ..known };
-                let endpoint = Box::new(endpoint);
-                if version == 0 { Write::InsertEndpoint(endpoint) } else { Write::UpdateEndpoint(endpoint) }
+                if version == 0 { Write::insert(endpoint) } else { Write::update(endpoint) }
             }
         }
     }

@@ -14,7 +14,7 @@ pub fn open_infraction(asked: &NewInfraction, disputed: Disputed<'_>, at: Timest
     let step = right(Infraction::open(asked.clone(), disputed, at));
     let key = infraction_key(asked);
     let reserve = Reservation { key, account: disputed.charge.account, owner: asked.id.to_string() };
-    ChangeSet { reserve: vec![reserve], ..follow(step, Write::InsertInfraction, at) }
+    ChangeSet { reserve: vec![reserve], ..follow(step, Write::insert, at) }
 }
 
 /// Returns the unique value of the acquirer's name for the dispute.
@@ -26,25 +26,25 @@ pub fn infraction_key(asked: &NewInfraction) -> ReservationKey {
 /// Stores the infraction in another state, without other effects. The infraction carries the version that was read.
 #[must_use]
 pub fn update_infraction(infraction: &Infraction, at: Timestamp) -> ChangeSet {
-    write(Write::UpdateInfraction(Box::new(infraction.clone())), at)
+    write(Write::update(infraction.clone()), at)
 }
 
 /// Stores the effects of a step; none if the step was done before.
 #[must_use]
 pub fn move_infraction(step: InfractionStep, at: Timestamp) -> ChangeSet {
-    follow(step, Write::UpdateInfraction, at)
+    follow(step, Write::update, at)
 }
 
-fn follow(step: InfractionStep, write: impl FnOnce(Box<Infraction>) -> Write, at: Timestamp) -> ChangeSet {
+fn follow(step: InfractionStep, write: impl FnOnce(Infraction) -> Write, at: Timestamp) -> ChangeSet {
     let InfractionStep::Taken(change) = step else { return ChangeSet::new(at) };
     let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = *change;
     let data = TextRepresentation.infraction(&infraction);
     let event = event.map(|kind| upstream(infraction.account, kind, &infraction.id.to_string(), data));
     let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| told_of_charge(charge, kind));
-    let siblings = siblings.into_iter().map(|sibling| Write::UpdateInfraction(Box::new(sibling)));
-    let update = charge.map(|charge| Write::UpdateCharge(Box::new(charge)));
+    let siblings = siblings.into_iter().map(Write::update);
+    let update = charge.map(Write::update);
     ChangeSet {
-        writes: update.into_iter().chain([write(Box::new(infraction))]).chain(siblings).collect(),
+        writes: update.into_iter().chain([write(infraction)]).chain(siblings).collect(),
         blocks,
         events: event.into_iter().chain(charge_event).collect(),
         ..ChangeSet::new(at)

@@ -45,7 +45,7 @@ pub fn open_account(account: &Account) -> ChangeSet {
             account: account.id,
             owner: account.id.to_string(),
         }],
-        writes: vec![Write::InsertAccount(Box::new(account.clone()))],
+        writes: vec![Write::insert(account.clone())],
         ..ChangeSet::new(account.created_at)
     }
 }
@@ -53,13 +53,13 @@ pub fn open_account(account: &Account) -> ChangeSet {
 /// Stores the key.
 #[must_use]
 pub fn add_key(key: &ApiKeyRecord) -> ChangeSet {
-    write(Write::InsertKey(Box::new(key.clone())), key.created_at)
+    write(Write::insert(key.clone()), key.created_at)
 }
 
 /// Stores the callback.
 #[must_use]
 pub fn receive(callback: &Callback) -> ChangeSet {
-    write(Write::InsertCallback(Box::new(callback.clone())), callback.received_at)
+    write(Write::insert(callback.clone()), callback.received_at)
 }
 
 /// Stores a single record.
@@ -106,7 +106,7 @@ pub fn open_charge(charge: &Charge) -> ChangeSet {
     let external_id = external_id.map(|id| ReservationKey::ChargeExternalId(charge.account, id));
     ChangeSet {
         reserve: external_id.into_iter().chain([ReservationKey::Txid(charge.txid.clone())]).map(reserve).collect(),
-        writes: vec![Write::InsertCharge(Box::new(charge.clone()))],
+        writes: vec![Write::insert(charge.clone())],
         ..ChangeSet::new(charge.created_at)
     }
 }
@@ -130,7 +130,7 @@ pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Times
 /// Stores the charge in another state. The charge carries the version that was read.
 #[must_use]
 pub fn update_charge(charge: &Charge, at: Timestamp) -> ChangeSet {
-    write(Write::UpdateCharge(Box::new(charge.clone())), at)
+    write(Write::update(charge.clone()), at)
 }
 
 /// Credits a payment of the charge as read, judged by the domain, without a release delay.
@@ -151,15 +151,15 @@ pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, a
         data: TextRepresentation.unexpected_payment(&extra),
         ..told_of_charge(now, EventType::PaymentUnexpected)
     });
-    let update = paid.map(|paid| Write::UpdateCharge(Box::new(paid)));
-    let release = release.map(|release| Write::InsertRelease(Box::new(release)));
+    let update = paid.map(Write::update);
+    let release = release.map(Write::insert);
     ChangeSet {
         reserve: vec![Reservation {
             key: ReservationKey::EndToEndId(end_to_end_id),
             account: charge.account,
             owner: charge.id.to_string(),
         }],
-        writes: update.into_iter().chain([Write::InsertPayment(Box::new(payment))]).chain(release).collect(),
+        writes: update.into_iter().chain([Write::insert(payment)]).chain(release).collect(),
         transfers,
         events: event.into_iter().chain(extra).collect(),
         ..ChangeSet::new(at)
@@ -172,10 +172,7 @@ pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
     let made = release.clone().release(at);
     made.map_or_else(
         || ChangeSet::new(at),
-        |(released, transfer)| ChangeSet {
-            transfers: vec![transfer],
-            ..write(Write::UpdateRelease(Box::new(released)), at)
-        },
+        |(released, transfer)| ChangeSet { transfers: vec![transfer], ..write(Write::update(released), at) },
     )
 }
 

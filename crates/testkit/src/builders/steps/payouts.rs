@@ -19,7 +19,7 @@ pub fn open_payout(payout: &Payout) -> ChangeSet {
     let instruction_id = reserve(payout, ReservationKey::InstructionId(payout.instruction_id()));
     ChangeSet {
         reserve: external_id(payout).map(|key| reserve(payout, key)).into_iter().chain([instruction_id]).collect(),
-        writes: vec![Write::InsertPayout(Box::new(payout.clone()))],
+        writes: vec![Write::insert(payout.clone())],
         transfers: payout.hold(),
         ..ChangeSet::new(payout.created_at)
     }
@@ -35,7 +35,7 @@ pub fn create_payout(payout: &Payout, name: IdempotencyRef) -> ChangeSet {
 /// Stores the payout in another state. The payout carries the version that was read.
 #[must_use]
 pub fn update_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
-    write(Write::UpdatePayout(Box::new(payout.clone())), at)
+    write(Write::update(payout.clone()), at)
 }
 
 /// Stores the effects of a step; none if the step was done before.

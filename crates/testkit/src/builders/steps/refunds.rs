@@ -31,22 +31,22 @@ fn begin_refund(charge: &Charge, asked: &NewRefund, step: RefundStep, at: Timest
         account: charge.account,
         owner: asked.id.to_string(),
     });
-    ChangeSet { reserve: reserve.into_iter().collect(), ..follow(step, Write::InsertRefund, at) }
+    ChangeSet { reserve: reserve.into_iter().collect(), ..follow(step, Write::insert, at) }
 }
 
 /// Stores the refund in another state without a change of its charge. The refund carries the version that was read.
 #[must_use]
 pub fn update_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
-    write(Write::UpdateRefund(Box::new(refund.clone())), at)
+    write(Write::update(refund.clone()), at)
 }
 
 /// Stores the effects of a step; none if the step was done before.
 #[must_use]
 pub fn move_refund(step: RefundStep, at: Timestamp) -> ChangeSet {
-    follow(step, Write::UpdateRefund, at)
+    follow(step, Write::update, at)
 }
 
-fn follow(step: RefundStep, write: impl FnOnce(Box<Refund>) -> Write, at: Timestamp) -> ChangeSet {
+fn follow(step: RefundStep, write: impl FnOnce(Refund) -> Write, at: Timestamp) -> ChangeSet {
     let RefundStep::Taken(change) = step else {
         return ChangeSet::new(at);
     };
@@ -54,9 +54,9 @@ fn follow(step: RefundStep, write: impl FnOnce(Box<Refund>) -> Write, at: Timest
     let data = TextRepresentation.refund(&refund);
     let event = event.map(|kind| upstream(refund.account, kind, &refund.id.to_string(), data));
     let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| told_of_charge(charge, kind));
-    let update = charge.map(|charge| Write::UpdateCharge(Box::new(charge)));
+    let update = charge.map(Write::update);
     ChangeSet {
-        writes: [write(Box::new(refund))].into_iter().chain(update).collect(),
+        writes: [write(refund)].into_iter().chain(update).collect(),
         transfers,
         events: event.into_iter().chain(charge_event).collect(),
         ..ChangeSet::new(at)

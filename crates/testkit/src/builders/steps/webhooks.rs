@@ -13,14 +13,14 @@ pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
     let reserve = |key| Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() };
     ChangeSet {
         reserve: keys(endpoint).into_iter().map(reserve).collect(),
-        ..write(Write::InsertEndpoint(Box::new(endpoint.clone())), endpoint.created_at)
+        ..write(Write::insert(endpoint.clone()), endpoint.created_at)
     }
 }
 
 /// Stores the endpoint as changed. The endpoint carries the version that was read.
 #[must_use]
 pub fn update_endpoint(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
-    write(Write::UpdateEndpoint(Box::new(endpoint.clone())), at)
+    write(Write::update(endpoint.clone()), at)
 }
 
 /// Stores the effects of a step; none if the step was done before. Deletion frees the address and the slot.

@@ -1,0 +1,165 @@
+//! The one list of records: the values that a change set inserts or updates.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::api_key::KeyPrefix;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::{AccountId, AuditId, CallbackId, ChargeId, EndpointId, InfractionId, PayoutId, RefundId};
+
+use crate::position::UpstreamList;
+
+/// Passes the list of records to the macro `$then`. Each row has these parts, in this order:
+///
+/// - `plural: Variant(Type)`.
+/// - `key`: the fields of the key, with their types and values, in the order of the key's columns.
+/// - `account`: the account of the record, whose commit lane writes the record.
+/// - `version`: the field with the version; empty for a record that never changes.
+#[macro_export]
+macro_rules! records {
+    ($then:ident) => {
+        $then! {
+            /// An account; its id, e-mail and instant of creation never change.
+            accounts: Account(cais_domain::account::Account) |one| {
+                key { id: AccountId = one.id }
+                account { Some(one.id) }
+                version { version }
+            }
+            /// An API key: only `revoked_at` and `expires_at` change.
+            keys: Key($crate::keys::ApiKeyRecord) |one| {
+                key { prefix: KeyPrefix = one.prefix.clone() }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// A charge: only `state`, `refunds` and `open_infractions` change.
+            charges: Charge(cais_domain::charge::Charge) |one| {
+                key { account: AccountId = one.account, id: ChargeId = one.id }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// A credited payment; it never changes.
+            payments: Payment(cais_domain::payment::CreditedPayment) |one| {
+                key { account: AccountId = one.account, end_to_end_id: EndToEndId = one.payment.end_to_end_id.clone() }
+                account { Some(one.account) }
+                version {}
+            }
+            /// Money that waits for its release: only `released_at` changes.
+            releases: Release(cais_domain::release::Release) |one| {
+                key { account: AccountId = one.account, end_to_end_id: EndToEndId = one.end_to_end_id.clone() }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// A payout: only `recipient`, `returned`, `state`, `due_at` and `attempts` change.
+            payouts: Payout(cais_domain::payout::Payout) |one| {
+                key { account: AccountId = one.account, id: PayoutId = one.id }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// A refund: only `state`, `due_at` and `attempts` change.
+            refunds: Refund(cais_domain::refund::Refund) |one| {
+                key { account: AccountId = one.account, id: RefundId = one.id }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// A callback from upstream: only `state`, `attempts` and `due_at` change.
+            callbacks: Callback($crate::callback::Callback) |one| {
+                key { id: CallbackId = one.id }
+                account { None }
+                version { version }
+            }
+            /// A webhook endpoint: only `url`, `subscription`, `description`, `state`, `epoch`, `secret` and `previous` change.
+            endpoints: Endpoint(cais_domain::webhook::Endpoint) |one| {
+                key { account: AccountId = one.account, id: EndpointId = one.id }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// An infraction; its id, account, charge, acquirer, names, Pix and instants of beginning never change.
+            infractions: Infraction(cais_domain::infraction::Infraction) |one| {
+                key { account: AccountId = one.account, id: InfractionId = one.id }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// A position in an acquirer's list: only `seen_until` changes.
+            positions: Position($crate::position::PollPosition) |one| {
+                key { acquirer: AcquirerName = one.acquirer.clone(), list: UpstreamList = one.list }
+                account { None }
+                version { version }
+            }
+            /// A row of the audit log; it never changes.
+            audit: Audit($crate::audit::AuditRow) |one| {
+                key { id: AuditId = one.id }
+                account { one.account }
+                version {}
+            }
+        }
+    };
+}
+
+macro_rules! define {
+    ($(
+        $(#[$doc:meta])*
+        $plural:ident: $name:ident($type:ty) |$one:ident| {
+            key { $($field:ident: $key:ty = $value:expr),+ }
+            account { $account:expr }
+            version { $($version:ident)? }
+        }
+    )+) => {
+        /// A record of any type.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum AnyRecord {
+            $($(#[$doc])* $name(Box<$type>),)+
+        }
+
+        /// The key of a record.
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum RecordKey {
+            $(
+                #[doc = concat!("The key of `", stringify!($type), "`.")]
+                $name { $(#[doc = concat!("The field `", stringify!($field), "`.")] $field: $key),+ },
+            )+
+        }
+
+        $(impl From<$type> for AnyRecord {
+            fn from(record: $type) -> Self {
+                Self::$name(Box::new(record))
+            }
+        })+
+
+        impl AnyRecord {
+            /// Returns the key.
+            #[must_use]
+            pub fn key(&self) -> RecordKey {
+                match self {
+                    $(Self::$name($one) => RecordKey::$name { $($field: $value),+ },)+
+                }
+            }
+
+            /// Returns the account; `None` for a record that belongs to none.
+            #[must_use]
+            pub fn account(&self) -> Option<AccountId> {
+                match self {
+                    $(Self::$name($one) => { let _: &$type = $one; $account })+
+                }
+            }
+
+            /// Returns the version that was read; `None` for a record that never changes.
+            #[must_use]
+            pub fn version(&self) -> Option<i64> {
+                match self {
+                    $(Self::$name($one) => define!(@version $one $($version)?),)+
+                }
+            }
+        }
+
+        impl RecordKey {
+            /// Returns the values of the key's columns, in their order.
+            #[must_use]
+            pub fn texts(&self) -> Vec<String> {
+                match self {
+                    $(Self::$name { $($field),+ } => vec![$($field.to_string()),+],)+
+                }
+            }
+        }
+    };
+    (@version $one:ident $version:ident) => { Some($one.$version) };
+    (@version $one:ident) => {{ let _: &Box<_> = $one; None }};
+}
+records!(define);
