@@ -54,7 +54,7 @@ pub enum Outcome {
 
 /// The permit for one call. A permit that is dropped without a report counts neither as a success nor as a failure. A
 /// dropped trial permit allows the next trial at once.
-#[must_use = "report how the call went"]
+#[must_use = "report the outcome of the call"]
 pub struct Permit {
     breaker: Arc<Breaker>,
     epoch: u64,
@@ -143,16 +143,16 @@ impl Breaker {
         self.publish(state);
         match state {
             State::Closed { .. } => {
-                tracing::info!(acquirer = self.name, "the acquirer answers again; the breaker is closed");
+                tracing::info!(acquirer = self.name, "trial call to the acquirer succeeded; the breaker is closed");
             }
             State::Open { .. } => {
                 tracing::warn!(
                     acquirer = self.name,
-                    "the breaker is open; calls to the acquirer are refused until a trial call succeeds"
+                    "breaker is open; calls to the acquirer are refused until a trial call succeeds"
                 );
             }
             State::HalfOpen => {
-                tracing::info!(acquirer = self.name, "the breaker is half-open; one trial call is allowed");
+                tracing::info!(acquirer = self.name, "breaker is half-open; one trial call is allowed");
             }
         }
     }

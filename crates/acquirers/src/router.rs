@@ -91,7 +91,7 @@ impl Acquirers for Router {
                 }
                 Some(Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_)))) => error,
             };
-            tracing::warn!(acquirer = %name, txid = %order.txid, %error, "the acquirer did not accept a charge");
+            tracing::warn!(acquirer = %name, txid = %order.txid, %error, "charge not accepted by the acquirer");
             reasons.push((name.clone(), error));
         }
         Err(IssueError::NoneTook { reasons })

@@ -3,7 +3,10 @@
 use jiff::Timestamp;
 
 /// Returns the present instant.
-#[expect(clippy::disallowed_methods, reason = "the bench stands outside of the service, whose clock is not its own")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the benchmark is not part of the service and reads the clock of the machine"
+)]
 #[must_use]
 pub fn now() -> Timestamp {
     Timestamp::now()

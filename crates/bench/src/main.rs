@@ -2,7 +2,7 @@
 //!
 //! Figures are not compared across machines or days: only ratios within one run count. Everything runs on loopback, on
 //! free ports, with databases that are created for the run and removed after it.
-#![expect(clippy::float_arithmetic, reason = "rates and ratios are no money")]
+#![expect(clippy::float_arithmetic, reason = "rates and ratios are not money")]
 
 mod activity;
 mod bare;

@@ -108,7 +108,7 @@ impl<'s, 'a> Postings<'s, 'a> {
     fn post_of_block(&mut self, transfer: Transfer) -> Result<(), CommitError> {
         self.post(Cow::Owned(transfer)).map_err(|error| match error {
             CommitError::NotCovered { account, .. } => {
-                CommitError::Corrupt(format!("blocks hold more than there is in {account}"))
+                CommitError::Corrupt(format!("blocks hold more than the balance of {account}"))
             }
             error @ (CommitError::Stale
             | CommitError::Taken { .. }

@@ -7,7 +7,7 @@ use diesel::result::{DatabaseErrorKind, Error};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     /// Another transaction conflicted: a retry may well succeed.
-    #[error("another transaction was in the way: {0}")]
+    #[error("conflict with another transaction: {0}")]
     Again(String),
     /// Another transaction kept a lock for longer than this one waits.
     #[error("a row is locked: {0}")]
@@ -16,13 +16,13 @@ pub(crate) enum Fault {
     #[error("the connection was lost: {0}")]
     Lost(String),
     /// The database is reachable but cannot work now.
-    #[error("the database cannot do it now: {0}")]
+    #[error("the database is temporarily unavailable: {0}")]
     Down(String),
     /// The database refuses a statement that should have been correct.
-    #[error("the database refused: {0}")]
+    #[error("the database refused the statement: {0}")]
     Refused(String),
     /// A row has a content that the store never writes.
-    #[error("a row is impossible: {0}")]
+    #[error("a row is invalid: {0}")]
     Corrupt(String),
 }
 

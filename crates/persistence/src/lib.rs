@@ -47,7 +47,7 @@ use crate::url::Address;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// Migrations that this program needs have not run.
-    #[error("the schema is too old: `cais migrate` has to run {}", .pending.join(", "))]
+    #[error("the schema is too old; run `cais migrate` to apply {}", .pending.join(", "))]
     SchemaTooOld {
         /// Their names.
         pending: Vec<String>,
@@ -105,7 +105,7 @@ impl Persistence {
             inner.by_id.close();
         });
         if let Err(error) = closing.await {
-            tracing::error!(%error, "the store did not close");
+            tracing::error!(%error, "store not closed cleanly; its threads may not have ended");
         }
     }
 

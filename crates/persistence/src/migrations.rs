@@ -60,7 +60,7 @@ pub enum MigrationError {
     #[error("the migration lease was lost")]
     LeaseLost,
     /// The database has migrations that this program does not contain, and lacks some of the program's own: the two have diverged.
-    #[error("the schema is of another line: this program does not know {}", .0.join(", "))]
+    #[error("the database has migrations unknown to this version: {}", .0.join(", "))]
     Unknown(Vec<String>),
     /// A migration failed. Neither that migration nor any later one has run.
     #[error("a migration failed: {0}")]
@@ -204,7 +204,7 @@ where
     let done = run_pending(connection, owner, now, source, is_sqlite, transact);
     let release = Query::new("DELETE FROM migration_lease WHERE name = 'schema' AND owner = ?").bind(owner);
     if let Err(error) = connection.execute(&release) {
-        tracing::warn!(%error, "the migration lease stays until it is over");
+        tracing::warn!(%error, "migration lease could not be released; it stays until it expires");
     }
     done
 }
@@ -244,7 +244,7 @@ where
             StepError::LeaseLost => MigrationError::LeaseLost,
             StepError::Failed(text) => MigrationError::Failed(format!("{name}: {text}")),
         })?;
-        tracing::info!(name, "migrated");
+        tracing::info!(name, "migration applied");
         names.push(name);
     }
     Ok(names)

@@ -21,7 +21,7 @@ pub enum CommitError {
     #[error("a record was changed since it was read")]
     Stale,
     /// A transfer without cover.
-    #[error("the balance of {account} does not cover the transfer")]
+    #[error("the balance of {account} is insufficient for the transfer")]
     NotCovered {
         /// The account to debit.
         account: LedgerAccount,

@@ -134,6 +134,10 @@ fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
 fn end(psp: &Psp, number: u64, delivered: bool) {
     if let Err(error) = psp.write().commit(Change::NotificationEnded { number, delivered }) {
         let error: &dyn Error = &error;
-        tracing::error!(number, error, "the end of a callback could not be recorded; it is sent again after a restart");
+        tracing::error!(
+            number,
+            error,
+            "end of a callback could not be recorded; the callback is sent again after a restart"
+        );
     }
 }

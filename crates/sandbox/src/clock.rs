@@ -40,7 +40,7 @@ impl Clock {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "another company's system: its clock is its own, and this is it")]
+#[expect(clippy::disallowed_methods, reason = "the sandbox simulates another company's system, with its own clock")]
 fn machine_time() -> Timestamp {
     Timestamp::now()
 }

@@ -15,7 +15,7 @@ const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghij
 
 /// The operating system returned no random bytes.
 #[derive(Debug, thiserror::Error)]
-#[error("the operating system gave no random bytes")]
+#[error("the operating system returned no random bytes")]
 pub struct NoEntropy;
 
 /// Returns sixteen random bytes.

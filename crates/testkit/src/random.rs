@@ -1,6 +1,6 @@
 //! Random numbers that are the same on every machine.
 
-#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test that chooses among nothing is wrong")]
+#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test that chooses from an empty list is wrong")]
 
 /// `SplitMix64`: small and portable.
 #[derive(Debug)]

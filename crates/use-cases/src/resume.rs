@@ -25,7 +25,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
             match resume(ports, claim).await {
                 Ok(finished) => usize::from(finished),
                 Err(error) => {
-                    tracing::warn!(resource, %error, "what was begun could not be finished");
+                    tracing::warn!(resource, %error, "unfinished request could not be completed; the next run tries again");
                     0
                 }
             }
@@ -42,8 +42,9 @@ async fn resume(ports: &Ports, claim: IdempotencyRecord) -> Result<bool, StoreEr
         Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, claim).await,
         Some(PayoutId::PREFIX) => upstream_order::resume::<Payout>(ports, claim).await,
         Some(RefundId::PREFIX) => upstream_order::resume::<Refund>(ports, claim).await,
-        Some(_) | None => {
-            Err(StoreError::Internal(format!("a claim is held for {}, which nobody can make", claim.resource)))
-        }
+        Some(_) | None => Err(StoreError::Internal(format!(
+            "the idempotency record names {}, which is no charge, payout or refund",
+            claim.resource
+        ))),
     }
 }

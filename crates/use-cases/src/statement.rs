@@ -10,7 +10,7 @@ use crate::store_error::{RETRY_AFTER_S, StoreError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
     /// The cursor is not a record of this account.
-    #[error("`starting_after` names nothing of this account")]
+    #[error("`starting_after` names no resource of this account")]
     UnknownCursor,
     /// The store did not answer.
     #[error("the service is temporarily unavailable")]

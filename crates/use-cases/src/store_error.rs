@@ -27,7 +27,7 @@ pub enum StoreError {
 impl StoreError {
     /// Returns the error for a record that changed during every attempt.
     pub(crate) fn contended() -> Self {
-        Self::Unavailable("the record kept changing".to_owned())
+        Self::Unavailable("the record changed during each attempt".to_owned())
     }
 }
 

@@ -186,7 +186,7 @@ mod tests {
         format!("{value:?}").split('(').next().unwrap_or_default().to_owned()
     }
 
-    fn shown(result: &UpstreamResult<&'static str>) -> String {
+    fn describe(result: &UpstreamResult<&'static str>) -> String {
         if let UpstreamResult::Known(record) = result {
             return format!("Known {record}");
         }
@@ -211,7 +211,7 @@ mod tests {
                         let case = [name(&earlier), name(&reply), name(&look_up), name(&list)];
                         let result = decide(earlier, reply.clone(), look_up.clone(), list);
                         let wanted = expected(case.each_ref().map(String::as_str));
-                        assert_eq!(wanted, [shown(&result)], "{case:?}");
+                        assert_eq!(wanted, [describe(&result)], "{case:?}");
                         cases += 1;
                     }
                 }

@@ -39,7 +39,7 @@ pub(crate) fn system_roots() -> RootCertStore {
     if roots.is_empty() {
         tracing::warn!(
             alert = alerts::ROOT_CERTIFICATES_MISSING,
-            "the system has no root certificates; webhooks to https addresses fail"
+            "system has no root certificates; webhooks to https addresses fail"
         );
     }
     roots

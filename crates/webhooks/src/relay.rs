@@ -44,7 +44,7 @@ pub enum RelayError {
     #[error("the address of the service must be an absolute http or https URL")]
     BaseUrl,
     /// The key is invalid.
-    #[error("the API key has characters that no key has")]
+    #[error("the API key has a character that is not allowed in keys")]
     Key,
     /// The HTTP client cannot be set up.
     #[error(transparent)]
@@ -61,7 +61,7 @@ pub enum RelayError {
         message: String,
     },
     /// The answer is not a page of events.
-    #[error("the service answered with something that is no list of events: {0}")]
+    #[error("the answer of the service is not a list of events: {0}")]
     Unreadable(String),
 }
 
@@ -175,7 +175,7 @@ async fn whole(mut response: Response) -> Result<Vec<u8>, RelayError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(RelayError::Unreachable)? {
         if body.len().saturating_add(chunk.len()) > MAX_PAGE_BYTES {
-            return Err(RelayError::Unreadable(format!("it has over {MAX_PAGE_BYTES} bytes")));
+            return Err(RelayError::Unreadable(format!("the answer has over {MAX_PAGE_BYTES} bytes")));
         }
         body.extend_from_slice(&chunk);
     }

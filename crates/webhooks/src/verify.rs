@@ -39,7 +39,7 @@ pub enum VerifyError {
     #[error("the timestamp lies in the future")]
     TooNew,
     /// No entry has a known version.
-    #[error("there is no `v1` signature")]
+    #[error("the `v1` signature is missing")]
     Missing,
     /// No entry matches a secret: another secret, body, identifier or instant was signed.
     #[error("no signature matches")]

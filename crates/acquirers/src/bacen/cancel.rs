@@ -33,7 +33,7 @@ pub(super) async fn cancel(api: &Api, txid: &Txid, deadline: Deadline) -> Result
         Ok(None) => Err(AcquirerError::Refused("no charge has this txid".to_owned())),
         Err(unread) => {
             let reason = unread.of_a_read();
-            tracing::warn!(acquirer = %api.name(), %txid, %error, %reason, "the charge may have been cancelled; the outcome is unknown");
+            tracing::warn!(acquirer = %api.name(), %txid, %error, %reason, "outcome of a cancellation unknown; the charge may be cancelled");
             Err(AcquirerError::OutcomeUnknown(error.to_string()))
         }
     }

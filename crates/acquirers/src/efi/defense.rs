@@ -36,7 +36,7 @@ pub(super) async fn send(api: &Api, order: &DefenseOrder, deadline: Deadline) ->
     let receipt = receipt(&reply);
     if !matches!(receipt, Ok(DefenseReceipt::Taken)) {
         let (status, infraction) = (reply.status.as_u16(), &order.infraction);
-        tracing::info!(acquirer = %api.name(), infraction, status, ?receipt, "the acquirer did not accept a defense");
+        tracing::info!(acquirer = %api.name(), infraction, status, ?receipt, "defense not accepted by the acquirer");
     }
     receipt
 }

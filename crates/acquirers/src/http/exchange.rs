@@ -105,7 +105,7 @@ fn judge(error: &reqwest::Error) -> TransportError {
 
 fn lost(error: &reqwest::Error) -> TransportError {
     TransportError::Lost(if error.is_timeout() {
-        "no whole answer in time".to_owned()
+        "no complete answer in time".to_owned()
     } else {
         format!("the connection broke: {}", root_cause(error))
     })

@@ -187,8 +187,8 @@ fn lies() -> Vec<(&'static str, Value)> {
     vec![
         ("idEnvio is another", lie("/idEnvio", Some(json!("01jd8x2m4pe9ktva0c6rzq5w3n")))),
         ("idEnvio is missing", lie("/idEnvio", None)),
-        ("valor is not what was ordered", lie("/valor", Some(json!("12.35")))),
-        ("valor is not what was ordered", lie("/valor", Some(json!("1234")))),
+        ("valor is not the ordered amount", lie("/valor", Some(json!("12.35")))),
+        ("valor is not the ordered amount", lie("/valor", Some(json!("1234")))),
         ("valor is not an amount", lie("/valor", Some(json!("12.345")))),
         ("valor is not an amount", lie("/valor", Some(json!("0.00")))),
         ("valor is not an amount", lie("/valor", Some(json!(-12.34)))),

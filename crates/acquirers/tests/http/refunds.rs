@@ -132,7 +132,7 @@ async fn contradictory_answer_leaves_outcome_unknown() {
     for (said, lie, is_seen_by_a_find) in [
         ("id is another", lie("/id", Some(json!("x"))), true),
         ("id is missing", lie("/id", None), true),
-        ("valor is not what was ordered", lie("/valor", Some(json!("4.01"))), false),
+        ("valor is not the ordered amount", lie("/valor", Some(json!("4.01"))), false),
         ("valor is not an amount", lie("/valor", Some(json!("4"))), true),
         ("valor is not an amount", lie("/valor", Some(json!("0.00"))), true),
         ("valor is not an amount", lie("/valor", None), true),

@@ -87,7 +87,7 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>> {
         let (name, value) = line.split_at_checked(LENGTH_HEADER.len())?;
         if name.eq_ignore_ascii_case(LENGTH_HEADER) { number(value.trim_ascii()) } else { None }
     });
-    let length = length.context("an answer without content-length")?;
+    let length = length.context("the answer has no content-length")?;
     Ok(Some(Head { status, body: start..start.saturating_add(length) }))
 }
 

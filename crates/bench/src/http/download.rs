@@ -54,7 +54,7 @@ pub async fn download(address: SocketAddr, request: &[u8], pause: Duration) -> R
 }
 
 async fn receive(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<()> {
-    let received = timeout(PATIENCE, stream.read_buf(buffer)).await.context("nothing came in time")??;
+    let received = timeout(PATIENCE, stream.read_buf(buffer)).await.context("no data arrived in time")??;
     ensure!(received > 0, "the connection was closed before the end");
     Ok(())
 }

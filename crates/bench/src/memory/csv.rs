@@ -86,7 +86,7 @@ async fn read(service: &Service, number: usize, rows: usize, pause: Duration) ->
     };
     // The first line has the names.
     let sent = file.lines.saturating_sub(1);
-    ensure!(sent == count(rows), "{sent} lines of {rows} came");
+    ensure!(sent == count(rows), "{sent} lines of {rows} arrived");
     Ok(Watched { bytes: file.bytes, elapsed: file.elapsed, idle, peak })
 }
 

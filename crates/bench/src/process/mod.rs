@@ -34,10 +34,10 @@ impl Running {
     /// # Errors
     /// If the process ends without one.
     pub fn first_line(&mut self) -> Result<String> {
-        let output = self.0.stdout.take().context("its output is not piped")?;
+        let output = self.0.stdout.take().context("the output of the process is not piped")?;
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
-        ensure!(!line.is_empty(), "it printed nothing");
+        ensure!(!line.is_empty(), "the process printed nothing");
         Ok(line.trim().to_owned())
     }
 
@@ -46,8 +46,8 @@ impl Running {
     /// # Errors
     /// If they were not piped, or were taken before.
     pub fn pipes(&mut self) -> Result<(ChildStdin, BufReader<ChildStdout>)> {
-        let input = self.0.stdin.take().context("its input is not piped")?;
-        let output = self.0.stdout.take().context("its output is not piped")?;
+        let input = self.0.stdin.take().context("the input of the process is not piped")?;
+        let output = self.0.stdout.take().context("the output of the process is not piped")?;
         Ok((input, BufReader::new(output)))
     }
 }

@@ -144,7 +144,7 @@ fn headers(hook: &Hook<'_>) -> Result<HeaderMap> {
 
 /// Returns the instant in the body, truncated to milliseconds, so that a wait is never too short.
 fn happened_at_us(body: &[u8]) -> Result<i64> {
-    let at = body.windows(INSTANT.len()).position(|window| window == INSTANT).context("a body without an instant")?;
+    let at = body.windows(INSTANT.len()).position(|window| window == INSTANT).context("the body has no time")?;
     let rest = body.get(at.saturating_add(INSTANT.len())..).unwrap_or_default();
     let text = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
     let instant: Timestamp = str::from_utf8(text)?.parse()?;

@@ -136,7 +136,7 @@ impl Receiver {
                 (best, since) = (progress.distinct, Instant::now());
             }
             if since.elapsed() > PATIENCE {
-                bail!("{best} webhooks of {distinct} arrived, and then none");
+                bail!("no further webhook arrived after {best} of {distinct}");
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -144,20 +144,20 @@ impl Receiver {
 
     fn ask<T: DeserializeOwned>(&mut self, order: &Order) -> Result<T> {
         let line = serde_json::to_string(order)?;
-        writeln!(self.orders, "{line}").context("the receivers take no orders")?;
+        writeln!(self.orders, "{line}").context("the receivers accept no orders")?;
         self.answer()
     }
 
     fn answer<T: DeserializeOwned>(&mut self) -> Result<T> {
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
-        serde_json::from_str(&line).with_context(|| format!("the receivers said `{}`", line.trim()))
+        serde_json::from_str(&line).with_context(|| format!("unexpected line from the receivers: `{}`", line.trim()))
     }
 }
 
 fn judged(progress: Progress) -> Result<Progress> {
     match progress.first_wrong {
         None => Ok(progress),
-        Some(first) => bail!("{} requests were no webhooks of ours; first: {first}", progress.wrong),
+        Some(first) => bail!("{} requests were not webhooks of this service; first: {first}", progress.wrong),
     }
 }

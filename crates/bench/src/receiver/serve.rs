@@ -38,7 +38,7 @@ pub fn serve(endpoints: usize) -> Result<()> {
             let _ = obey(&log);
             let _ = end.send(());
         });
-        ended.await.context("the thread that takes orders")
+        ended.await.context("the thread that reads orders ended")
     })
 }
 

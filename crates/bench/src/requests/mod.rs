@@ -142,7 +142,7 @@ async fn metered<S: Script>(parties: &[(&'static str, u32)], load: Load<S>) -> R
 
 /// Returns the size of the answer to a read.
 async fn body_bytes(service: &Service, paid: &[Created]) -> Result<usize> {
-    let first = paid.first().context("nothing was created")?;
+    let first = paid.first().context("no charge was created")?;
     let mut connection = Connection::open(service.address()?).await?;
     let answer = connection.ask(&get(&first.path(), &first.key)).await?;
     ensure!(answer.status == 200, "{}", String::from_utf8_lossy(answer.body));

@@ -41,7 +41,7 @@ pub fn payers(charges: &Arc<Vec<Created>>, payers: usize) -> Vec<Payer> {
 impl Script for Payer {
     fn request(&mut self) -> Result<&[u8]> {
         let next = self.next.fetch_add(1, Ordering::Relaxed);
-        self.request = payment(self.charges.get(next).context("every charge is paid")?)?;
+        self.request = payment(self.charges.get(next).context("no unpaid charge is left")?)?;
         Ok(&self.request)
     }
 

@@ -59,7 +59,7 @@ fn judge_all(changes: &[ChangeSet], mut after: Snapshot) -> Judged<'_> {
     Judged { verdicts, effects, after }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it stands beside refusals")]
+#[expect(clippy::unnecessary_wraps, reason = "its callers compare the value with verdicts")]
 fn accepted(sequences: &[i64]) -> Verdict {
     Ok(Committed { sequences: sequences.to_vec() })
 }

@@ -40,7 +40,7 @@ pub enum ScopeError {
     #[error("at least one scope is needed")]
     Empty,
     /// An unknown scope name.
-    #[error("there is no scope `{0}`: the scopes are all, {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
+    #[error("unknown scope `{0}`: the scopes are all, {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
     Unknown(String),
 }
 

@@ -39,7 +39,7 @@ pub enum ChargeError {
     #[error("an amount is out of range")]
     Money(#[from] MoneyError),
     /// The credited sum differs from the payment, or refunds exceed it.
-    #[error("the parts of an amount are not the whole of it")]
+    #[error("the parts of an amount do not sum to it")]
     Unbalanced,
     /// The net value cannot be divided.
     #[error("the net value could not be divided")]

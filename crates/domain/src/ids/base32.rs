@@ -16,7 +16,7 @@ const VALUES: [u8; 256] = {
     #[expect(
         clippy::as_conversions,
         clippy::indexing_slicing,
-        reason = "a mistake here does not compile: the table is made by the compiler"
+        reason = "the table is evaluated at compile time, so a mistake does not compile"
     )]
     while index < ALPHABET.len() {
         values[ALPHABET[index] as usize] = value;

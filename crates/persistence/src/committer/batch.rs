@@ -107,7 +107,7 @@ impl<'e> Runner<'e> {
             return Vec::new();
         }
         let mut mode = if TouchedKeys::of(changes).twice { Mode::Pessimistic } else { Mode::Optimistic };
-        let mut last = String::from("it did not come to an end in time");
+        let mut last = String::from("the commit did not finish in time");
         let mut tries = 0;
         while tries < ATTEMPTS && Instant::now() < deadline {
             match self.attempt(changes, mode, deadline) {
@@ -116,7 +116,7 @@ impl<'e> Runner<'e> {
                 Ok(Ended::Misjudged) | Err(Fault::Refused(_)) if mode == Mode::Optimistic => mode = Mode::Pessimistic,
                 Ok(Ended::Misjudged) => {
                     tries = tries.saturating_add(1);
-                    last = "another node was faster each time".into();
+                    last = "another node changed the records during each attempt".into();
                 }
                 Err(Fault::Locked(_)) if changes.len() > 1 => return self.run_apart(changes, deadline),
                 Err(Fault::Locked(_)) => return vec![Outcome::Stuck],
@@ -131,11 +131,11 @@ impl<'e> Runner<'e> {
                     last = text;
                 }
                 Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) if changes.len() > 1 => {
-                    tracing::warn!(%fault, size = changes.len(), "a batch was refused; its change sets follow one by one");
+                    tracing::warn!(%fault, size = changes.len(), "batch refused by the database; its change sets are committed one by one");
                     return self.one_by_one(changes, deadline);
                 }
                 Err(fault) => {
-                    tracing::error!(%fault, "a change set could not be committed");
+                    tracing::error!(%fault, "commit of a change set failed; its caller receives the error");
                     return changes.iter().map(|_| Outcome::Judged(Err(fault.clone().into()))).collect();
                 }
             }
@@ -181,7 +181,7 @@ impl<'e> Runner<'e> {
             Err(Fault::Locked(_)) => stuck.extend(0..changes.len()),
             Err(fault) => {
                 let fault = self.abort(fault);
-                tracing::debug!(%fault, "locked rows could not be looked for");
+                tracing::debug!(%fault, "locked rows could not be read; only known conflicts are set aside");
             }
         }
         apart::hold_followers(changes, &mut stuck);
@@ -299,7 +299,7 @@ impl<'e> Runner<'e> {
     fn find_out(&mut self, fault: Fault, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
         let engine = self.engine;
         let fault = self.abort(fault);
-        tracing::warn!(%fault, batch, "a commit did not say how it ended");
+        tracing::warn!(%fault, batch, "outcome of a commit unknown; it is looked up");
         let mut why = fault.to_string();
         while Instant::now() < deadline {
             match self.session().and_then(|session| outcome::abort_if_uncommitted(engine, session, batch, at)) {
@@ -313,7 +313,7 @@ impl<'e> Runner<'e> {
                 }
                 // Another lookup could insert the id of a batch that is committed.
                 Ok(BatchOutcome::Unknown) => {
-                    why = "its mark was removed".into();
+                    why = "the record of the batch was removed".into();
                     break;
                 }
                 Err(error) => {
@@ -323,7 +323,7 @@ impl<'e> Runner<'e> {
             }
         }
         metrics::counter!("cais_commit_unknown_total", "outcome" => "unknown").increment(1);
-        Err(Fault::Down(format!("whether batch {batch} was committed is not known: {why}")))
+        Err(Fault::Down(format!("the outcome of batch {batch} is unknown: {why}")))
     }
 
     fn session(&mut self) -> Result<&mut dyn Session, Fault> {

@@ -49,12 +49,12 @@ pub(super) fn ledger(
         if let Some(ops) = missing {
             openings = openings.saturating_add(1);
             if openings > OPENINGS {
-                return Err(Fault::Corrupt("balances that were opened are not there".into()));
+                return Err(Fault::Corrupt("opened balances are missing".into()));
             }
             engine.apply(session, &ops)?;
         }
     }
-    Err(Fault::Again("infractions of its accounts came one after the other".into()))
+    Err(Fault::Again("new infractions of the accounts appeared during each attempt".into()))
 }
 
 /// Returns the rows of balances and counters that a change set may lock.

@@ -22,16 +22,13 @@ pub(super) fn check(session: &mut dyn Session, text: String) -> Result<(), Fault
     if difference.abs() > MAX_DIFFERENCE {
         tracing::error!(
             alert = alerts::CLOCK_SKEW, %difference,
-            "the clocks of the database server and of the node differ; one clock is wrong"
+            "clocks of the database server and of the node differ; one clock is wrong"
         );
     }
     Ok(())
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the clock of the machine is compared, which nothing in the service moves"
-)]
+#[expect(clippy::disallowed_methods, reason = "the check compares the wall clock of the machine")]
 fn node_clock() -> Timestamp {
     Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX)
 }

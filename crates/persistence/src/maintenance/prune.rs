@@ -135,10 +135,7 @@ fn first_id_at(at: Timestamp) -> Uuid {
     Uuid::from_u128(u128::try_from(made_by.as_millisecond()).unwrap_or(0) << ID_TAIL_BITS)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "monitoring compares it with the wall clock, which nothing in the service moves"
-)]
+#[expect(clippy::disallowed_methods, reason = "monitoring compares the value with the wall clock of the machine")]
 fn unix_seconds() -> f64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     f64::from(u32::try_from(now.as_secs()).unwrap_or(u32::MAX))

@@ -53,6 +53,6 @@ async fn within<E: Display>(failure: &str, probe: impl Future<Output = Result<()
         Ok(Err(error)) => error.to_string(),
         Err(_) => "no answer in time".to_owned(),
     };
-    tracing::warn!(failure, cause, "the store is not ready; no request should come here");
+    tracing::warn!(failure, cause, "store not ready; the readiness probe fails");
     Err(QueryError::Unavailable(failure.to_owned()))
 }

@@ -128,7 +128,7 @@ impl Postgres {
             .map_err(|error| Fault::Lost(error.to_string()))?;
         // Conflicts are recognized by their English text. Only a privileged role may choose the language; for others the server's applies.
         if let Err(error) = connection.run("SET lc_messages = 'C'") {
-            tracing::debug!(%error, "the language of the server's messages stays as it is");
+            tracing::debug!(%error, "language of the server's messages could not be set; it stays unchanged");
         }
         if !self.language_known.swap(true, Ordering::Relaxed) {
             warn_unless_english(&mut connection);
@@ -165,7 +165,7 @@ impl Session for Planned {
             if let Err(error) = self.connection.run("DISCARD PLANS") {
                 // The transaction has failed already. Its next statement fails too, and so does its COMMIT, which sets something first. A
                 // lost connection fails again at the next statement.
-                tracing::debug!(%error, "the plans of a connection stay as they are");
+                tracing::debug!(%error, "plans of a connection could not be discarded; they stay in use");
             }
         }
         Connection::Postgres(&mut self.connection)
@@ -180,10 +180,12 @@ fn warn_unless_english(session: &mut dyn Session) {
         Ok(Some((language, ..))) => tracing::warn!(
             alert = alerts::DATABASE_LANGUAGE,
             language,
-            "the server's messages are not in English, so some conflicts are not recognized; set lc_messages to C for this role or database"
+            "messages of the server are not in English; some conflicts are not recognized; set lc_messages to C for this role or database"
         ),
         Ok(None) => {}
-        Err(error) => tracing::debug!(%error, "the language of the server's messages is not known"),
+        Err(error) => {
+            tracing::debug!(%error, "language of the server's messages could not be read; it stays unchecked")
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn endpoints(rows: Vec<EndpointRow<'_>>) -> Endpoints {
                 endpoints.insert(endpoint.id, Arc::new(endpoint));
             }
             Err(fault) => {
-                tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "a webhook endpoint cannot be read; its deliveries wait");
+                tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "webhook endpoint cannot be read; its deliveries wait");
             }
         }
     }
@@ -58,7 +58,7 @@ pub(crate) fn assemble(rows: Vec<ClaimedRow>, endpoints: &Endpoints) -> Vec<Clai
     let mut claimed = Vec::with_capacity(rows.len());
     for row in rows {
         let read = delivery::read_claimed(row).inspect_err(
-            |fault| tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "a delivery cannot be read and waits"),
+            |fault| tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "delivery cannot be read; it waits"),
         );
         if let Ok(read) = read
             && let Some(endpoint) = endpoints.get(&read.key.endpoint)

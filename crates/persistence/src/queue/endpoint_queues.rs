@@ -79,7 +79,7 @@ pub(super) fn due(
     let overdue = read(session, &Query::new(OVERDUE).bind(now).bind(MOST_COUNTED))?;
     let counted = overdue.iter().fold(0, |sum: u64, head| sum.saturating_add(head.number));
     if let Err(fault) = set_aside(session, &overdue, now) {
-        tracing::warn!(%fault, "due deliveries to inactive endpoints could not be set aside; the next look tries again");
+        tracing::warn!(%fault, "due deliveries to inactive endpoints could not be set aside; the next pass tries again");
     }
     let called = overdue.into_iter().filter(|head| head.state == QueueState::Called);
     let mut found = DueQueues::default();

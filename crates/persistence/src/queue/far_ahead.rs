@@ -43,7 +43,7 @@ impl FarAhead {
                 alert = alerts::CLOCK_SKEW,
                 retries,
                 leases,
-                "due times lay further ahead than the longest pause; a clock was ahead, and the deliveries are due now"
+                "due times were further ahead than the longest pause; a clock was ahead, and the deliveries are due now"
             );
         }
         let is_done = [retries, leases].into_iter().all(|rows| rows < AT_A_TIME);

@@ -34,11 +34,11 @@ impl<'a> Outcome<'a> {
 pub(super) fn finish(work: &mut Work<'_>, finished: &[FinishedAttempt]) -> Result<(), Fault> {
     match together(work, finished) {
         Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) if finished.len() > 1 => {
-            tracing::warn!(%fault, size = finished.len(), "outcomes were refused; they follow one by one");
+            tracing::warn!(%fault, size = finished.len(), "outcomes of deliveries refused by the database; they are stored one by one");
             for one in finished {
                 match together(work, std::slice::from_ref(one)) {
                     Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) => {
-                        tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, delivery = %one.key.id, "the outcome of a delivery cannot be stored; the delivery is sent again");
+                        tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, delivery = %one.key.id, "outcome of a delivery cannot be stored; the delivery is sent again");
                     }
                     done => done?,
                 }

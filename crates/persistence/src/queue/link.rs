@@ -107,7 +107,7 @@ impl Link {
         if thread.is_some_and(|thread| thread.join().is_err()) {
             tracing::error!(
                 alert = alerts::PANIC,
-                "a thread of the delivery queue had panicked; found while the store closes"
+                "thread of the delivery queue panicked; detected while the store closes"
             );
         }
     }
@@ -130,7 +130,7 @@ impl Connection {
         wanted: &dyn Fn() -> bool,
         work: &mut impl FnMut(&mut Work<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let mut last = Fault::Down("it was not begun in time".into());
+        let mut last = Fault::Down("the work did not start in time".into());
         let (mut tries, mut reconnected) = (0, false);
         while tries < ATTEMPTS && wanted() {
             match work(&mut Work { connection: self, wanted }) {
@@ -141,7 +141,7 @@ impl Connection {
                 }
                 Err(fault @ Fault::Lost(_)) if !reconnected => {
                     if !std::mem::replace(&mut self.is_told, true) {
-                        tracing::warn!(%fault, "the queue connects again");
+                        tracing::warn!(%fault, "connection of the delivery queue lost; it is opened again");
                     }
                     reconnected = true;
                     last = fault;

@@ -143,7 +143,7 @@ impl DeliveryQueue for Persistence {
                 let engine = work.engine();
                 work.session(|session| {
                     if let Err(fault) = far_ahead.step(session, now) {
-                        tracing::warn!(%fault, "due times too far ahead could not be repaired; the next look tries again");
+                        tracing::warn!(%fault, "due times too far ahead could not be repaired; the next pass tries again");
                     }
                     endpoint_queues::due(&*engine, session, now, after, limit)
                 })
@@ -159,7 +159,11 @@ impl DeliveryQueue for Persistence {
                 let claimed = work.transaction(|session| {
                     let claimed = engine.claim(session, &claim)?;
                     // Without a caller these deliveries would wait until their lease ends.
-                    if wanted() { Ok(claimed) } else { Err(Fault::Again("nobody waits for the claim any more".into())) }
+                    if wanted() {
+                        Ok(claimed)
+                    } else {
+                        Err(Fault::Again("the caller no longer waits for the claim".into()))
+                    }
                 });
                 claimed.inspect_err(|_| engine.unclaim())
             })

@@ -111,7 +111,7 @@ fn lock_events<'d>(
     let found = find(engine, session, &EVENTS, &keys, true, |session, query| {
         session.load::<(String, String, String, String)>(query)
     })?;
-    if found.len() == keys.len() { Ok(()) } else { Err(Fault::Again("an event was removed just now".into())) }
+    if found.len() == keys.len() { Ok(()) } else { Err(Fault::Again("an event was removed concurrently".into())) }
 }
 
 fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]) -> Result<(), Fault> {
@@ -122,7 +122,11 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
         Op::guarded(&delivery::INSERT_UNLESS_THERE, new.iter().map(|new| delivery::inserted(new)).collect()),
         Op::guarded(&delivery::ENQUEUE_REQUESTED, new.iter().map(|new| delivery::enqueued_request(new)).collect()),
     ];
-    if engine.apply(session, &ops)? { Ok(()) } else { Err(Fault::Again("somebody else put the same just now".into())) }
+    if engine.apply(session, &ops)? {
+        Ok(())
+    } else {
+        Err(Fault::Again("another transaction inserted the same delivery".into()))
+    }
 }
 
 /// Restarts the schedule of an existing delivery. A delivery in flight is due when its attempt ends. An attempt no longer counts if its
@@ -153,7 +157,7 @@ fn start_again(
     let Some((.., fence)) =
         session.load::<(String, String, i64)>(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop()
     else {
-        return Err(Fault::Again("a delivery was removed just now".into()));
+        return Err(Fault::Again("a delivery was removed concurrently".into()));
     };
     session.execute(&named(Query::new(ENQUEUE)).bind(queue.epoch).bind(fence).bind(new.at).bind(new.at))?;
     session.execute(&named(Query::new(OPEN)))?;

@@ -164,10 +164,7 @@ impl Coalescer {
         self.queue.write().unwrap_or_else(PoisonError::into_inner).take();
         let thread = self.thread.write().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!(
-                alert = alerts::PANIC,
-                "the thread that reads by id had panicked; found while the store closes"
-            );
+            tracing::error!(alert = alerts::PANIC, "thread that reads by id panicked; detected while the store closes");
         }
     }
 }
@@ -301,7 +298,7 @@ impl Worker {
         let was_connected = self.session.is_some();
         let rows = match self.rows(lookup, keys) {
             Err(Fault::Lost(text)) if was_connected => {
-                tracing::warn!(text, "the reader connects again");
+                tracing::warn!(text, "connection of the reader by id lost; it is opened again");
                 self.session = None;
                 self.rows(lookup, keys)
             }

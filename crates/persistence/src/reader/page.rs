@@ -36,7 +36,7 @@ pub(super) fn work<R, T>(
     let legible = rows.into_iter().filter_map(|row| {
         let row_name = name(&row);
         read(row)
-            .inspect_err(|fault| tracing::error!(alert = alerts::RECORD_UNREADABLE, row = row_name, %fault, "a row of due work cannot be read; the row is skipped"))
+            .inspect_err(|fault| tracing::error!(alert = alerts::RECORD_UNREADABLE, row = row_name, %fault, "row of due work cannot be read; it is skipped"))
             .ok()
     });
     legible.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()

@@ -58,7 +58,7 @@ pub(crate) fn deleted(account: AccountId, infraction: InfractionId) -> Vec<Value
 pub(crate) fn read(row: BlockRow<'_>) -> Result<Block, Fault> {
     let BlockRow { account_id, infraction_id, end_to_end_id, max_amount, held } = row;
     if held < 0 || held > max_amount {
-        return Err(corrupt(TABLE, "more is held than there is to hold"));
+        return Err(corrupt(TABLE, "the held amount is negative or above its maximum"));
     }
     Ok(Block {
         account: id(TABLE, &account_id)?,

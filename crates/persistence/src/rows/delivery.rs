@@ -122,9 +122,9 @@ fn delivery(facts: &Facts, (due_at, queue): Waiting) -> Result<Delivery, Fault> 
             QueueState::Called => (stored, Some(due_at)),
         },
         (DeliveryStatus::Succeeded | DeliveryStatus::Failed | DeliveryStatus::Cancelled, None) => (stored, None),
-        (DeliveryStatus::Pending, None) => return Err(corrupt(TABLE, "one that is pending is not in the queue")),
+        (DeliveryStatus::Pending, None) => return Err(corrupt(TABLE, "a pending delivery is not in the queue")),
         (DeliveryStatus::Succeeded | DeliveryStatus::Failed | DeliveryStatus::Cancelled, Some(_)) => {
-            return Err(corrupt(TABLE, "one that is over is in the queue"));
+            return Err(corrupt(TABLE, "a finished delivery is in the queue"));
         }
     };
     Ok(Delivery {
@@ -252,7 +252,7 @@ pub(crate) fn read_claimed(row: ClaimedRow) -> Result<Claimed, Fault> {
         tries: to_u32(TABLE, tries)?,
         event: id(TABLE, &event)?,
         kind: parse_enum(TABLE, &kind, EventType::parse)?,
-        body: body.ok_or_else(|| corrupt(TABLE, "there is no body"))?,
+        body: body.ok_or_else(|| corrupt(TABLE, "the body is missing"))?,
         failing_since: optional_instant(TABLE, failing_since)?,
     })
 }

@@ -130,7 +130,9 @@ pub(crate) fn read(row: IdempotencyRow<'_>) -> Result<IdempotencyRecord, Fault> 
             body: body.into_owned(),
         }),
         (None, None, None) => None,
-        (Some(_) | None, Some(_) | None, Some(_) | None) => return Err(corrupt(TABLE, "half an answer")),
+        (Some(_) | None, Some(_) | None, Some(_) | None) => {
+            return Err(corrupt(TABLE, "an incomplete stored response"));
+        }
     };
     Ok(IdempotencyRecord {
         name: IdempotencyRef {

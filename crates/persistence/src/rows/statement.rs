@@ -24,7 +24,7 @@ pub(crate) fn read(row: LineRow) -> Result<StatementEntry, Fault> {
     let kind = parse_enum(TABLE, &kind, EntryKind::parse)?;
     let bucket = match parse_enum(TABLE, &bucket, Bucket::parse)? {
         bucket @ (Bucket::Available | Bucket::Pending | Bucket::Blocked) => bucket,
-        Bucket::InTransit => return Err(corrupt(TABLE, "what is in transit is in no statement")),
+        Bucket::InTransit => return Err(corrupt(TABLE, "a statement entry of `in_transit`")),
     };
     Ok(StatementEntry {
         id: id(TABLE, &entry)?,
@@ -42,7 +42,7 @@ pub(crate) fn read(row: LineRow) -> Result<StatementEntry, Fault> {
 /// Returns the split credit from its entry's id, amount and instant.
 pub(crate) fn read_credit((entry, amount, created_at): (String, i64, i64)) -> Result<SplitCredit, Fault> {
     if amount <= 0 {
-        return Err(corrupt(TABLE, "a split credit of nothing"));
+        return Err(corrupt(TABLE, "a split credit that is not positive"));
     }
     Ok(SplitCredit {
         id: id(TABLE, &entry)?,

@@ -145,7 +145,7 @@ impl From<BodyError> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         let error: &dyn std::error::Error = &error;
-        tracing::error!(error, "a change could not be recorded");
+        tracing::error!(error, "change could not be recorded; the request fails");
         Self::application_error("the request could not be recorded")
     }
 }

@@ -237,7 +237,7 @@ impl ResponseError for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let error: &dyn std::error::Error = &error;
-        tracing::error!(error, "a change could not be recorded");
+        tracing::error!(error, "change could not be recorded; the request fails");
         Self::new(Kind::InternalError, "the request could not be recorded")
     }
 }

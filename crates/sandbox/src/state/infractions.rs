@@ -68,7 +68,7 @@ impl Infractions {
 
     pub(super) fn add(&mut self, infraction: Infraction) -> Result<(), Inconsistent> {
         if self.by_id.contains_key(&infraction.id) {
-            return Err(Inconsistent("id of an infraction twice"));
+            return Err(Inconsistent("the id of the infraction exists already"));
         }
         let position = self.all.len();
         self.by_id.insert(infraction.id.clone(), position);
@@ -112,4 +112,4 @@ impl Infractions {
     }
 }
 
-const MISSING: Inconsistent = Inconsistent("no such infraction");
+const MISSING: Inconsistent = Inconsistent("the infraction does not exist");

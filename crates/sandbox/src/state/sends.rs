@@ -62,7 +62,7 @@ impl Sends {
 
     pub(super) fn add(&mut self, sent: Sent) -> Result<&Sent, Inconsistent> {
         if self.by_id.contains_key(&sent.send_id) || self.by_e2e.contains_key(&sent.end_to_end_id) {
-            return Err(Inconsistent("id of a send twice"));
+            return Err(Inconsistent("the id of the sent Pix exists already"));
         }
         let position = self.all.len();
         self.by_id.insert(sent.send_id.clone(), position);
@@ -83,7 +83,7 @@ impl Sends {
     pub(super) fn end(&mut self, send_id: &str, outcome: SendOutcome) -> Result<&Sent, Inconsistent> {
         let (position, sent) = self.sent_mut(send_id)?;
         if sent.outcome != SendOutcome::Processing {
-            return Err(Inconsistent("a send ended twice"));
+            return Err(Inconsistent("the sent Pix has ended already"));
         }
         sent.outcome = outcome;
         let due = sent.settles_at;
@@ -94,7 +94,7 @@ impl Sends {
     pub(super) fn give_back(&mut self, send_id: &str, back: GivenBack) -> Result<&Sent, Inconsistent> {
         let (_, sent) = self.sent_mut(send_id)?;
         if sent.returnable().is_none_or(|left| back.amount > left) {
-            return Err(Inconsistent("more came back than was sent"));
+            return Err(Inconsistent("the returns exceed the amount of the sent Pix"));
         }
         sent.returns.push(back);
         Ok(sent)
@@ -106,4 +106,4 @@ impl Sends {
     }
 }
 
-const MISSING: Inconsistent = Inconsistent("no such send");
+const MISSING: Inconsistent = Inconsistent("the sent Pix does not exist");

@@ -110,7 +110,7 @@ impl Cluster {
             prepare(&self.url(&template))?;
             templates.insert(name.to_owned(), template);
         }
-        let template = templates.get(name).context("it was put there just now")?;
+        let template = templates.get(name).context("the template is missing")?;
         let copy = self.next_name("db");
         self.sql("postgres", &format!("CREATE DATABASE {copy} TEMPLATE {template}"))?;
         Ok(self.url(&copy))

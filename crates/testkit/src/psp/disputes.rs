@@ -13,8 +13,8 @@ use super::FakePsp;
 use super::money::left;
 use crate::builders::a_return_id;
 
-#[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test names what is there, or fails here")]
-#[expect(clippy::must_use_candidate, reason = "a test may ignore the name of what it adds")]
+#[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test that names a missing record fails here")]
+#[expect(clippy::must_use_candidate, reason = "a test may ignore the name of the added record")]
 impl FakePsp {
     /// Opens a dispute of a Pix, in centavos, with one week left for a defense. Returns its id.
     pub fn dispute(&self, end_to_end_id: &EndToEndId, centavos: i64) -> String {

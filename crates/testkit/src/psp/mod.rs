@@ -128,7 +128,7 @@ pub trait Connection: Send + Sync {
     async fn after_order(&self);
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is one habit of the simulated acquirer")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is one behavior of the simulated acquirer")]
 struct State {
     sending: BTreeMap<OrderKind, Sending>,
     looking: Looking,

@@ -26,8 +26,8 @@ impl State {
     }
 }
 
-#[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test names what is there, or fails here")]
-#[expect(clippy::must_use_candidate, reason = "a test may ignore the name of what it adds")]
+#[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test that names a missing record fails here")]
+#[expect(clippy::must_use_candidate, reason = "a test may ignore the name of the added record")]
 impl FakePsp {
     /// Stores the charge as issued.
     pub fn hold(&self, charge: &Charge) {

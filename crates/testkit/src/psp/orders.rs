@@ -95,7 +95,7 @@ impl Order {
             Self::Charge(_) | Self::Cancellation(_) => "no",
             Self::Payout(_) => "the key has no owner",
             Self::Refund(_) => "90 days are over",
-            Self::Defense(_) => "not like this",
+            Self::Defense(_) => "the defense is incomplete",
         }
     }
 }
@@ -166,7 +166,7 @@ impl State {
                 Ok(Record::Charge(self.charges.entry(order.txid.clone()).or_insert_with(|| charge(order, now)).clone()))
             }
             Order::Cancellation(txid) => {
-                let charge = self.charges.get_mut(txid).ok_or_else(|| refused("no such charge"))?;
+                let charge = self.charges.get_mut(txid).ok_or_else(|| refused("the charge does not exist"))?;
                 if charge.status == UpstreamStatus::Active {
                     charge.status = UpstreamStatus::Removed;
                 }
@@ -179,13 +179,13 @@ impl State {
             Order::Refund(order) => {
                 let mut payments = self.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
                 let payment = payments.find(|payment| payment.end_to_end_id == order.end_to_end_id);
-                let payment = payment.ok_or_else(|| refused("no such Pix"))?;
+                let payment = payment.ok_or_else(|| refused("the Pix does not exist"))?;
                 let name = order.id.suffix();
                 if let Some(known) = payment.returns.iter().find(|back| back.name == name) {
                     return Ok(Record::Refund(known.clone()));
                 }
                 if order.amount.centavos() > super::money::left(payment) {
-                    return Err(refused("no more is left of the Pix"));
+                    return Err(refused("the amount exceeds the rest of the Pix"));
                 }
                 let (return_id, nature) = (Some(a_return_id()), ReturnNature::Ordinary);
                 let made = UpstreamReturn { name, return_id, nature, amount: order.amount, progress };
@@ -198,12 +198,12 @@ impl State {
 
     fn take_defense(&mut self, order: &DefenseOrder, now: Timestamp) -> Result<Record, AcquirerError> {
         let row = self.infractions.iter_mut().find(|row| row.id == order.infraction);
-        let row = row.ok_or_else(|| AcquirerError::Refused("no such infraction".to_owned()))?;
+        let row = row.ok_or_else(|| AcquirerError::Refused("the infraction does not exist".to_owned()))?;
         if row.defense.is_some() {
             return Ok(Record::Defense(DefenseReceipt::AlreadyThere));
         }
         if row.resolved_at.is_some() {
-            return Err(AcquirerError::Refused("it has ended".to_owned()));
+            return Err(AcquirerError::Refused("the infraction is resolved".to_owned()));
         }
         if row.deadline_at.is_some_and(|deadline| now > deadline) {
             return Ok(Record::Defense(DefenseReceipt::TooLate));

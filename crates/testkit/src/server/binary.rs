@@ -26,16 +26,16 @@ pub fn cais_binary() -> Result<&'static Path> {
 fn find() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(OVERRIDE) {
         let path = PathBuf::from(path);
-        ensure!(path.is_file(), "{OVERRIDE} names no file: {}", path.display());
+        ensure!(path.is_file(), "{OVERRIDE} does not name a file: {}", path.display());
         return Ok(path);
     }
     // The test is target/PROFILE/deps/NAME, and the program is target/PROFILE/NAME.
     let test = std::env::current_exe()?;
     let folder = test.ancestors().find(|folder| folder.ends_with("deps"));
     let folder = folder.and_then(Path::parent).or(test.parent());
-    let folder = folder.context("a program is in a folder")?;
-    let target = folder.parent().context("a profile is in the target folder")?;
-    let profile = folder.file_name().context("a profile has a name")?;
+    let folder = folder.context("the program has no folder")?;
+    let target = folder.parent().context("the folder of the profile has no parent")?;
+    let profile = folder.file_name().context("the folder of the profile has no name")?;
     let profile = if profile == "debug" { "dev".as_ref() } else { profile };
 
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -114,7 +114,7 @@ impl Cais {
     /// # Errors
     /// If it does not become ready; with the end of its log.
     pub async fn launch(&mut self) -> Result<()> {
-        ensure!(self.process.is_none(), "it is running");
+        ensure!(self.process.is_none(), "cais is running");
         let addresses = self.data_dir().join("addresses.json");
         drop(fs::remove_file(&addresses));
         let log = OpenOptions::new().create(true).append(true).open(self.log_file())?;
@@ -142,7 +142,7 @@ impl Cais {
     /// # Errors
     /// If it is not running.
     pub fn kill9(&mut self) -> Result<()> {
-        let Running { mut child, watchdog } = self.process.take().context("it is not running")?;
+        let Running { mut child, watchdog } = self.process.take().context("cais is not running")?;
         child.kill()?;
         watchdog.dismiss();
         child.wait()?;
@@ -154,7 +154,7 @@ impl Cais {
     /// # Errors
     /// If it is not running, or does not end.
     pub fn terminate(&mut self) -> Result<ExitStatus> {
-        let running = self.process.as_mut().context("it is not running")?;
+        let running = self.process.as_mut().context("cais is not running")?;
         run(Command::new("kill").arg("-TERM").arg(running.child.id().to_string()))?;
         let status = wait_for("the end of cais", DEADLINE, || Ok(running.child.try_wait()?))?;
         if let Some(Running { watchdog, .. }) = self.process.take() {
@@ -168,7 +168,7 @@ impl Cais {
     /// # Errors
     /// If the process is not running.
     pub fn signal(&self, name: &str) -> Result<()> {
-        let running = self.process.as_ref().context("it is not running")?;
+        let running = self.process.as_ref().context("cais is not running")?;
         run(Command::new("kill").arg(format!("-{name}")).arg(running.child.id().to_string())).map(drop)
     }
 
@@ -214,7 +214,7 @@ impl Cais {
         self.cli(&account)?;
         let key = self.cli(&["key", "create", "--account", email, "--name", "test", "--scopes", scopes])?;
         let key = key.get("key").and_then(Value::as_str);
-        Ok(key.context("`key create` prints a `key`")?.to_owned())
+        Ok(key.context("`key create` printed no `key`")?.to_owned())
     }
 
     /// Returns a client without a key, below the root of the listener.
@@ -299,7 +299,7 @@ impl Cais {
 
     /// The program writes the file once it listens. A partly written file does not parse.
     fn wait_for_addresses(&mut self, file: &Path) -> Result<Addresses> {
-        let running = self.process.as_mut().context("it is not running")?;
+        let running = self.process.as_mut().context("cais is not running")?;
         let found = wait_for("the start of cais", DEADLINE, || {
             if let Some(status) = running.child.try_wait()? {
                 bail!("cais ended: {status}");
@@ -319,7 +319,7 @@ impl Cais {
         let begun = std::time::Instant::now();
         while !http.get("/readyz").await.is_ok_and(|reply| reply.status == 200) {
             let Some(running) = self.process.as_mut() else {
-                bail!("it is not running");
+                bail!("cais is not running");
             };
             if let Some(status) = running.child.try_wait()? {
                 bail!("cais ended: {status}\n{}", self.log_end());

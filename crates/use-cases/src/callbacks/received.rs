@@ -99,7 +99,7 @@ async fn credit_listed(
         return (Vec::new(), Some(named));
     }
     let Named { charge, items } = named;
-    let (mut shown, mut rest) = (Vec::new(), Vec::new());
+    let (mut listed_items, mut rest) = (Vec::new(), Vec::new());
     let mut payments: Vec<UpstreamPayment> = Vec::new();
     for (place, pix) in items {
         let row = pix.end_to_end_id.as_ref().and_then(|id| listed.get(id));
@@ -108,18 +108,18 @@ async fn credit_listed(
                 if !payments.contains(&row.payment) {
                     payments.push(row.payment.clone());
                 }
-                shown.push((place, row.payment.end_to_end_id.clone()));
+                listed_items.push((place, row.payment.end_to_end_id.clone()));
             }
             None => rest.push((place, pix)),
         }
     }
-    if shown.is_empty() {
+    if listed_items.is_empty() {
         return (Vec::new(), Some(Named { charge, items: rest }));
     }
     let seen = sync::credit_payments(ports, charge.clone(), acquirer, &payments).await;
     let seen = seen.map_err(SyncError::from);
     let mut judged = Vec::new();
-    for (place, end_to_end_id) in shown {
+    for (place, end_to_end_id) in listed_items {
         // A Pix without a return is credited, unless the commit failed.
         let untouched =
             |payment: &UpstreamPayment| payment.end_to_end_id == end_to_end_id && payment.returns.is_empty();

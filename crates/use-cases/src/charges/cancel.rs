@@ -21,7 +21,7 @@ pub enum CancelChargeError {
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The account has no charge of that name.
-    #[error("there is no such charge")]
+    #[error("the charge does not exist")]
     NotFound,
     /// The charge is being created.
     #[error("the charge is still being created")]
@@ -99,7 +99,7 @@ pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Resu
         } else {
             let adapter = ports.acquirers.named(&acquirer).ok_or(CancelChargeError::AcquirerUnavailable)?;
             let upstream = adapter.cancel_charge(&charge.txid, UPSTREAM_BUDGET).await.inspect_err(|error| {
-                tracing::warn!(charge = %charge.id, %error, "the charge was not cancelled upstream");
+                tracing::warn!(charge = %charge.id, %error, "charge not cancelled at its acquirer; the cancellation fails");
             })?;
             apply(ports, charge, &acquirer, &upstream).await?
         };

@@ -31,9 +31,9 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         let id = charge.id;
         expire(ports, charge).await.unwrap_or_else(|error| {
             match error {
-                SyncError::Store(_) => tracing::warn!(charge = %id, %error, "an overdue charge could not be changed"),
+                SyncError::Store(_) => tracing::warn!(charge = %id, %error, "overdue charge could not be stored; the next run tries again"),
                 SyncError::Upstream(_) | SyncError::Unknown | SyncError::NotShown => {
-                    tracing::debug!(charge = %id, %error, "an overdue charge stays pending for now");
+                    tracing::debug!(charge = %id, %error, "overdue charge could not be read at its acquirer; it stays pending");
                 }
             }
             Look::StaysPending
@@ -80,8 +80,11 @@ async fn expire(ports: &Ports, charge: Charge) -> Result<Look, SyncError> {
     if now.duration_since(expires_at) < PATIENCE {
         return unseen.map_or(Ok(Look::StaysPending), Err);
     }
-    let reason = unseen.map_or_else(|| "completed, but nothing paid it".to_owned(), |error| error.to_string());
-    tracing::warn!(charge = %charge.id, %acquirer, reason, "expired without the word of its acquirer");
+    let reason = unseen.map_or_else(
+        || "the acquirer shows the charge as completed without a payment".to_owned(),
+        |error| error.to_string(),
+    );
+    tracing::warn!(charge = %charge.id, %acquirer, reason, "charge not confirmed as unpaid by its acquirer; it expires");
     match commit_step(ports, charge.expire(expires_at, now).map_err(StoreError::from)?).await {
         Ok(_) => Ok(Look::Closed),
         Err(CommitError::Stale) => Ok(Look::StaysPending),

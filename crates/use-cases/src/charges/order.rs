@@ -30,7 +30,7 @@ pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: EarlierRequ
     match &issuing {
         Ok(_) => {}
         Err(IssueError::NoneTook { reasons }) => {
-            tracing::warn!(charge = %charge.id, ?reasons, "charge not taken by any acquirer; it is abandoned");
+            tracing::warn!(charge = %charge.id, ?reasons, "charge not accepted by any acquirer; it is abandoned");
         }
         Err(IssueError::Unknown { acquirer, reason }) => {
             tracing::warn!(charge = %charge.id, %acquirer, reason, "charge outcome unknown after its request; it is resumed later");
@@ -41,7 +41,7 @@ pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: EarlierRequ
 
 async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) -> Issuing {
     let Some(acquirer) = ports.acquirers.named(&asked) else {
-        return Err(IssueError::Unknown { acquirer: asked, reason: "it is not configured any more".to_owned() });
+        return Err(IssueError::Unknown { acquirer: asked, reason: "the acquirer is no longer configured".to_owned() });
     };
     match acquirer.create_charge(order, UPSTREAM_BUDGET.saturating_sub(LOOK_BUDGET)).await {
         Ok(upstream) => Ok((asked, upstream)),
@@ -65,7 +65,7 @@ async fn refused_again(
         // No payer has seen the code of a charge that differs from the order.
         Ok(Some(_) | None) => Err(IssueError::NoneTook { reasons: vec![(asked, refusal)] }),
         Err(error) => {
-            Err(IssueError::Unknown { acquirer: asked, reason: format!("{refusal}; looking for it: {error}") })
+            Err(IssueError::Unknown { acquirer: asked, reason: format!("{refusal}; look-up failed: {error}") })
         }
     }
 }

@@ -34,30 +34,30 @@ pub async fn run_once(ports: &Ports) -> Result<Vec<Alert>, WorkError> {
     // Adds one second, because a list excludes its end.
     let until = now.saturating_add(widest).and_then(|until| until.saturating_add(SECOND)).unwrap_or(Timestamp::MAX);
     let near = ports.queries.list_undefended(now, until, MOST).await?;
-    let mut upstream = Vec::new();
+    let mut raised = Vec::new();
     for infraction in near {
-        upstream.extend(tell(ports, infraction, now).await);
+        raised.extend(alert_deadline(ports, infraction, now).await);
     }
-    Ok(upstream)
+    Ok(raised)
 }
 
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
-async fn tell(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<Alert> {
+async fn alert_deadline(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<Alert> {
     let (alerted, hours) = infraction.alert(now)?;
     match update(ports, alerted, now).await {
         Ok(infraction) => {
             let deadline_at = infraction.deadline_at.map(|at| at.to_string()).unwrap_or_default();
             tracing::warn!(
                 alert = alerts::INFRACTION_UNDEFENDED, infraction = %infraction.id, account = %infraction.account, charge = %infraction.charge,
-                amount = %infraction.amount, hours, deadline_at, "an infraction has no defense, and its deadline is near"
+                amount = %infraction.amount, hours, deadline_at, "infraction has no defense, and its deadline is near"
             );
             Some(Alert { infraction: infraction.id, hours })
         }
         // The infraction changed, or another node raised the alert.
         Err(CommitError::Stale) => None,
         Err(error) => {
-            tracing::warn!(%error, "an alert could not be kept; it is upstream at the next look");
+            tracing::warn!(%error, "alert of an infraction could not be stored; the next run tries again");
             None
         }
     }

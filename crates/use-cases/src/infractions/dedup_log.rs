@@ -6,13 +6,13 @@ use std::sync::{Mutex, PoisonError};
 /// The largest number of remembered lines. Beyond it the memory is cleared, and each line can be logged again.
 const REMEMBERED: usize = 10_000;
 
-static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Returns whether this process has not logged `what` about the infraction yet.
-pub(super) fn first_time(acquirer: &impl ToString, infraction: &str, what: &str) -> bool {
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.len() >= REMEMBERED {
-        said.clear();
+pub(super) fn is_first(acquirer: &impl ToString, infraction: &str, what: &str) -> bool {
+    let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
+    if logged.len() >= REMEMBERED {
+        logged.clear();
     }
-    said.insert(format!("{} {what} {infraction}", acquirer.to_string()))
+    logged.insert(format!("{} {what} {infraction}", acquirer.to_string()))
 }

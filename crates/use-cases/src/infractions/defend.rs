@@ -9,7 +9,7 @@ use cais_ports::DefenseReceipt;
 use jiff::Timestamp;
 
 use super::defense::{SentDefense, about_to_send, acquirer, note_receipt, send, withdraw};
-use super::fetch::{IN_A_CALL, look};
+use super::fetch::{REQUEST_DEADLINE, fetch_upstream};
 use super::reconcile_status::{awaits_receipt, shows_a_defense};
 use super::steps::reread;
 use super::sync::{SyncError, apply};
@@ -26,26 +26,26 @@ pub enum DefendError {
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The account has no such infraction.
-    #[error("there is no such infraction")]
+    #[error("the infraction does not exist")]
     NotFound,
     /// The status of the infraction does not allow a defense.
     #[error("the infraction is {}", .0.as_str())]
     InvalidState(InfractionStatus),
     /// The infraction has another defense, and only one is possible. Carries the status.
-    #[error("the infraction is {} and has a defence", .0.as_str())]
+    #[error("the infraction is {} and has a defense", .0.as_str())]
     Defended(InfractionStatus),
     /// The deadline has passed, by the local clock or the acquirer's.
     #[error("the infraction can no longer be defended")]
     TooLate,
     /// The acquirer permanently refuses this defense. The defense is not kept, and another one can be submitted.
-    #[error("the acquirer refuses the defence: {0}")]
+    #[error("the acquirer refuses the defense: {0}")]
     Refused(String),
     /// The acquirer certainly did not receive the defense. The defense is not kept, and a later attempt can succeed.
-    #[error("the acquirer did not take the defence")]
+    #[error("the acquirer did not accept the defense")]
     AcquirerUnavailable,
     /// The defense may have arrived. A worker checks, and sends the defense again if necessary. The same defense again
     /// counts as a repeat.
-    #[error("whether the defence arrived is not known yet")]
+    #[error("the outcome of the defense is still unknown")]
     Unknown {
         /// Seconds until the next attempt or read.
         retry_after_s: u32,
@@ -56,7 +56,7 @@ pub enum DefendError {
 }
 
 /// The content of a merchant's defense.
-struct Words {
+struct DefenseText {
     text: Text,
     evidence_url: Option<Text>,
 }
@@ -74,16 +74,16 @@ pub async fn defend(
     evidence_url: Option<Text>,
 ) -> Result<Infraction, DefendError> {
     account.permit_write()?;
-    let words = Words { text, evidence_url };
+    let submitted = DefenseText { text, evidence_url };
     for _ in 0..MAX_COMMIT_RETRIES {
         let found = ports.queries.find_infraction(account.id, id).await.map_err(StoreError::from)?;
         let infraction = found.ok_or(DefendError::NotFound)?;
         let now = ports.clock.now();
-        match infraction.defend(words.text.clone(), words.evidence_url.clone(), now) {
-            Ok(InfractionStep::AlreadyTaken(infraction)) => return answer_repeat(ports, *infraction, &words).await,
+        match infraction.defend(submitted.text.clone(), submitted.evidence_url.clone(), now) {
+            Ok(InfractionStep::AlreadyTaken(infraction)) => return answer_repeat(ports, *infraction, &submitted).await,
             Ok(step @ InfractionStep::Taken(_)) => {
                 if let Some(infraction) = about_to_send(ports, step, now).await? {
-                    return hand_over(ports, infraction, &words, now).await;
+                    return submit(ports, infraction, &submitted, now).await;
                 }
             }
             Err(error) => return Err(error.into()),
@@ -93,10 +93,10 @@ pub async fn defend(
 }
 
 /// Sends the stored defense to the acquirer for the first time.
-async fn hand_over(
+async fn submit(
     ports: &Ports,
     infraction: Infraction,
-    words: &Words,
+    submitted: &DefenseText,
     decided_at: Timestamp,
 ) -> Result<Infraction, DefendError> {
     let until = decided_at.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
@@ -104,7 +104,7 @@ async fn hand_over(
         Ok(acquirer) => acquirer,
         Err(error) => {
             tracing::warn!(infraction = %infraction.id, %error, "defense not sent; it is withdrawn");
-            return give_up(ports, infraction, words, DefendError::AcquirerUnavailable).await;
+            return abandon_defense(ports, infraction, submitted, DefendError::AcquirerUnavailable).await;
         }
     };
     let receipt = send(ports, &*acquirer, &infraction, until).await;
@@ -112,28 +112,34 @@ async fn hand_over(
     let is_late = receipt == Ok(DefenseReceipt::TooLate) || is_over(ports, &infraction);
     let reply = match receipt {
         Ok(DefenseReceipt::Taken) => return Ok(note_receipt(ports, &infraction).await?),
-        Ok(DefenseReceipt::TooLate) => SendReply::Refused("the deadline is over".to_owned()),
+        Ok(DefenseReceipt::TooLate) => SendReply::Refused("the deadline has passed".to_owned()),
         Ok(DefenseReceipt::AlreadyThere) => SendReply::Unknown("the infraction has a defense".to_owned()),
         Err(error) => SendReply::from(Err(error)),
     };
-    let sent = SentDefense { ports, acquirer: &*acquirer, infraction: &infraction, patience: IN_A_CALL };
+    let sent = SentDefense { ports, acquirer: &*acquirer, infraction: &infraction, deadline: REQUEST_DEADLINE };
     let result = resolve(&sent, EarlierRequests::None, reply).await;
     if let Some(reason) = result.reason() {
         tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "defense not confirmed by its acquirer");
     }
     match result {
-        UpstreamResult::Known(shown) => {
-            if let Err(error) = apply(ports, &infraction.acquirer, shown).await {
-                tracing::warn!(infraction = %infraction.id, %error, "defense shown by its acquirer could not be noted; a worker notes it");
+        UpstreamResult::Known(upstream) => {
+            if let Err(error) = apply(ports, &infraction.acquirer, upstream).await {
+                tracing::warn!(infraction = %infraction.id, %error, "receipt of a defense could not be stored; a worker stores it later");
             }
-            verdict(reread(ports, &infraction).await?, words)
+            verdict(reread(ports, &infraction).await?, submitted)
         }
-        UpstreamResult::Refused(_) if is_late => give_up(ports, infraction, words, DefendError::TooLate).await,
-        UpstreamResult::Refused(reason) => give_up(ports, infraction, words, DefendError::Refused(reason)).await,
-        UpstreamResult::NotAccepted(_) => give_up(ports, infraction, words, DefendError::AcquirerUnavailable).await,
+        UpstreamResult::Refused(_) if is_late => {
+            abandon_defense(ports, infraction, submitted, DefendError::TooLate).await
+        }
+        UpstreamResult::Refused(reason) => {
+            abandon_defense(ports, infraction, submitted, DefendError::Refused(reason)).await
+        }
+        UpstreamResult::NotAccepted(_) => {
+            abandon_defense(ports, infraction, submitted, DefendError::AcquirerUnavailable).await
+        }
         // A worker continues to check.
         UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => {
-            verdict(reread(ports, &infraction).await?, words)
+            verdict(reread(ports, &infraction).await?, submitted)
         }
     }
 }
@@ -144,36 +150,45 @@ fn is_over(ports: &Ports, infraction: &Infraction) -> bool {
 }
 
 /// Withdraws a defense that certainly did not arrive, unless another process has newer evidence.
-async fn give_up(
+async fn abandon_defense(
     ports: &Ports,
     infraction: Infraction,
-    words: &Words,
+    submitted: &DefenseText,
     why: DefendError,
 ) -> Result<Infraction, DefendError> {
     let infraction = withdraw(ports, &infraction).await?;
     if infraction.state == InfractionState::Open && infraction.defense.is_none() {
         return Err(why);
     }
-    verdict(infraction, words)
+    verdict(infraction, submitted)
 }
 
 /// Answers a repeat of the stored defense. Checks for its arrival if that is still unknown.
-async fn answer_repeat(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
-    if awaits_receipt(&infraction) { find_out(ports, infraction, words).await } else { Ok(infraction) }
+async fn answer_repeat(
+    ports: &Ports,
+    infraction: Infraction,
+    submitted: &DefenseText,
+) -> Result<Infraction, DefendError> {
+    if awaits_receipt(&infraction) { resolve_outcome(ports, infraction, submitted).await } else { Ok(infraction) }
 }
 
 /// Checks whether the acquirer has the defense. Without a result now, a worker continues to check.
-async fn find_out(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
-    if let Err(error) = see(ports, &infraction).await {
-        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a defence arrived could not be seen");
+async fn resolve_outcome(
+    ports: &Ports,
+    infraction: Infraction,
+    submitted: &DefenseText,
+) -> Result<Infraction, DefendError> {
+    if let Err(error) = refresh(ports, &infraction).await {
+        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "defense could not be read at its acquirer; its outcome stays unknown");
     }
-    verdict(reread(ports, &infraction).await?, words)
+    verdict(reread(ports, &infraction).await?, submitted)
 }
 
-async fn see(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
+async fn refresh(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
     let acquirer = acquirer(ports, infraction)?;
     let opened_at = Some(infraction.opened_at);
-    let upstream = look(&*acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), IN_A_CALL).await?;
+    let upstream =
+        fetch_upstream(&*acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), REQUEST_DEADLINE).await?;
     if let Some(upstream) = upstream.filter(shows_a_defense) {
         apply(ports, &infraction.acquirer, upstream).await?;
     }
@@ -181,10 +196,10 @@ async fn see(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
 }
 
 /// Returns the result for the caller from the present state of the infraction.
-fn verdict(infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
+fn verdict(infraction: Infraction, submitted: &DefenseText) -> Result<Infraction, DefendError> {
     let defense = infraction.defense.as_ref();
     let is_ours = defense.is_some_and(|defense| {
-        defense.text.as_ref() == Some(&words.text) && defense.evidence_url == words.evidence_url
+        defense.text.as_ref() == Some(&submitted.text) && defense.evidence_url == submitted.evidence_url
     });
     let arrived = defense.is_some_and(|defense| defense.submitted_at.is_some());
     match (infraction.state.status(), is_ours) {

@@ -7,7 +7,7 @@ use cais_domain::infraction::{Defense, Infraction, InfractionState, InfractionSt
 use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseOrder, DefenseReceipt, UpstreamInfraction};
 use jiff::Timestamp;
 
-use super::fetch::{Patience, look};
+use super::fetch::{ReadDeadline, fetch_upstream};
 use super::reconcile_status::{awaits_receipt, shows_a_defense};
 use super::steps::{commit, reread};
 use super::sync::adapter;
@@ -41,10 +41,10 @@ pub(super) async fn send(
     until: Timestamp,
 ) -> Result<DefenseReceipt, AcquirerError> {
     let Some(order) = order(infraction) else {
-        return Err(AcquirerError::OutcomeUnknown("there is no defence to send".to_owned()));
+        return Err(AcquirerError::OutcomeUnknown("the infraction has no defense to send".to_owned()));
     };
     if ports.clock.now() >= until {
-        return Err(AcquirerError::OutcomeUnknown("the process slept until it was too late to send".to_owned()));
+        return Err(AcquirerError::OutcomeUnknown("the process was suspended beyond the time for sending".to_owned()));
     }
     acquirer.send_defense(&order, SEND_BUDGET).await
 }
@@ -54,7 +54,7 @@ pub(super) struct SentDefense<'a> {
     pub(super) ports: &'a Ports,
     pub(super) acquirer: &'a dyn Acquirer,
     pub(super) infraction: &'a Infraction,
-    pub(super) patience: Patience,
+    pub(super) deadline: ReadDeadline,
 }
 
 impl OrderReads for SentDefense<'_> {
@@ -63,8 +63,9 @@ impl OrderReads for SentDefense<'_> {
     /// Acquirers show infractions only in lists, so an infraction that the list does not show proves nothing.
     async fn look_up(&self) -> Evidence<UpstreamInfraction> {
         let Infraction { upstream_id, opened_at, .. } = self.infraction;
-        match look(self.acquirer, upstream_id, Some(*opened_at), self.ports.clock.now(), self.patience).await {
-            Ok(Some(shown)) if shows_a_defense(&shown) => Evidence::Found(shown),
+        match fetch_upstream(self.acquirer, upstream_id, Some(*opened_at), self.ports.clock.now(), self.deadline).await
+        {
+            Ok(Some(upstream)) if shows_a_defense(&upstream) => Evidence::Found(upstream),
             Ok(Some(_)) => Evidence::Absent,
             Ok(None) => Evidence::Unreadable("the acquirer does not list the infraction".to_owned()),
             Err(error) => Evidence::Unreadable(error.to_string()),

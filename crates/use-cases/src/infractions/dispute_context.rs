@@ -26,11 +26,10 @@ impl DisputeContext {
         end_to_end_id: &EndToEndId,
     ) -> Result<Self, StoreError> {
         let found = ports.queries.find_charge(account, charge).await?;
-        let charge =
-            found.ok_or_else(|| StoreError::Internal(format!("{charge}, of {end_to_end_id}, is not there")))?;
+        let charge = found.ok_or_else(|| StoreError::Internal(format!("{charge}, of {end_to_end_id}, is missing")))?;
         let infractions = ports.queries.list_infractions_of_pix(account, end_to_end_id).await?;
         let found = ports.queries.find_payment(account, end_to_end_id).await?;
-        let payment = found.ok_or_else(|| StoreError::Internal(format!("the payment {end_to_end_id} is not there")))?;
+        let payment = found.ok_or_else(|| StoreError::Internal(format!("the payment {end_to_end_id} is missing")))?;
         Ok(Self { charge, payment, infractions })
     }
 
@@ -57,6 +56,6 @@ impl DisputeContext {
     /// Returns an infraction on the Pix, as read.
     pub(super) fn infraction(&self, id: InfractionId) -> Result<Infraction, StoreError> {
         let found = self.infractions.iter().find(|infraction| infraction.id == id);
-        found.cloned().ok_or_else(|| StoreError::Internal(format!("{id} is not among those on its Pix")))
+        found.cloned().ok_or_else(|| StoreError::Internal(format!("{id} is not among the infractions of its Pix")))
     }
 }

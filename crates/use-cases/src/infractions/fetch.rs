@@ -16,7 +16,7 @@ pub(super) const FARTHEST: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// The limits of one search.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
+pub(super) struct ReadDeadline {
     /// The time for each page.
     pub budget: Duration,
     /// The largest number of pages.
@@ -24,29 +24,29 @@ pub(super) struct Patience {
 }
 
 /// The limits while a caller waits: a POST answers within 10 s, and sending can use five of them.
-pub(super) const IN_A_CALL: Patience = Patience { budget: Duration::from_secs(1), pages: 3 };
+pub(super) const REQUEST_DEADLINE: ReadDeadline = ReadDeadline { budget: Duration::from_secs(1), pages: 3 };
 /// The limits of a worker.
-pub(super) const BACKGROUND_DEADLINE: Patience = Patience { budget: Duration::from_secs(10), pages: 300 };
+pub(super) const BACKGROUND_DEADLINE: ReadDeadline = ReadDeadline { budget: Duration::from_secs(10), pages: 300 };
 
 /// Returns the infraction with this id as the acquirer shows it now. `None`: no list shows it.
 ///
 /// `opened_at` is the start of the infraction, if known.
-pub(super) async fn look(
+pub(super) async fn fetch_upstream(
     acquirer: &dyn Acquirer,
     id: &str,
     opened_at: Option<Timestamp>,
     now: Timestamp,
-    patience: Patience,
+    deadline: ReadDeadline,
 ) -> Result<Option<UpstreamInfraction>, AcquirerError> {
-    let mut pages = patience.pages;
+    let mut pages = deadline.pages;
     for (from, to) in spans(opened_at, now) {
         let mut page = Some(0);
         while let Some(number) = page {
             if pages == 0 {
-                return Err(AcquirerError::OutcomeUnknown("its list is too long to look through".to_owned()));
+                return Err(AcquirerError::OutcomeUnknown("the list has too many pages to search".to_owned()));
             }
             pages = pages.saturating_sub(1);
-            let listed = list(acquirer, (from, to), number, patience.budget).await?;
+            let listed = list(acquirer, (from, to), number, deadline.budget).await?;
             if let Some(found) = listed.rows.into_iter().find(|row| row.id == id) {
                 return Ok(Some(found));
             }
@@ -66,11 +66,11 @@ pub(super) async fn list(
     let listed = acquirer.list_infractions(ListRequest { from, to, page }, budget).await?;
     if let Some(row) = listed.unreadable.first() {
         let (acquirer, count) = (acquirer.name(), listed.unreadable.len());
-        tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, %acquirer, count, name = row.name, reason = row.reason, "infractions cannot be read; the page lacks them");
+        tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, %acquirer, count, name = row.name, reason = row.reason, "rows of a list of infractions cannot be read; they are skipped");
     }
     match listed.next {
         Some(next) if next <= page => {
-            Err(AcquirerError::OutcomeUnknown(format!("after page {page} it names page {next}")))
+            Err(AcquirerError::OutcomeUnknown(format!("page {page} names page {next} as the next page")))
         }
         Some(_) | None => Ok(listed),
     }
@@ -78,16 +78,16 @@ pub(super) async fn list(
 
 /// Returns the spans to search, likeliest first.
 fn spans(opened_at: Option<Timestamp>, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
-    let lately = back(now, LATELY);
+    let lately = earlier(now, LATELY);
     let mut spans = match opened_at {
-        Some(opened_at) => vec![(back(opened_at, AROUND), forward(opened_at, AROUND).min(now))],
+        Some(opened_at) => vec![(earlier(opened_at, AROUND), later(opened_at, AROUND).min(now))],
         None => Vec::new(),
     };
     spans.push((lately, now));
     let mut until = lately;
-    let farthest = back(now, FARTHEST);
+    let farthest = earlier(now, FARTHEST);
     while until > farthest {
-        let from = back(until, WIDEST).max(farthest);
+        let from = earlier(until, WIDEST).max(farthest);
         spans.push((from, until));
         until = from;
     }
@@ -95,10 +95,10 @@ fn spans(opened_at: Option<Timestamp>, now: Timestamp) -> Vec<(Timestamp, Timest
     spans
 }
 
-pub(super) fn back(at: Timestamp, by: SignedDuration) -> Timestamp {
+pub(super) fn earlier(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_sub(by).unwrap_or(Timestamp::MIN)
 }
 
-pub(super) fn forward(at: Timestamp, by: SignedDuration) -> Timestamp {
+pub(super) fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_add(by).unwrap_or(Timestamp::MAX)
 }

@@ -21,7 +21,7 @@ fn of_infractions(returns: &[UpstreamReturn]) -> impl Iterator<Item = &UpstreamR
 }
 
 /// Returns the sum of the completed returns.
-pub(crate) fn taken_back(returns: &[UpstreamReturn]) -> Result<Money, StoreError> {
+pub(crate) fn returned_amount(returns: &[UpstreamReturn]) -> Result<Money, StoreError> {
     let done = of_infractions(returns).filter(|one| match one.progress {
         UpstreamProgress::Done { .. } => true,
         UpstreamProgress::Processing | UpstreamProgress::Failed { .. } => false,
@@ -30,18 +30,18 @@ pub(crate) fn taken_back(returns: &[UpstreamReturn]) -> Result<Money, StoreError
 }
 
 /// Returns the sum of the returns that are completed or in flight.
-pub(super) fn leaving(returns: &[UpstreamReturn]) -> Result<Money, StoreError> {
-    let leaving = of_infractions(returns).filter(|one| !matches!(one.progress, UpstreamProgress::Failed { .. }));
-    Money::sum(leaving.map(|one| one.amount)).map_err(|error| StoreError::Internal(error.to_string()))
+pub(super) fn returned_or_in_flight(returns: &[UpstreamReturn]) -> Result<Money, StoreError> {
+    let counted = of_infractions(returns).filter(|one| !matches!(one.progress, UpstreamProgress::Failed { .. }));
+    Money::sum(counted.map(|one| one.amount)).map_err(|error| StoreError::Internal(error.to_string()))
 }
 
 /// Returns whether a return is still processing, so that the final sum is unknown.
-pub(crate) fn one_is_on_its_way(returns: &[UpstreamReturn]) -> bool {
+pub(crate) fn has_return_in_flight(returns: &[UpstreamReturn]) -> bool {
     of_infractions(returns).any(|one| one.progress == UpstreamProgress::Processing)
 }
 
 /// Returns the instants of the completed returns, as far as the acquirer reports them.
-pub(crate) fn taken_at(returns: &[UpstreamReturn]) -> impl Iterator<Item = Timestamp> {
+pub(crate) fn return_times(returns: &[UpstreamReturn]) -> impl Iterator<Item = Timestamp> {
     of_infractions(returns).filter_map(|one| match one.progress {
         UpstreamProgress::Done { at } => at,
         UpstreamProgress::Processing | UpstreamProgress::Failed { .. } => None,

@@ -12,7 +12,7 @@ use super::dispute_context::DisputeContext;
 use super::fetch::BACKGROUND_DEADLINE;
 use super::reopenings;
 use super::steps::change_set;
-use super::sync::{Applied, SyncError, adapter, alert_contradiction, is_news, new_infraction};
+use super::sync::{Applied, SyncError, adapter, alert_contradiction, is_first_alert, new_infraction};
 use crate::charges;
 use crate::charges::sync::SyncError as ChargeSyncError;
 use crate::ports::Ports;
@@ -35,7 +35,7 @@ pub(super) async fn open(
     upstream: &UpstreamInfraction,
     (round, review): (u32, Option<ReviewReason>),
 ) -> Result<Opening, SyncError> {
-    if !is_believed(acquirer, upstream, round) {
+    if !is_plausible(acquirer, upstream, round) {
         return Ok(Opening::Not(Applied::Rejected));
     }
     let charge = match charge_of(ports, acquirer, upstream).await? {
@@ -44,13 +44,12 @@ pub(super) async fn open(
     };
     let case = DisputeContext::read(ports, charge.account, charge.id, &upstream.end_to_end_id).await?;
     if case.payment().payment.acquirer != *acquirer {
-        alert_contradiction(acquirer, upstream, "it is about a Pix that another acquirer received");
+        alert_contradiction(acquirer, upstream, "its Pix was received by another acquirer");
         return Ok(Opening::Not(Applied::Rejected));
     }
     let now = ports.clock.now();
-    let asked =
-        NewInfraction { id: InfractionId::new(ports.ids.next_uuid()), ..new_infraction(acquirer, upstream, now) };
-    let mut opened = match Infraction::open(asked, case.disputed(), now).map_err(StoreError::from)? {
+    let new = NewInfraction { id: InfractionId::new(ports.ids.next_uuid()), ..new_infraction(acquirer, upstream, now) };
+    let mut opened = match Infraction::open(new, case.disputed(), now).map_err(StoreError::from)? {
         InfractionStep::Taken(opened) => *opened,
         InfractionStep::AlreadyTaken(_) => return Ok(Opening::Again),
     };
@@ -65,7 +64,7 @@ pub(super) async fn open(
         Ok(_) => {
             tracing::warn!(
                 infraction = %infraction.id, charge = %infraction.charge, %acquirer, upstream = upstream.id, round,
-                amount = %infraction.amount, limit = %infraction.limit, "a payer disputes a Pix"
+                amount = %infraction.amount, limit = %infraction.limit, "infraction opened on a received Pix; its money is blocked"
             );
             Ok(Opening::Opened)
         }
@@ -75,7 +74,7 @@ pub(super) async fn open(
 }
 
 /// Returns whether an infraction can begin with this report. Raises an alert if not.
-fn is_believed(acquirer: &AcquirerName, upstream: &UpstreamInfraction, round: u32) -> bool {
+fn is_plausible(acquirer: &AcquirerName, upstream: &UpstreamInfraction, round: u32) -> bool {
     let why = if round > reopenings::MAX_ROUNDS {
         "the infraction was reopened too often"
     } else if upstream.amount.is_positive() {
@@ -99,23 +98,25 @@ async fn charge_of(
     }
     let acquirer = adapter(ports, name)?;
     let Some(received) = acquirer.find_received(&upstream.end_to_end_id, BACKGROUND_DEADLINE.budget).await? else {
-        return Ok(Err(not_yet(name, upstream, "its acquirer does not show its Pix")));
+        return Ok(Err(defer(name, upstream, "its acquirer does not show its Pix")));
     };
     let charge = match received.txid {
         Some(txid) => ports.queries.find_charge_by_txid(&txid).await.map_err(StoreError::from)?,
         None => None,
     };
-    let Some(charge) = charge else { return Ok(Err(not_ours(name, upstream, "its Pix is not for a charge of ours"))) };
+    let Some(charge) = charge else {
+        return Ok(Err(report_unknown_pix(name, upstream, "its Pix is not for a charge of ours")));
+    };
     match charges::sync::look(ports, charge, name, BACKGROUND_DEADLINE.budget).await {
         Ok(seen) if seen.went_back.contains(&upstream.end_to_end_id) => {
-            return Ok(Err(not_ours(name, upstream, "its Pix went back before it was credited")));
+            return Ok(Err(report_unknown_pix(name, upstream, "its Pix was returned before it was credited")));
         }
         Ok(_) | Err(ChargeSyncError::Unknown | ChargeSyncError::NotShown) => {}
         Err(ChargeSyncError::Upstream(error)) => return Err(error.into()),
         Err(ChargeSyncError::Store(error)) => return Err(error.into()),
     }
     let charge = credited(ports, &upstream.end_to_end_id).await?;
-    Ok(charge.ok_or_else(|| not_yet(name, upstream, "its Pix is not credited yet")))
+    Ok(charge.ok_or_else(|| defer(name, upstream, "its Pix is not credited yet")))
 }
 
 /// Returns the charge to which the Pix was credited.
@@ -125,21 +126,21 @@ async fn credited(ports: &Ports, end_to_end_id: &EndToEndId) -> Result<Option<Ch
     };
     let id = ChargeId::parse(&owner).map_err(|error| StoreError::Internal(format!("{owner}: {error}")))?;
     let charge = ports.queries.find_charge_by_txid(&Txid::of_charge(id)).await?;
-    charge.map(Some).ok_or_else(|| StoreError::Internal(format!("{id}, which {end_to_end_id} paid, is not there")))
+    charge.map(Some).ok_or_else(|| StoreError::Internal(format!("{id}, which {end_to_end_id} paid, is missing")))
 }
 
-fn not_yet(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) -> Applied {
-    if is_news(acquirer, upstream, why) {
-        tracing::warn!(%acquirer, upstream = upstream.id, end_to_end_id = %upstream.end_to_end_id, why, "an infraction waits for its Pix");
+fn defer(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) -> Applied {
+    if is_first_alert(acquirer, upstream, why) {
+        tracing::warn!(%acquirer, upstream = upstream.id, end_to_end_id = %upstream.end_to_end_id, why, "infraction not opened yet: its Pix is not credited");
     }
     Applied::Deferred
 }
 
-fn not_ours(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) -> Applied {
-    if is_news(acquirer, upstream, why) {
+fn report_unknown_pix(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) -> Applied {
+    if is_first_alert(acquirer, upstream, why) {
         tracing::error!(
             alert = alerts::INFRACTION_UNMATCHED, %acquirer, upstream = upstream.id, end_to_end_id = %upstream.end_to_end_id, amount = %upstream.amount, why,
-            "an infraction is about a Pix that was not credited here; manual review needed"
+            "infraction is about a Pix that was not credited here; manual review needed"
         );
     }
     Applied::UnknownPix

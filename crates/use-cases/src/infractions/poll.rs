@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::fetch::{BACKGROUND_DEADLINE, FARTHEST, WIDEST, back, list, look};
+use super::fetch::{BACKGROUND_DEADLINE, FARTHEST, WIDEST, earlier, fetch_upstream, list};
 use super::poll_window;
 use super::sync::{Applied, apply};
 use crate::ports::Ports;
@@ -55,7 +55,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         match read(ports, &name, &*acquirer).await {
             Ok(changed) => done = done.saturating_add(changed),
             Err(error) => {
-                tracing::warn!(acquirer = %name, %error, "an acquirer's infractions could not be followed; it is tried again");
+                tracing::warn!(acquirer = %name, %error, "acquirer's infractions could not be updated; the next run tries again");
             }
         }
     }
@@ -80,7 +80,7 @@ async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Re
         if position.is_some() || !unread {
             poll_window::remember(ports, name, now);
         }
-        tally = tally.and(look_for_old(ports, name, acquirer, now).await?);
+        tally = tally.and(fetch_older(ports, name, acquirer, now).await?);
     }
     if !tally.unfinished && !unread && (wide || position.is_some()) {
         match position {
@@ -103,7 +103,7 @@ async fn read_span(
     let mut page = Some(0);
     while let Some(number) = page {
         if *pages == 0 {
-            tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, acquirer = %name, "an acquirer's list of infractions has too many pages; the rest was not read");
+            tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, acquirer = %name, "acquirer's list of infractions has too many pages; the rest was not read");
             return (tally, false);
         }
         *pages = pages.saturating_sub(1);
@@ -114,7 +114,7 @@ async fn read_span(
             }
             Err(error) => {
                 let (from, to) = span;
-                tracing::warn!(acquirer = %name, %from, %to, %error, "an acquirer's infractions could not be read; it is tried again");
+                tracing::warn!(acquirer = %name, %from, %to, %error, "acquirer's list of infractions could not be read; the next run tries again");
                 return (tally, false);
             }
         }
@@ -136,39 +136,39 @@ async fn begins_at(
     wide: bool,
     now: Timestamp,
 ) -> Result<Timestamp, StoreError> {
-    let farthest = back(now, FARTHEST);
+    let farthest = earlier(now, FARTHEST);
     if wide {
         return Ok(farthest);
     }
-    let from = back(position.map_or(now, |position| position.seen_until), OVERLAP);
+    let from = earlier(position.map_or(now, |position| position.seen_until), OVERLAP);
     // Older open infractions are searched for by id.
     let after = Some((farthest, InfractionId::new(Uuid::nil())));
     let open = ports.queries.list_open_infractions(name, after, 1).await?;
-    let oldest = open.first().map_or(from, |oldest| back(oldest.opened_at, BEFORE_OPEN));
+    let oldest = open.first().map_or(from, |oldest| earlier(oldest.opened_at, BEFORE_OPEN));
     Ok(from.min(oldest).max(farthest))
 }
 
 /// Searches for the open infractions that started before the span of the list, each around its start.
-async fn look_for_old(
+async fn fetch_older(
     ports: &Ports,
     name: &AcquirerName,
     acquirer: &dyn Acquirer,
     now: Timestamp,
 ) -> Result<Tally, StoreError> {
-    let farthest = back(now, FARTHEST);
+    let farthest = earlier(now, FARTHEST);
     let open = ports.queries.list_open_infractions(name, None, PASS_LIMIT).await?;
     let mut tally = Tally::default();
     for ours in open.into_iter().take_while(|ours| ours.opened_at < farthest) {
-        match look(acquirer, &ours.upstream_id, Some(ours.opened_at), now, BACKGROUND_DEADLINE).await {
+        match fetch_upstream(acquirer, &ours.upstream_id, Some(ours.opened_at), now, BACKGROUND_DEADLINE).await {
             // Each search is repeated after an hour, independently of the position.
             Ok(Some(upstream)) => {
                 tally.changed = tally.changed.saturating_add(apply_one(ports, name, upstream).await.changed)
             }
             Ok(None) => {
-                tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "an acquirer does not list an infraction that has been open for long; its money stays blocked");
+                tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "old open infraction not listed by its acquirer; its money stays blocked");
             }
             Err(error) => {
-                tracing::warn!(infraction = %ours.id, acquirer = %name, %error, "an infraction that is open for long could not be looked for");
+                tracing::warn!(infraction = %ours.id, acquirer = %name, %error, "old open infraction could not be read at its acquirer; the next run tries again");
             }
         }
     }
@@ -180,7 +180,7 @@ async fn look_for_old(
 fn spans(from: Timestamp, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
     let (mut spans, mut end) = (Vec::new(), now);
     while from < end {
-        let begin = back(end, WIDEST).max(from);
+        let begin = earlier(end, WIDEST).max(from);
         spans.push((begin, end));
         end = begin;
     }
@@ -205,7 +205,7 @@ async fn apply_one(ports: &Ports, name: &AcquirerName, row: UpstreamInfraction) 
         }
         Ok(Applied::UnknownPix | Applied::Rejected) => Tally::default(),
         Err(error) => {
-            tracing::warn!(acquirer = %name, upstream = id, %error, "an infraction could not be followed; it is read again");
+            tracing::warn!(acquirer = %name, upstream = id, %error, "infraction could not be updated from its acquirer's record; it is read again");
             Tally { changed: 0, unfinished: true }
         }
     }

@@ -58,17 +58,19 @@ impl Verdict {
 
 /// Returns the verdict on the latest stored infraction with this id. `is_reopened`: an earlier round is stored.
 pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInfraction, now: Timestamp) -> Verdict {
-    let shown = status(upstream);
-    let end = match shown {
+    let reported = status(upstream);
+    let end = match reported {
         UpstreamInfractionStatus::Rejected => Some(Outcome::Won),
         UpstreamInfractionStatus::Accepted => Some(Outcome::Lost),
         UpstreamInfractionStatus::Cancelled => Some(Outcome::Cancelled),
         UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended => None,
     };
     match (&ours.state, end) {
-        (InfractionState::Open, None) if shown == UpstreamInfractionStatus::Open => Verdict::Agrees,
-        (InfractionState::Open, None) => Verdict::Defended(theirs(ours, upstream, now)),
-        (InfractionState::UnderReview { .. }, None) if shown == UpstreamInfractionStatus::Defended => Verdict::Agrees,
+        (InfractionState::Open, None) if reported == UpstreamInfractionStatus::Open => Verdict::Agrees,
+        (InfractionState::Open, None) => Verdict::Defended(defense_at_acquirer(ours, upstream, now)),
+        (InfractionState::UnderReview { .. }, None) if reported == UpstreamInfractionStatus::Defended => {
+            Verdict::Agrees
+        }
         (InfractionState::UnderReview { .. }, None) if is_young(ours, now) => Verdict::TooEarly,
         (InfractionState::UnderReview { at }, None) if began_again(*at, upstream) => Verdict::ReopenedUnseen,
         (InfractionState::UnderReview { .. }, None) => Verdict::Contradicts,
@@ -79,7 +81,7 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInf
         }
         // An infraction that ended before its defense was seen still counts as defended.
         (InfractionState::Open, Some(_)) if upstream.defense.is_some() => {
-            Verdict::Defended(theirs(ours, upstream, now))
+            Verdict::Defended(defense_at_acquirer(ours, upstream, now))
         }
         (InfractionState::Open | InfractionState::UnderReview { .. }, Some(outcome)) => Verdict::Ends(outcome),
         (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, None) => {
@@ -151,22 +153,22 @@ fn status(upstream: &UpstreamInfraction) -> UpstreamInfractionStatus {
 }
 
 /// Returns the defense that the acquirer shows. `None`: that defense is the one that this service sent.
-fn theirs(ours: &Infraction, upstream: &UpstreamInfraction, now: Timestamp) -> Option<Defense> {
-    let shown = upstream.defense.as_ref().and_then(|defense| defense.text.as_deref());
+fn defense_at_acquirer(ours: &Infraction, upstream: &UpstreamInfraction, now: Timestamp) -> Option<Defense> {
+    let reported = upstream.defense.as_ref().and_then(|defense| defense.text.as_deref());
     if let Some(order) = order(ours)
-        && shown.is_none_or(|shown| same_words(shown, &order.whole_text()))
+        && reported.is_none_or(|reported| same_text(reported, &order.whole_text()))
     {
         return None;
     }
     let received_at = upstream.defense.as_ref().and_then(|defense| defense.received_at);
     let at = received_at.map(whole_microseconds).filter(|at| *at <= now).unwrap_or(now);
-    let text = shown.map(|shown| long(shown, MAX_DEFENSE_TEXT)).filter(|text| !text.is_empty());
+    let text = reported.map(|reported| long(reported, MAX_DEFENSE_TEXT)).filter(|text| !text.is_empty());
     let text = text.and_then(|text| Text::parse(&text, MAX_DEFENSE_TEXT, LineBreaks::Allowed).ok());
     Some(Defense { text, evidence_url: None, sent_at: at, submitted_at: Some(at) })
 }
 
 /// Compares two texts without white space differences, because acquirers can change the white space of a text.
-fn same_words(one: &str, other: &str) -> bool {
+fn same_text(one: &str, other: &str) -> bool {
     one.split_whitespace().eq(other.split_whitespace())
 }
 

@@ -12,12 +12,12 @@ use crate::store_error::StoreError;
 /// The largest number of rounds of one infraction. Reports of further reopenings are rejected.
 pub(super) const MAX_ROUNDS: u32 = 20;
 /// The longest accepted id of an infraction, in bytes.
-const MAX_NAME: usize = 128;
+const MAX_ID: usize = 128;
 
 /// Returns whether the text can be an id of an infraction. An id with a slash could be mistaken for a later round of
 /// another one.
-pub(super) fn is_name(id: &str) -> bool {
-    !id.is_empty() && id.len() <= MAX_NAME && id.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
+pub(super) fn is_valid_id(id: &str) -> bool {
+    !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
 }
 
 /// Returns the reservation key of a round. Round 1 is the first opening.
@@ -42,5 +42,5 @@ pub(super) async fn latest(
     let Some((round, owner)) = last else { return Ok(None) };
     let ours = InfractionId::parse(&owner).map_err(|error| StoreError::Internal(format!("{owner}: {error}")))?;
     let found = ports.queries.find_infraction_of_any(ours).await?;
-    found.map(|infraction| Some((round, infraction))).ok_or_else(|| StoreError::Internal(format!("{ours} vanished")))
+    found.map(|infraction| Some((round, infraction))).ok_or_else(|| StoreError::Internal(format!("{ours} is missing")))
 }

@@ -30,7 +30,7 @@ pub enum Decision {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// No infraction has the id.
-    #[error("there is no infraction {0}")]
+    #[error("the infraction {0} does not exist")]
     NotFound(InfractionId),
     /// The infraction is not marked; its acquirer decides it.
     #[error("the infraction is {} and not marked for review: {}", .0.as_str(), if .0.is_open() { "its acquirer decides it" } else { "it is resolved" })]

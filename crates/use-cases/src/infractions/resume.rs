@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
 use super::defense::{SentDefense, about_to_send, acquirer, note_receipt, send, withdraw};
-use super::fetch::{BACKGROUND_DEADLINE, look};
+use super::fetch::{BACKGROUND_DEADLINE, fetch_upstream};
 use super::reconcile_status::{awaits_receipt, shows_a_defense};
 use super::steps::{reread, update};
 use super::sync::{SyncError, apply};
@@ -17,7 +17,7 @@ use crate::upstream_result::{EarlierRequests, SendReply, UpstreamResult};
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 
 /// The upper limit of the duration of one request to an acquirer.
-const AT_LEAST_ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(10);
+const MIN_TIME_TO_ARRIVE: SignedDuration = SignedDuration::from_secs(10);
 
 /// The number of checks of a defense before an operator is alerted. Pauses double, so eight checks need some minutes.
 const UNPROVEN_ATTEMPTS: u32 = 8;
@@ -34,8 +34,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
             match follow(ports, infraction.clone()).await {
                 Ok(known) => usize::from(known),
                 Err(error) => {
-                    tracing::warn!(infraction = %infraction.id, %error, "a defence could not be looked after; it is tried again");
-                    put_off(ports, infraction).await;
+                    tracing::warn!(infraction = %infraction.id, %error, "defense could not be checked; it is tried again");
+                    postpone(ports, infraction).await;
                     0
                 }
             }
@@ -48,10 +48,10 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 
 /// Checks one defense. Returns whether its outcome is known now.
 async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, StoreError> {
-    match find_out(ports, &infraction).await {
+    match resolve_outcome(ports, &infraction).await {
         Ok(()) => {}
         Err(SyncError::Store(error)) => return Err(error),
-        Err(SyncError::Upstream(error)) => still_open(&infraction, &error),
+        Err(SyncError::Upstream(error)) => log_unresolved(&infraction, &error),
     }
     let after = reread(ports, &infraction).await?;
     if after.due_at.is_none() {
@@ -59,20 +59,20 @@ async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, StoreErro
     }
     // A repeated submission or a concurrent check has already set the next due time.
     if after.due_at == infraction.due_at {
-        ask_later(ports, after).await?;
+        reschedule(ports, after).await?;
     }
     Ok(false)
 }
 
 /// Postpones an infraction that cannot be checked now, so that it does not delay the others permanently.
-async fn put_off(ports: &Ports, infraction: Infraction) {
+async fn postpone(ports: &Ports, infraction: Infraction) {
     let id = infraction.id;
-    if let Err(error) = ask_later(ports, infraction).await {
-        tracing::warn!(infraction = %id, %error, "a defence that could not be looked after is due still");
+    if let Err(error) = reschedule(ports, infraction).await {
+        tracing::warn!(infraction = %id, %error, "defense could not be postponed; it stays due");
     }
 }
 
-async fn ask_later(ports: &Ports, infraction: Infraction) -> Result<(), StoreError> {
+async fn reschedule(ports: &Ports, infraction: Infraction) -> Result<(), StoreError> {
     let now = ports.clock.now();
     match update(ports, infraction.asked(now), now).await {
         // `Stale`: the infraction changed meanwhile. If the arrival of its defense is still unknown, the next pass
@@ -82,7 +82,7 @@ async fn ask_later(ports: &Ports, infraction: Infraction) -> Result<(), StoreErr
     }
 }
 
-async fn find_out(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
+async fn resolve_outcome(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
     let acquirer = acquirer(ports, infraction)?;
     if let Some(upstream) = find_upstream(ports, &*acquirer, infraction).await? {
         apply(ports, &infraction.acquirer, upstream).await?;
@@ -98,14 +98,14 @@ async fn find_upstream(
     infraction: &Infraction,
 ) -> Result<Option<UpstreamInfraction>, AcquirerError> {
     let opened_at = Some(infraction.opened_at);
-    look(acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), BACKGROUND_DEADLINE).await
+    fetch_upstream(acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), BACKGROUND_DEADLINE).await
 }
 
 /// Returns the time in which a defense can still arrive. That is one minute, or half of the time from sending to the
 /// deadline if shorter, so that enough time for another attempt is left.
 fn time_to_arrive(deadline: Option<Timestamp>, sent_at: Timestamp) -> SignedDuration {
     let half = deadline.map(|deadline| deadline.duration_since(sent_at) / 2);
-    half.unwrap_or(RESEND_AFTER).clamp(AT_LEAST_ON_ITS_WAY, RESEND_AFTER)
+    half.unwrap_or(RESEND_AFTER).clamp(MIN_TIME_TO_ARRIVE, RESEND_AFTER)
 }
 
 /// Sends a defense again that its acquirer does not show and that can no longer be in transit. Only one node sends.
@@ -118,36 +118,40 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
     let step = infraction.send_again(now).map_err(StoreError::from)?;
     // Another node sends the defense, or the defense has arrived, or the infraction has ended.
     let Some(infraction) = about_to_send(ports, step, now).await? else { return Ok(()) };
-    tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, "the acquirer shows no defence: it is sent once more");
+    tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, "defense not found at its acquirer; it is sent once more");
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
     let reply = match send(ports, acquirer, &infraction, until).await {
         Ok(DefenseReceipt::Taken) => return note_receipt(ports, &infraction).await.map(drop).map_err(SyncError::from),
         Ok(DefenseReceipt::AlreadyThere) => {
-            if !look_for_defense(ports, acquirer, &infraction).await? {
+            if !store_receipt_if_shown(ports, acquirer, &infraction).await? {
                 // No other defense is visible, and each request of this service has arrived or failed by now.
                 note_receipt(ports, &infraction).await?;
             }
             return Ok(());
         }
-        Ok(DefenseReceipt::TooLate) => SendReply::Refused("the deadline is over".to_owned()),
+        Ok(DefenseReceipt::TooLate) => SendReply::Refused("the deadline has passed".to_owned()),
         Err(error) => SendReply::from(Err(error)),
     };
-    let sent = SentDefense { ports, acquirer, infraction: &infraction, patience: BACKGROUND_DEADLINE };
+    let sent = SentDefense { ports, acquirer, infraction: &infraction, deadline: BACKGROUND_DEADLINE };
     match resolve(&sent, EarlierRequests::Unknown, reply).await {
-        UpstreamResult::Known(shown) => Ok(apply(ports, &infraction.acquirer, shown).await.map(drop)?),
-        UpstreamResult::Refused(reason) => give_up(ports, &infraction, &reason).await,
+        UpstreamResult::Known(upstream) => Ok(apply(ports, &infraction.acquirer, upstream).await.map(drop)?),
+        UpstreamResult::Refused(reason) => abandon_defense(ports, &infraction, &reason).await,
         UpstreamResult::NotAccepted(reason) | UpstreamResult::Unknown(reason) => {
             Err(SyncError::Upstream(AcquirerError::OutcomeUnknown(reason)))
         }
         UpstreamResult::RefusedUnproven(reason) => {
-            unproven(&infraction, &reason);
+            alert_unproven(&infraction, &reason);
             Ok(())
         }
     }
 }
 
 /// Checks whether the acquirer shows a defense, and stores its arrival if so.
-async fn look_for_defense(ports: &Ports, acquirer: &dyn Acquirer, infraction: &Infraction) -> Result<bool, SyncError> {
+async fn store_receipt_if_shown(
+    ports: &Ports,
+    acquirer: &dyn Acquirer,
+    infraction: &Infraction,
+) -> Result<bool, SyncError> {
     match find_upstream(ports, acquirer, infraction).await? {
         Some(upstream) if shows_a_defense(&upstream) => {
             apply(ports, &infraction.acquirer, upstream).await?;
@@ -158,26 +162,26 @@ async fn look_for_defense(ports: &Ports, acquirer: &dyn Acquirer, infraction: &I
 }
 
 /// Withdraws a defense that the acquirer refuses and certainly does not have.
-async fn give_up(ports: &Ports, infraction: &Infraction, why: &str) -> Result<(), SyncError> {
+async fn abandon_defense(ports: &Ports, infraction: &Infraction, why: &str) -> Result<(), SyncError> {
     let after = withdraw(ports, infraction).await?;
     if after.defense.is_none() {
-        tracing::error!(alert = alerts::DEFENSE_REFUSED, infraction = %infraction.id, acquirer = %infraction.acquirer, why, "the acquirer refused a defense; the infraction is undefended again");
+        tracing::error!(alert = alerts::DEFENSE_REFUSED, infraction = %infraction.id, acquirer = %infraction.acquirer, why, "defense refused by its acquirer; the infraction is undefended again");
     }
     Ok(())
 }
 
 /// Logs a check without a result. An unreachable acquirer is not a fault of the defense.
-fn still_open(infraction: &Infraction, error: &AcquirerError) {
+fn log_unresolved(infraction: &Infraction, error: &AcquirerError) {
     let reachable = !matches!(error, AcquirerError::Unavailable(_));
     if reachable && infraction.attempts >= UNPROVEN_ATTEMPTS {
-        unproven(infraction, &error.to_string());
+        alert_unproven(infraction, &error.to_string());
     } else {
-        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "defense outcome still unknown; it is looked for again");
+        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "defense outcome still unknown; the infraction is read again");
     }
 }
 
 /// Raises the alert for an unproven defense. The pauses between two checks limit its frequency.
-fn unproven(infraction: &Infraction, reason: &str) {
+fn alert_unproven(infraction: &Infraction, reason: &str) {
     tracing::error!(
         alert = alerts::DEFENSE_OUTCOME_UNPROVEN, infraction = %infraction.id, acquirer = %infraction.acquirer, reason,
         "defense outcome cannot be proven; it is neither submitted nor withdrawn"

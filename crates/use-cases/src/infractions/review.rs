@@ -5,10 +5,10 @@ use cais_domain::money::{Money, MoneyError};
 use cais_ports::{AcquirerError, UpstreamInfraction, alerts};
 use jiff::{SignedDuration, Timestamp};
 
-use super::dedup_log::first_time;
+use super::dedup_log::is_first;
 use super::dispute_context::DisputeContext;
 use super::fetch::BACKGROUND_DEADLINE;
-use super::med_returns::leaving;
+use super::med_returns::returned_or_in_flight;
 use super::reconcile_status::Outcome;
 use super::sync::{SyncError, adapter};
 use crate::ports::Ports;
@@ -36,7 +36,7 @@ pub(super) async fn returned(ports: &Ports, ours: &Infraction) -> Result<Money, 
     let acquirer = adapter(ports, &ours.acquirer)?;
     let received = acquirer.find_received(&ours.end_to_end_id, BACKGROUND_DEADLINE.budget).await?;
     let not_shown = || AcquirerError::OutcomeUnknown("the acquirer does not show the disputed Pix".to_owned());
-    Ok(leaving(&received.ok_or_else(not_shown)?.payment.returns)?)
+    Ok(returned_or_in_flight(&received.ok_or_else(not_shown)?.payment.returns)?)
 }
 
 /// Returns the part of `returned` that no lost infraction explains. An open infraction on the same Pix explains the whole part.
@@ -85,7 +85,7 @@ pub(super) fn compare(
 
 /// Raises the alert for a marked infraction once in each process: a process may have stopped between mark and alert.
 pub(super) fn alert(infraction: &Infraction) {
-    if first_time(&infraction.acquirer, &infraction.id.to_string(), "needs review") {
+    if is_first(&infraction.acquirer, &infraction.id.to_string(), "needs review") {
         tracing::error!(
             alert = alerts::INFRACTION_NEEDS_REVIEW, infraction = %infraction.id, account = %infraction.account,
             acquirer = %infraction.acquirer, upstream = infraction.upstream_id, end_to_end_id = %infraction.end_to_end_id,

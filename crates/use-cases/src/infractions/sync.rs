@@ -10,12 +10,12 @@ use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamInfraction, Upstr
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::dedup_log::first_time;
+use super::dedup_log::is_first;
 use super::dispute_context::DisputeContext;
-use super::fetch::{BACKGROUND_DEADLINE, look};
+use super::fetch::{BACKGROUND_DEADLINE, fetch_upstream};
 use super::opened::{Opening, open};
 use super::reconcile_status::{Outcome, Verdict, judge};
-use super::reopenings::{is_name, latest};
+use super::reopenings::{is_valid_id, latest};
 use super::review::{self, Comparison};
 use super::steps::commit;
 use crate::ports::Ports;
@@ -66,13 +66,13 @@ pub(super) fn adapter(ports: &Ports, name: &AcquirerName) -> Result<Arc<dyn Acqu
 /// does not contain the infraction.
 pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result<Option<Applied>, SyncError> {
     let acquirer = adapter(ports, name)?;
-    if !acquirer.reports_infractions() || !is_name(id) {
-        tracing::error!(acquirer = %name, "an acquirer calls for an infraction that it cannot have");
+    if !acquirer.reports_infractions() || !is_valid_id(id) {
+        tracing::error!(acquirer = %name, "infraction id is impossible at this acquirer; the infraction is not looked up");
         return Ok(Some(Applied::Rejected));
     }
     let known = latest(ports, name, id).await?;
     let opened_at = known.map(|(_, ours)| ours.opened_at);
-    match look(&*acquirer, id, opened_at, ports.clock.now(), BACKGROUND_DEADLINE).await? {
+    match fetch_upstream(&*acquirer, id, opened_at, ports.clock.now(), BACKGROUND_DEADLINE).await? {
         Some(upstream) => Ok(Some(apply(ports, name, upstream).await?)),
         None => Ok(None),
     }
@@ -85,19 +85,19 @@ pub(crate) async fn apply(
     acquirer: &AcquirerName,
     mut upstream: UpstreamInfraction,
 ) -> Result<Applied, SyncError> {
-    if !is_name(&upstream.id) {
-        alert_contradiction(acquirer, &upstream, "it has no usable name");
+    if !is_valid_id(&upstream.id) {
+        alert_contradiction(acquirer, &upstream, "its id is not valid");
         return Ok(Applied::Rejected);
     }
     let mut changed = false;
     // The stored state for which the acquirer's record was read again.
-    let mut looked_for: Option<(InfractionId, i64)> = None;
+    let mut refetched_for: Option<(InfractionId, i64)> = None;
     for _ in 0..STEPS {
         let known = latest(ports, acquirer, &upstream.id).await?;
         let advance = match &known {
             None => Progress::OpenRound(1, None),
             Some((_, ours)) if ours.end_to_end_id != upstream.end_to_end_id => {
-                alert_contradiction(acquirer, &upstream, "the acquirer named another Pix before");
+                alert_contradiction(acquirer, &upstream, "the acquirer reported another Pix before");
                 return Ok(Applied::Rejected);
             }
             Some((_, ours)) if ours.needs_review() => {
@@ -105,7 +105,7 @@ pub(crate) async fn apply(
                 Progress::Unchanged
             }
             Some((round, ours)) => {
-                let is_fresh = looked_for == Some((ours.id, ours.version));
+                let is_fresh = refetched_for == Some((ours.id, ours.version));
                 advance(ports, ours, (*round, is_fresh), &upstream).await?
             }
         };
@@ -117,11 +117,16 @@ pub(crate) async fn apply(
             }
             (Progress::TooEarly, _) => return Ok(Applied::Deferred),
             (Progress::RefetchFirst, Some((_, ours))) => {
-                looked_for = Some((ours.id, ours.version));
+                refetched_for = Some((ours.id, ours.version));
                 let acquirer = adapter(ports, acquirer)?;
-                let fresh =
-                    look(&*acquirer, &upstream.id, Some(upstream.opened_at), ports.clock.now(), BACKGROUND_DEADLINE)
-                        .await?;
+                let fresh = fetch_upstream(
+                    &*acquirer,
+                    &upstream.id,
+                    Some(upstream.opened_at),
+                    ports.clock.now(),
+                    BACKGROUND_DEADLINE,
+                )
+                .await?;
                 let Some(fresh) = fresh else { return Ok(Applied::Deferred) };
                 upstream = fresh;
                 Opening::Again
@@ -191,12 +196,12 @@ async fn advance(
     let frees = matches!(upstream.status, UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended);
     let amended = infraction.clone().amend(&amendment(&infraction, upstream, frees, now), case.disputed());
     match (amended.map_err(StoreError::from)?, verdict) {
-        (amended @ InfractionStep::Taken(_), _) => moved(commit(ports, amended, now).await),
-        (InfractionStep::AlreadyTaken(_), Verdict::Defended(theirs)) => {
-            if theirs.is_some() && infraction.defense.is_some() {
+        (amended @ InfractionStep::Taken(_), _) => progress_of(commit(ports, amended, now).await),
+        (InfractionStep::AlreadyTaken(_), Verdict::Defended(defense)) => {
+            if defense.is_some() && infraction.defense.is_some() {
                 alert_contradiction(&ours.acquirer, upstream, "the acquirer shows another defense than the stored one");
             }
-            moved(commit(ports, infraction.review(theirs, now).map_err(StoreError::from)?, now).await)
+            progress_of(commit(ports, infraction.review(defense, now).map_err(StoreError::from)?, now).await)
         }
         (InfractionStep::AlreadyTaken(_), _) => Ok(Progress::Unchanged),
     }
@@ -215,15 +220,15 @@ async fn end(
     if comparison == Comparison::NotYet {
         return Ok(Progress::TooEarly);
     }
-    let news = amendment(&infraction, upstream, comparison == Comparison::Agrees, now);
+    let reported = amendment(&infraction, upstream, comparison == Comparison::Agrees, now);
     // A lost infraction takes precedence over others on its Pix.
     let amended = if (outcome, comparison) == (Outcome::Lost, Comparison::Agrees) {
-        infraction.clone().claim_first(Some(&news), case.disputed())
+        infraction.clone().claim_first(Some(&reported), case.disputed())
     } else {
-        infraction.clone().amend(&news, case.disputed())
+        infraction.clone().amend(&reported, case.disputed())
     };
     if let amended @ InfractionStep::Taken(_) = amended.map_err(StoreError::from)? {
-        return moved(commit(ports, amended, now).await);
+        return progress_of(commit(ports, amended, now).await);
     }
     if let Comparison::Review(reason) = comparison {
         return mark(ports, infraction, reason, now).await;
@@ -238,11 +243,11 @@ async fn end(
     if let (Outcome::Lost, Ok(lost)) = (outcome, &committed) {
         alert_shortfall(lost, held);
     }
-    moved(committed)
+    progress_of(committed)
 }
 
 async fn mark(ports: &Ports, ours: Infraction, reason: ReviewReason, now: Timestamp) -> Result<Progress, SyncError> {
-    moved(commit(ports, ours.mark(reason, now).map_err(StoreError::from)?, now).await)
+    progress_of(commit(ports, ours.mark(reason, now).map_err(StoreError::from)?, now).await)
 }
 
 /// Reads the infraction with the other records of its Pix. Returns `None` if the infraction changed since it was read.
@@ -255,16 +260,16 @@ async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(DisputeCont
 /// Returns the acquirer's present data of the infraction. An amount that is not positive is ignored. A lower amount is
 /// ignored unless `frees` is set, because it would release blocked money.
 fn amendment(infraction: &Infraction, upstream: &UpstreamInfraction, frees: bool, now: Timestamp) -> NewInfraction {
-    let news = new_infraction(&infraction.acquirer, upstream, now);
-    let is_applied = news.amount.is_positive() && (frees || news.amount > infraction.amount);
-    let amount = if is_applied { news.amount } else { infraction.amount };
-    NewInfraction { amount, ..news }
+    let reported = new_infraction(&infraction.acquirer, upstream, now);
+    let is_applied = reported.amount.is_positive() && (frees || reported.amount > infraction.amount);
+    let amount = if is_applied { reported.amount } else { infraction.amount };
+    NewInfraction { amount, ..reported }
 }
 
-fn moved(committed: Result<Infraction, CommitError>) -> Result<Progress, SyncError> {
+fn progress_of(committed: Result<Infraction, CommitError>) -> Result<Progress, SyncError> {
     match committed {
         Ok(infraction) => {
-            tracing::info!(infraction = %infraction.id, status = infraction.state.status().as_str(), "an infraction moved");
+            tracing::info!(infraction = %infraction.id, status = infraction.state.status().as_str(), "infraction updated from its acquirer's record");
             Ok(Progress::Committed)
         }
         Err(CommitError::Stale) => Ok(Progress::Retry),
@@ -277,7 +282,7 @@ pub(super) fn alert_shortfall(lost: &Infraction, held: Money) {
     if held < lost.limit {
         tracing::error!(
             alert = alerts::INFRACTION_SHORTFALL, infraction = %lost.id, charge = %lost.charge, %held, limit = %lost.limit,
-            "an infraction was lost and less money was blocked than its amount; manual settlement with the merchant needed"
+            "infraction lost with less money blocked than its amount; manual settlement with the merchant needed"
         );
     }
 }
@@ -305,16 +310,16 @@ pub(super) fn new_infraction(acquirer: &AcquirerName, upstream: &UpstreamInfract
 }
 
 /// Returns whether this process has not logged `why` about the infraction yet.
-pub(super) fn is_news(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &str) -> bool {
-    first_time(acquirer, &upstream.id, why)
+pub(super) fn is_first_alert(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &str) -> bool {
+    is_first(acquirer, &upstream.id, why)
 }
 
 /// Raises an alert, once per process, for a report that cannot be applied.
 pub(super) fn alert_contradiction(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) {
-    if is_news(acquirer, upstream, why) {
+    if is_first_alert(acquirer, upstream, why) {
         tracing::error!(
             alert = alerts::INFRACTION_CONTRADICTED, %acquirer, upstream = upstream.id, end_to_end_id = %upstream.end_to_end_id, amount = %upstream.amount,
-            status = ?upstream.status, why, "an acquirer's report of an infraction is not applied; manual review needed"
+            status = ?upstream.status, why, "acquirer's report of an infraction is not applied; manual review needed"
         );
     }
 }

@@ -13,7 +13,7 @@ use super::poll;
 use super::sync::{self, commit_step, why};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder, accepted, believed};
+use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder, accepted, checked};
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
@@ -56,7 +56,7 @@ impl UpstreamOrder for Payout {
 
     async fn look_up(&self, _: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamPayout> {
         match acquirer.find_payout(&self.instruction_id(), LOOK_BUDGET).await {
-            Ok(found) => believed(self, found),
+            Ok(found) => checked(self, found),
             Err(error) => Evidence::Unreadable(error.to_string()),
         }
     }
@@ -72,7 +72,7 @@ impl UpstreamOrder for Payout {
                 Err(error) => return Evidence::Unreadable(error.to_string()),
             };
             if let Some(row) = listed.rows.into_iter().find(|row| row.instruction_id == name) {
-                return believed(self, Some(row));
+                return checked(self, Some(row));
             }
             // An unreadable row may be the payout's.
             unreadable = unreadable.or(listed.unreadable.into_iter().next());
@@ -84,7 +84,9 @@ impl UpstreamOrder for Payout {
                     };
                 }
                 Some(next) if next > page => page = next,
-                Some(next) => return Evidence::Unreadable(format!("after page {page} the list names page {next}")),
+                Some(next) => {
+                    return Evidence::Unreadable(format!("page {page} of the list names page {next} as the next page"));
+                }
             }
         }
         Evidence::Unreadable(format!("the list has more than {MAX_LIST_PAGES} pages"))
@@ -96,7 +98,7 @@ impl UpstreamOrder for Payout {
         if !agrees {
             tracing::error!(
                 alert = alerts::PAYOUT_CONTRADICTED, payout = %self.id, acquirer = %self.acquirer(), ours = %self.terms.amount, theirs = %record.amount,
-                instruction_id = %record.instruction_id, "the acquirer shows a payout with another amount or name; the record is not applied"
+                instruction_id = %record.instruction_id, "payout has another amount or instruction id at its acquirer; the record is not applied"
             );
         }
         agrees

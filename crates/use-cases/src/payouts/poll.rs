@@ -37,11 +37,11 @@ pub(super) async fn read_lists(
     let page = |request: ListRequest| async move { adapter.list_sent(around(request, now), READ_BUDGET).await };
     let mut listed =
         read_listed((&ports.limits, acquirer), hints.collect(), page, |row| Some(row.instruction_id.clone())).await;
-    let shown = |payout: Payout| {
+    let with_record = |payout: Payout| {
         let row = listed.remove(&payout.instruction_id());
         (payout, row)
     };
-    payouts.into_iter().map(shown).collect()
+    payouts.into_iter().map(with_record).collect()
 }
 
 /// Widens a request: the acquirer accepts an order a moment after its sending, by its own clock.

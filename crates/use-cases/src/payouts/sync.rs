@@ -90,7 +90,7 @@ pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -
         | (PayoutState::Abandoned { .. }, UpstreamProgress::Processing) => {
             tracing::error!(
                 alert = alerts::PAYOUT_CONTRADICTED, payout = %payout.id, acquirer = %payout.state.acquirer(), ours = payout.state.status().as_str(),
-                theirs = ?upstream.progress, "the acquirer contradicts the outcome of a payout; manual settlement with the merchant needed"
+                theirs = ?upstream.progress, "outcome of a payout contradicted by its acquirer; manual settlement with the merchant needed"
             );
             Ok(PayoutStep::AlreadyTaken(payout))
         }

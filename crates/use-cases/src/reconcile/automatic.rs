@@ -85,7 +85,7 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
         };
         standings.push(Standing { acquirer: name, compared_until, open: pass.open.saturating_sub(before) });
     }
-    pass.look_for_missing().await;
+    pass.find_missing().await;
     if pass.logged < pass.open {
         let (open, logged) = (pass.open, pass.logged);
         tracing::error!(
@@ -107,12 +107,12 @@ impl Pass<'_> {
         let received = self.catch_up(of, UpstreamList::Received).await;
         let (name, acquirer) = of;
         if !acquirer.sends_payouts() {
-            return self.or_trouble(name, received);
+            return self.or_record_error(name, received);
         }
         let sent = self.catch_up(of, UpstreamList::Sent).await;
-        let returns = self.look_for_returns(of).await;
-        self.or_trouble(name, returns);
-        let (received, sent) = (self.or_trouble(name, received)?, self.or_trouble(name, sent)?);
+        let returns = self.compare_returns(of).await;
+        self.or_record_error(name, returns);
+        let (received, sent) = (self.or_record_error(name, received)?, self.or_record_error(name, sent)?);
         Some(received.min(sent))
     }
 
@@ -123,10 +123,10 @@ impl Pass<'_> {
         list: UpstreamList,
     ) -> Result<Timestamp, StoreError> {
         let mut position = match self.ports.queries.find_position(of.0, list).await? {
-            Some(position) => self.believed(position).await?,
+            Some(position) => self.checked(position).await?,
             None => positions::first(self.ports, of.0, list, self.now).await?,
         };
-        let mut windows = Windows::new(back(position.seen_until.min(self.now), OVERLAP), self.now);
+        let mut windows = Windows::new(earlier(position.seen_until.min(self.now), OVERLAP), self.now);
         // An old window that cannot be compared keeps the position back, but does not stop the comparison of newer
         // windows.
         let mut kept_back = Timestamp::MAX;
@@ -135,7 +135,7 @@ impl Pass<'_> {
             if !report.unread.is_empty() {
                 kept_back = kept_back.min(from);
             } else if waits(&report) {
-                kept_back = kept_back.min(from.max(back(self.now, KEEPS_BACK)));
+                kept_back = kept_back.min(from.max(earlier(self.now, KEEPS_BACK)));
             }
             let reached = until.min(kept_back);
             if reached > position.seen_until {
@@ -147,26 +147,26 @@ impl Pass<'_> {
     }
 
     /// Returns the position, or an early one in place of one that a wrong clock wrote.
-    async fn believed(&self, position: PollPosition) -> Result<PollPosition, StoreError> {
-        if position.seen_until <= forward(self.now, OVERLAP) {
+    async fn checked(&self, position: PollPosition) -> Result<PollPosition, StoreError> {
+        if position.seen_until <= later(self.now, OVERLAP) {
             return Ok(position);
         }
         let (acquirer, list, ahead) = (&position.acquirer, position.list.as_str(), position.seen_until);
-        tracing::error!(alert = alerts::CLOCK_SKEW, %acquirer, list, %ahead, "a position is ahead of the clock; the last week is compared");
-        positions::move_to(self.ports, position, back(self.now, WITHOUT_POSITION)).await
+        tracing::error!(alert = alerts::CLOCK_SKEW, %acquirer, list, %ahead, "position of a list is ahead of the clock; the last week is compared");
+        positions::move_to(self.ports, position, earlier(self.now, WITHOUT_POSITION)).await
     }
 
     /// Compares the next day of sending for returned payouts. After the present, the oldest day is next. A day that
     /// cannot be read waits for the next round, so that it does not delay the other days.
-    async fn look_for_returns(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Result<(), StoreError> {
-        let oldest = day(back(self.now, RETURNS_WITHIN));
+    async fn compare_returns(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Result<(), StoreError> {
+        let oldest = day(earlier(self.now, RETURNS_WITHIN));
         let position = match self.ports.queries.find_position(of.0, UpstreamList::Returns).await? {
             Some(position) => position,
             None => positions::first(self.ports, of.0, UpstreamList::Returns, oldest).await?,
         };
         let in_round = (oldest..self.now).contains(&position.seen_until);
         let from = if in_round { position.seen_until } else { oldest };
-        let end = forward(day(from), WIDEST);
+        let end = later(day(from), WIDEST);
         self.compare(of, UpstreamList::Returns, (from, end.min(self.now))).await;
         let next = if end < self.now { end } else { oldest };
         positions::move_to(self.ports, position, next).await.map(drop)
@@ -188,7 +188,7 @@ impl Pass<'_> {
             UpstreamList::Infractions => Ok(()),
         };
         if let Err(error) = compared {
-            findings.cannot_read(name, format!("our own records: {error}"));
+            findings.cannot_read(name, format!("local records: {error}"));
             self.error = Some(error);
         } else {
             self.compared = true;
@@ -199,9 +199,9 @@ impl Pass<'_> {
     }
 
     /// Logs the acquirers that received or sent a Pix recently and are no longer configured.
-    async fn look_for_missing(&mut self) {
+    async fn find_missing(&mut self) {
         let names = self.ports.acquirers.names();
-        let from = back(self.now, OVERLAP);
+        let from = earlier(self.now, OVERLAP);
         let run = Run { ports: self.ports, from, until: self.now, repair: true, progress: &|_| {}, names };
         let mut findings = Findings::default();
         let named = name_missing(&run, &mut findings).await;
@@ -209,10 +209,10 @@ impl Pass<'_> {
         self.error = named.err().or(self.error.take());
     }
 
-    fn or_trouble<T>(&mut self, name: &AcquirerName, result: Result<T, StoreError>) -> Option<T> {
+    fn or_record_error<T>(&mut self, name: &AcquirerName, result: Result<T, StoreError>) -> Option<T> {
         result
             .map_err(|error| {
-                cannot_read(name, &format!("our own records: {error}"));
+                cannot_read(name, &format!("local records: {error}"));
                 self.error = Some(error);
             })
             .ok()
@@ -225,7 +225,7 @@ impl Pass<'_> {
         for (acquirer, row) in &report.unreadable {
             if self.may_log() {
                 let (name, reason) = (&row.name, &row.reason);
-                tracing::error!(alert = alerts::RECONCILE_ROW_UNREADABLE, %acquirer, name, reason, "a row of an acquirer's list cannot be read; the others are compared");
+                tracing::error!(alert = alerts::RECONCILE_ROW_UNREADABLE, %acquirer, name, reason, "row of an acquirer's list cannot be read; the others are compared");
             }
         }
         for difference in &report.differences {
@@ -248,7 +248,7 @@ impl Pass<'_> {
 
 /// Logs that an acquirer's list was not compared to its end.
 fn cannot_read(acquirer: &AcquirerName, reason: &str) {
-    tracing::warn!(%acquirer, reason, "an acquirer's list could not be compared to its end; it is compared again");
+    tracing::warn!(%acquirer, reason, "acquirer's list could not be compared to its end; it is compared again");
 }
 
 /// Returns whether a later pass may repair a finding, once the acquirer's record has changed.
@@ -262,9 +262,9 @@ fn log(difference: &Difference) {
     let (kind, resource) = (kind.as_str(), resource.as_deref().unwrap_or_default());
     let (ours, theirs) = (ours.as_deref().unwrap_or("nothing"), theirs.as_deref().unwrap_or("nothing"));
     if *repaired {
-        tracing::warn!(kind, %acquirer, resource, upstream_id, ours, theirs, "a difference with an acquirer was repaired");
+        tracing::warn!(kind, %acquirer, resource, upstream_id, ours, theirs, "difference with an acquirer repaired");
     } else {
-        tracing::error!(alert = alerts::RECONCILE_DIFFERENCE, kind, %acquirer, resource, upstream_id, ours, theirs, "the ledger differs from an acquirer; manual review needed");
+        tracing::error!(alert = alerts::RECONCILE_DIFFERENCE, kind, %acquirer, resource, upstream_id, ours, theirs, "ledger differs from an acquirer; manual review needed");
     }
 }
 
@@ -276,10 +276,10 @@ fn day(at: Timestamp) -> Timestamp {
     Timestamp::from_second(begun).unwrap_or(Timestamp::MIN)
 }
 
-fn back(at: Timestamp, by: SignedDuration) -> Timestamp {
+fn earlier(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_sub(by).unwrap_or(Timestamp::MIN)
 }
 
-fn forward(at: Timestamp, by: SignedDuration) -> Timestamp {
+fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_add(by).unwrap_or(Timestamp::MAX)
 }

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Run;
 use super::report::{Difference, DifferenceKind};
-use crate::infractions::med_returns::{one_is_on_its_way, taken_at, taken_back};
+use crate::infractions::med_returns::{has_return_in_flight, return_times, returned_amount};
 use crate::infractions::poll;
 use crate::infractions::sync::{Applied, SyncError, find};
 use crate::ports::Ports;
@@ -37,15 +37,16 @@ pub(super) async fn compare(
     payment: &UpstreamPayment,
 ) -> Result<Option<Difference>, StoreError> {
     let pix = &payment.end_to_end_id;
-    let theirs = taken_back(&payment.returns)?;
+    let theirs = returned_amount(&payment.returns)?;
     // The charge does not show the lost part of money that was paid beyond its amount.
-    let tells = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.reports_infractions());
-    if !tells && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
+    let reports_infractions = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.reports_infractions());
+    if !reports_infractions && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);
     }
     let now = run.ports.clock.now();
-    let is_news = |at: Timestamp| now.duration_since(at) < FOLLOWED_WITHIN;
-    if tells && (one_is_on_its_way(&payment.returns) || taken_at(&payment.returns).any(is_news)) {
+    let is_recent = |at: Timestamp| now.duration_since(at) < FOLLOWED_WITHIN;
+    if reports_infractions && (has_return_in_flight(&payment.returns) || return_times(&payment.returns).any(is_recent))
+    {
         // The return is about to be applied here.
         return Ok(None);
     }
@@ -64,7 +65,7 @@ pub(super) async fn compare(
     if ours == theirs || infractions.iter().any(|infraction| infraction.state.status().is_open()) {
         return Ok(None);
     }
-    if tells && run.repair && follow_known(run, name, &infractions).await? {
+    if reports_infractions && run.repair && follow_known(run, name, &infractions).await? {
         return Ok(None);
     }
     Ok(Some(Difference {
@@ -82,18 +83,18 @@ pub(super) async fn compare(
 /// about to change.
 async fn follow_known(run: &Run<'_>, name: &AcquirerName, infractions: &[Infraction]) -> Result<bool, StoreError> {
     let named = infractions.iter().map(|infraction| infraction.upstream_id.as_str()).collect::<BTreeSet<_>>();
-    let mut moves = false;
+    let mut changes = false;
     for id in named {
-        moves |= match find(run.ports, name, id).await {
+        changes |= match find(run.ports, name, id).await {
             Ok(Some(Applied::Stands { changed, .. })) => changed,
             Ok(Some(Applied::Deferred)) => true,
             Ok(Some(Applied::UnknownPix | Applied::Rejected) | None) => false,
             Err(SyncError::Upstream(error)) => {
-                tracing::warn!(acquirer = %name, upstream = id, %error, "an infraction could not be looked up for its difference");
+                tracing::warn!(acquirer = %name, upstream = id, %error, "infraction could not be read at its acquirer; the difference stays");
                 false
             }
             Err(SyncError::Store(error)) => return Err(error),
         };
     }
-    Ok(moves)
+    Ok(changes)
 }

@@ -84,13 +84,13 @@ pub async fn run(
             compared.push(sent::compare_returns(&run, name, &*acquirer, &mut findings).await);
         }
         for error in compared.into_iter().filter_map(Result::err) {
-            findings.cannot_read(name, format!("our own records: {error}"));
+            findings.cannot_read(name, format!("local records: {error}"));
             last_error = Some(error);
         }
     }
     if let Err(error) = name_missing(&run, &mut findings).await {
         for name in &run.names {
-            findings.cannot_read(name, format!("our own records, of which other acquirers there are: {error}"));
+            findings.cannot_read(name, format!("acquirers in local records: {error}"));
         }
         last_error = Some(error);
     }

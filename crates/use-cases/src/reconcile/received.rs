@@ -50,7 +50,7 @@ pub(super) async fn compare(
             let listed = match acquirer.list_received(request, LIST_BUDGET).await {
                 Ok(listed) => listed,
                 Err(error) => {
-                    findings.cannot_read(name, format!("what it received: {error}"));
+                    findings.cannot_read(name, format!("list of received Pix: {error}"));
                     return Ok(());
                 }
             };
@@ -74,7 +74,7 @@ pub(super) async fn compare(
             page = match pages.turn(number, listed.next) {
                 Ok(next) => next,
                 Err(reason) => {
-                    findings.cannot_read(name, format!("what it received: {reason}"));
+                    findings.cannot_read(name, format!("list of received Pix: {reason}"));
                     return Ok(());
                 }
             };
@@ -171,7 +171,7 @@ async fn credit(
     end_to_end_id: &EndToEndId,
 ) -> Result<bool, StoreError> {
     if let Err(error) = refresh(run.ports, charge.clone(), name, LOOK_BUDGET).await {
-        tracing::warn!(charge = %charge.id, %end_to_end_id, %error, "a missed payment could not be credited yet");
+        tracing::warn!(charge = %charge.id, %end_to_end_id, %error, "missed payment could not be credited; the difference stays");
     }
     Ok(owner(run, end_to_end_id).await? == Some(charge.id.to_string()))
 }
@@ -192,22 +192,22 @@ async fn not_listed(
     let missing: Vec<CreditedPayment> =
         credited.into_values().filter(|credit| !run.is_young(credit.credited_at)).collect();
     if missing.len() > MAX_LOOKS {
-        findings.cannot_read(name, format!("{} payments are not in its list: not all are looked up", missing.len()));
+        findings.cannot_read(name, format!("{} payments are not in its list: not all are found up", missing.len()));
     }
-    let looked = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|credit| look(name, acquirer, credit));
-    for finding in looked.buffer_unordered(AT_ONCE).collect::<Vec<Finding>>().await {
+    let found = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|credit| look_up(name, acquirer, credit));
+    for finding in found.buffer_unordered(AT_ONCE).collect::<Vec<Finding>>().await {
         findings.add(name, finding);
     }
 }
 
-async fn look(name: &AcquirerName, acquirer: &dyn Acquirer, credit: CreditedPayment) -> Finding {
+async fn look_up(name: &AcquirerName, acquirer: &dyn Acquirer, credit: CreditedPayment) -> Finding {
     let end_to_end_id = credit.payment.end_to_end_id;
     let found = match acquirer.find_charge(&Txid::of_charge(credit.charge), LOOK_BUDGET).await {
         Ok(found) => found,
-        Err(error) => return Finding { unread: Some(format!("what it received: {error}")), ..Finding::default() },
+        Err(error) => return Finding { unread: Some(format!("list of received Pix: {error}")), ..Finding::default() },
     };
-    let shown = found.is_some_and(|charge| charge.payments.iter().any(|pix| pix.end_to_end_id == end_to_end_id));
-    Finding::from((!shown).then(|| Difference {
+    let is_shown = found.is_some_and(|charge| charge.payments.iter().any(|pix| pix.end_to_end_id == end_to_end_id));
+    Finding::from((!is_shown).then(|| Difference {
         kind: DifferenceKind::PaymentNotListed,
         acquirer: name.clone(),
         resource: Some(credit.charge.to_string()),

@@ -8,7 +8,7 @@ use cais_ports::{PageRequest, ReturnNature, UpstreamPayment, UpstreamProgress, U
 
 use super::report::{Difference, DifferenceKind, Finding, wide};
 use super::{LOOK_BUDGET, Run, infractions};
-use crate::refunds::sync::{apply, look, of_return};
+use crate::refunds::sync::{apply, fetch_upstream, of_return};
 use crate::store_error::StoreError;
 
 /// The number of refunds of one charge in one read.
@@ -66,10 +66,10 @@ pub(super) async fn compare(
 
 /// Looks up a completed refund at the acquirer that is missing among the returns of its Pix.
 async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Result<(), StoreError> {
-    match look(run.ports, &refund, LOOK_BUDGET).await {
+    match fetch_upstream(run.ports, &refund, LOOK_BUDGET).await {
         Ok(Some(upstream)) => finding.differences.extend(settle(run, refund, upstream).await?),
         Ok(None) => finding.differences.push(difference(DifferenceKind::RefundOutcome, &refund, None)),
-        Err(error) => finding.unread = Some(format!("what it returned: {error}")),
+        Err(error) => finding.unread = Some(format!("list of returns: {error}")),
     }
     Ok(())
 }
@@ -80,7 +80,7 @@ async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result
         return Ok(None);
     }
     // Both sides may have changed since they were listed.
-    let upstream = look(run.ports, &refund, LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
+    let upstream = fetch_upstream(run.ports, &refund, LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
     let refund = run.ports.queries.find_refund(refund.account, refund.id).await?.unwrap_or(refund);
     if agrees(&refund, &upstream) {
         return Ok(None);
@@ -90,13 +90,13 @@ async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result
         let wrong = difference(DifferenceKind::RefundAmount, &refund, Some(theirs));
         return Ok(Some(Difference { ours: Some(ours), ..wrong }));
     }
-    let found = difference(DifferenceKind::RefundOutcome, &refund, Some(word(&upstream).to_owned()));
+    let found = difference(DifferenceKind::RefundOutcome, &refund, Some(status_name(&upstream).to_owned()));
     let open = is_open(&refund);
     if open && run.repair {
         let after = match apply(run.ports, refund.clone(), upstream.clone()).await {
             Ok(after) => after,
             Err(error) => {
-                tracing::warn!(refund = %refund.id, %error, "a refund could not be made to agree with its acquirer yet");
+                tracing::warn!(refund = %refund.id, %error, "record of a refund could not be applied; the difference stays");
                 refund
             }
         };
@@ -143,7 +143,7 @@ fn difference(kind: DifferenceKind, refund: &Refund, theirs: Option<String>) -> 
     }
 }
 
-const fn word(upstream: &UpstreamReturn) -> &'static str {
+const fn status_name(upstream: &UpstreamReturn) -> &'static str {
     match upstream.progress {
         UpstreamProgress::Processing => "processing",
         UpstreamProgress::Done { .. } => "completed",

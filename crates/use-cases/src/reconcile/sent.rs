@@ -48,7 +48,7 @@ pub(super) async fn compare(
             let listed = match acquirer.list_sent(request, LIST_BUDGET).await {
                 Ok(listed) => listed,
                 Err(error) => {
-                    findings.cannot_read(name, format!("what it sent: {error}"));
+                    findings.cannot_read(name, format!("list of sent Pix: {error}"));
                     return Ok(());
                 }
             };
@@ -74,7 +74,7 @@ pub(super) async fn compare(
             page = match pages.turn(number, listed.next) {
                 Ok(next) => next,
                 Err(reason) => {
-                    findings.cannot_read(name, format!("what it sent: {reason}"));
+                    findings.cannot_read(name, format!("list of sent Pix: {reason}"));
                     return Ok(());
                 }
             };
@@ -114,7 +114,7 @@ pub(super) async fn compare_returns(
             let (listed, next) = match listed {
                 Ok(listed) => listed,
                 Err(reason) => {
-                    findings.cannot_read(name, format!("what came back of what it sent: {reason}"));
+                    findings.cannot_read(name, format!("returns of sent Pix: {reason}"));
                     return Ok(());
                 }
             };
@@ -219,7 +219,7 @@ async fn settle(
         let wrong = difference(DifferenceKind::PayoutAmount, &payout, Some(theirs));
         return Ok(Some(Difference { ours: Some(ours), ..wrong }));
     }
-    let theirs = standing(word(&upstream), came_back(&upstream)?);
+    let theirs = standing(status_name(&upstream), came_back(&upstream)?);
     let found = difference(DifferenceKind::PayoutOutcome, &payout, Some(theirs));
     let open = is_open(&payout);
     let came_back = payout.state.status() == PayoutStatus::Completed && came_back(&upstream)? > payout.returned;
@@ -227,7 +227,7 @@ async fn settle(
         let after = match refresh(run.ports, payout.clone(), LOOK_BUDGET).await {
             Ok(after) => after,
             Err(error) => {
-                tracing::warn!(payout = %payout.id, %error, "a payout could not be made to agree with its acquirer yet");
+                tracing::warn!(payout = %payout.id, %error, "payout could not be refreshed from its acquirer; the difference stays");
                 payout
             }
         };
@@ -247,10 +247,10 @@ async fn not_listed(
 ) -> Result<(), StoreError> {
     let missing: Vec<Payout> = ours.into_values().filter(|payout| should_be_known(run, payout)).collect();
     if missing.len() > MAX_LOOKS {
-        findings.cannot_read(name, format!("{} payouts are not in its list: not all are looked up", missing.len()));
+        findings.cannot_read(name, format!("{} payouts are not in its list: not all are found up", missing.len()));
     }
-    let looked = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|payout| look(run, acquirer, payout));
-    for finding in looked.buffer_unordered(AT_ONCE).try_collect::<Vec<Finding>>().await? {
+    let found = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|payout| look_up(run, acquirer, payout));
+    for finding in found.buffer_unordered(AT_ONCE).try_collect::<Vec<Finding>>().await? {
         findings.add(name, finding);
     }
     Ok(())
@@ -265,11 +265,11 @@ fn should_be_known(run: &Run<'_>, payout: &Payout) -> bool {
     known && payout.state.sent().is_some_and(|sent| !run.is_young(sent.at))
 }
 
-async fn look(run: &Run<'_>, acquirer: &dyn Acquirer, payout: Payout) -> Result<Finding, StoreError> {
+async fn look_up(run: &Run<'_>, acquirer: &dyn Acquirer, payout: Payout) -> Result<Finding, StoreError> {
     match acquirer.find_payout(&payout.instruction_id(), LOOK_BUDGET).await {
         Ok(Some(upstream)) => settle(run, acquirer, payout, upstream).await.map(Finding::from),
         Ok(None) => Ok(Finding::from(Some(difference(DifferenceKind::PayoutNotListed, &payout, None)))),
-        Err(error) => Ok(Finding { unread: Some(format!("what it sent: {error}")), ..Finding::default() }),
+        Err(error) => Ok(Finding { unread: Some(format!("list of sent Pix: {error}")), ..Finding::default() }),
     }
 }
 
@@ -302,8 +302,7 @@ fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> Result<bool, StoreError
 
 fn came_back(upstream: &UpstreamPayout) -> Result<Money, StoreError> {
     let parts = upstream.returned.iter().map(|part| part.amount);
-    Money::sum(parts)
-        .map_err(|error| StoreError::Internal(format!("what came back of {}: {error}", upstream.instruction_id)))
+    Money::sum(parts).map_err(|error| StoreError::Internal(format!("returns of {}: {error}", upstream.instruction_id)))
 }
 
 fn difference(kind: DifferenceKind, payout: &Payout, theirs: Option<String>) -> Difference {
@@ -322,7 +321,7 @@ fn standing(status: &str, returned: Money) -> String {
     if returned.is_positive() { format!("{status}, {returned} came back") } else { status.to_owned() }
 }
 
-const fn word(upstream: &UpstreamPayout) -> &'static str {
+const fn status_name(upstream: &UpstreamPayout) -> &'static str {
     match upstream.progress {
         UpstreamProgress::Processing => "processing",
         UpstreamProgress::Done { .. } => "completed",

@@ -69,8 +69,8 @@ impl Pages {
         self.left = self.left.saturating_sub(1);
         match next {
             None => Ok(None),
-            Some(next) if next <= page => Err(format!("after page {page} it names page {next}")),
-            Some(_) if self.left == 0 => Err(format!("it has more than {MAX_PAGES} pages")),
+            Some(next) if next <= page => Err(format!("page {page} names page {next} as the next page")),
+            Some(_) if self.left == 0 => Err(format!("the list has more than {MAX_PAGES} pages")),
             Some(next) => Ok(Some(next)),
         }
     }

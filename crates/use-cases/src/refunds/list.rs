@@ -61,8 +61,8 @@ pub async fn list(
         .rows
         .iter()
         .filter(|refund| refund.state.status() == RefundStatus::Processing && syncs.admit(refund.id.uuid(), now));
-    let asked: Vec<Refund> = open.take(REFRESHED).cloned().collect();
-    let fresh: Vec<Refund> = stream::iter(asked)
+    let selected: Vec<Refund> = open.take(REFRESHED).cloned().collect();
+    let fresh: Vec<Refund> = stream::iter(selected)
         .map(|refund| async move { refreshed(ports, refund).await })
         .buffer_unordered(REFRESHED)
         .collect()

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::sync;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, believed};
+use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, checked};
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
@@ -33,7 +33,7 @@ impl UpstreamOrder for Refund {
 
     async fn look_up(&self, _: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamReturn> {
         match acquirer.find_refund(&self.end_to_end_id, self.id, LOOK_BUDGET).await {
-            Ok(found) => believed(self, found),
+            Ok(found) => checked(self, found),
             Err(error) => Evidence::Unreadable(error.to_string()),
         }
     }
@@ -46,13 +46,13 @@ impl UpstreamOrder for Refund {
             Err(error) => return Evidence::Unreadable(error.to_string()),
         };
         // A return without its order name may be this refund.
-        let is_nameless = |back: &UpstreamReturn| {
-            back.nature == ReturnNature::Ordinary && back.return_id.as_ref().map_or("", ReturnId::as_str) == back.name
+        let is_nameless = |row: &UpstreamReturn| {
+            row.nature == ReturnNature::Ordinary && row.return_id.as_ref().map_or("", ReturnId::as_str) == row.name
         };
         let nameless = returns.iter().any(is_nameless);
-        match returns.into_iter().find(|back| back.refund() == Some(self.id)) {
+        match returns.into_iter().find(|row| row.refund() == Some(self.id)) {
             None if nameless => Evidence::Unreadable("the acquirer shows a return without its name".to_owned()),
-            found => believed(self, found),
+            found => checked(self, found),
         }
     }
 
@@ -62,7 +62,7 @@ impl UpstreamOrder for Refund {
         if !agrees {
             tracing::error!(
                 alert = alerts::REFUND_CONTRADICTED, refund = %self.id, acquirer = %self.acquirer, ours = %self.amount, theirs = %record.amount,
-                "the acquirer shows a refund with another amount; manual review needed"
+                "refund has another amount at its acquirer; manual review needed"
             );
         }
         agrees
@@ -73,7 +73,7 @@ impl UpstreamOrder for Refund {
     }
 
     async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
-        match sync::look(ports, &self, budget).await? {
+        match sync::fetch_upstream(ports, &self, budget).await? {
             Some(upstream) => Ok(Refreshed::Shown(sync::apply(ports, self, upstream).await?)),
             None => Ok(Refreshed::Absent(self)),
         }

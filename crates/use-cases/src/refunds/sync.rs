@@ -18,12 +18,12 @@ use crate::upstream_text::plain;
 
 /// Reads the refund at the acquirer of its Pix and applies the result.
 pub(crate) async fn refresh(ports: &Ports, refund: Refund, budget: Duration) -> Result<Refund, SyncError> {
-    let upstream = look(ports, &refund, budget).await?.ok_or(SyncError::Unknown)?;
+    let upstream = fetch_upstream(ports, &refund, budget).await?.ok_or(SyncError::Unknown)?;
     Ok(apply(ports, refund, upstream).await?)
 }
 
 /// Returns the acquirer's record of the refund. `None`: the acquirer does not have the refund, or not yet.
-pub(crate) async fn look(
+pub(crate) async fn fetch_upstream(
     ports: &Ports,
     refund: &Refund,
     budget: Duration,

@@ -95,7 +95,7 @@ where
         readings.iter().flat_map(|first| first.rest().into_iter().map(|pages| (first.span, pages))).collect();
     readings.extend(limits.run(acquirer, rest, read, failed).await);
     if let Some(error) = readings.iter().find_map(|reading| reading.error.as_ref()) {
-        tracing::warn!(%acquirer, %error, "a list of the acquirer could not be read; its rows are read one by one");
+        tracing::warn!(%acquirer, %error, "acquirer's list could not be read; its rows are read one by one");
     }
     readings.into_iter().flat_map(|reading| reading.found).collect()
 }

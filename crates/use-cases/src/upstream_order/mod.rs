@@ -56,8 +56,6 @@ pub(crate) use create::create;
 pub use error::CreateError;
 pub(crate) use error::{Precedence, Refusal};
 pub(crate) use keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord};
-pub(crate) use order::{
-    OrderReads, Refreshed, Sent, SyncError, UpstreamOrder, accepted, believed, resolve, send_begun,
-};
+pub(crate) use order::{OrderReads, Refreshed, Sent, SyncError, UpstreamOrder, accepted, checked, resolve, send_begun};
 pub use read::{FetchError, ResourceName};
 pub(crate) use read::{fetch, find};

@@ -12,7 +12,7 @@ use crate::store_error::StoreError;
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply, UpstreamResult, decide};
 
 /// The reason why a record that differs from the order is no evidence of it.
-const ANOTHER: &str = "the acquirer has another order by that name";
+const ANOTHER: &str = "the acquirer has another order with this name";
 
 /// The reason for which a record could not be updated from its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +123,7 @@ pub(crate) trait UpstreamOrder: StoredRecord {
 }
 
 /// Turns a read into evidence. A record that differs from the order is no evidence.
-pub(crate) fn believed<O: UpstreamOrder>(order: &O, found: Option<O::Record>) -> Evidence<O::Record> {
+pub(crate) fn checked<O: UpstreamOrder>(order: &O, found: Option<O::Record>) -> Evidence<O::Record> {
     match found {
         Some(record) if order.agrees(&record) => Evidence::Found(record),
         Some(_) => Evidence::Unreadable(ANOTHER.to_owned()),
@@ -159,7 +159,7 @@ pub(crate) async fn send_begun<O: UpstreamOrder>(
             tracing::info!(%order, %acquirer, reason, "order refused by its acquirer; it fails");
         }
         UpstreamResult::NotAccepted(reason) => {
-            tracing::warn!(%order, %acquirer, reason, "order not taken by its acquirer; it is abandoned");
+            tracing::warn!(%order, %acquirer, reason, "order not accepted by its acquirer; it is abandoned");
         }
         UpstreamResult::Unknown(reason) | UpstreamResult::RefusedUnproven(reason) => {
             tracing::warn!(%order, %acquirer, reason, "order outcome unknown after sending; it stays processing");
@@ -194,7 +194,7 @@ pub(crate) async fn send<O: UpstreamOrder>(
     until: Timestamp,
 ) -> UpstreamResult<O::Record> {
     let reply = if ports.clock.now() >= until {
-        SendReply::Unknown("the process slept until it was too late to send".to_owned())
+        SendReply::Unknown("the process was suspended beyond the time for sending".to_owned())
     } else {
         order.request(ports, acquirer, earlier).await
     };

@@ -53,7 +53,7 @@ async fn follow_or_postpone<O: UpstreamOrder>(ports: &Ports, order: O, record: O
         Ok(followed) => followed,
         Err(error) => {
             let id = order.id();
-            tracing::warn!(order = %id, %error, "open order could not be followed; it is asked about again");
+            tracing::warn!(order = %id, %error, "open order could not be updated from its acquirer; it is read again");
             // An order that cannot be followed must not delay the others permanently.
             if let Err(error) = postpone(ports, order).await {
                 tracing::warn!(order = %id, %error, "open order could not be postponed; it stays due");

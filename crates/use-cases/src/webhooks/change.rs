@@ -17,7 +17,7 @@ pub enum ChangeEndpointError {
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The account has no endpoint with this id.
-    #[error("there is no such webhook endpoint")]
+    #[error("the webhook endpoint does not exist")]
     NotFound,
     /// This service does not call the address.
     #[error(transparent)]

@@ -16,7 +16,7 @@ use crate::store_error::StoreError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListDeliveriesError {
     /// The account has no endpoint with this id.
-    #[error("there is no such webhook endpoint")]
+    #[error("the webhook endpoint does not exist")]
     NotFound,
     /// The cursor is not a delivery of this endpoint.
     #[error("`starting_after` names no delivery to this endpoint")]

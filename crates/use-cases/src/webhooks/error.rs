@@ -12,7 +12,7 @@ pub enum WriteEndpointError {
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The account has no endpoint with this id.
-    #[error("there is no such webhook endpoint")]
+    #[error("the webhook endpoint does not exist")]
     NotFound,
     /// The store failed.
     #[error(transparent)]
@@ -26,7 +26,7 @@ pub enum SendAgainError {
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The account has no endpoint, delivery or event with this id.
-    #[error("there is no such webhook endpoint, delivery or event")]
+    #[error("the webhook endpoint, delivery or event does not exist")]
     NotFound,
     /// The endpoint is not active. Carries its state: `inactive` or `disabled`.
     #[error("the webhook endpoint is {0}")]

@@ -111,7 +111,7 @@ async fn late_or_refused_defense_is_kept_until_lookup_succeeds() {
 
 #[tokio::test]
 async fn defense_not_accepted_can_be_submitted_again() {
-    let refused = DefendError::Refused("not like this".to_owned());
+    let refused = DefendError::Refused("the defense is incomplete".to_owned());
     for (taking, expected) in [(Taking::Down, DefendError::AcquirerUnavailable), (Taking::Refuses, refused)] {
         let world = World::new().await;
         world.disputed().await;
@@ -127,7 +127,9 @@ async fn defense_not_accepted_can_be_submitted_again() {
 
 #[tokio::test]
 async fn refusal_after_deadline_is_too_late() {
-    for (sleep, expected) in [(1, DefendError::Refused("not like this".to_owned())), (2, DefendError::TooLate)] {
+    for (sleep, expected) in
+        [(1, DefendError::Refused("the defense is incomplete".to_owned())), (2, DefendError::TooLate)]
+    {
         let world = World::new().await;
         world.disputed().await;
         world.clock.set(world.last().deadline_at.unwrap() - 1.second());

@@ -54,7 +54,7 @@ pub enum Listing {
 
 type Hook = Box<dyn FnOnce() + Send>;
 
-#[expect(clippy::struct_excessive_bools, reason = "each is one habit of the simulated acquirer")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is one behavior of the simulated acquirer")]
 pub(super) struct Book {
     pub(super) taking: Taking,
     pub(super) listing: Listing,

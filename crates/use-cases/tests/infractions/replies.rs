@@ -53,13 +53,13 @@ impl Psp {
         let taking = book.taking;
         let mut take = || {
             let Some(row) = book.infractions.iter_mut().find(|row| row.id == order.infraction) else {
-                return Err(AcquirerError::Refused("no such infraction".to_owned()));
+                return Err(AcquirerError::Refused("the infraction does not exist".to_owned()));
             };
             if row.defense.is_some() {
                 return Ok(DefenseReceipt::AlreadyThere);
             }
             if row.resolved_at.is_some() {
-                return Err(AcquirerError::Refused("it has ended".to_owned()));
+                return Err(AcquirerError::Refused("the infraction is resolved".to_owned()));
             }
             if row.deadline_at.is_some_and(|deadline| now > deadline) {
                 return Ok(DefenseReceipt::TooLate);
@@ -78,7 +78,7 @@ impl Psp {
             Taking::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
             Taking::Down => Err(AcquirerError::Unavailable("no connection".to_owned())),
             Taking::LooksAtTheTime => Ok(DefenseReceipt::TooLate),
-            Taking::Refuses => Err(AcquirerError::Refused("not like this".to_owned())),
+            Taking::Refuses => Err(AcquirerError::Refused("the defense is incomplete".to_owned())),
         }
     }
 
@@ -119,7 +119,7 @@ impl Psp {
         let moves = |back: &&UpstreamReturn| !matches!(back.progress, UpstreamProgress::Failed { .. });
         let gone: i64 = payment.returns.iter().filter(moves).map(|back| back.amount.centavos()).sum();
         if gone + order.amount.centavos() > payment.amount.centavos() {
-            return Err(AcquirerError::Refused("no more is left of the Pix".to_owned()));
+            return Err(AcquirerError::Refused("the amount exceeds the rest of the Pix".to_owned()));
         }
         let (nature, progress) = (ReturnNature::Ordinary, UpstreamProgress::Processing);
         let made = UpstreamReturn { name, return_id: Some(a_return_id()), nature, amount: order.amount, progress };

@@ -46,7 +46,7 @@ async fn webhook_is_one_signed_post() {
 #[tokio::test]
 async fn published_library_verifies_the_webhook() {
     let server = Server::always(ok()).await;
-    #[expect(clippy::disallowed_methods, reason = "the library compares with the wall clock and takes no other")]
+    #[expect(clippy::disallowed_methods, reason = "the library compares with the wall clock and accepts no other")]
     let now = Timestamp::now();
     assert_eq!(outcome(&send_at(&sender(PATIENT), &server.url(), now, BODY).await), "200 ok");
     let [seen]: [Seen; 1] = server.seen().try_into().unwrap();

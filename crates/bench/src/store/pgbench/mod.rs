@@ -206,8 +206,9 @@ impl Done {
     fn parse(said: &str) -> Result<Self> {
         let after = |start: &str| said.lines().find_map(|line| line.strip_prefix(start)?.split_whitespace().next());
         ensure!(after("number of failed transactions:").unwrap_or("0") == "0", "pgbench had failures: {said}");
-        let rate = after("tps =").context("pgbench named no rate")?;
-        let transactions = after("number of transactions actually processed:").context("pgbench named no number")?;
+        let rate = after("tps =").context("pgbench printed no rate")?;
+        let transactions =
+            after("number of transactions actually processed:").context("pgbench printed no number of transactions")?;
         Ok(Self { rate: rate.parse().context("pgbench's rate")?, transactions: transactions.parse()? })
     }
 }

@@ -39,7 +39,10 @@ impl Backoff {
     /// Clears the failures.
     pub(super) fn on_success(&mut self) {
         if self.failures > 0 {
-            tracing::info!(failures = self.failures, "store answers the webhook dispatcher again; deliveries continue");
+            tracing::info!(
+                failures = self.failures,
+                "request of the webhook dispatcher succeeded after failures; deliveries continue"
+            );
             *self = Self::default();
         }
     }

@@ -186,7 +186,7 @@ impl<'a> Dispatcher<'a> {
         match claimed {
             // The second half of a lease is for the call, so a later reply is left to the next claim.
             Ok(got) if is_late(asked_at, now, self.limits) => {
-                self.claims.on_failure("claim deliveries", &"it took too long");
+                self.claims.on_failure("claim deliveries", &"the request took too long");
                 tracing::warn!(
                     deliveries = got.len(),
                     "claim of webhook deliveries took too long; they are due again when their leases end"
