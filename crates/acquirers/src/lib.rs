@@ -2,7 +2,8 @@
 //!
 //! [`bacen`] implements the Central Bank's API Pix: it receives and returns Pix. [`efi`] adds Efí's extensions for
 //! sending and for infractions. [`router::Router`] holds the configured acquirers in order, guards each with a
-//! [`breaker`] and counts the calls.
+//! [`breaker`] and counts the calls. [`nowpayments`] receives and sends coins, and [`ptax`] reads the price of the US
+//! dollar.
 //!
 //! To add an acquirer:
 //! 1. Create a folder beside `bacen`, with the configuration, the wire format and one file per operation.
@@ -18,10 +19,14 @@ mod deadline;
 pub mod efi;
 mod guarded;
 mod http;
+pub mod nowpayments;
+pub mod ptax;
 pub mod router;
 pub mod trace;
 
 pub use bacen::{BacenAcquirer, BacenConfig, BacenConfigError, Timeouts};
 pub use efi::EfiAcquirer;
 pub use http::{Certificate, CertificateError, Secret};
+pub use nowpayments::{NowPayments, NowPaymentsConfig, NowPaymentsConfigError};
+pub use ptax::{Ptax, PtaxConfig, PtaxConfigError};
 pub use router::Router;

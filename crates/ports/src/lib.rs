@@ -1,7 +1,8 @@
 //! The traits that the use cases need from the world, and the one value in which they hand over what must become true.
 //!
 //! To add an adapter: implement the trait in a crate named after its technology and construct it in the app's wiring.
-//! With the feature `mock`, [`Acquirer`], [`Acquirers`] and [`WebhookSender`] have a `Mock…` made by mockall.
+//! With the feature `mock`, [`Acquirer`], [`Acquirers`], [`CryptoProcessor`], [`ExchangeRates`] and [`WebhookSender`]
+//! have a `Mock…` made by mockall.
 
 pub mod acquirer;
 pub mod alerts;
@@ -10,9 +11,11 @@ pub mod callback;
 pub mod callback_item;
 pub mod change_set;
 pub mod clock;
+pub mod crypto;
 pub mod deliveries;
 pub mod due;
 pub mod events;
+pub mod exchange_rates;
 pub mod idempotency;
 pub mod infractions;
 pub mod keys;
@@ -41,12 +44,17 @@ pub use callback::{Callback, CallbackCounts, CallbackState};
 pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix};
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
 pub use clock::{Clock, IdGenerator};
+pub use crypto::{
+    CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder, UpstreamDeposit, UpstreamDepositStatus,
+    UpstreamWithdrawal, UpstreamWithdrawalStatus,
+};
 pub use deliveries::{
     AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue, DueQueues,
     EndpointQueue, FinishedAttempt, Health, NewDelivery,
 };
 pub use due::{CLAIM_LEASE, CLOCK_DIFFERENCE, DELIVERY_LEASE, Due};
 pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
+pub use exchange_rates::{ExchangeRates, UsdRate};
 pub use idempotency::{
     Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord, StoredResponse,
 };

@@ -12,13 +12,13 @@ use reqwest::{Client, Method, Request, StatusCode, Url};
 use serde::Serialize;
 
 use super::config::{BacenConfig, BacenConfigError};
-use super::defect::{Defect, FindError};
+use super::grant::{ClientCredentials, GrantForm};
 use super::read::{self, Expected};
-use super::token::{GrantForm, Token, Tokens};
 use super::wire::{CallbackBody, REMOVED_BY_US, Revision};
 use crate::deadline::Deadline;
 use crate::http::{
-    ClientSettings, MAX_ANSWER_BYTES, Problem, Reply, build, encode_segment, of_reply, of_transport, parse_base, send,
+    ClientSettings, Defect, FindError, MAX_ANSWER_BYTES, Problem, Reply, Token, Tokens, build, encode_segment,
+    of_reply, of_transport, parse_base, send,
 };
 
 /// The problem kinds of an absent charge.
@@ -72,7 +72,8 @@ impl Api {
             uses_tls: [&base, &token_url].iter().any(|url| url.scheme() == "https"),
             connect_timeout: config.timeouts.connect,
         })?;
-        let tokens = Tokens::new(client.clone(), token_url, grant, config)?;
+        let credentials = ClientCredentials::new(token_url, grant, config)?;
+        let tokens = Tokens::new(client.clone(), Box::new(credentials), config.timeouts.token);
         Ok(Self {
             name: config.name.clone(),
             key: config.pix_key.clone(),

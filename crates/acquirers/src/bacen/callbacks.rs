@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
+use crate::http::instant;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
 use cais_ports::{AcquirerError, CallbackItem, CallbackPix, alerts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use super::defect::instant;
 
 /// The largest accepted callback, in bytes: the limit of the HTTP endpoint, because an accepted callback must be
 /// processed.

@@ -6,10 +6,10 @@ use cais_ports::{AcquirerError, ChargeOrder, UpstreamCharge};
 use reqwest::StatusCode;
 
 use super::api::Api;
-use super::defect::{Defect, FindError};
 use super::read::Expected;
 use super::wire;
 use crate::deadline::Deadline;
+use crate::http::{Defect, FindError};
 
 /// The part of the budget reserved for the look-up after the first request.
 const RECOVERY_RESERVE: Duration = Duration::from_millis(1_500);

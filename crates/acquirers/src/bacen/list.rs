@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::api::{Api, success};
-use super::defect::{Defect, FindError};
 use super::wire::line;
 use crate::deadline::Deadline;
+use crate::http::{Defect, FindError};
 
 /// The rows of a page without a requested number (API Pix).
 const DEFAULT_PAGE: u32 = 100;

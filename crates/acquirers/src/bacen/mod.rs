@@ -5,14 +5,13 @@ pub(crate) mod callbacks;
 mod cancel;
 mod config;
 mod create;
-pub(crate) mod defect;
+pub(crate) mod grant;
 pub(crate) mod list;
 mod payment;
 mod read;
 mod received;
 mod refund;
 mod returns;
-pub(crate) mod token;
 pub(crate) mod wire;
 
 use std::time::Duration;
@@ -30,11 +29,11 @@ use cais_ports::{
 use jiff::Timestamp;
 
 use crate::deadline::Deadline;
+use crate::http::FindError;
 use api::Api;
 pub use config::{BacenConfig, BacenConfigError, Timeouts};
-use defect::FindError;
+use grant::GrantForm;
 use read::Expected;
-use token::GrantForm;
 
 /// The reason for refusing payouts: the standard has no request for them.
 const SENDS_NOTHING: &str = "this institution sends no Pix";

@@ -4,9 +4,9 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
 use cais_ports::{UpstreamPayment, UpstreamReturn};
 
-use super::defect::{Defect, instant};
 use super::returns;
 use super::wire::{Cob, Pix, parse_amount};
+use crate::http::{Defect, instant};
 
 /// Returns the Pix of a charge, oldest first, without duplicates.
 pub(super) fn of_charge(cob: &Cob<'_>, txid: &Txid) -> Result<Vec<UpstreamPayment>, Defect> {

@@ -10,9 +10,9 @@ use cais_domain::txid::Txid;
 use cais_ports::{ChargeOrder, UpstreamCharge, UpstreamStatus};
 use jiff::{SignedDuration, Timestamp};
 
-use super::defect::{Defect, instant};
 use super::payment;
 use super::wire::{Cob, REMOVED_BY_US, parse_amount};
+use crate::http::{Defect, instant};
 
 /// The `expiracao` of an answer without one, in seconds (API Pix).
 const DEFAULT_EXPIRATION_S: i64 = 86_400;

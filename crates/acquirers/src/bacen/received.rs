@@ -6,11 +6,11 @@ use cais_ports::{AcquirerError, ListRequest, ReceivedPix, UpstreamPage};
 use serde_json::value::RawValue;
 
 use super::api::{Api, success};
-use super::defect::{Defect, FindError};
 use super::list::{self, Rows};
 use super::payment;
 use super::wire::Pix;
 use crate::deadline::Deadline;
+use crate::http::{Defect, FindError};
 
 /// The problem kinds of an absent received Pix.
 const PIX_ABSENT: [&str; 3] = ["PixNaoEncontrado", "NaoEncontrado", "pix_nao_encontrado"];

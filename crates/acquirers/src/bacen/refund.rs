@@ -5,10 +5,9 @@ use cais_domain::ids::RefundId;
 use cais_ports::{AcquirerError, RefundOrder, UpstreamReturn};
 
 use super::api::{Api, success};
-use super::defect::FindError;
 use super::{returns, wire};
 use crate::deadline::Deadline;
-use crate::http::of_order;
+use crate::http::{FindError, of_order};
 
 /// The problem kinds of a refusal for a business reason.
 const REFUSALS: [&str; 4] = ["PixDevolucaoInvalida", "RequisicaoInvalida", "json_invalido", "valor_invalido"];

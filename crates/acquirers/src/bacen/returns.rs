@@ -4,8 +4,8 @@ use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::money::Money;
 use cais_ports::{ReturnNature, UpstreamProgress, UpstreamReturn};
 
-use super::defect::{Defect, instant};
 use super::wire::{Return, line, parse_amount};
+use crate::http::{Defect, instant};
 
 /// The longest kept `motivo`, in characters (API Pix).
 const MAX_REASON_CHARS: usize = 140;

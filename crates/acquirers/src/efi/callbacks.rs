@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::infraction;
-use super::wire::{GivenBack, part, text};
+use super::wire::GivenBack;
 use crate::bacen::callbacks::{self, Item, Unreadable};
+use crate::http::{part, text};
 
 /// The fields that distinguish a sent from a received Pix, and its returns.
 #[derive(Deserialize)]

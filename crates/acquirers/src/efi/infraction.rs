@@ -10,12 +10,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::read::amount;
-use super::wire::{part, text};
 use crate::bacen::api::Api;
-use crate::bacen::defect::{Defect, instant};
 use crate::bacen::list::{self, Rows};
 use crate::bacen::wire::line;
 use crate::deadline::Deadline;
+use crate::http::{Defect, instant, part, text};
 
 /// The longest `idInfracao`. A UUID has 36 characters.
 const MAX_ID_CHARS: usize = 64;

@@ -22,7 +22,7 @@ use cais_ports::{
 use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue};
 
-use crate::bacen::token::GrantForm;
+use crate::bacen::grant::GrantForm;
 use crate::bacen::{BacenAcquirer, BacenConfig, BacenConfigError};
 use crate::deadline::Deadline;
 

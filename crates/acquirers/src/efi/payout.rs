@@ -6,10 +6,9 @@ use cais_ports::{AcquirerError, ListRequest, PayoutOrder, UpstreamPage, Upstream
 use super::read::{self, Expected};
 use super::wire;
 use crate::bacen::api::{Api, success};
-use crate::bacen::defect::FindError;
 use crate::bacen::list::{self, Rows};
 use crate::deadline::Deadline;
-use crate::http::of_order;
+use crate::http::{FindError, of_order};
 
 /// The problem kinds of a refusal for a business reason.
 const REFUSALS: [&str; 7] = [

@@ -10,9 +10,9 @@ use cais_ports::{PayoutOrder, ReturnedPart, UpstreamPayout, UpstreamProgress};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::wire::{Extras, Failure, Favoured, GivenBack, Identity, Sent, Times, part, text};
-use crate::bacen::defect::{Defect, instant};
+use super::wire::{Extras, Failure, Favoured, GivenBack, Identity, Sent, Times};
 use crate::bacen::wire::line;
+use crate::http::{Defect, instant, part, text};
 
 /// The longest kept name of a recipient, in characters.
 const MAX_NAME_CHARS: usize = 200;

@@ -52,16 +52,6 @@ pub(super) fn send_request(order: &PayoutOrder, payer: &str) -> Result<Vec<u8>, 
     serde_json::to_vec(&body).map_err(|_| AcquirerError::Refused("the order cannot be written as JSON".to_owned()))
 }
 
-/// Returns a text, or a number as its digits; `None` for other values and for an empty text.
-pub(super) fn text(value: &RawValue) -> Option<String> {
-    let raw = value.get();
-    match raw.bytes().next() {
-        Some(b'"') => serde_json::from_str(raw).ok(),
-        Some(b'-' | b'0'..=b'9') => Some(raw.to_owned()),
-        Some(_) | None => None,
-    }
-}
-
 /// A sent Pix: the answer to its request, to the look-up, and a row of the list.
 #[derive(Deserialize)]
 pub(super) struct Sent<'a> {
@@ -131,33 +121,4 @@ pub(super) struct Failure<'a> {
     #[serde(borrow)]
     pub(super) codigo: Option<&'a RawValue>,
     pub(super) motivo: Option<&'a RawValue>,
-}
-
-/// Parses a part leniently: another shape gives `None`.
-pub(super) fn part<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
-    serde_json::from_str(value?.get()).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::value::RawValue;
-
-    use super::text;
-
-    #[test]
-    fn numbers_are_accepted_for_texts() {
-        for (raw, wanted) in [
-            (r#""a\u00e9""#, Some("aé")),
-            ("12.50", Some("12.50")),
-            ("-1", Some("-1")),
-            (r#""""#, Some("")),
-            ("null", None),
-            ("true", None),
-            ("[1]", None),
-            (r#"{"a":1}"#, None),
-        ] {
-            let value = RawValue::from_string(raw.to_owned()).ok();
-            assert_eq!(value.as_deref().and_then(text).as_deref(), wanted, "{raw}");
-        }
-    }
 }

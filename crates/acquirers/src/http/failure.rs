@@ -10,9 +10,13 @@ use super::problem::Problem;
 /// 401, 403 and 429 are certain from any server. Another 4xx is certain only if its body names the refusal, because
 /// proxies may answer too. All other answers, including every 5xx, may hide a completed request.
 pub(crate) fn of_reply(reply: &Reply) -> AcquirerError {
+    of_problem(reply, Problem::read(reply).as_ref())
+}
+
+/// Classifies an unsuccessful answer as [`of_reply`], with the refusal that its body names.
+pub(crate) fn of_problem(reply: &Reply, problem: Option<&Problem>) -> AcquirerError {
     let status = reply.status.as_u16();
-    let problem = Problem::read(reply);
-    let reason = match &problem {
+    let reason = match problem {
         Some(problem) => format!("{status} {problem}"),
         None => format!("{status} without a readable problem"),
     };

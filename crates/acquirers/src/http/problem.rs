@@ -65,6 +65,11 @@ impl Problem {
         (kind.is_some() || !text.is_empty()).then_some(Self { kind, text, detail })
     }
 
+    /// Creates a problem of an institution with another form.
+    pub(crate) fn new(kind: &str, text: &str) -> Self {
+        Self { kind: Some(piece(kind)), text: piece(text), detail: String::new() }
+    }
+
     /// Returns whether the problem has a kind.
     pub(crate) fn is_typed(&self) -> bool {
         self.kind.is_some()

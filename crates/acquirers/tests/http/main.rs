@@ -3,6 +3,7 @@
 
 mod answering;
 mod answers;
+mod bad_luck;
 mod breaker;
 mod callbacks;
 mod cancel;
@@ -15,7 +16,9 @@ mod infractions;
 mod lists;
 mod losses;
 mod metrics;
+mod nowpayments;
 mod payouts;
+mod ptax;
 mod refunds;
 mod router;
 mod sandbox;

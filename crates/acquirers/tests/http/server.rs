@@ -26,6 +26,11 @@ impl Seen {
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
+
+    /// Returns whether the request is for an access token.
+    pub fn is_token_request(&self) -> bool {
+        matches!(self.path.as_str(), "/oauth/token" | "/v1/auth")
+    }
 }
 
 /// The server's reaction to a request.
@@ -60,11 +65,10 @@ impl Server {
     /// Starts a server. `script` gets the request and the number of earlier ones with its method and path. Tokens are
     /// issued without the script.
     pub async fn start(script: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Self {
-        let script = move |seen: &Seen, nth: usize| {
-            if seen.path == "/oauth/token" {
-                return super::answers::token("good", "3600");
-            }
-            script(seen, nth)
+        let script = move |seen: &Seen, nth: usize| match seen.path.as_str() {
+            "/oauth/token" => super::answers::token("good", "3600"),
+            "/v1/auth" => super::answers::json_reply(200, &serde_json::json!({"token": "good"})),
+            _ => script(seen, nth),
         };
         Self::start_raw(None, script).await
     }
@@ -109,7 +113,7 @@ impl Server {
     /// Returns the methods of all requests except token requests, as in `PUT GET`.
     pub fn methods(&self) -> String {
         let seen = self.seen();
-        let asked = seen.iter().filter(|seen| seen.path != "/oauth/token");
+        let asked = seen.iter().filter(|seen| !seen.is_token_request());
         asked.map(|seen| seen.method.as_str()).collect::<Vec<_>>().join(" ")
     }
 
@@ -121,7 +125,7 @@ impl Server {
     /// Returns the number of token requests.
     pub fn tokens(&self) -> usize {
         let seen = self.seen();
-        seen.iter().filter(|seen| seen.path == "/oauth/token").count()
+        seen.iter().filter(|seen| seen.is_token_request()).count()
     }
 }
 
@@ -129,6 +133,19 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
     }
+}
+
+/// Starts a server that accepts connections and never answers, not even the handshake of TLS.
+pub async fn silent_server() -> (String, JoinHandle<()>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = format!("https://127.0.0.1:{}", listener.local_addr().unwrap().port());
+    let task = tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            open.push(stream);
+        }
+    });
+    (address, task)
 }
 
 /// Returns an address without a listener.

@@ -1,0 +1,98 @@
+//! The token of `OAuth2` client credentials (RFC 6749, 4.4), in the two forms of institutions.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, Request, Url};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::config::{BacenConfig, BacenConfigError};
+use crate::http::{Granted, TokenGrant};
+
+/// The life of a token without one (RFC 6749 leaves it to documentation). The guess is short.
+const DEFAULT_LIFE_S: u64 = 300;
+
+/// The form of a token request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GrantForm {
+    /// A form, as in the RFC.
+    Form,
+    /// JSON.
+    Json,
+}
+
+/// The client credentials of one institution.
+#[derive(Debug)]
+pub(super) struct ClientCredentials {
+    url: Url,
+    form: GrantForm,
+    /// The whole value of the header `Authorization`, marked sensitive.
+    header: HeaderValue,
+}
+
+#[derive(Deserialize)]
+struct Grant<'a> {
+    access_token: String,
+    token_type: Option<String>,
+    /// A number. Some institutions send it as a string.
+    #[serde(borrow)]
+    expires_in: Option<&'a RawValue>,
+}
+
+impl GrantForm {
+    const fn content_type(self) -> &'static str {
+        match self {
+            Self::Form => "application/x-www-form-urlencoded",
+            Self::Json => "application/json",
+        }
+    }
+
+    const fn body(self) -> &'static [u8] {
+        match self {
+            Self::Form => b"grant_type=client_credentials",
+            Self::Json => br#"{"grant_type":"client_credentials"}"#,
+        }
+    }
+}
+
+impl ClientCredentials {
+    pub(super) fn new(url: Url, form: GrantForm, config: &BacenConfig) -> Result<Self, BacenConfigError> {
+        let BacenConfig { client_id, client_secret, .. } = config;
+        let id_is_plain = client_id.bytes().all(|byte| byte.is_ascii_graphic());
+        if client_id.is_empty() || client_id.contains(':') || !id_is_plain {
+            return Err(BacenConfigError::ClientId);
+        }
+        if client_secret.expose().is_empty() {
+            return Err(BacenConfigError::ClientSecret);
+        }
+        let pair = STANDARD.encode(format!("{client_id}:{}", client_secret.expose()));
+        let mut header = HeaderValue::try_from(format!("Basic {pair}")).map_err(|_| BacenConfigError::ClientSecret)?;
+        header.set_sensitive(true);
+        Ok(Self { url, form, header })
+    }
+}
+
+impl TokenGrant for ClientCredentials {
+    fn request(&self) -> Request {
+        let mut request = Request::new(Method::POST, self.url.clone());
+        let headers = request.headers_mut();
+        headers.insert(AUTHORIZATION, self.header.clone());
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.form.content_type()));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        *request.body_mut() = Some(self.form.body().into());
+        request
+    }
+
+    fn read(&self, body: &[u8]) -> Option<Granted> {
+        let grant: Grant<'_> = serde_json::from_slice(body).ok()?;
+        let is_bearer = grant.token_type.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
+        let life_s = match grant.expires_in {
+            Some(text) => text.get().trim_matches('"').parse().ok()?,
+            None => DEFAULT_LIFE_S,
+        };
+        is_bearer.then(|| Granted { token: grant.access_token, life: Duration::from_secs(life_s) })
+    }
+}

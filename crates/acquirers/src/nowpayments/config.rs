@@ -1,0 +1,59 @@
+//! The configuration of the NOWPayments account.
+
+use cais_domain::acquirer_name::AcquirerName;
+
+use crate::bacen::Timeouts;
+use crate::http::{Secret, TlsError, UrlError};
+
+/// An account at NOWPayments. `Debug` shows no secret.
+#[derive(Debug, Clone)]
+pub struct NowPaymentsConfig {
+    /// The name in records, logs and metrics.
+    pub name: AcquirerName,
+    /// The base of the paths `/v1/…`: `https`, or `http` on this machine.
+    pub base_url: String,
+    /// The API key. Deposits are readable only with the key that created them.
+    pub api_key: Secret,
+    /// The e-mail of the login for withdrawals and lists, case-sensitive.
+    pub email: String,
+    /// The password of the login.
+    pub password: Secret,
+    /// The secret of the one-time codes that verify withdrawals, in base32.
+    pub totp_secret: Secret,
+    /// The secret of the signatures of callbacks.
+    pub ipn_secret: Secret,
+    /// The address for callbacks; `None` means that the account's own setting counts.
+    pub callback_url: Option<String>,
+    /// PEM roots in addition to the system's.
+    pub extra_root_pem: Option<Vec<u8>>,
+    /// Time limits within the budget of a call.
+    pub timeouts: Timeouts,
+}
+
+/// The reason a configuration is invalid.
+#[derive(Debug, thiserror::Error)]
+pub enum NowPaymentsConfigError {
+    /// The address of the API.
+    #[error("base_url {0}")]
+    BaseUrl(UrlError),
+    /// The key is empty or not allowed in a header.
+    #[error("api_key must be visible ASCII and not empty")]
+    ApiKey,
+    /// The login is incomplete.
+    #[error("email and password must not be empty")]
+    Login,
+    /// The secret of the one-time codes is not base32 or too short.
+    #[error("totp_secret must be base32 of at least 80 bits")]
+    TotpSecret,
+    /// The secret of the signatures is empty, so anybody could sign.
+    #[error("ipn_secret must not be empty")]
+    IpnSecret,
+    /// The certificates or TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+impl NowPaymentsConfig {
+    /// The address of the API.
+    pub const BASE_URL: &'static str = "https://api.nowpayments.io";
+}

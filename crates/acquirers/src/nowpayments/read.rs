@@ -1,0 +1,138 @@
+//! Reads without identifiers of ours: minimums, estimates, balances, and the check of an address.
+
+use std::collections::BTreeMap;
+
+use cais_domain::crypto::{Address, CryptoAmount, Currency, Rate, Side, rounding};
+use cais_ports::AcquirerError;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::api::{Access, Api};
+use super::refusal::{self, Refusal, is_ok};
+use super::wire::{rounded, rounded_down};
+use crate::deadline::Deadline;
+use crate::http::{Defect, FindError, Reply, text};
+
+/// The code of a refused address.
+const BAD_ADDRESS: &str = "BAD_CREATE_WITHDRAWAL_REQUEST";
+/// The currency of estimates.
+const USDT: Currency = Currency::UsdtErc20;
+
+#[derive(Deserialize)]
+struct MinimumDeposit<'a> {
+    #[serde(borrow)]
+    min_amount: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct MinimumWithdrawal<'a> {
+    success: Option<bool>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Estimate<'a> {
+    #[serde(borrow)]
+    estimated_amount: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Balance<'a> {
+    #[serde(borrow)]
+    amount: Option<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct AddressCheck<'a> {
+    address: &'a str,
+    currency: &'static str,
+    extra_id: Option<&'a str>,
+}
+
+/// Requests the minimum of one side, rounded up to its decimals.
+pub(super) async fn minimum(
+    api: &Api,
+    side: Side,
+    currency: Currency,
+    deadline: Deadline,
+) -> Result<CryptoAmount, FindError> {
+    let decimals = (side.decimals(currency), rounding::MINIMUM);
+    match side {
+        Side::Deposit => {
+            let reply = minimum_deposit(api, currency, deadline).await?;
+            let found: MinimumDeposit<'_> = refusal::read(&reply)?;
+            Ok(rounded(found.min_amount, "min_amount", currency, decimals)?)
+        }
+        Side::Withdrawal => {
+            let path = format!("/v1/payout-withdrawal/min-amount/{currency}");
+            let reply = api.get(&path, &[], Access::Key, deadline).await?;
+            let found: MinimumWithdrawal<'_> = refusal::read(&reply)?;
+            if found.success == Some(false) {
+                return Err(Defect::mismatch("success", "is false").into());
+            }
+            Ok(rounded(found.result, "result", currency, decimals)?)
+        }
+    }
+}
+
+/// Requests `GET /v1/min-amount`. Without `currency_to` the answer may be of another coin, and each flag of the deposit
+/// changes the answer.
+async fn minimum_deposit(api: &Api, currency: Currency, deadline: Deadline) -> Result<Reply, AcquirerError> {
+    let code = currency.code();
+    let query =
+        [("currency_from", code), ("currency_to", code), ("is_fixed_rate", "false"), ("is_fee_paid_by_user", "false")];
+    api.get("/v1/min-amount", &query, Access::Key, deadline).await
+}
+
+/// Requests `GET /v1/estimate` for one coin.
+pub(super) async fn usdt_per_coin(api: &Api, currency: Currency, deadline: Deadline) -> Result<Rate, FindError> {
+    const FIELD: &str = "estimated_amount";
+    if currency.is_usdt() {
+        return Rate::parse("1").map_err(|error| Defect::mismatch(FIELD, &error.to_string()).into());
+    }
+    let query = [("amount", "1"), ("currency_from", currency.code()), ("currency_to", USDT.code())];
+    let reply = api.get("/v1/estimate", &query, Access::Key, deadline).await?;
+    let found: Estimate<'_> = refusal::read(&reply)?;
+    let estimate = found.estimated_amount.and_then(text).ok_or_else(|| Defect::mismatch(FIELD, "is missing"))?;
+    Rate::parse(&estimate).map_err(|error| Defect::mismatch(FIELD, &error.to_string()).into())
+}
+
+/// Requests `GET /v1/balance`. A currency that the answer omits has no coins.
+pub(super) async fn balances(api: &Api, deadline: Deadline) -> Result<Vec<CryptoAmount>, FindError> {
+    let reply = api.get("/v1/balance", &[], Access::Key, deadline).await?;
+    let found: BTreeMap<String, &RawValue> = refusal::read(&reply)?;
+    let mut balances = Vec::with_capacity(Currency::ALL.len());
+    for currency in Currency::ALL {
+        let row = found.iter().find(|(code, _)| code.eq_ignore_ascii_case(currency.code()));
+        let balance = match row {
+            None => CryptoAmount::zero(currency),
+            Some((code, row)) => {
+                let row: Balance<'_> = refusal::expect(row, code)?;
+                rounded_down(row.amount, code, currency)?
+            }
+        };
+        balances.push(balance);
+    }
+    Ok(balances)
+}
+
+/// Requests `POST /v1/payout/validate-address`, which has no effect.
+pub(super) async fn accepts_address(api: &Api, address: &Address, deadline: Deadline) -> Result<bool, AcquirerError> {
+    let body = AddressCheck { address: address.as_str(), currency: address.currency().code(), extra_id: None };
+    let reply = api.post("/v1/payout/validate-address", &body, Access::Key, deadline).await?;
+    if is_ok(&reply) {
+        return Ok(true);
+    }
+    let refused =
+        reply.status.is_client_error() && Refusal::read(&reply).is_some_and(|refusal| refusal.problem.is(BAD_ADDRESS));
+    if refused {
+        return Ok(false);
+    }
+    let failure = if reply.status.is_success() {
+        Defect::Unreadable("the answer is neither OK nor a refusal".to_owned()).into()
+    } else {
+        FindError::from(refusal::of_reply(&reply))
+    };
+    Err(failure.of_a_read())
+}

@@ -1,0 +1,72 @@
+//! Refusals of NOWPayments: `{"status":false,"statusCode":400,"code":"…","message":"…"}`.
+
+use cais_ports::AcquirerError;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::http::{Defect, FindError, Problem, Reply, of_problem, part, text};
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    code: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    /// The coins that are missing in our balance.
+    #[serde(borrow)]
+    current_values: Option<&'a RawValue>,
+}
+
+/// A named refusal.
+pub(super) struct Refusal {
+    pub(super) problem: Problem,
+    /// True if our balance at the processor is too small. A later request may succeed.
+    pub(super) lacks_balance: bool,
+}
+
+impl Refusal {
+    /// Reads the refusal of an answer; `None` without a code, as in answers of proxies.
+    pub(super) fn read(reply: &Reply) -> Option<Self> {
+        if !reply.is_json {
+            return None;
+        }
+        let envelope: Envelope<'_> = serde_json::from_slice(&reply.body).ok()?;
+        let code = envelope.code.and_then(text).filter(|code| !code.is_empty())?;
+        let message = envelope.message.and_then(text).unwrap_or_default();
+        let lacks_balance = envelope.current_values.is_some_and(|values| values.get() != "null");
+        Some(Self { problem: Problem::new(&code, &message), lacks_balance })
+    }
+}
+
+/// Classifies an unsuccessful answer.
+pub(super) fn of_reply(reply: &Reply) -> AcquirerError {
+    of_problem(reply, Refusal::read(reply).map(|refusal| refusal.problem).as_ref())
+}
+
+/// Returns the body of a successful JSON answer.
+pub(super) fn success(reply: &Reply) -> Result<&[u8], FindError> {
+    if !reply.status.is_success() {
+        return Err(of_reply(reply).into());
+    }
+    if !reply.is_json {
+        return Err(Defect::Unreadable("the answer is not JSON".to_owned()).into());
+    }
+    Ok(&reply.body)
+}
+
+/// Parses a successful JSON answer.
+pub(super) fn read<'a, T: Deserialize<'a>>(reply: &'a Reply) -> Result<T, FindError> {
+    serde_json::from_slice(success(reply)?)
+        .map_err(|_| Defect::Unreadable("the answer is not the expected JSON".to_owned()).into())
+}
+
+/// Returns whether a successful answer is the plain text `OK`, with or without quotes.
+pub(super) fn is_ok(reply: &Reply) -> bool {
+    let text = String::from_utf8_lossy(&reply.body);
+    reply.status.is_success() && text.trim().trim_matches('"').eq_ignore_ascii_case("ok")
+}
+
+/// Parses a part of an answer strictly.
+pub(super) fn expect<'a, T: Deserialize<'a>>(value: &'a RawValue, what: &str) -> Result<T, Defect> {
+    part(Some(value)).ok_or_else(|| Defect::mismatch(what, "cannot be read"))
+}

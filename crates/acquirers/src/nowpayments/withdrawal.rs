@@ -1,0 +1,172 @@
+//! Creates, verifies, reads and finds withdrawals. Each batch has one withdrawal.
+
+use cais_domain::crypto::{CryptoAmount, ProcessorId};
+use cais_domain::ids::CryptoWithdrawalId;
+use cais_domain::rate::Rounding;
+use cais_ports::{AcquirerError, CryptoWithdrawalOrder, UpstreamWithdrawal};
+use serde::Serialize;
+use serde_json::Number;
+
+use super::api::{Access, Api};
+use super::list::{MAX_PAGES, created_at, first_day};
+use super::refusal::{self, Refusal, is_ok};
+use super::{rows, wire};
+use crate::deadline::Deadline;
+use crate::http::{Defect, FindError, Reply};
+
+/// The codes of refusals for a business reason.
+const REFUSALS: [&str; 4] =
+    ["BAD_CREATE_WITHDRAWAL_REQUEST", "INVALID_REQUEST_PARAMS", "BAD_REQUEST", "CURRENCY_UNAVAILABLE"];
+/// The requested rows of a page.
+const PER_PAGE: &str = "100";
+
+#[derive(Serialize)]
+struct BatchRequest<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ipn_callback_url: Option<&'a str>,
+    withdrawals: [WithdrawalRequest<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct WithdrawalRequest<'a> {
+    address: &'a str,
+    currency: &'static str,
+    amount: Number,
+    unique_external_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ipn_callback_url: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Verification<'a> {
+    verification_code: &'a str,
+}
+
+/// Sends `POST /v1/payout` once.
+///
+/// An answer that differs from the order or is unreadable leaves the outcome unknown: the withdrawal may exist. After a
+/// refusal the withdrawal is looked up, because the code of a taken identifier is also that of other refusals.
+pub(super) async fn create(
+    api: &Api,
+    order: &CryptoWithdrawalOrder,
+    callback_url: Option<&str>,
+    deadline: Deadline,
+) -> Result<UpstreamWithdrawal, AcquirerError> {
+    let row = WithdrawalRequest {
+        address: order.address.as_str(),
+        currency: order.amount.currency().code(),
+        amount: wire::number(sendable(order)?)?,
+        unique_external_id: order.id.to_string(),
+        ipn_callback_url: callback_url,
+    };
+    let body = BatchRequest { ipn_callback_url: callback_url, withdrawals: [row] };
+    let reply = api.post("/v1/payout", &body, Access::Login, deadline).await?;
+    let unknown = |defect: Defect| AcquirerError::OutcomeUnknown(defect.reason());
+    if reply.status.is_success() {
+        let body = refusal::success(&reply).map_err(FindError::of_a_read)?;
+        return rows::only(body, None).and_then(|created| ordered(created, order)).map_err(unknown);
+    }
+    let error = refused(&reply);
+    tracing::info!(
+        acquirer = %api.name(), withdrawal = %order.id, status = reply.status.as_u16(), %error,
+        "the processor did not accept a withdrawal"
+    );
+    if reply.status.as_u16() != 400 && reply.status.as_u16() != 422 {
+        return Err(error);
+    }
+    match find(api, order.id, deadline).await {
+        Ok(Some(found)) => ordered(found, order).map_err(unknown),
+        Ok(None) => Err(error),
+        Err(failure) => Err(AcquirerError::OutcomeUnknown(format!("{error}; the look-up failed: {failure}"))),
+    }
+}
+
+/// Sends `POST /v1/payout/{id}/verify`.
+pub(super) async fn verify(
+    api: &Api,
+    batch: &ProcessorId,
+    code: &str,
+    deadline: Deadline,
+) -> Result<(), AcquirerError> {
+    let body = Verification { verification_code: code };
+    let reply = api.post(&format!("/v1/payout/{batch}/verify"), &body, Access::Login, deadline).await?;
+    if is_ok(&reply) {
+        return Ok(());
+    }
+    match refusal::of_reply(&reply) {
+        AcquirerError::Refused(reason) => Err(AcquirerError::Unavailable(reason)),
+        error @ (AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_)) => Err(error),
+    }
+}
+
+/// Requests `GET /v1/payout/{id}`.
+pub(super) async fn get(api: &Api, batch: &ProcessorId, deadline: Deadline) -> Result<UpstreamWithdrawal, FindError> {
+    let reply = api.get(&format!("/v1/payout/{batch}"), &[], Access::Login, deadline).await?;
+    Ok(rows::only(refusal::success(&reply)?, Some(batch))?)
+}
+
+/// Reads the list `GET /v1/payout` up to our identifier, which is not a filter of the list.
+pub(super) async fn find(
+    api: &Api,
+    id: CryptoWithdrawalId,
+    deadline: Deadline,
+) -> Result<Option<UpstreamWithdrawal>, AcquirerError> {
+    let from = first_day(created_at(id.timestamp_ms()));
+    for page in 0..MAX_PAGES {
+        let page = page.to_string();
+        let query = [
+            ("limit", PER_PAGE),
+            ("page", &page),
+            ("order_by", "dateCreated"),
+            ("order", "desc"),
+            ("date_from", &from),
+        ];
+        let reply = api.get("/v1/payout", &query, Access::Login, deadline).await?;
+        let found = refusal::success(&reply).and_then(|body| Ok(rows::find(body, id)?));
+        match found.map_err(FindError::of_a_read)? {
+            rows::Found::Withdrawal(found) => return Ok(Some(*found)),
+            rows::Found::Others => {}
+            // Only an empty page is the last: the processor may return fewer rows than requested.
+            rows::Found::End => return Ok(None),
+        }
+    }
+    Err(AcquirerError::OutcomeUnknown("the list has too many pages".to_owned()))
+}
+
+/// Returns the amount of an order that the processor can send.
+fn sendable(order: &CryptoWithdrawalOrder) -> Result<CryptoAmount, AcquirerError> {
+    let (amount, currency) = (order.amount, order.amount.currency());
+    let floor =
+        CryptoAmount::from_decimal(currency, &amount.to_decimal(), currency.withdrawal_decimals(), Rounding::Floor);
+    if amount.is_zero() || floor != Ok(amount) || order.address.currency() != currency {
+        return Err(AcquirerError::Refused("the order cannot be written on the wire".to_owned()));
+    }
+    Ok(amount)
+}
+
+/// Returns a withdrawal that equals the order.
+fn ordered(found: UpstreamWithdrawal, order: &CryptoWithdrawalOrder) -> Result<UpstreamWithdrawal, Defect> {
+    if found.order.is_some_and(|id| id != order.id) {
+        return Err(Defect::mismatch("unique_external_id", "is another"));
+    }
+    if found.amount != order.amount {
+        return Err(Defect::mismatch("amount", "is another"));
+    }
+    if found.address != order.address {
+        return Err(Defect::mismatch("address", "is another"));
+    }
+    Ok(UpstreamWithdrawal { order: Some(order.id), ..found })
+}
+
+/// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
+fn refused(reply: &Reply) -> AcquirerError {
+    let error = refusal::of_reply(reply);
+    let AcquirerError::Refused(reason) = error else { return error };
+    match Refusal::read(reply) {
+        Some(refusal) if refusal.lacks_balance => AcquirerError::Unavailable(reason),
+        Some(refusal) if refusal.problem.is_one_of(&REFUSALS) && matches!(reply.status.as_u16(), 400 | 422) => {
+            AcquirerError::Refused(refusal.problem.message().to_owned())
+        }
+        Some(_) | None => AcquirerError::OutcomeUnknown(reason),
+    }
+}

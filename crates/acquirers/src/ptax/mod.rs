@@ -1,0 +1,120 @@
+//! The Central Bank's rate of the US dollar (PTAX), as published by its service Olinda.
+//!
+//! A rate is published on each business day in the early afternoon. The adapter returns the last one with its instant;
+//! the use case judges age and value.
+
+mod bulletin;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_ports::{AcquirerError, ExchangeRates, UsdRate};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+use reqwest::header::{ACCEPT, HeaderValue};
+use reqwest::{Client, Method, Request, Url};
+
+use crate::deadline::Deadline;
+use crate::http::{
+    ClientSettings, FindError, MAX_ANSWER_BYTES, TlsError, UrlError, build, of_reply, of_transport, parse_base, send,
+};
+
+/// The days before today that are searched. Holidays and weekends together never last as long.
+const SEARCHED_DAYS: i64 = 10;
+/// The time zone of the Central Bank. Brazil has had no summer time since 2019.
+const TIME_ZONE: &str = "America/Sao_Paulo";
+/// The largest number of rows: a row per day.
+const MAX_ROWS: &str = "100";
+
+/// The configuration of the service.
+#[derive(Debug, Clone)]
+pub struct PtaxConfig {
+    /// The base of the path `/CotacaoDolarPeriodo…`: `https`, or `http` on this machine.
+    pub base_url: String,
+    /// The limit for DNS, TCP and TLS together.
+    pub connect_timeout: Duration,
+}
+
+/// The Central Bank's service, with two seconds for a connection.
+impl Default for PtaxConfig {
+    fn default() -> Self {
+        Self {
+            base_url: "https://olinda.bcb.gov.br/olinda/servico/PTAX/versao/v1/odata".to_owned(),
+            connect_timeout: Duration::from_secs(2),
+        }
+    }
+}
+
+/// The reason a configuration is invalid.
+#[derive(Debug, thiserror::Error)]
+pub enum PtaxConfigError {
+    /// The address of the service.
+    #[error("base_url {0}")]
+    BaseUrl(UrlError),
+    /// The roots or TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The machine does not know the time zone of the Central Bank.
+    #[error("the time zone America/Sao_Paulo is missing")]
+    TimeZone,
+}
+
+/// The service over HTTP.
+#[derive(Debug)]
+pub struct Ptax {
+    client: Client,
+    base: Url,
+    zone: TimeZone,
+}
+
+impl Ptax {
+    /// Creates the client without a request.
+    ///
+    /// # Errors
+    /// [`PtaxConfigError`] for the invalid part of the configuration.
+    pub fn new(config: &PtaxConfig) -> Result<Self, PtaxConfigError> {
+        let base = parse_base(&config.base_url).map_err(PtaxConfigError::BaseUrl)?;
+        let client = build(ClientSettings {
+            certificate: None,
+            extra_root_pem: None,
+            uses_tls: base.scheme() == "https",
+            connect_timeout: config.connect_timeout,
+        })?;
+        let zone = TimeZone::get(TIME_ZONE).map_err(|_| PtaxConfigError::TimeZone)?;
+        Ok(Self { client, base, zone })
+    }
+
+    /// Returns the address of the rates from some days before `now` to its day.
+    fn url(&self, now: Timestamp) -> Result<Url, AcquirerError> {
+        let refused = || AcquirerError::Refused("the request cannot be written as an address".to_owned());
+        let today = now.to_zoned(self.zone.clone()).date();
+        let first = today.checked_sub(Span::new().days(SEARCHED_DAYS)).unwrap_or(today);
+        let path = "CotacaoDolarPeriodo(dataInicial=@dataInicial,dataFinalCotacao=@dataFinalCotacao)";
+        let mut url =
+            Url::parse(&format!("{}/{path}", self.base.as_str().trim_end_matches('/'))).map_err(|_| refused())?;
+        url.query_pairs_mut()
+            .append_pair("@dataInicial", &first.strftime("'%m-%d-%Y'").to_string())
+            .append_pair("@dataFinalCotacao", &today.strftime("'%m-%d-%Y'").to_string())
+            .append_pair("$top", MAX_ROWS)
+            .append_pair("$format", "json");
+        Ok(url)
+    }
+
+    async fn read(&self, now: Timestamp, deadline: Deadline) -> Result<Option<UsdRate>, FindError> {
+        let mut request = Request::new(Method::GET, self.url(now)?);
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let reply = send(&self.client, request, MAX_ANSWER_BYTES, deadline).await.map_err(of_transport)?;
+        if !reply.status.is_success() {
+            return Err(of_reply(&reply).into());
+        }
+        Ok(bulletin::last(&reply, &self.zone)?)
+    }
+}
+
+#[async_trait]
+impl ExchangeRates for Ptax {
+    async fn usd_rate(&self, now: Timestamp, budget: Duration) -> Result<UsdRate, AcquirerError> {
+        let found = self.read(now, Deadline::after(budget)).await.map_err(FindError::of_a_read)?;
+        found.ok_or_else(|| AcquirerError::Unavailable(format!("no rate in the last {SEARCHED_DAYS} days")))
+    }
+}
