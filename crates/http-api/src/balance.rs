@@ -1,37 +1,36 @@
 //! `GET /v1/balance`.
 
-use cais_domain::api_key::Scope;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
 use cais_domain::money::{Money, MoneyError};
 use cais_ports::Balances;
-use cais_strict_json::Issues;
 use cais_use_cases::balance;
-use cais_use_cases::keys::authenticate::Caller;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::call::Call;
-use super::error::{ApiError, ErrorCode};
-use super::query;
-use super::reply::Reply;
-use crate::openapi::{examples, operation};
-use crate::representation::values::{Amount, to_json};
-use crate::routes::Route;
+use crate::context::{Authorized, BalanceRead};
+use crate::error::{ApiError, code};
+use crate::input::{Input, NoQuery};
+use crate::openapi::examples;
+use crate::openapi::failures::Errors;
+use crate::reply;
+use crate::representation::values::Amount;
 
 /// The parts of an account's money, in BRL.
 #[derive(Serialize, ToSchema)]
 #[expect(clippy::struct_field_names, reason = "the contract names the fields")]
 pub struct Balance {
     /// Available for withdrawal now.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub available_balance: Amount,
     /// Received, awaiting release.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub pending_balance: Amount,
     /// Held because of a Pix infraction (MED) or review.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub blocked_balance: Amount,
     /// Available, pending and blocked together.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub total_balance: Amount,
     /// Always `BRL`.
     pub currency: &'static str,
@@ -54,32 +53,23 @@ impl Balance {
     }
 }
 
-/// The route of `get_balance`.
-pub const ROUTE: Route =
-    Route::read("/v1/balance", Scope::BalanceRead, |call, caller| Box::pin(get_balance(call, caller)), description);
-
 /// Returns the account's balance.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for any parameter; an error of the store.
-async fn get_balance(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    query::none(call.query(), &issues);
-    issues.unless_any(Some(()))?;
-    let balances = balance::read(&call.state.ports, caller.account.id).await?;
+#[utoipa::path(
+    operation_id = "getBalance",
+    tag = "balance",
+    summary = "Read the balance",
+    description = "In BRL. What is held for payouts and refunds in flight is in none of its parts. Scope: `balance:read`.",
+    responses(
+        (status = 200, description = "The balance.", body = Balance, example = json!(examples::balances())),
+        Errors<(code::ValidationError,)>,
+    ),
+)]
+#[get("/balance")]
+pub async fn get_balance(call: Authorized<BalanceRead>, _input: Input<NoQuery>) -> Result<HttpResponse, ApiError> {
+    let balances = balance::read(&call.state.ports, call.caller.account.id).await?;
     let balance = Balance::of(&balances).map_err(|error| ApiError::internal(error.to_string()))?;
-    Ok(Reply::json(to_json(&balance)))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        errors: &[ErrorCode::ValidationError],
-        ..operation::plain(
-            "getBalance",
-            "balance",
-            "Read the balance",
-            "In BRL. What is held for payouts and refunds in flight is in none of its parts.",
-            vec![operation::json("200", "The balance.", "Balance", examples::balances())],
-        )
-    }
+    Ok(reply::json(StatusCode::OK, &balance))
 }

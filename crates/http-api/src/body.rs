@@ -1,44 +1,87 @@
 //! Reading bodies: bounded in size and in time.
 
+use std::cell::RefCell;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use actix_web::HttpMessage as _;
+use actix_web::dev::{Payload, ServiceRequest};
+use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
-use actix_web::web::{Bytes, BytesMut, Payload};
+use actix_web::web::{Bytes, BytesMut};
 use cais_strict_json::Issue;
-use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::{FutureExt as _, Stream, StreamExt as _};
 
 use super::callbacks::Room;
 use super::error::{ApiError, ErrorCode};
-use super::routes::BodyRule;
 
 /// Largest JSON body.
 pub const MAX_JSON_BYTES: usize = 64 * 1024;
 /// Largest callback: an acquirer may report many payments at once.
 pub const MAX_CALLBACK_BYTES: usize = 1024 * 1024;
-/// Reads the body for a route. The body must arrive `within` that time, so that a slow client cannot hold a connection.
+
+/// The body of a request. The handler and the middleware share it: the connection ends unless all of it was read.
+#[derive(Clone)]
+pub struct RequestBody(Rc<RefCell<Payload>>);
+
+impl RequestBody {
+    /// Shares the body with the handlers of `request`; `None` without a body.
+    #[must_use]
+    pub fn share(request: &mut ServiceRequest) -> Option<Self> {
+        let payload = request.take_payload();
+        if matches!(payload, Payload::None) {
+            return None;
+        }
+        let body = Self(Rc::new(RefCell::new(payload)));
+        request.set_payload(Payload::Stream { payload: Box::pin(body.clone()) });
+        Some(body)
+    }
+
+    /// Returns `true` after the whole body was read. Reads the parts that have arrived and does not wait for others.
+    #[must_use]
+    pub fn is_over(&mut self) -> bool {
+        loop {
+            match self.next().now_or_never() {
+                Some(None) => return true,
+                Some(Some(Ok(_))) => {}
+                Some(Some(Err(_))) | None => return false,
+            }
+        }
+    }
+}
+
+impl Stream for RequestBody {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_next(context)
+    }
+}
+
+/// Reads a JSON body. The body must arrive `within` that time, so that a slow client cannot hold a connection.
 ///
 /// # Errors
 /// `payload_too_large`, then `unsupported_media_type`; `VALIDATION_ERROR` if the body does not arrive completely and in
 /// time.
-pub async fn receive(
-    rule: BodyRule,
+pub async fn json(headers: &HeaderMap, payload: &mut Payload, within: Duration) -> Result<Bytes, ApiError> {
+    let body = read(headers, payload, MAX_JSON_BYTES, within, |_| Ok(())).await?;
+    if is_json(headers, body.is_empty()) { Ok(body) } else { Err(ApiError::new(ErrorCode::UnsupportedMediaType)) }
+}
+
+/// Reads the body of a callback, which takes its memory from `room`.
+///
+/// # Errors
+/// `payload_too_large`; `service_unavailable` without room; `VALIDATION_ERROR` if the body does not arrive completely
+/// and in time.
+pub async fn callback(
     headers: &HeaderMap,
     payload: &mut Payload,
     within: Duration,
     room: &mut Room<'_>,
 ) -> Result<Bytes, ApiError> {
-    match rule {
-        BodyRule::Unread => Ok(Bytes::new()),
-        BodyRule::Callback => read(headers, payload, MAX_CALLBACK_BYTES, within, |bytes| room.grow_to(bytes)).await,
-        BodyRule::Json => {
-            let body = read(headers, payload, MAX_JSON_BYTES, within, |_| Ok(())).await?;
-            if is_json(headers, body.is_empty()) {
-                Ok(body)
-            } else {
-                Err(ApiError::new(ErrorCode::UnsupportedMediaType))
-            }
-        }
-    }
+    read(headers, payload, MAX_CALLBACK_BYTES, within, |bytes| room.grow_to(bytes)).await
 }
 
 async fn read(
@@ -71,17 +114,6 @@ async fn read(
         Ok(body.freeze())
     };
     tokio::time::timeout(within, gather).await.unwrap_or_else(|_| Err(unfinished("did not arrive in time")))
-}
-
-/// Returns `true` after the whole body was read. Reads the parts that have arrived and does not wait for others.
-pub fn is_over(payload: &mut Payload) -> bool {
-    loop {
-        match payload.next().now_or_never() {
-            Some(None) => return true,
-            Some(Some(Ok(_))) => {}
-            Some(Some(Err(_))) | None => return false,
-        }
-    }
 }
 
 fn too_large(max_bytes: usize) -> ApiError {

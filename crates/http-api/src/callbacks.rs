@@ -1,16 +1,20 @@
 //! Receives the callbacks of acquirers: stored at once, processed later.
 
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_strict_json::Issue;
 use cais_use_cases::callbacks::{self, ReceiveError};
 use ring::hmac;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::call::{Call, run_detached};
+use super::body;
+use super::context::{RequestContext, run_detached};
 use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
-use super::reply::Reply;
-use super::routes::Params;
-use super::routes::{Access, BodyRule, Listener, Route, Verb};
+use super::input::segment;
+use super::reply;
+use super::state::AppState;
 
 /// Limit of the bodies of callbacks in memory at once, over all connections, in KiB: 32 MiB. Acquirers retry after a
 /// 503.
@@ -67,14 +71,6 @@ impl CallbackPaths {
         own.find(|(_, tag)| hmac::verify(&self.key, token.as_bytes(), tag.as_ref()).is_ok()).map(|(name, _)| name)
     }
 
-    /// Returns the acquirer of the path, before any part of the body is read.
-    ///
-    /// # Errors
-    /// `not_found` for a path without an acquirer.
-    pub fn admit(&self, params: &Params<'_>) -> Result<&AcquirerName, ApiError> {
-        self.find(params.first(), params.second()).ok_or(ApiError::new(ErrorCode::NotFound))
-    }
-
     /// Returns an empty reservation for a body.
     #[must_use]
     pub fn room(&self) -> Room<'_> {
@@ -82,28 +78,20 @@ impl CallbackPaths {
     }
 }
 
-/// The route of `receive` as acquirers are configured with it.
-pub const BARE: Route = callback("/callbacks/{acquirer}/{token}");
-/// The same route with the suffix that API Pix appends.
-pub const PIX: Route = callback("/callbacks/{acquirer}/{token}/pix");
-
-const fn callback(pattern: &'static str) -> Route {
-    Route {
-        verb: Verb::Post,
-        access: Access::SecretPath,
-        body: BodyRule::Callback,
-        ..Route::open(pattern, Listener::Public, |call| Box::pin(receive(call)))
-    }
-}
-
 /// Stores a callback and notifies the worker that processes it.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a body that is not a callback of the acquirer; `service_unavailable` if the callback was not
+/// `not_found` for a path without an acquirer; `VALIDATION_ERROR` for a body that is not a callback of the acquirer; `service_unavailable` if the callback was not
 /// stored, so that the acquirer retries.
-async fn receive(call: &Call<'_>) -> Result<Reply, ApiError> {
-    let acquirer = call.state.callbacks.admit(&call.params)?.clone();
-    let (state, body) = (call.state.clone(), call.body.clone());
+pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppState>) -> Result<HttpResponse, ApiError> {
+    // The path is checked before any part of the body is read.
+    let acquirer = shared.callbacks.find(&segment(&request, "acquirer"), &segment(&request, "token"));
+    let acquirer = acquirer.ok_or(ApiError::new(ErrorCode::NotFound))?.clone();
+    // Held until the response: the body may stay in memory until then.
+    let mut room = shared.callbacks.room();
+    let within = RequestContext::of(&request)?.body_within;
+    let body = body::callback(request.headers(), &mut payload.into_inner(), within, &mut room).await?;
+    let state = Data::clone(&shared);
     let kept = run_detached(async move { callbacks::receive(&state.ports, &acquirer, body).await }).await?;
     kept.map_err(|error| match error {
         ReceiveError::Malformed(reason) => ApiError::invalid(vec![Issue::new("", reason)]),
@@ -112,8 +100,8 @@ async fn receive(call: &Call<'_>) -> Result<Reply, ApiError> {
             ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(error.to_string())
         }
     })?;
-    call.state.wake.callbacks.notify();
-    Ok(Reply::empty())
+    shared.wake.callbacks.notify();
+    Ok(reply::empty(StatusCode::OK))
 }
 
 #[cfg(test)]

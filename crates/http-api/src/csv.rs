@@ -6,22 +6,25 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use actix_web::http::Method;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_DISPOSITION, HeaderMap, HeaderValue};
 use actix_web::web::Bytes;
 use cais_domain::ids::AccountId;
+use cais_ports::PageRequest;
 use cais_strict_json::Issues;
 use futures_util::stream::{StreamExt as _, once, try_unfold};
 use tokio::sync::Semaphore;
+use utoipa::openapi::path::Parameter;
 
-use super::accept::{self, Format};
-use super::call::Call;
-use super::error::{ApiError, ErrorCode};
-use super::filters;
-use super::paging::{LIMIT, STARTING_AFTER};
-use super::query::Query;
-use super::reply::Reply;
+use crate::accept::{self, Format};
+use crate::context::Authorized;
+use crate::error::{ApiError, ErrorCode};
+use crate::openapi::parameters;
+use crate::paging::{LIMIT, STARTING_AFTER};
+use crate::query::Query;
 use crate::representation::csv::{Dialect, Row, header, write_row};
+use crate::{filters, reply};
 
 /// Rows per read, the limit of the readers: a page is about 40 KiB.
 pub const ROWS: u32 = 200;
@@ -46,13 +49,12 @@ pub struct File {
 }
 
 impl File {
-    /// Adds the file's name to the reply, if the dialect is made for people.
-    fn named(self, reply: Reply) -> Reply {
-        let extra = match self.dialect {
-            Dialect::Standard => Vec::new(),
-            Dialect::ExcelBr => vec![(CONTENT_DISPOSITION, HeaderValue::from_static(self.disposition))],
-        };
-        Reply { extra, ..reply }
+    /// Adds the file's name to the response, if the dialect is made for people.
+    fn named(self, mut response: HttpResponse) -> HttpResponse {
+        if self.dialect == Dialect::ExcelBr {
+            response.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::from_static(self.disposition));
+        }
+        response
     }
 }
 
@@ -113,23 +115,41 @@ impl Drop for ExportPlace {
 /// The parameter that requests a file in a given dialect, regardless of `Accept`. A link in a browser can carry it.
 pub const DIALECT: &str = "csv";
 
-/// Returns the dialect of the requested file; `None` for a page of JSON. An unknown dialect is added to `issues`.
-#[must_use]
-pub fn wanted(query: &Query, headers: &HeaderMap, issues: &Issues) -> Option<Dialect> {
-    if query.get(DIALECT).is_some() {
-        return filters::word(query, DIALECT, &[Dialect::ExcelBr], |_| "excel-br", issues).or(Some(Dialect::ExcelBr));
-    }
-    match accept::preferred(headers) {
-        Format::Json => None,
-        Format::Csv => Some(Dialect::Standard),
-    }
+/// The form of a list: a page of JSON, or a file of all rows.
+#[derive(Debug, Clone, Copy)]
+pub enum Wanted<C> {
+    /// The page.
+    Page(PageRequest<C>),
+    /// The dialect of the file.
+    File(Dialect),
 }
 
-/// Rejects the parameters of pages: a file has all rows.
-pub fn refuse_pages(query: &Query, issues: &Issues) {
+/// Returns the form that a request asks for; `page` reads the parameters of pages. Problems are added to `issues`.
+pub fn wanted<C>(
+    headers: &HeaderMap,
+    query: &Query,
+    issues: &Issues,
+    page: impl FnOnce() -> Option<PageRequest<C>>,
+) -> Option<Wanted<C>> {
+    let dialect = if query.get(DIALECT).is_some() {
+        filters::word(query, DIALECT, &[Dialect::ExcelBr], |_| "excel-br", issues).or(Some(Dialect::ExcelBr))
+    } else {
+        (accept::preferred(headers) == Format::Csv).then_some(Dialect::Standard)
+    };
+    let Some(dialect) = dialect else { return page().map(Wanted::Page) };
+    // A file has all rows.
     for name in [LIMIT, STARTING_AFTER].into_iter().filter(|name| query.get(name).is_some()) {
         issues.add(name, "cannot be given with text/csv, which has all rows");
     }
+    Some(Wanted::File(dialect))
+}
+
+/// Returns the parameters of a list that is a file too, after those of its own filters.
+#[must_use]
+pub fn parameters(filters: Vec<Parameter>) -> Vec<Parameter> {
+    let dialect = "A file of all rows in this dialect, whatever `Accept` says.";
+    let paging = parameters::created().into_iter().chain(parameters::paging());
+    filters.into_iter().chain(paging).chain([parameters::word(DIALECT, dialect, ["excel-br"])]).collect()
 }
 
 /// Returns a file of all rows. `read` is called with the cursor of the last row so far.
@@ -137,7 +157,7 @@ pub fn refuse_pages(query: &Query, issues: &Issues) {
 /// # Errors
 /// `rate_limit_exceeded` during another file of the account; the error of the first `read`. If a later `read` fails,
 /// the connection is cut, so that the caller does not mistake a part for the whole.
-pub async fn answer<R, C, F>(call: &Call<'_>, file: File, read: F) -> Result<Reply, ApiError>
+pub async fn file<P, R, C, F>(call: &Authorized<P>, file: File, read: F) -> Result<HttpResponse, ApiError>
 where
     R: Row + 'static,
     C: 'static,
@@ -146,13 +166,13 @@ where
     let File { account, dialect, .. } = file;
     let place = call.state.exports.enter(account)?;
     let Rows { rows, next } = place.page(read(None)).await?;
-    if call.request.method() == Method::HEAD {
-        return Ok(file.named(Reply::typed(CSV, Bytes::new())));
+    if call.context.is_head {
+        return Ok(file.named(reply::bytes(StatusCode::OK, CSV, Bytes::new())));
     }
     let mut beginning = header(R::NAMES, dialect);
     write(&mut beginning, &rows, dialect);
     drop(rows);
-    let request = call.id;
+    let request = call.context.id;
     let rest = try_unfold((read, next, place), move |(read, next, place)| async move {
         let Some(cursor) = next else { return Ok(None) };
         let Rows { rows, next } = place.page(read(Some(cursor))).await.map_err(|error| {
@@ -163,7 +183,7 @@ where
         write(&mut text, &rows, dialect);
         Ok(Some((Bytes::from(text), (read, next, place))))
     });
-    Ok(file.named(Reply::streamed(CSV, once(async { Ok::<_, CutOff>(Bytes::from(beginning)) }).chain(rest))))
+    Ok(file.named(reply::streamed(CSV, once(async { Ok::<_, CutOff>(Bytes::from(beginning)) }).chain(rest))))
 }
 
 fn write<R: Row>(out: &mut Vec<u8>, rows: &[R], dialect: Dialect) {

@@ -1,7 +1,6 @@
 //! The `OpenAPI` document and its pages, which load nothing from other hosts.
 
 use std::collections::BTreeMap;
-use std::future::ready;
 use std::io::Write as _;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -11,27 +10,16 @@ use actix_web::http::header::{
     HeaderValue, IF_NONE_MATCH, LOCATION, VARY,
 };
 use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ring::digest::{SHA256, digest};
 use utoipa_swagger_ui::{Config, serve};
 
 use super::error::{ApiError, ErrorCode};
+use super::input::segment;
 use super::openapi;
-use super::reply::Reply;
-use super::routes::{Listener, Route};
-
-/// The route of `root`.
-pub const ROOT: Route = Route::open("/", Listener::Public, |call| Box::pin(ready(root(call.request.headers()))));
-/// The route of `document`.
-pub const OPENAPI: Route =
-    Route::open("/v1/openapi.json", Listener::Public, |call| Box::pin(ready(document(call.request.headers()))));
-/// The route of `redirect`.
-pub const REDIRECT: Route = Route::open("/docs", Listener::Public, |_| Box::pin(ready(Ok(redirect()))));
-/// The route of `page`.
-pub const PAGE: Route = Route::open("/docs/{*file}", Listener::Public, |call| {
-    Box::pin(ready(page(call.params.first(), call.request.headers())))
-});
+use super::reply;
 
 /// The pages may load only files of this host, regardless of their scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -61,13 +49,13 @@ impl Asset {
         Ok(Self { content_type, plain, gzip, etag })
     }
 
-    fn reply(&self, request: &HeaderMap, more: Option<(HeaderName, HeaderValue)>) -> Reply {
+    fn response(&self, request: &HeaderMap, more: Option<(HeaderName, HeaderValue)>) -> HttpResponse {
         let mut extra = vec![(ETAG, self.etag.clone()), (CACHE_CONTROL, REVALIDATE), (VARY, VARIES)];
         // The comparison is weak (RFC 9110, 13.1.2).
         let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
         if list(request, &IF_NONE_MATCH).any(|tag| tag == "*" || opaque(tag.as_bytes()) == opaque(self.etag.as_bytes()))
         {
-            return Reply { status: StatusCode::NOT_MODIFIED, extra, ..Reply::empty() };
+            return with_headers(reply::empty(StatusCode::NOT_MODIFIED), extra);
         }
         extra.extend(more);
         let body = if takes_gzip(request) {
@@ -76,8 +64,15 @@ impl Asset {
         } else {
             self.plain.clone()
         };
-        Reply { extra, ..Reply::typed(self.content_type.clone(), body) }
+        with_headers(reply::bytes(StatusCode::OK, self.content_type.clone(), body), extra)
     }
+}
+
+fn with_headers(mut response: HttpResponse, headers: Vec<(HeaderName, HeaderValue)>) -> HttpResponse {
+    for (name, value) in headers {
+        response.headers_mut().insert(name, value);
+    }
+    response
 }
 
 /// The request header that selects the plain or the compressed bytes.
@@ -116,19 +111,19 @@ const VENDORED: [&str; 3] = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-
 ///
 /// # Errors
 /// `internal_error` if the document cannot be serialized, which a test rules out.
-pub fn document(request: &HeaderMap) -> Result<Reply, ApiError> {
+pub async fn document(request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let asset = DOCUMENT.as_ref().map_err(|error| ApiError::internal(error.clone()))?;
-    Ok(asset.reply(request, None))
+    Ok(asset.response(request.headers(), None))
 }
 
 /// Responds at the root of the host, where the API has no resource: redirects browsers to the documentation.
 ///
 /// # Errors
 /// `not_found` for all other clients, with the paths of the documentation.
-pub fn root(request: &HeaderMap) -> Result<Reply, ApiError> {
-    if list(request, &ACCEPT).any(|item| item.starts_with("text/html")) {
+pub async fn root(request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    if list(request.headers(), &ACCEPT).any(|item| item.starts_with("text/html")) {
         let extra = vec![(LOCATION, HeaderValue::from_static("/docs/")), (VARY, HeaderValue::from_static("accept"))];
-        return Ok(Reply { status: StatusCode::SEE_OTHER, extra, ..Reply::empty() });
+        return Ok(with_headers(reply::empty(StatusCode::SEE_OTHER), extra));
     }
     let text =
         "The path does not exist. The API is described at /docs, and by its OpenAPI document at /v1/openapi.json.";
@@ -136,16 +131,16 @@ pub fn root(request: &HeaderMap) -> Result<Reply, ApiError> {
 }
 
 /// Redirects from `/docs` to `/docs/`: the pages use relative links.
-#[must_use]
-pub fn redirect() -> Reply {
-    Reply::redirect("/docs/")
+pub async fn redirect() -> HttpResponse {
+    reply::redirect("/docs/")
 }
 
 /// Returns a file of the documentation pages.
 ///
 /// # Errors
 /// `not_found` if no file has that name.
-pub fn page(file: &str, request: &HeaderMap) -> Result<Reply, ApiError> {
+pub async fn page(request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let file = &*segment(&request, "file");
     let known = ASSETS.read().unwrap_or_else(PoisonError::into_inner).get(file).cloned();
     let asset = if let Some(asset) = known {
         asset
@@ -154,7 +149,7 @@ pub fn page(file: &str, request: &HeaderMap) -> Result<Reply, ApiError> {
         ASSETS.write().unwrap_or_else(PoisonError::into_inner).insert(file.to_owned(), asset.clone());
         asset
     };
-    Ok(asset.reply(request, Some((CONTENT_SECURITY_POLICY, POLICY))))
+    Ok(asset.response(request.headers(), Some((CONTENT_SECURITY_POLICY, POLICY))))
 }
 
 /// Returns a file of the documentation pages; `None` if no file has the name.

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, ResponseError};
 use cais_domain::account::NotPermitted;
 use cais_domain::ids::RequestId;
 use cais_ports::QueryError;
@@ -62,6 +63,17 @@ macro_rules! error_codes {
             pub const fn message(self) -> &'static str {
                 match self { $(Self::$variant => $message,)* }
             }
+        }
+
+        /// Each code as a type, for the list of an operation's errors in the `OpenAPI` document.
+        pub mod code {
+            $($(#[$doc])* #[derive(Debug)] pub struct $variant;
+
+            impl crate::openapi::failures::Codes for $variant {
+                fn codes() -> Vec<super::ErrorCode> {
+                    vec![super::ErrorCode::$variant]
+                }
+            })*
         }
     };
 }
@@ -141,8 +153,9 @@ error_codes! {
     ServiceUnavailable "service_unavailable" SERVICE_UNAVAILABLE true "The service is temporarily unavailable.";
 }
 
-/// An error of the API.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error of the API. Every failed request ends with one, which the middleware renders with the request's id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct ApiError {
     /// The code.
     pub code: ErrorCode,
@@ -276,6 +289,17 @@ pub struct IssueBody<'a> {
     pub path: &'a str,
     /// The rule that is broken.
     pub message: &'a str,
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.code.status()
+    }
+
+    /// Returns the status alone. The middleware adds the envelope, because only the middleware has the request's id.
+    fn error_response(&self) -> HttpResponse {
+        HttpResponse::new(self.code.status())
+    }
 }
 
 impl From<Vec<Issue>> for ApiError {

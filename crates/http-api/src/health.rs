@@ -3,20 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
+use actix_web::web::Data;
 
 use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
-use super::reply::Reply;
-use super::routes::{Listener, Route};
+use super::reply;
 use super::state::AppState;
-
-/// The route of `live`.
-pub const LIVE: Route = Route::open("/healthz", Listener::Both, |_| Box::pin(std::future::ready(Ok(live()))));
-/// The route of `ready`.
-pub const READY: Route = Route::open("/readyz", Listener::Both, |call| Box::pin(ready(call.state)));
-/// The route of `metrics`.
-pub const METRICS: Route =
-    Route::open("/metrics", Listener::Admin, |call| Box::pin(std::future::ready(Ok(metrics(call.state)))));
 
 /// Time limit for the store's readiness.
 const READY_WITHIN: Duration = Duration::from_secs(1);
@@ -24,9 +18,12 @@ const READY_WITHIN: Duration = Duration::from_secs(1);
 const PROMETHEUS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
 /// Reports liveness: the process responds.
-#[must_use]
-pub fn live() -> Reply {
-    Reply::json(&br#"{"status":"ok"}"#[..])
+pub async fn live() -> HttpResponse {
+    alive()
+}
+
+fn alive() -> HttpResponse {
+    reply::rendered(StatusCode::OK, &br#"{"status":"ok"}"#[..])
 }
 
 /// Reports readiness for requests.
@@ -34,7 +31,7 @@ pub fn live() -> Reply {
 /// # Errors
 /// `service_unavailable` before the process stops, and while the store does not respond, accepts no writes, delivers no
 /// webhooks or is not migrated. The message names the reason and no secret.
-pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
+pub async fn ready(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
     let not_ready =
         |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(cause);
     if state.draining.load(Ordering::Relaxed) {
@@ -42,15 +39,14 @@ pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
         return Err(ApiError { is_expected: true, ..error });
     }
     match tokio::time::timeout(READY_WITHIN, state.ports.maintenance.ready()).await {
-        Ok(Ok(())) => Ok(live()),
+        Ok(Ok(())) => Ok(alive()),
         Ok(Err(error)) => Err(not_ready(error.to_string()).with_message(error.to_string())),
         Err(_) => Err(not_ready("the store did not answer in time".to_owned())),
     }
 }
 
 /// Returns all metrics.
-#[must_use]
-pub fn metrics(state: &AppState) -> Reply {
+pub async fn metrics(state: Data<AppState>) -> HttpResponse {
     metrics_process::Collector::default().collect();
-    Reply::typed(PROMETHEUS, state.metrics_handle.render())
+    reply::bytes(StatusCode::OK, PROMETHEUS, state.metrics_handle.render())
 }

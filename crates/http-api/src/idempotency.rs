@@ -3,8 +3,11 @@
 use actix_web::http::header::HeaderMap;
 use cais_domain::idempotency_key::IdempotencyKey;
 use cais_strict_json::Issue;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use super::error::{ApiError, ErrorCode};
+use super::openapi::parameters;
 
 /// The header with the caller's idempotency key.
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
@@ -23,4 +26,13 @@ pub fn required_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {
     }
     let key = first.to_str().ok().and_then(|text| IdempotencyKey::parse(text).ok());
     key.ok_or_else(|| complain(ErrorCode::InvalidIdempotencyKey, "must have 8 to 255 visible ASCII characters"))
+}
+
+/// The header in the document.
+pub struct KeyHeader;
+
+impl IntoParams for KeyHeader {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![parameters::idempotency_key()]
+    }
 }

@@ -1,15 +1,19 @@
 //! The name of a resource in a path: the service's id, or the caller's own identifier.
 
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{Id, IdKind};
+use cais_domain::ids::{Id, IdKind, kind};
 use cais_strict_json::Issues;
 use cais_use_cases::upstream_order::{FetchError, ResourceName};
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use super::call::Call;
 use super::error::{ApiError, ErrorCode};
+use super::input::{Part, Parts};
+use super::openapi::parameters;
 use super::percent;
-use super::query;
 
+/// The parameter of a path with a resource's name.
+const ID: &str = "id";
 /// The prefix of the caller's own identifier in a path.
 const EXTERNAL: &str = "ext:";
 
@@ -25,17 +29,60 @@ pub fn read<K: IdKind>(segment: &str) -> Result<ResourceName<Id<K>>, String> {
     }
 }
 
-/// Returns the name of a resource in the first parameter of the path. Problems are added to `issues`.
-#[must_use]
-pub fn in_path<K: IdKind>(call: &Call<'_>, issues: &Issues) -> Option<ResourceName<Id<K>>> {
-    read::<K>(call.params.first()).map_err(|complaint| issues.add("id", complaint)).ok()
+/// The kind of an id in a path, with its description in the document.
+pub trait InPath: IdKind {
+    /// The description.
+    const DESCRIPTION: &'static str;
 }
 
-/// Returns the name in a path of a request without parameters. Problems are added to `issues`.
-#[must_use]
-pub fn alone<K: IdKind>(call: &Call<'_>, issues: &Issues) -> Option<ResourceName<Id<K>>> {
-    query::none(call.query(), issues);
-    in_path(call, issues)
+macro_rules! in_path {
+    ($($kind:ident $text:literal)+) => {$(
+        impl InPath for kind::$kind {
+            const DESCRIPTION: &'static str = $text;
+        }
+    )+};
+}
+
+in_path! {
+    Charge "A charge's id (`chg_…`), or `ext:` and the caller's external_id, percent-encoded."
+    Refund "A refund's id (`rfd_…`), or `ext:` and its external_id, percent-encoded."
+    Payout "A payout's id (`pyt_…`), or `ext:` and the caller's external_id, percent-encoded."
+    Infraction "An infraction's id (`inf_…`)."
+    Endpoint "An endpoint's id (`whe_…`)."
+    Event "An event's id (`evt_…`)."
+    Delivery "A delivery's id (`dlv_…`)."
+}
+
+/// The name of a resource in the path: its id, or `ext:` and the caller's own identifier.
+#[derive(Debug)]
+pub struct Named<K: IdKind>(pub ResourceName<Id<K>>);
+
+impl<K: IdKind> Part for Named<K> {
+    fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
+        read::<K>(&parts.segment(ID)).map(Self).map_err(|complaint| issues.add(ID, complaint)).ok()
+    }
+}
+
+impl<K: InPath> IntoParams for Named<K> {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        parameters::in_path(ID, K::DESCRIPTION)
+    }
+}
+
+/// The id of a resource in the path, for resources without another name.
+#[derive(Debug)]
+pub struct ById<K: IdKind>(pub Id<K>);
+
+impl<K: IdKind> Part for ById<K> {
+    fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
+        id(&parts.segment(ID), ID, issues).map(Self)
+    }
+}
+
+impl<K: InPath> IntoParams for ById<K> {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        parameters::in_path(ID, K::DESCRIPTION)
+    }
 }
 
 /// Returns the error of a failed read of a resource; `missing` is the message for an unknown name.

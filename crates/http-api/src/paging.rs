@@ -3,7 +3,11 @@
 use cais_domain::ids::{Id, IdKind};
 use cais_ports::PageRequest;
 use cais_strict_json::Issues;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
+use super::input::{Part, Parts};
+use super::openapi::parameters;
 use super::query::Query;
 
 /// The parameter that limits a page.
@@ -37,10 +41,20 @@ pub fn page_after<C>(
     limit.zip(starting_after.ok()).map(|(limit, starting_after)| PageRequest { limit, starting_after })
 }
 
-/// Returns the page of a query string that may have no other parameters. Problems are added to `issues`.
-#[must_use]
-pub fn only_page<K: IdKind>(raw: &str, issues: &Issues) -> Option<PageRequest<Id<K>>> {
-    page(&Query::read(raw, &[LIMIT, STARTING_AFTER], issues), issues)
+/// The page of a list without filters.
+#[derive(Debug)]
+pub struct PageQuery<K: IdKind>(pub PageRequest<Id<K>>);
+
+impl<K: IdKind> Part for PageQuery<K> {
+    fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
+        page(&parts.query(&[LIMIT, STARTING_AFTER], issues), issues).map(Self)
+    }
+}
+
+impl<K: IdKind> IntoParams for PageQuery<K> {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        parameters::paging()
+    }
 }
 
 /// Parses digits only: a sign or a blank is a mistake.
@@ -73,7 +87,7 @@ mod tests {
             ("status=paid", None),
         ] {
             let issues = Issues::default();
-            let page = only_page::<Charge>(query, &issues);
+            let page = page::<Charge>(&Query::read(query, &[LIMIT, STARTING_AFTER], &issues), &issues);
             let found = page.filter(|_| issues.is_empty()).map(|page| (page.limit, page.starting_after.is_some()));
             assert_eq!(found, expected, "{query}");
         }

@@ -36,13 +36,6 @@ impl Query {
     }
 }
 
-/// Reports every parameter, for paths without parameters.
-pub fn none(raw: &str, issues: &Issues) {
-    if !raw.is_empty() {
-        let _empty = Query::read(raw, &[], issues);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,11 +59,5 @@ mod tests {
         assert_eq!(problems("limit=1&limit=2"), ["limit is given more than once"]);
         assert_eq!(problems("offset=1&page"), ["offset is not a known parameter", "page is not a known parameter"]);
         assert_eq!(problems("limit=%zz"), ["limit is not validly percent-encoded UTF-8"]);
-        let issues = Issues::default();
-        none("", &issues);
-        none("&", &issues);
-        assert!(issues.is_empty());
-        none("a=1", &issues);
-        assert!(!issues.is_empty());
     }
 }

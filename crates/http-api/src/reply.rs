@@ -1,4 +1,4 @@
-//! A reply of a handler, and its HTTP response.
+//! Responses: their bodies, and the headers that all of them carry.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -17,12 +17,14 @@ use cais_domain::ids::RequestId;
 use cais_ports::RateDecision;
 use cais_use_cases::Response;
 use futures_util::stream::{self, Stream};
+use serde::Serialize;
 
 use super::connections::RequestGuard;
 use super::error::ApiError;
+use crate::representation::values::to_json;
 
 /// The id of a request, in its response and in the log.
-pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Marks every response of a service that runs on the sandbox.
 pub const X_CAIS_SANDBOX: HeaderName = HeaderName::from_static("x-cais-sandbox");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -34,33 +36,121 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 /// Not `no-referrer`, because browsers would then send `Origin: null`.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
-/// The body of a response.
-#[derive(Debug)]
-pub enum Content {
-    /// Complete bytes.
-    Whole(Bytes),
-    /// Bytes that are produced as the caller reads them. A failure cuts the connection.
-    Streamed(BoxBody),
-}
-
-impl<T: Into<Bytes>> From<T> for Content {
-    fn from(bytes: T) -> Self {
-        Self::Whole(bytes.into())
-    }
-}
-
 /// Bytes that are passed to the connection at a time, so that a slow reader does not hold a copy of a large response.
 const PIECE_BYTES: usize = 32 * 1024;
 
-impl Content {
-    fn into_body(self) -> BoxBody {
-        match self {
-            Self::Whole(bytes) if bytes.len() > PIECE_BYTES => in_pieces(bytes),
-            Self::Whole(bytes) => bytes.boxed(),
-            Self::Streamed(body) => body,
-        }
+/// Marks a response that repeats the response of an earlier request.
+#[derive(Debug, Clone, Copy)]
+pub struct ReplayOf(pub RequestId);
+
+/// Returns a response without a body.
+#[must_use]
+pub fn empty(status: StatusCode) -> HttpResponse {
+    HttpResponse::with_body(status, Bytes::new().boxed())
+}
+
+/// Returns a response with these bytes.
+#[must_use]
+pub fn bytes(status: StatusCode, content_type: HeaderValue, body: impl Into<Bytes>) -> HttpResponse {
+    let body = body.into();
+    let body = if body.len() > PIECE_BYTES { in_pieces(body) } else { body.boxed() };
+    with_type(HttpResponse::with_body(status, body), content_type)
+}
+
+/// Returns 200 with bytes that are produced as the caller reads them. A failure cuts the connection.
+#[must_use]
+pub fn streamed<S, E>(content_type: HeaderValue, pieces: S) -> HttpResponse
+where
+    S: Stream<Item = Result<Bytes, E>> + 'static,
+    E: Error + 'static,
+{
+    with_type(HttpResponse::with_body(StatusCode::OK, BodyStream::new(pieces).boxed()), content_type)
+}
+
+/// Returns a response with a JSON body.
+#[must_use]
+pub fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
+    rendered(status, to_json(body))
+}
+
+/// Returns a response with a body that is JSON already.
+#[must_use]
+pub fn rendered(status: StatusCode, body: impl Into<Bytes>) -> HttpResponse {
+    bytes(status, JSON, body)
+}
+
+/// Returns 308 to another path on this host.
+#[must_use]
+pub fn redirect(to: &'static str) -> HttpResponse {
+    let mut response = empty(StatusCode::PERMANENT_REDIRECT);
+    response.headers_mut().insert(LOCATION, HeaderValue::from_static(to));
+    response
+}
+
+/// Returns the response of a use case, new or stored.
+///
+/// # Errors
+/// `internal_error` if the status is invalid.
+pub fn stored(stored: Response) -> Result<HttpResponse, ApiError> {
+    let status = StatusCode::from_u16(stored.status).map_err(|error| ApiError::internal(error.to_string()))?;
+    let mut response = rendered(status, stored.body);
+    if let Some(first) = stored.replay_of {
+        response.extensions_mut().insert(ReplayOf(first));
     }
+    Ok(response)
+}
+
+/// Returns the response of an error.
+#[must_use]
+pub fn failure(error: &ApiError, request: RequestId) -> HttpResponse {
+    let mut response = rendered(error.code.status(), error.body(request));
+    let headers = response.headers_mut();
+    if let Some(seconds) = error.retry_after_s {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    if let Some(allow) = error.allow.as_ref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
+        headers.insert(ALLOW, allow);
+    }
+    if error.code.status() == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+/// Adds the headers of every response.
+pub fn add_headers(response: &mut HttpResponse, shown: RequestId, rate: Option<RateDecision>, is_replay: bool) {
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::try_from(shown.to_string()) {
+        headers.insert(X_REQUEST_ID, id);
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(REFERRER_POLICY, SAME_ORIGIN);
+    // A caller with a rate window is authenticated, and no cache may store its responses.
+    if let Some(rate) = rate {
+        headers.insert(CACHE_CONTROL, NO_STORE);
+        headers.insert(RATE_LIMIT, rate.limit.into());
+        headers.insert(RATE_REMAINING, rate.remaining.into());
+        headers.insert(RATE_RESET, rate.reset_s.into());
+    }
+    if is_replay {
+        headers.insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+}
+
+/// Returns the response. If it is streamed, its request ends after the whole body was passed to the connection.
+#[must_use]
+pub fn held_by(response: HttpResponse, request: Option<RequestGuard>) -> HttpResponse {
+    match request {
+        Some(request) if response.body().size() == BodySize::Stream => {
+            response.map_body(|_, body| Held { body, _request: request }.boxed())
+        }
+        Some(_) | None => response,
+    }
+}
+
+fn with_type(mut response: HttpResponse, content_type: HeaderValue) -> HttpResponse {
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response
 }
 
 fn in_pieces(mut bytes: Bytes) -> BoxBody {
@@ -87,136 +177,5 @@ impl MessageBody for Held {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         Pin::new(&mut self.get_mut().body).poll_next(context)
-    }
-}
-
-/// The reply of a handler.
-#[derive(Debug)]
-pub struct Reply {
-    /// The status.
-    pub status: StatusCode,
-    /// The type of the body; `None` without a body.
-    pub content_type: Option<HeaderValue>,
-    /// The body.
-    pub body: Content,
-    /// The request whose response is replayed.
-    pub replay_of: Option<RequestId>,
-    /// Headers of this response only.
-    pub extra: Vec<(HeaderName, HeaderValue)>,
-}
-
-impl Reply {
-    /// Returns 200 with a JSON body.
-    #[must_use]
-    pub fn json(body: impl Into<Content>) -> Self {
-        Self { status: StatusCode::OK, content_type: Some(JSON), body: body.into(), replay_of: None, extra: Vec::new() }
-    }
-
-    /// Returns 200 with a body of another type.
-    #[must_use]
-    pub fn typed(content_type: HeaderValue, body: impl Into<Content>) -> Self {
-        Self { content_type: Some(content_type), ..Self::json(body) }
-    }
-
-    /// Returns 200 with a streamed body.
-    #[must_use]
-    pub fn streamed<S, E>(content_type: HeaderValue, pieces: S) -> Self
-    where
-        S: Stream<Item = Result<Bytes, E>> + 'static,
-        E: std::error::Error + 'static,
-    {
-        let body = Content::Streamed(BodyStream::new(pieces).boxed());
-        Self { content_type: Some(content_type), body, ..Self::empty() }
-    }
-
-    /// Returns 200 without a body.
-    #[must_use]
-    pub fn empty() -> Self {
-        Self { content_type: None, ..Self::json(Bytes::new()) }
-    }
-
-    /// Returns 308 to another path on this host.
-    #[must_use]
-    pub fn redirect(to: &'static str) -> Self {
-        let extra = vec![(LOCATION, HeaderValue::from_static(to))];
-        Self { status: StatusCode::PERMANENT_REDIRECT, extra, ..Self::empty() }
-    }
-
-    /// Returns the reply for a response of a use case.
-    ///
-    /// # Errors
-    /// `internal_error` if the status is invalid.
-    pub fn answer(answer: Response) -> Result<Self, ApiError> {
-        let status = StatusCode::from_u16(answer.status).map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(Self { status, replay_of: answer.replay_of, ..Self::json(answer.body) })
-    }
-
-    /// Returns the reply for an error.
-    #[must_use]
-    pub fn failure(error: &ApiError, request: RequestId) -> Self {
-        Self { status: error.code.status(), ..Self::json(error.body(request)) }
-    }
-
-    /// Returns the reply; its request ends after the whole body was passed to the connection.
-    #[must_use]
-    pub fn held_by(self, request: Option<RequestGuard>) -> Self {
-        let Some(request) = request else { return self };
-        let body = match self.body {
-            Content::Whole(bytes) => Content::Whole(bytes),
-            Content::Streamed(body) => Content::Streamed(Held { body, _request: request }.boxed()),
-        };
-        Self { body, ..self }
-    }
-
-    /// Returns the HTTP response with the common headers.
-    #[must_use]
-    pub fn into_response(
-        self,
-        request: RequestId,
-        rate: Option<RateDecision>,
-        error: Option<&ApiError>,
-    ) -> HttpResponse {
-        let mut response = HttpResponse::with_body(self.status, self.body.into_body());
-        let headers = response.headers_mut();
-        let shown = self.replay_of.unwrap_or(request);
-        if let Ok(id) = HeaderValue::try_from(shown.to_string()) {
-            headers.insert(X_REQUEST_ID, id);
-        }
-        if let Some(content_type) = self.content_type {
-            headers.insert(CONTENT_TYPE, content_type);
-        }
-        headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-        headers.insert(REFERRER_POLICY, SAME_ORIGIN);
-        // A caller with a rate window is authenticated, and no cache may store its responses.
-        if let Some(rate) = rate {
-            headers.insert(CACHE_CONTROL, NO_STORE);
-            headers.insert(RATE_LIMIT, rate.limit.into());
-            headers.insert(RATE_REMAINING, rate.remaining.into());
-            headers.insert(RATE_RESET, rate.reset_s.into());
-        }
-        if self.replay_of.is_some() {
-            headers.insert(REPLAYED, HeaderValue::from_static("true"));
-        }
-        for (name, value) in self.extra {
-            headers.insert(name, value);
-        }
-        if let Some(error) = error {
-            tell(&mut response, error);
-        }
-        response
-    }
-}
-
-/// Adds the headers of an error.
-fn tell(response: &mut HttpResponse<BoxBody>, error: &ApiError) {
-    let headers = response.headers_mut();
-    if let Some(seconds) = error.retry_after_s {
-        headers.insert(RETRY_AFTER, seconds.into());
-    }
-    if let Some(allow) = error.allow.as_ref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
-        headers.insert(ALLOW, allow);
-    }
-    if error.code.status() == StatusCode::UNAUTHORIZED {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
 }

@@ -1,6 +1,7 @@
 //! The bodies of resources. Each is one struct, which is sent, stored, published and documented.
 
 pub mod charge;
+pub mod crypto;
 pub mod csv;
 pub mod infraction;
 pub mod operator;

@@ -5,12 +5,15 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use actix_server::Server;
-use actix_web::web::{self, Payload};
-use actix_web::{App, HttpRequest};
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Data};
+use actix_web::{App, Error};
 
 use super::connections::{ConnectionLimits, Door, PerAddress, factory};
-use super::routes::Router;
-use super::service;
+use super::middleware::{not_found, respond};
+use super::routes;
 use super::state::AppState;
 
 /// The options of the servers.
@@ -42,14 +45,13 @@ pub fn serve(
     admin: TcpListener,
     options: ServeOptions,
 ) -> io::Result<Servers> {
-    let router = Arc::new(Router::public(state.sandbox.is_some()));
-    let public = bind(Arc::clone(&state), router, listen, options)?;
+    let public = bind(Arc::clone(&state), Listener::Public, listen, options)?;
     let admin_options = ServeOptions { workers: 1, limits: options.limits.admin(), ..options };
-    let admin = bind(state, Arc::new(Router::admin()), admin, admin_options)?;
+    let admin = bind(state, Listener::Admin, admin, admin_options)?;
     Ok(Servers { public, admin })
 }
 
-fn bind(state: Arc<AppState>, router: Arc<Router>, listener: TcpListener, options: ServeOptions) -> io::Result<Server> {
+fn bind(state: Arc<AppState>, listener: Listener, socket: TcpListener, options: ServeOptions) -> io::Result<Server> {
     let (limits, workers) = (options.limits, options.workers.max(1));
     let builder = Server::build()
         .workers(workers)
@@ -57,26 +59,32 @@ fn bind(state: Arc<AppState>, router: Arc<Router>, listener: TcpListener, option
         .shutdown_timeout(options.shutdown_timeout_s)
         .disable_signals();
     let drain = builder.graceful_shutdown_signal();
-    let door = Door { state, router, limits, places: PerAddress::new(limits.per_address), drain };
-    let server = builder.listen("http", listener, move || factory(door.clone()))?;
+    let door = Door { state, listener, limits, places: PerAddress::new(limits.per_address), drain };
+    let server = builder.listen("http", socket, move || factory(door.clone()))?;
     Ok(server.run())
 }
 
-/// Returns the application: one service for every path, because the order of checks is specified.
+/// One of the two listeners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listener {
+    /// The API and its documentation.
+    Public,
+    /// `/metrics` and the probes.
+    Admin,
+}
+
+/// Returns the application of a listener.
 pub fn app(
     state: Arc<AppState>,
-    router: Arc<Router>,
+    listener: Listener,
 ) -> App<
-    impl actix_web::dev::ServiceFactory<
-        actix_web::dev::ServiceRequest,
-        Config = (),
-        Response = actix_web::dev::ServiceResponse,
-        Error = actix_web::Error,
-        InitError = (),
-    >,
+    impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse<BoxBody>, Error = Error, InitError = ()>,
 > {
-    let handler = move |request: HttpRequest, payload: Payload| {
-        service::answer(Arc::clone(&state), Arc::clone(&router), request, payload)
+    let with_sandbox = state.sandbox.is_some();
+    let app = App::new().app_data(Data::from(state)).default_service(web::to(not_found));
+    let app = match listener {
+        Listener::Public => app.configure(routes::open).service(routes::api(with_sandbox)),
+        Listener::Admin => app.configure(routes::admin),
     };
-    App::new().default_service(web::to(handler))
+    app.wrap(from_fn(respond))
 }

@@ -1,15 +1,14 @@
 //! Metrics of requests, and one log line for each.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::ids::{AccountId, RequestId};
 use metrics::{Counter, Histogram};
-
-use super::routes::ROUTES;
 
 /// The label of requests without a route: paths are chosen by callers and never become labels.
 const UNMATCHED: &str = "unmatched";
@@ -42,17 +41,23 @@ const STATUSES: [(u16, &str); 23] = [
     (5, "5xx"),
 ];
 
+/// Methods with a label of their own; `HEAD` counts as `GET`, and others are not served.
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+/// The label of all other methods.
+const OTHER: &str = "any";
+
 /// Requests by route and status. Handles are created once.
 #[derive(Debug)]
 pub struct Telemetry {
-    routes: Vec<RouteNumbers>,
-    unmatched: RouteNumbers,
+    /// The routes that were requested so far, by pattern.
+    routes: RwLock<HashMap<String, Vec<Arc<RouteNumbers>>>>,
+    unmatched: Arc<RouteNumbers>,
 }
 
 #[derive(Debug)]
 struct RouteNumbers {
     method: &'static str,
-    pattern: &'static str,
+    pattern: String,
     is_probe: bool,
     seconds: OnceLock<Histogram>,
     by_status: [OnceLock<Counter>; STATUSES.len()],
@@ -62,8 +67,8 @@ struct RouteNumbers {
 pub struct Answered<'a> {
     /// Its id.
     pub request: RequestId,
-    /// The route's place in the table; `None` without a route.
-    pub route: Option<usize>,
+    /// The pattern of the path; `None` without a route.
+    pub route: Option<&'a str>,
     /// The method as it was sent.
     pub method: &'a str,
     /// The trace of the request, from its `traceparent`.
@@ -98,45 +103,55 @@ impl Telemetry {
     /// Returns metrics without requests.
     #[must_use]
     pub fn new() -> Self {
-        let routes = ROUTES.iter().map(|route| {
-            let method = match route.verb {
-                super::routes::Verb::Get => "GET",
-                super::routes::Verb::Post => "POST",
-                super::routes::Verb::Put => "PUT",
-                super::routes::Verb::Patch => "PATCH",
-                super::routes::Verb::Delete => "DELETE",
-                super::routes::Verb::Any => "any",
-            };
-            RouteNumbers::new(method, route.pattern)
-        });
-        Self { routes: routes.collect(), unmatched: RouteNumbers::new("any", UNMATCHED) }
+        Self { routes: RwLock::default(), unmatched: Arc::new(RouteNumbers::new(OTHER, UNMATCHED)) }
     }
 
     /// Counts and logs a response. Failures of the service are errors, with their cause. Responses to probes and
     /// rate-limited callers are debug lines. All others are information.
     pub fn record(&self, answered: &Answered<'_>) {
-        let numbers = answered.route.and_then(|index| self.routes.get(index)).unwrap_or(&self.unmatched);
+        let numbers =
+            answered.route.map_or_else(|| Arc::clone(&self.unmatched), |route| self.of(answered.method, route));
         numbers.count(answered.status, answered.took);
         numbers.log(answered);
+    }
+
+    /// Returns the numbers of a route. Patterns and methods are closed lists, so their number is bounded.
+    fn of(&self, method: &str, pattern: &str) -> Arc<RouteNumbers> {
+        let method = if method == "HEAD" { "GET" } else { method };
+        let method = METHODS.into_iter().find(|known| *known == method).unwrap_or(OTHER);
+        let find = |routes: &HashMap<String, Vec<Arc<RouteNumbers>>>| {
+            routes.get(pattern)?.iter().find(|numbers| numbers.method == method).cloned()
+        };
+        let known = find(&self.routes.read().unwrap_or_else(PoisonError::into_inner));
+        known.unwrap_or_else(|| {
+            let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
+            find(&routes).unwrap_or_else(|| {
+                let numbers = Arc::new(RouteNumbers::new(method, pattern));
+                routes.entry(pattern.to_owned()).or_default().push(Arc::clone(&numbers));
+                numbers
+            })
+        })
     }
 }
 
 impl RouteNumbers {
-    fn new(method: &'static str, pattern: &'static str) -> Self {
-        let is_probe = PROBES.contains(&pattern);
+    fn new(method: &'static str, pattern: &str) -> Self {
         Self {
             method,
-            pattern,
-            is_probe,
+            pattern: pattern.to_owned(),
+            is_probe: PROBES.contains(&pattern),
             seconds: OnceLock::new(),
             by_status: std::array::from_fn(|_| OnceLock::new()),
         }
     }
 
     fn count(&self, status: StatusCode, took: Duration) {
-        let (method, pattern) = (self.method, self.pattern);
+        let labels = || (self.method, self.pattern.clone());
         self.seconds
-            .get_or_init(|| metrics::histogram!("cais_http_request_seconds", "method" => method, "route" => pattern))
+            .get_or_init(|| {
+                let (method, route) = labels();
+                metrics::histogram!("cais_http_request_seconds", "method" => method, "route" => route)
+            })
             .record(took);
         let (exact, class) = (status.as_u16(), status.as_u16() / 100);
         let place = |wanted: u16| STATUSES.iter().position(|(status, _)| *status == wanted);
@@ -145,7 +160,8 @@ impl RouteNumbers {
         if let Some((counter, (_, label))) = slot {
             counter
                 .get_or_init(|| {
-                    metrics::counter!("cais_http_requests_total", "method" => method, "route" => pattern, "status" => *label)
+                    let (method, route) = labels();
+                    metrics::counter!("cais_http_requests_total", "method" => method, "route" => route, "status" => *label)
                 })
                 .increment(1);
         }
@@ -159,7 +175,7 @@ impl RouteNumbers {
         let key = key.map(cais_domain::api_key::KeyPrefix::as_str);
         let replay_of = replay_of.map(tracing::field::display);
         let (route, status, took_us) =
-            (self.pattern, status.as_u16(), u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+            (self.pattern.as_str(), status.as_u16(), u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         macro_rules! line {
             ($level:ident) => {
                 tracing::$level!(request_id = %request, client, method, route, status, took_us, account, key, code, cause, replay_of, trace_id, "answered")

@@ -2,73 +2,45 @@
 
 use std::sync::Arc;
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::{Fields, Issues, read};
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, post};
+use cais_domain::ids::kind;
 use cais_use_cases::charges::cancel::{self, CancelChargeError};
-use cais_use_cases::keys::authenticate::Caller;
 
-use crate::call::{Call, run_detached};
-use crate::error::{ApiError, ErrorCode};
-use crate::named;
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::routes::Route;
-
-/// The route of `cancel_charge`.
-pub const ROUTE: Route = Route::write(
-    "/v1/charges/{id}/cancel",
-    Scope::ChargesWrite,
-    |call, caller| Box::pin(cancel_charge(call, caller)),
-    description,
-);
+use crate::context::{Authorized, ChargesWrite, run_detached};
+use crate::error::{ApiError, ErrorCode, code};
+use crate::input::{Input, NoFields, NoQuery, OptionalJson};
+use crate::named::Named;
+use crate::openapi::examples;
+use crate::openapi::failures::{Errors, OfBody};
+use crate::reply;
+use crate::representation::charge::Charge;
 
 /// Cancels a charge. A charge that is already cancelled returns the same response.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`, a missing permission to write; an error of the acquirer or the
 /// store.
-async fn cancel_charge(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let name = named::alone(call, &issues);
-    no_fields(&call.body, &issues);
-    let name = issues.unless_any(name)?;
-    let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
+#[utoipa::path(
+    operation_id = "cancelCharge",
+    tag = "charges",
+    summary = "Cancel a charge",
+    description = "Needs no body and no Idempotency-Key; repeatable. Scope: `charges:write`.",
+    params(Named<kind::Charge>),
+    responses(
+        (status = 200, description = "The cancelled charge.", body = Charge, example = json!(examples::paid().and_then(|charge| examples::unpaid(charge, "cancelled")))),
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState, code::AcquirerUnavailable)>,
+    ),
+)]
+#[post("/charges/{id}/cancel")]
+pub async fn cancel_charge(
+    call: Authorized<ChargesWrite>,
+    input: Input<(NoQuery, Named<kind::Charge>, OptionalJson<NoFields>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, Named(name), _)) = input;
+    let (state, caller) = (Arc::clone(&call.state), Arc::clone(&call.caller));
     let charge = run_detached(async move { cancel::cancel(&state.ports, &caller.account, &name).await }).await??;
-    Ok(Reply::json(call.state.ports.representation.charge(&charge)))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        errors: &[
-            ErrorCode::AccountSuspended,
-            ErrorCode::NotFound,
-            ErrorCode::ExternalIdInProgress,
-            ErrorCode::InvalidState,
-            ErrorCode::AcquirerUnavailable,
-        ],
-        ..operation::plain(
-            "cancelCharge",
-            "charges",
-            "Cancel a charge",
-            "Needs no body and no Idempotency-Key; repeatable.",
-            vec![operation::json(
-                "200",
-                "The cancelled charge.",
-                "Charge",
-                examples::paid().and_then(|charge| examples::unpaid(charge, "cancelled")),
-            )],
-        )
-    }
-}
-
-/// Reads an optional body, which must be an object without fields.
-pub(crate) fn no_fields(body: &[u8], issues: &Issues) {
-    if body.is_empty() {
-        return;
-    }
-    if let Some(fields) = Fields::of(&read(body, issues), "", issues) {
-        fields.finish();
-    }
+    Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.charge(&charge)))
 }
 
 impl From<CancelChargeError> for ApiError {

@@ -1,35 +1,46 @@
 //! `GET /v1/charges`.
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::Issues;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
+use cais_domain::ids::kind;
 use cais_use_cases::charges::list;
-use cais_use_cases::keys::authenticate::Caller;
 
-use crate::call::Call;
-use crate::error::{ApiError, ErrorCode};
-use crate::openapi::{examples, operation};
-use crate::paging;
-use crate::reply::Reply;
+use crate::context::{Authorized, ChargesRead};
+use crate::error::{ApiError, code};
+use crate::input::Input;
+use crate::openapi::examples;
+use crate::openapi::failures::Errors;
+use crate::paging::PageQuery;
+use crate::reply;
+use crate::representation::charge::ChargePage;
 use crate::representation::values::page_of_json;
-use crate::routes::Route;
 use crate::statement::list_error;
 
 /// Rows rendered before the task yields: an image that is not cached takes a tenth of a millisecond.
 const ROWS_PER_TURN: usize = 16;
 
-/// The route of `list_charges`.
-pub const ROUTE: Route =
-    Route::read("/v1/charges", Scope::ChargesRead, |call, caller| Box::pin(list_charges(call, caller)), description);
-
 /// Returns a page of charges, newest first.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
-async fn list_charges(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let request = paging::only_page(call.query(), &issues);
-    let request = issues.unless_any(request)?;
-    let page = list::list(&call.state.ports, caller.account.id, request).await;
+#[utoipa::path(
+    operation_id = "listCharges",
+    tag = "charges",
+    summary = "List charges",
+    description = "Newest first, with cursor pagination. Scope: `charges:read`.",
+    params(PageQuery<kind::Charge>),
+    responses(
+        (status = 200, description = "A page of charges.", body = ChargePage, example = json!(examples::charges())),
+        Errors<(code::ValidationError,)>,
+    ),
+)]
+#[get("/charges")]
+pub async fn list_charges(
+    call: Authorized<ChargesRead>,
+    input: Input<PageQuery<kind::Charge>>,
+) -> Result<HttpResponse, ApiError> {
+    let Input(PageQuery(request)) = input;
+    let page = list::list(&call.state.ports, call.caller.account.id, request).await;
     let page = page.map_err(|error| list_error(error, "names no charge of this account"))?;
     let mut rows = Vec::with_capacity(page.rows.len());
     for turn in page.rows.chunks(ROWS_PER_TURN) {
@@ -37,19 +48,5 @@ async fn list_charges(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiErro
         tokio::task::yield_now().await;
     }
     let last = page.rows.last().filter(|_| page.has_more).map(|charge| &charge.id);
-    Ok(Reply::json(page_of_json(&rows, last)))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        parameters: operation::paging(),
-        errors: &[ErrorCode::ValidationError],
-        ..operation::plain(
-            "listCharges",
-            "charges",
-            "List charges",
-            "Newest first, with cursor pagination.",
-            vec![operation::json("200", "A page of charges.", "ChargePage", examples::charges())],
-        )
-    }
+    Ok(reply::rendered(StatusCode::OK, page_of_json(&rows, last)))
 }

@@ -1,12 +1,16 @@
 //! The body of `POST /v1/charges`, field by field.
 
 use cais_domain::charge::{DEFAULT_EXPIRES_IN_S, MAX_EXPIRES_IN_S, MIN_AMOUNT, MIN_EXPIRES_IN_S};
+use cais_domain::external_id::ExternalId;
 use cais_domain::split::MAX_SHARES;
 use cais_domain::text::{LineBreaks, Text};
 use cais_strict_json::{Complaint, Fields, Issues, Node};
-use cais_use_cases::charges::create::NewCharge;
+use cais_use_cases::charges::create::{self, AskedShare};
+use utoipa::ToSchema;
 
-use super::split;
+use super::split::{self, SplitItem};
+use crate::input::JsonBody;
+use crate::representation::values::AmountFrom;
 use crate::rules;
 
 /// Longest texts, in characters.
@@ -18,44 +22,88 @@ pub const MAX_PAYER_DOCUMENT: usize = 20;
 /// See [`MAX_DESCRIPTION`].
 pub const MAX_POSTBACK_URL: usize = 500;
 
-/// The body of a request for a charge.
-pub struct Asked {
-    /// The charge.
-    pub terms: NewCharge,
+/// The smallest charge: R$ 2.00.
+pub type ChargeAmount = AmountFrom<{ MIN_AMOUNT.centavos() }>;
+
+/// The fields of a new charge.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewCharge {
+    /// BRL, at most two decimals.
+    #[schema(inline)]
+    pub amount: ChargeAmount,
+    /// Shown to the payer.
+    #[schema(value_type = Option<String>, max_length = 140)]
+    pub description: Option<Text>,
+    /// The payer's name.
+    #[schema(value_type = Option<String>, max_length = 200)]
+    pub payer_name: Option<Text>,
+    /// The payer's document.
+    #[schema(value_type = Option<String>, max_length = 20)]
+    pub payer_document: Option<Text>,
+    /// Seconds until the charge expires; 3600 when absent.
+    #[schema(minimum = 60, maximum = 86400)]
+    pub expires_in: Option<u32>,
+    /// The caller's own order identifier, unique within the account.
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 120)]
+    pub external_id: Option<ExternalId>,
+    /// A registered, active webhook endpoint of the account.
+    #[schema(format = "uri", max_length = 500)]
+    pub postback_url: Option<String>,
+    /// Internal split; percentages sum to at most 100.
+    #[schema(value_type = Option<Vec<SplitItem>>, max_items = 5)]
+    pub split: Vec<SplitItem>,
     /// `true` if `split_rule_id` was sent, which is not supported.
+    #[schema(ignore)]
     pub split_rule: bool,
 }
 
-/// Reads the body. Problems are added to `issues`; `None` if the body is unusable.
-#[must_use]
-pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
-    let mut fields = Fields::of(body, "", issues)?;
-    let amount = fields.required("amount", |node| rules::money(node, MIN_AMOUNT));
-    let description = fields.optional("description", |node| rules::text(node, MAX_DESCRIPTION, LineBreaks::Allowed));
-    let payer_name = fields.optional("payer_name", |node| rules::text(node, MAX_PAYER_NAME, LineBreaks::Refused));
-    let payer_document =
-        fields.optional("payer_document", |node| rules::text(node, MAX_PAYER_DOCUMENT, LineBreaks::Allowed));
-    let expires_in_s = fields.optional("expires_in", expires_in);
-    let external_id = fields.optional("external_id", rules::external_id);
-    let postback_url = fields.optional("postback_url", |node| {
-        // A text that is not a URL cannot be registered, and is rejected for that reason.
-        rules::text(node, MAX_POSTBACK_URL, LineBreaks::Refused).map(Text::into_string)
-    });
-    let split = fields.optional("split", |node| rules::list(node, MAX_SHARES));
-    let split = split.map(|items| split::read(items, issues)).unwrap_or_default();
-    let split_rule = fields.take("split_rule_id").is_some();
-    fields.finish();
-    let terms = NewCharge {
-        amount: amount?,
-        description,
-        payer_name,
-        payer_document,
-        expires_in_s: expires_in_s.unwrap_or(DEFAULT_EXPIRES_IN_S),
-        external_id,
-        postback_url,
-        split,
-    };
-    Some(Asked { terms, split_rule })
+impl JsonBody for NewCharge {
+    fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let amount = fields.required("amount", AmountFrom::read);
+        let description =
+            fields.optional("description", |node| rules::text(node, MAX_DESCRIPTION, LineBreaks::Allowed));
+        let payer_name = fields.optional("payer_name", |node| rules::text(node, MAX_PAYER_NAME, LineBreaks::Refused));
+        let payer_document =
+            fields.optional("payer_document", |node| rules::text(node, MAX_PAYER_DOCUMENT, LineBreaks::Allowed));
+        let expires_in = fields.optional("expires_in", expires_in);
+        let external_id = fields.optional("external_id", rules::external_id);
+        let postback_url = fields.optional("postback_url", |node| {
+            // A text that is not a URL cannot be registered, and is rejected for that reason.
+            rules::text(node, MAX_POSTBACK_URL, LineBreaks::Refused).map(Text::into_string)
+        });
+        let split = fields.optional("split", |node| rules::list(node, MAX_SHARES));
+        let split = split.map(|items| split::read(items, issues)).unwrap_or_default();
+        let split_rule = fields.take("split_rule_id").is_some();
+        fields.finish();
+        Some(Self {
+            amount: amount?,
+            description,
+            payer_name,
+            payer_document,
+            expires_in,
+            external_id,
+            postback_url,
+            split,
+            split_rule,
+        })
+    }
+}
+
+impl From<NewCharge> for create::NewCharge {
+    fn from(new: NewCharge) -> Self {
+        Self {
+            amount: new.amount.0,
+            description: new.description,
+            payer_name: new.payer_name,
+            payer_document: new.payer_document,
+            expires_in_s: new.expires_in.unwrap_or(DEFAULT_EXPIRES_IN_S),
+            external_id: new.external_id,
+            postback_url: new.postback_url,
+            split: new.split.into_iter().map(AskedShare::from).collect(),
+        }
+    }
 }
 
 fn expires_in(node: &Node<'_>) -> Result<u32, Complaint> {

@@ -20,8 +20,7 @@ use super::connection::{Connection, Expired};
 use super::per_address::PerAddress;
 use super::stream::GuardedStream;
 use crate::client::is_in;
-use crate::routes::Router;
-use crate::server::app;
+use crate::server::{Listener, app};
 use crate::state::AppState;
 
 /// Connections that were rejected or ended by a limit.
@@ -32,8 +31,8 @@ pub const CUT: &str = "cais_http_connections_cut_total";
 pub struct Door {
     /// The state of handlers.
     pub state: Arc<AppState>,
-    /// The routes of the listener.
-    pub router: Arc<Router>,
+    /// The listener.
+    pub listener: Listener,
     /// The limits of its connections.
     pub limits: ConnectionLimits,
     /// Its connections by address.
@@ -48,7 +47,7 @@ pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Respon
     fn_factory(move || {
         let door = door.clone();
         let drain = door.drain.clone();
-        let http = app(Arc::clone(&door.state), Arc::clone(&door.router)).into_factory();
+        let http = app(Arc::clone(&door.state), door.listener).into_factory();
         let http = http.map_err(|error: actix_web::Error| error.error_response());
         let http = map_config(http, |()| AppConfig::default());
         let http = HttpService::build()

@@ -1,42 +1,41 @@
 //! `GET /v1/events/{id}`.
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::Issues;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
+use cais_domain::ids::kind;
 use cais_use_cases::events;
-use cais_use_cases::keys::authenticate::Caller;
 
 use super::no_such_event;
-use crate::call::Call;
-use crate::error::{ApiError, ErrorCode};
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::routes::Route;
-
-/// The route of `get_event`.
-pub const ROUTE: Route =
-    Route::read("/v1/events/{id}", Scope::EventsRead, |call, caller| Box::pin(get_event(call, caller)), description);
+use crate::context::{Authorized, EventsRead};
+use crate::error::{ApiError, code};
+use crate::input::{Input, NoQuery};
+use crate::named::ById;
+use crate::openapi::events::Event;
+use crate::openapi::examples;
+use crate::openapi::failures::Errors;
+use crate::reply;
 
 /// Returns an event as the bytes that were sent.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`; an error of the store.
-async fn get_event(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let id = super::named(call, &issues);
-    let id = issues.unless_any(id)?;
-    let event = events::find(&call.state.ports, caller.account.id, id).await?.ok_or_else(no_such_event)?;
-    Ok(Reply::json(event.body))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        errors: &[ErrorCode::ValidationError, ErrorCode::NotFound],
-        ..operation::plain(
-            "getEvent",
-            "events",
-            "Fetch an event",
-            "Byte for byte what was sent to endpoints.",
-            vec![operation::json("200", "The event.", "Event", examples::event())],
-        )
-    }
+#[utoipa::path(
+    operation_id = "getEvent",
+    tag = "events",
+    summary = "Fetch an event",
+    description = "Byte for byte what was sent to endpoints. Scope: `events:read`.",
+    params(ById<kind::Event>),
+    responses(
+        (status = 200, description = "The event.", body = Event, example = json!(examples::event())),
+        Errors<(code::ValidationError, code::NotFound)>,
+    ),
+)]
+#[get("/events/{id}")]
+pub async fn get_event(
+    call: Authorized<EventsRead>,
+    input: Input<(NoQuery, ById<kind::Event>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, ById(id))) = input;
+    let event = events::find(&call.state.ports, call.caller.account.id, id).await?.ok_or_else(no_such_event)?;
+    Ok(reply::rendered(StatusCode::OK, event.body))
 }

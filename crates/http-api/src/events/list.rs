@@ -1,64 +1,76 @@
 //! `GET /v1/events`.
 
-use cais_domain::api_key::Scope;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_ports::{EventFilter, EventPage};
 use cais_strict_json::Issues;
 use cais_use_cases::events;
-use cais_use_cases::keys::authenticate::Caller;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use crate::call::Call;
-use crate::error::{ApiError, ErrorCode};
-use crate::filters;
-use crate::openapi::{examples, operation};
+use crate::context::{Authorized, EventsRead};
+use crate::error::{ApiError, code};
+use crate::input::{Input, Part, Parts};
+use crate::openapi::events::Events;
+use crate::openapi::failures::Errors;
+use crate::openapi::{examples, parameters};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
-use crate::query::Query;
-use crate::reply::Reply;
 use crate::representation::values::page_of_json;
-use crate::routes::Route;
 use crate::statement::list_error;
+use crate::{filters, reply};
 
 /// The parameter that continues after a sequence number, oldest first.
 const AFTER_SEQUENCE: &str = "after_sequence";
 
-/// The route of `list_events`.
-pub const ROUTE: Route =
-    Route::read("/v1/events", Scope::EventsRead, |call, caller| Box::pin(list_events(call, caller)), description);
+/// The query of the list.
+pub struct EventQuery {
+    filter: EventFilter,
+    page: EventPage,
+}
+
+impl Part for EventQuery {
+    fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
+        let query = parts.query(&["type", AFTER_SEQUENCE, LIMIT, STARTING_AFTER], issues);
+        let kind = filters::word(&query, "type", &EventType::ALL, EventType::as_str, issues);
+        let after_sequence = query.get(AFTER_SEQUENCE).and_then(|text| sequence(text, issues));
+        let page = paging::page_after(&query, issues, |text| EventId::parse(text).map_err(|error| error.to_string()))?;
+        let page = EventPage { limit: page.limit, starting_after: page.starting_after };
+        Some(Self { filter: EventFilter { kind, after_sequence }, page })
+    }
+}
+
+impl IntoParams for EventQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let kind = parameters::word("type", "Of one type.", EventType::ALL.map(EventType::as_str));
+        [kind, parameters::after_sequence()].into_iter().chain(parameters::paging()).collect()
+    }
+}
 
 /// Returns a page of events as the bytes that were sent. Newest first; after a sequence number, oldest first.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
-async fn list_events(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let query = Query::read(call.query(), &["type", AFTER_SEQUENCE, LIMIT, STARTING_AFTER], &issues);
-    let kind = filters::word(&query, "type", &EventType::ALL, EventType::as_str, &issues);
-    let after_sequence = query.get(AFTER_SEQUENCE).and_then(|text| sequence(text, &issues));
-    let request = paging::page_after(&query, &issues, |text| EventId::parse(text).map_err(|error| error.to_string()));
-    let request = issues.unless_any(request)?;
-    let page = EventPage { limit: request.limit, starting_after: request.starting_after };
-    let filter = EventFilter { kind, after_sequence };
-    let page = events::list(&call.state.ports, caller.account.id, filter, page).await;
+#[utoipa::path(
+    operation_id = "listEvents",
+    tag = "events",
+    summary = "List events",
+    description = "Newest first, with cursor pagination; with `after_sequence` the oldest first. A consumer that knows the last `sequence` it has seen learns here of whatever it missed: the numbers have no gap. Kept for 90 days. Scope: `events:read`.",
+    params(EventQuery),
+    responses(
+        (status = 200, description = "A page of events.", body = Events, example = json!(examples::events())),
+        Errors<(code::ValidationError,)>,
+    ),
+)]
+#[get("/events")]
+pub async fn list_events(call: Authorized<EventsRead>, input: Input<EventQuery>) -> Result<HttpResponse, ApiError> {
+    let Input(EventQuery { filter, page }) = input;
+    let page = events::list(&call.state.ports, call.caller.account.id, filter, page).await;
     let page = page.map_err(|error| list_error(error, "names no event of this account"))?;
     let last = page.rows.last().filter(|_| page.has_more).map(|event| event.id);
     let rows: Vec<Vec<u8>> = page.rows.into_iter().map(|event| event.body).collect();
-    Ok(Reply::json(page_of_json(&rows, last)))
-}
-
-fn description() -> operation::Description {
-    let kind = operation::word("type", "Of one type.", EventType::ALL.map(EventType::as_str));
-    operation::Description {
-        parameters: [kind, operation::after_sequence()].into_iter().chain(operation::paging()).collect(),
-        errors: &[ErrorCode::ValidationError],
-        ..operation::plain(
-            "listEvents",
-            "events",
-            "List events",
-            "Newest first, with cursor pagination; with `after_sequence` the oldest first. A consumer that knows the last `sequence` it has seen learns here of whatever it missed: the numbers have no gap. Kept for 90 days.",
-            vec![operation::json("200", "A page of events.", "EventPage", examples::events())],
-        )
-    }
+    Ok(reply::rendered(StatusCode::OK, page_of_json(&rows, last)))
 }
 
 /// Digits only, as in a `limit`; 0 precedes the first event.

@@ -2,70 +2,52 @@
 
 use std::sync::Arc;
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::{Issue, Issues, read};
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, post};
+use cais_domain::ids::kind;
+use cais_strict_json::Issue;
 use cais_use_cases::infractions::defend::{self, DefendError};
-use cais_use_cases::keys::authenticate::Caller;
 
-use super::{no_such_infraction, terms};
-use crate::call::{Call, run_detached};
-use crate::error::{ApiError, ErrorCode};
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::routes::Route;
-
-/// The route of `defend_infraction`.
-pub const ROUTE: Route = Route::write(
-    "/v1/infractions/{id}/defense",
-    Scope::InfractionsWrite,
-    |call, caller| Box::pin(defend_infraction(call, caller)),
-    description,
-);
+use super::no_such_infraction;
+use super::terms::NewDefense;
+use crate::context::{Authorized, InfractionsWrite, run_detached};
+use crate::error::{ApiError, ErrorCode, code};
+use crate::input::{Input, Json, NoQuery};
+use crate::named::ById;
+use crate::openapi::examples;
+use crate::openapi::failures::{Errors, OfBody};
+use crate::reply;
+use crate::representation::infraction::InfractionDetail;
 
 /// Submits a defense to the acquirer. The same defense again returns the same response.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` (also if the acquirer rejects the content), `not_found`, `invalid_state`, `deadline_passed`, a
 /// missing permission to write; an error of the acquirer or the store.
-async fn defend_infraction(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let id = super::named(call, &issues);
-    let asked = terms::read(&read(&call.body, &issues), &issues);
-    let (id, asked) = issues.unless_any(id.zip(asked))?;
-    let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    let work = async move { defend::defend(&state.ports, &caller.account, id, asked.text, asked.evidence_url).await };
+#[utoipa::path(
+    operation_id = "defendInfraction",
+    tag = "infractions",
+    summary = "Defend the account",
+    description = "Once, until `deadline_at`; needs no Idempotency-Key: the same defence again is no second one. A defence that the institution refuses is a `VALIDATION_ERROR` with its reason, and another one may be sent. After 503 it may have arrived: the same defence may be sent again, and the service finds out by itself. Scope: `infractions:write`.",
+    params(ById<kind::Infraction>),
+    request_body(content = NewDefense, example = json!(examples::literal(r#"{"defense_text":"Two coffees, handed over on 2 January.","defense_evidence_url":"https://shop.example/receipts/1042"}"#))),
+    responses(
+        (status = 200, description = "The acquirer has the defence.", body = InfractionDetail, example = json!(examples::defended_infraction())),
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState, code::DeadlinePassed, code::AcquirerUnavailable)>,
+    ),
+)]
+#[post("/infractions/{id}/defense")]
+pub async fn defend_infraction(
+    call: Authorized<InfractionsWrite>,
+    input: Input<(NoQuery, ById<kind::Infraction>, Json<NewDefense>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, ById(id), Json(defense))) = input;
+    let (state, caller) = (Arc::clone(&call.state), Arc::clone(&call.caller));
+    let work = async move {
+        defend::defend(&state.ports, &caller.account, id, defense.defense_text, defense.defense_evidence_url).await
+    };
     let infraction = run_detached(work).await??;
-    Ok(Reply::json(call.state.ports.representation.infraction(&infraction)))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        request: Some((
-            "NewDefense",
-            examples::literal(
-                r#"{"defense_text":"Two coffees, handed over on 2 January.","defense_evidence_url":"https://shop.example/receipts/1042"}"#,
-            ),
-        )),
-        errors: &[
-            ErrorCode::AccountSuspended,
-            ErrorCode::NotFound,
-            ErrorCode::InvalidState,
-            ErrorCode::DeadlinePassed,
-            ErrorCode::AcquirerUnavailable,
-        ],
-        ..operation::plain(
-            "defendInfraction",
-            "infractions",
-            "Defend the account",
-            "Once, until `deadline_at`; needs no Idempotency-Key: the same defence again is no second one. A defence that the institution refuses is a `VALIDATION_ERROR` with its reason, and another one may be sent. After 503 it may have arrived: the same defence may be sent again, and the service finds out by itself.",
-            vec![operation::json(
-                "200",
-                "The acquirer has the defence.",
-                "InfractionDetail",
-                examples::defended_infraction(),
-            )],
-        )
-    }
+    Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.infraction(&infraction)))
 }
 
 impl From<DefendError> for ApiError {

@@ -1,59 +1,71 @@
 //! `GET /v1/infractions`.
 
-use cais_domain::api_key::Scope;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
+use cais_domain::ids::InfractionId;
 use cais_domain::infraction::InfractionStatus;
+use cais_ports::PageRequest;
 use cais_strict_json::Issues;
 use cais_use_cases::infractions::list;
-use cais_use_cases::keys::authenticate::Caller;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use crate::call::Call;
-use crate::error::{ApiError, ErrorCode};
-use crate::filters;
-use crate::openapi::{examples, operation};
+use crate::context::{Authorized, InfractionsRead};
+use crate::error::{ApiError, code};
+use crate::input::{Input, Part, Parts};
+use crate::openapi::failures::Errors;
+use crate::openapi::{examples, parameters};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
-use crate::query::Query;
-use crate::reply::Reply;
-use crate::representation::infraction::Infraction;
-use crate::representation::values::{Page, to_json};
-use crate::routes::Route;
+use crate::representation::infraction::{Infraction, InfractionPage};
+use crate::representation::values::Page;
 use crate::statement::list_error;
+use crate::{filters, reply};
 
-/// The route of `list_infractions`.
-pub const ROUTE: Route = Route::read(
-    "/v1/infractions",
-    Scope::InfractionsRead,
-    |call, caller| Box::pin(list_infractions(call, caller)),
-    description,
-);
+/// The query of the list.
+pub struct InfractionQuery {
+    status: Option<InfractionStatus>,
+    request: PageRequest<InfractionId>,
+}
+
+impl Part for InfractionQuery {
+    fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
+        let query = parts.query(&["status", LIMIT, STARTING_AFTER], issues);
+        let status = filters::word(&query, "status", &InfractionStatus::ALL, InfractionStatus::as_str, issues);
+        paging::page(&query, issues).map(|request| Self { status, request })
+    }
+}
+
+impl IntoParams for InfractionQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let status = parameters::word("status", "In one status.", InfractionStatus::ALL.map(InfractionStatus::as_str));
+        std::iter::once(status).chain(parameters::paging()).collect()
+    }
+}
 
 /// Returns a page of infractions without their defenses, newest first.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
-async fn list_infractions(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let query = Query::read(call.query(), &["status", LIMIT, STARTING_AFTER], &issues);
-    let status = filters::word(&query, "status", &InfractionStatus::ALL, InfractionStatus::as_str, &issues);
-    let request = paging::page(&query, &issues);
-    let request = issues.unless_any(request)?;
-    let page = list::list(&call.state.ports, caller.account.id, status, request).await;
+#[utoipa::path(
+    operation_id = "listInfractions",
+    tag = "infractions",
+    summary = "List infractions",
+    description = "Newest first, with cursor pagination. Scope: `infractions:read`.",
+    params(InfractionQuery),
+    responses(
+        (status = 200, description = "A page of infractions.", body = InfractionPage, example = json!(examples::infractions())),
+        Errors<(code::ValidationError,)>,
+    ),
+)]
+#[get("/infractions")]
+pub async fn list_infractions(
+    call: Authorized<InfractionsRead>,
+    input: Input<InfractionQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let Input(InfractionQuery { status, request }) = input;
+    let page = list::list(&call.state.ports, call.caller.account.id, status, request).await;
     let page = page.map_err(|error| list_error(error, "names no infraction of this account"))?;
     let rows = page.rows.iter().map(Infraction::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|infraction| &infraction.id);
-    Ok(Reply::json(to_json(&Page::new(rows, last))))
-}
-
-fn description() -> operation::Description {
-    let status = operation::word("status", "In one status.", InfractionStatus::ALL.map(InfractionStatus::as_str));
-    operation::Description {
-        parameters: std::iter::once(status).chain(operation::paging()).collect(),
-        errors: &[ErrorCode::ValidationError],
-        ..operation::plain(
-            "listInfractions",
-            "infractions",
-            "List infractions",
-            "Newest first, with cursor pagination.",
-            vec![operation::json("200", "A page of infractions.", "InfractionPage", examples::infractions())],
-        )
-    }
+    Ok(reply::json(StatusCode::OK, &Page::new(rows, last)))
 }

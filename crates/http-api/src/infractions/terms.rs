@@ -3,29 +3,34 @@
 use cais_domain::infraction::{MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL};
 use cais_domain::text::{LineBreaks, Text};
 use cais_strict_json::{Complaint, Fields, Issues, Node};
+use utoipa::ToSchema;
 
+use crate::input::JsonBody;
 use crate::rules;
 
 /// The prefix of an evidence URL.
 const HTTPS: &str = "https://";
 
 /// A merchant's defense against an infraction.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Asked {
+#[derive(Debug, PartialEq, Eq, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewDefense {
     /// The text of the defense.
-    pub text: Text,
-    /// Address of further evidence.
-    pub evidence_url: Option<Text>,
+    #[schema(value_type = String, min_length = 1, max_length = 2000)]
+    pub defense_text: Text,
+    /// An https address of further evidence, which the acquirer receives with the text.
+    #[schema(value_type = Option<String>, format = "uri", max_length = 500)]
+    pub defense_evidence_url: Option<Text>,
 }
 
-/// Reads the body. Problems are added to `issues`; `None` if the body is unusable.
-#[must_use]
-pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
-    let mut fields = Fields::of(body, "", issues)?;
-    let text = fields.required("defense_text", words);
-    let evidence_url = fields.optional("defense_evidence_url", address);
-    fields.finish();
-    Some(Asked { text: text?, evidence_url })
+impl JsonBody for NewDefense {
+    fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let defense_text = fields.required("defense_text", words);
+        let defense_evidence_url = fields.optional("defense_evidence_url", address);
+        fields.finish();
+        Some(Self { defense_text: defense_text?, defense_evidence_url })
+    }
 }
 
 fn words(node: &Node<'_>) -> Result<Text, Complaint> {
@@ -59,7 +64,7 @@ mod tests {
     fn problems(body: &str) -> Vec<String> {
         let issues = Issues::default();
         let node = read_json(body.as_bytes(), &issues);
-        let _asked = read(&node, &issues);
+        let _new = NewDefense::read(&node, &issues);
         issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect()
     }
 

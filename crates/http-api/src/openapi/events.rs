@@ -14,13 +14,25 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, OneOfBuilder, Schema, 
 use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::operation::JSON;
+use super::JSON;
+use crate::representation::charge::Charge;
+use crate::representation::crypto::{CryptoDeposit, CryptoWithdrawal};
+use crate::representation::infraction::InfractionDetail;
+use crate::representation::payment::UnexpectedPayment;
+use crate::representation::payout::Payout;
+use crate::representation::refund::Refund;
+use crate::representation::transaction::TransactionRow;
+use crate::representation::values::Page;
+use crate::representation::webhook::WebhookEndpoint;
 
 /// The types of events, a closed list.
 pub struct EventType;
 
 /// An event with the data of its type.
 pub struct Event;
+
+/// A page of events.
+pub type Events = Page<Event>;
 
 /// The names of an event's own schema and of the schema of its `data`.
 struct Shape {
@@ -81,11 +93,36 @@ impl ToSchema for Event {
     fn name() -> Cow<'static, str> {
         "Event".into()
     }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.extend(by_shape().into_iter().map(|(name, (data, kinds))| (name.to_owned(), event_with(data, &kinds))));
+        add::<Charge<'_>>(schemas);
+        add::<UnexpectedPayment>(schemas);
+        add::<TransactionRow>(schemas);
+        add::<Refund<'_>>(schemas);
+        add::<Payout<'_>>(schemas);
+        add::<InfractionDetail<'_>>(schemas);
+        add::<CryptoDeposit>(schemas);
+        add::<CryptoWithdrawal>(schemas);
+        add::<WebhookEndpoint<'_>>(schemas);
+        add::<WebhookTestData>(schemas);
+        add::<EventType>(schemas);
+    }
 }
 
-/// Returns the schema of each kind of event, by its name.
-pub fn schemas() -> impl Iterator<Item = (&'static str, RefOr<Schema>)> {
-    by_shape().into_iter().map(|(name, (data, kinds))| (name, event_with(data, &kinds)))
+/// Adds a schema with all that it refers to.
+fn add<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+    schemas.push((T::name().into(), T::schema()));
+    T::schemas(schemas);
+}
+
+/// The data of `webhook.test`.
+#[derive(ToSchema)]
+pub struct WebhookTestData {
+    /// The tested endpoint.
+    pub endpoint_id: String,
+    /// A constant sentence.
+    pub message: String,
 }
 
 /// Groups the types of events by their schema's name, with the schema of `data`.

@@ -2,18 +2,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::example::{Example, ExampleBuilder};
 use utoipa::openapi::response::{Response, ResponseBuilder};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::{IntoResponses, PartialSchema, ToSchema};
 
-use super::operation::JSON;
-use super::{examples, with_headers};
-use crate::error::ErrorCode;
-use crate::routes::{Access, BodyRule, Route};
+use super::{JSON, add_headers, examples};
+use crate::error::{ErrorCode, code};
 
 /// The statuses that the contract declares for the operations on `/charges`.
 pub const DECLARED: [&str; 10] = ["400", "401", "403", "404", "409", "422", "429", "500", "502", "503"];
@@ -21,8 +20,9 @@ pub const DECLARED: [&str; 10] = ["400", "401", "403", "404", "409", "422", "429
 const NOT_ANSWERED: &str = "Declared for the operations on charges; this version does not return it here.";
 /// Codes of every operation, and the name of their shared description.
 const UNAUTHORIZED: (&str, [ErrorCode; 2]) = ("unauthorized", [ErrorCode::MissingApiKey, ErrorCode::InvalidApiKey]);
-/// Codes of every operation: the store and the service itself.
-const EVERYWHERE: [ErrorCode; 4] = [
+/// Codes of every operation: the permission, the store and the service itself.
+const EVERYWHERE: [ErrorCode; 5] = [
+    ErrorCode::InsufficientScope,
     ErrorCode::MethodNotAllowed,
     ErrorCode::RateLimitExceeded,
     ErrorCode::InternalError,
@@ -45,31 +45,88 @@ impl ToSchema for Code {
     }
 }
 
-/// Returns the codes of a route by status: its own, and those of its access and its body.
-pub fn by_status(route: &Route, own: &[ErrorCode]) -> BTreeMap<String, Vec<ErrorCode>> {
-    let by_access: &[ErrorCode] = match route.access {
-        Access::Open | Access::SecretPath | Access::AnyKey => &[],
-        Access::Scoped(_) => &[ErrorCode::InsufficientScope],
-    };
-    let by_body: &[ErrorCode] = match route.body {
-        BodyRule::Unread | BodyRule::Callback => &[],
-        BodyRule::Json => &[ErrorCode::ValidationError, ErrorCode::PayloadTooLarge, ErrorCode::UnsupportedMediaType],
-    };
-    let mut by_status: BTreeMap<String, Vec<ErrorCode>> = BTreeMap::new();
-    if route.pattern == "/v1/charges" {
-        by_status.extend(DECLARED.map(|status| (status.to_owned(), Vec::new())));
-    }
-    // In the order of the table, each once.
-    for code in ErrorCode::ALL {
-        if [own, by_access, by_body, &UNAUTHORIZED.1, &EVERYWHERE].into_iter().flatten().any(|named| named == code) {
-            by_status.entry(code.status().as_u16().to_string()).or_default().push(*code);
+/// A list of error codes as a type: a type of [`code`], or a tuple of lists.
+pub trait Codes {
+    /// Returns the codes.
+    fn codes() -> Vec<ErrorCode>;
+}
+
+macro_rules! tuples {
+    ($($first:ident $(, $rest:ident)*;)+) => {$(
+        impl<$first: Codes, $($rest: Codes),*> Codes for ($first, $($rest,)*) {
+            fn codes() -> Vec<ErrorCode> {
+                [$first::codes(), $($rest::codes()),*].concat()
+            }
         }
+    )+};
+}
+
+tuples! {
+    A;
+    A, B;
+    A, B, C;
+    A, B, C, D;
+    A, B, C, D, E;
+    A, B, C, D, E, F;
+    A, B, C, D, E, F, G;
+    A, B, C, D, E, F, G, H;
+    A, B, C, D, E, F, G, H, I;
+}
+
+/// The errors of every operation with a JSON body.
+pub type OfBody = (code::ValidationError, code::PayloadTooLarge, code::UnsupportedMediaType);
+
+/// The errors of every creation under an idempotency key.
+pub type OfCreation = (
+    OfBody,
+    (code::IdempotencyKeyRequired, code::InvalidIdempotencyKey, code::AccountSuspended),
+    (code::ExternalIdConflict, code::IdempotencyConflict),
+    (code::IdempotencyKeyInProgress, code::ExternalIdInProgress, code::AcquirerUnavailable),
+);
+
+/// The errors of every read of one webhook endpoint.
+pub type Reads = (code::ValidationError, code::NotFound);
+
+/// The errors of every change of one webhook endpoint.
+pub type Writes = (code::ValidationError, code::AccountSuspended, code::NotFound);
+
+/// The errors of every action that the state of the webhook endpoint can forbid.
+pub type Acts = (Writes, code::InvalidState);
+
+/// The responses of an operation that fails with one of the codes, or with a code of every operation.
+#[derive(Debug)]
+pub struct Errors<T>(PhantomData<T>);
+
+impl<T: Codes> IntoResponses for Errors<T> {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let own = T::codes();
+        // Operations that move money require the key, and replay the stored rejection for insufficient balance.
+        let is_creation = own.contains(&ErrorCode::IdempotencyKeyRequired);
+        let mut by_status: BTreeMap<String, Vec<ErrorCode>> = BTreeMap::new();
+        // In the order of the table, each once.
+        for code in ErrorCode::ALL {
+            if [own.as_slice(), &UNAUTHORIZED.1, &EVERYWHERE].into_iter().flatten().any(|named| named == code) {
+                by_status.entry(code.status().as_u16().to_string()).or_default().push(*code);
+            }
+        }
+        let each = by_status.into_iter().map(|(status, codes)| {
+            let is_kept = is_creation && codes.contains(&ErrorCode::InsufficientBalance);
+            let response = failure(&status, &codes, is_kept);
+            (status, response)
+        });
+        each.collect()
     }
-    by_status
+}
+
+/// Adds the statuses that the contract declares for `/charges` and this version does not return.
+pub fn declare(responses: &mut BTreeMap<String, RefOr<Response>>) {
+    for status in DECLARED {
+        responses.entry(status.to_owned()).or_insert_with(|| failure(status, &[], false));
+    }
 }
 
 /// Returns the response with these codes: a reference if several operations share it.
-pub fn failure(status: &str, codes: &[ErrorCode], is_kept: bool) -> RefOr<Response> {
+fn failure(status: &str, codes: &[ErrorCode], is_kept: bool) -> RefOr<Response> {
     match codes {
         [code] if !is_kept => Ref::from_response_name(code.name()).into(),
         codes if *codes == UNAUTHORIZED.1 => Ref::from_response_name(UNAUTHORIZED.0).into(),
@@ -106,5 +163,7 @@ fn described(status: &str, codes: &[ErrorCode], is_kept: bool) -> Response {
         _ if is_kept => &["idempotent-replayed"],
         _ => &[],
     };
-    with_headers(ResponseBuilder::new().description(description).content(JSON, content).build(), headers)
+    let mut response = ResponseBuilder::new().description(description).content(JSON, content).build();
+    add_headers(&mut response, headers);
+    response
 }

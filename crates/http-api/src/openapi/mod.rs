@@ -1,32 +1,31 @@
-//! The `OpenAPI` document for merchants, generated from the routes, the error table and the schemas.
+//! The `OpenAPI` document for merchants, collected from the handlers.
 
 mod components;
 pub mod events;
 pub(crate) mod examples;
 pub(crate) mod failures;
-pub mod operation;
-pub mod requests;
+pub(crate) mod parameters;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use utoipa::openapi::content::ContentBuilder;
+use actix_web::App;
 use utoipa::openapi::header::{Header, HeaderBuilder};
-use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, PathItem, Paths, PathsBuilder};
-use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::response::{Response, ResponseBuilder};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::path::{Operation, PathItem, Paths};
+use utoipa::openapi::response::Response;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required};
+use utoipa_actix_web::AppExt as _;
 
 use self::components::{BEARER, X_API_KEY};
-use self::failures::{by_status, failure};
-use self::operation::{Body, Description, JSON, Success, in_path};
-use super::error::ErrorCode;
 use super::idempotency::IDEMPOTENCY_KEY;
-use super::routes::{Access, ROUTES, Route, Verb};
+use super::routes;
 
+/// The type of nearly every body.
+const JSON: &str = "application/json";
 /// The version of the interface.
 const VERSION: &str = "1.1.0";
 /// The introduction for readers.
@@ -62,103 +61,85 @@ fn build() -> OpenApi {
         .build();
     let server = ServerBuilder::new().url("/").description(Some("The service that returned this document.")).build();
     let tags = TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
-    OpenApiBuilder::new()
-        .info(info)
-        .servers(Some([server]))
-        .paths(paths())
-        .webhooks(Some(events::webhooks()))
-        .components(Some(components::all()))
-        .tags(Some(tags))
-        .build()
-}
-
-fn paths() -> Paths {
-    let mut items: BTreeMap<String, PathItem> = BTreeMap::new();
-    for (route, describe) in ROUTES.iter().filter_map(|route| Some((route, route.describe?))) {
-        let item = PathItem::new(method_of(route), operation(route, describe()));
-        match items.get_mut(route.pattern) {
-            Some(known) => known.merge_operations(item),
-            None => {
-                items.insert(route.pattern.to_owned(), item);
-            }
+    let base = OpenApiBuilder::new().info(info).servers(Some([server])).tags(Some(tags)).build();
+    let (_, mut document) = App::new().into_utoipa_app().openapi(base).service(routes::api(true)).split_for_parts();
+    document.webhooks = Some(events::webhooks());
+    let schemas = document.components.take().unwrap_or_default().schemas;
+    document.components = Some(components::all(schemas));
+    for (path, item) in &mut document.paths.paths {
+        for operation in operations(item) {
+            complete(path, operation);
         }
     }
-    items.into_iter().fold(PathsBuilder::new(), |paths, (path, item)| paths.path(path, item)).build()
+    document
 }
 
-/// Returns the method under which a route is listed.
-fn method_of(route: &Route) -> HttpMethod {
-    match route.verb {
-        Verb::Get => HttpMethod::Get,
-        Verb::Post | Verb::Any => HttpMethod::Post,
-        Verb::Put => HttpMethod::Put,
-        Verb::Patch => HttpMethod::Patch,
-        Verb::Delete => HttpMethod::Delete,
-    }
+/// Returns the operations of a path, each in the place of its method.
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten()
 }
 
-fn operation(route: &Route, description: Description) -> Operation {
-    let Description { id, tag, summary, details, parameters, request, body_is_optional, answers, errors } = description;
-    // Operations that move money require the key, and replay the response that is stored under it.
-    let is_creation = parameters.iter().any(|parameter| parameter.name == IDEMPOTENCY_KEY);
-    let in_path = route
-        .pattern
-        .split('{')
-        .skip(1)
-        .filter_map(|rest| rest.split_once('}'))
-        .map(|(name, _)| in_path(route.pattern, name));
-    let mut operation = OperationBuilder::new()
-        .tag(tag)
-        .operation_id(Some(id))
-        .summary(Some(summary))
-        .description(Some(details_of(route, details)))
-        .parameters(Some(in_path.chain(parameters)));
-    if let Some((schema, example)) = request {
-        let required = if body_is_optional { Required::False } else { Required::True };
-        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).example(example).build();
-        operation = operation
-            .request_body(Some(RequestBodyBuilder::new().content(JSON, content).required(Some(required)).build()));
-    }
-    for answer in answers {
-        operation = operation.response(answer.status, success(answer, is_creation));
-    }
-    for (status, codes) in by_status(route, errors) {
-        // A rejection for insufficient balance is stored, and replayed under its key.
-        let is_kept = is_creation && codes.contains(&ErrorCode::InsufficientBalance);
-        operation = operation.response(status.as_str(), failure(&status, &codes, is_kept));
-    }
+/// Returns the methods of a path below `/v1` for the header `Allow`; `None` for a path that the document does not list.
+#[must_use]
+pub fn methods_of(path: &str) -> Option<String> {
+    static PATHS: LazyLock<Paths> = LazyLock::new(|| build().paths);
+    let item = PATHS.paths.get(path)?;
+    let each = [
+        (&item.post, "POST"),
+        (&item.get, "GET, HEAD"),
+        (&item.patch, "PATCH"),
+        (&item.delete, "DELETE"),
+        (&item.put, "PUT"),
+    ];
+    let names: Vec<&str> = each.iter().filter(|(operation, _)| operation.is_some()).map(|(_, name)| *name).collect();
+    Some(names.join(", "))
+}
+
+/// Adds the facts of every operation: the keys, and the headers of its responses.
+fn complete(path: &str, operation: &mut Operation) {
     let none: [&str; 0] = [];
-    operation
-        .security(SecurityRequirement::new(BEARER, none))
-        .security(SecurityRequirement::new(X_API_KEY, none))
-        .build()
-}
-
-fn details_of(route: &Route, details: &str) -> String {
-    match route.access {
-        Access::Scoped(scope) => format!("{details} Scope: `{scope}`."),
-        Access::AnyKey => format!("{details} Scope: none, any key will do."),
-        Access::Open | Access::SecretPath => details.to_owned(),
-    }
-}
-
-fn success(answer: Success, is_creation: bool) -> Response {
-    let mut response = ResponseBuilder::new().description(answer.when);
-    for Body { content_type, schema, example } in answer.bodies {
-        let content = ContentBuilder::new().schema(schema.map(Ref::from_schema_name)).example(example);
-        response = response.content(content_type, content.build());
-    }
+    operation.security = Some(vec![SecurityRequirement::new(BEARER, none), SecurityRequirement::new(X_API_KEY, none)]);
+    let parameters = operation.parameters.as_deref().unwrap_or_default();
+    let is_creation = parameters
+        .iter()
+        .any(|parameter| matches!(parameter, RefOr::T(parameter) if parameter.name == IDEMPOTENCY_KEY));
     let replayed: &[&str] = if is_creation { &["idempotent-replayed"] } else { &[] };
-    with_headers(response.build(), &[&OF_SUCCESS, replayed].concat())
+    for (status, response) in &mut operation.responses.responses {
+        if let RefOr::T(response) = response
+            && status.starts_with('2')
+        {
+            add_headers(response, &OF_SUCCESS);
+            add_headers(response, replayed);
+        }
+    }
+    if let Some(RefOr::T(body)) = &mut operation.request_body {
+        let mut schemas = body.content.values_mut().filter_map(|content| match content {
+            RefOr::T(content) => content.schema.as_mut(),
+            RefOr::Ref(_) => None,
+        });
+        let is_optional = schemas.any(unwrap_option);
+        body.required = Some(if is_optional { Required::False } else { Required::True });
+    }
+    if path == "/v1/charges" {
+        failures::declare(&mut operation.responses.responses);
+    }
+}
+
+/// Replaces the schema of a body that may be omitted by the schema of the body: JSON `null` is no body. Returns `true`
+/// if the schema was replaced.
+fn unwrap_option(schema: &mut RefOr<Schema>) -> bool {
+    let RefOr::T(Schema::OneOf(one)) = schema else { return false };
+    let Some(body) = one.items.iter().find(|item| matches!(item, RefOr::Ref(_))) else { return false };
+    *schema = body.clone();
+    true
 }
 
 /// Adds references to shared headers.
-fn with_headers(mut response: Response, names: &[&str]) -> Response {
+fn add_headers(response: &mut Response, names: &[&str]) {
     for name in names {
         let reference = Ref::new(format!("#/components/headers/{name}"));
         response.headers.insert((*name).to_owned(), RefOr::Ref(reference));
     }
-    response
 }
 
 /// Returns the headers of responses, by name.

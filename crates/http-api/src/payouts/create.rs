@@ -2,85 +2,52 @@
 
 use std::sync::Arc;
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::{Issues, read};
-use cais_use_cases::keys::authenticate::Caller;
+use actix_web::{HttpResponse, post};
 use cais_use_cases::payouts::create::{self, CreatePayout, PayoutRefusal};
 
-use super::terms;
-use crate::call::{Call, run_detached};
-use crate::error::{ApiError, ErrorCode};
-use crate::fingerprint::fingerprint;
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::routes::Route;
-use crate::{idempotency, query};
-
-/// The route of `create_payout`.
-pub const ROUTE: Route =
-    Route::write("/v1/payouts", Scope::PayoutsWrite, |call, caller| Box::pin(create_payout(call, caller)), description);
+use super::terms::NewPayout;
+use crate::context::{Authorized, PayoutsWrite, run_detached};
+use crate::error::{ApiError, ErrorCode, code};
+use crate::idempotency::KeyHeader;
+use crate::input::{Creation, Json, NoQuery};
+use crate::openapi::examples;
+use crate::openapi::failures::{Errors, OfCreation};
+use crate::reply;
+use crate::representation::payout::Payout;
 
 /// Creates a payout, or repeats the stored response; a rejection for insufficient balance is stored too.
 ///
 /// # Errors
 /// All errors of a creation, in the order of decision 2.
-async fn create_payout(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let key = idempotency::required_key(call.request.headers())?;
-    let issues = Issues::default();
-    query::none(call.query(), &issues);
-    let body = read(&call.body, &issues);
-    let terms = terms::read(&body, &issues);
+#[utoipa::path(
+    operation_id = "createPayout",
+    tag = "payouts",
+    summary = "Create a Pix payout",
+    description = "Amount and fee are held first; a payout that fails gives both back. The answer may say `processing`, `completed` or `failed` already. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`. An external_id that exists with the same amount and pix_key gets the original payout with 200. Scope: `payouts:write`.",
+    params(KeyHeader),
+    request_body(content = NewPayout, example = json!(examples::literal(r#"{"amount":10.00,"pix_key":"ana@example.com","description":"Invoice 7","external_id":"payout-7"}"#))),
+    responses(
+        (status = 201, description = "The payout was created.", body = Payout, example = json!(examples::processing())),
+        (status = 200, description = "A payout with this external_id, amount and pix_key existed.", body = Payout, example = json!(examples::completed())),
+        Errors<(OfCreation, code::KycNotApproved, code::FeatureDisabled, code::TransactionLimitExceeded, code::InsufficientBalance)>,
+    ),
+)]
+#[post("/payouts")]
+pub async fn create_payout(
+    call: Authorized<PayoutsWrite>,
+    new: Creation<(NoQuery, Json<NewPayout>)>,
+) -> Result<HttpResponse, ApiError> {
+    let (_, Json(payout)) = new.input;
     let command = CreatePayout {
-        account: caller.account.clone(),
-        request: call.id,
-        key,
-        fingerprint: fingerprint("POST", call.request.uri().path(), &body),
-        terms: issues.unless_any(terms)?,
+        account: call.caller.account.clone(),
+        request: call.context.id,
+        key: new.key,
+        fingerprint: new.fingerprint,
+        terms: payout.into(),
     };
-    let state = Arc::clone(call.state);
+    let state = Arc::clone(&call.state);
     let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
-    Reply::answer(answer)
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        parameters: vec![operation::idempotency_key()],
-        request: Some((
-            "NewPayout",
-            examples::literal(
-                r#"{"amount":10.00,"pix_key":"ana@example.com","description":"Invoice 7","external_id":"payout-7"}"#,
-            ),
-        )),
-        errors: &[
-            ErrorCode::IdempotencyKeyRequired,
-            ErrorCode::InvalidIdempotencyKey,
-            ErrorCode::AccountSuspended,
-            ErrorCode::KycNotApproved,
-            ErrorCode::FeatureDisabled,
-            ErrorCode::ExternalIdConflict,
-            ErrorCode::IdempotencyConflict,
-            ErrorCode::IdempotencyKeyInProgress,
-            ErrorCode::ExternalIdInProgress,
-            ErrorCode::TransactionLimitExceeded,
-            ErrorCode::InsufficientBalance,
-            ErrorCode::AcquirerUnavailable,
-        ],
-        ..operation::plain(
-            "createPayout",
-            "payouts",
-            "Create a Pix payout",
-            "Amount and fee are held first; a payout that fails gives both back. The answer may say `processing`, `completed` or `failed` already. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`. An external_id that exists with the same amount and pix_key gets the original payout with 200.",
-            vec![
-                operation::json("201", "The payout was created.", "Payout", examples::processing()),
-                operation::json(
-                    "200",
-                    "A payout with this external_id, amount and pix_key existed.",
-                    "Payout",
-                    examples::completed(),
-                ),
-            ],
-        )
-    }
+    reply::stored(answer)
 }
 
 impl From<PayoutRefusal> for ApiError {

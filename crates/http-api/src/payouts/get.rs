@@ -1,44 +1,42 @@
 //! `GET /v1/payouts/{id}`.
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::Issues;
-use cais_use_cases::keys::authenticate::Caller;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
+use cais_domain::ids::kind;
 use cais_use_cases::payouts::fetch;
 
-use crate::call::Call;
-use crate::error::{ApiError, ErrorCode};
-use crate::named;
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::routes::Route;
-
-/// The route of `get_payout`.
-pub const ROUTE: Route =
-    Route::read("/v1/payouts/{id}", Scope::PayoutsRead, |call, caller| Box::pin(get_payout(call, caller)), description);
+use crate::context::{Authorized, PayoutsRead};
+use crate::error::{ApiError, code};
+use crate::input::{Input, NoQuery};
+use crate::named::Named;
+use crate::openapi::examples;
+use crate::openapi::failures::Errors;
+use crate::reply;
+use crate::representation::payout::Payout;
 
 /// Returns a payout.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`, `external_id_in_progress`; an error of the
 /// store.
-async fn get_payout(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let name = named::alone(call, &issues);
-    let name = issues.unless_any(name)?;
-    let payout = fetch::fetch(&call.state.ports, &call.state.syncs, caller.account.id, &name).await;
+#[utoipa::path(
+    operation_id = "getPayout",
+    tag = "payouts",
+    summary = "Fetch a payout",
+    description = "A payout whose outcome is open is refreshed from the acquirer first. Scope: `payouts:read`.",
+    params(Named<kind::Payout>),
+    responses(
+        (status = 200, description = "The payout.", body = Payout, example = json!(examples::completed())),
+        Errors<(code::ValidationError, code::NotFound, code::ExternalIdInProgress)>,
+    ),
+)]
+#[get("/payouts/{id}")]
+pub async fn get_payout(
+    call: Authorized<PayoutsRead>,
+    input: Input<(NoQuery, Named<kind::Payout>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, Named(name))) = input;
+    let payout = fetch::fetch(&call.state.ports, &call.state.syncs, call.caller.account.id, &name).await;
     let payout = payout.map_err(super::fetch_error)?;
-    Ok(Reply::json(call.state.ports.representation.payout(&payout)))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        errors: &[ErrorCode::ValidationError, ErrorCode::NotFound, ErrorCode::ExternalIdInProgress],
-        ..operation::plain(
-            "getPayout",
-            "payouts",
-            "Fetch a payout",
-            "A payout whose outcome is open is refreshed from the acquirer first.",
-            vec![operation::json("200", "The payout.", "Payout", examples::completed())],
-        )
-    }
+    Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.payout(&payout)))
 }

@@ -1,49 +1,45 @@
 //! `GET /v1/payouts`.
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::Issues;
-use cais_use_cases::keys::authenticate::Caller;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
+use cais_domain::ids::kind;
 use cais_use_cases::payouts::list;
 
-use crate::call::Call;
-use crate::error::{ApiError, ErrorCode};
-use crate::openapi::{examples, operation};
-use crate::paging;
-use crate::reply::Reply;
-use crate::representation::payout::Payout;
-use crate::representation::values::{Page, to_json};
-use crate::routes::Route;
+use crate::context::{Authorized, PayoutsRead};
+use crate::error::{ApiError, code};
+use crate::input::Input;
+use crate::openapi::examples;
+use crate::openapi::failures::Errors;
+use crate::paging::PageQuery;
+use crate::reply;
+use crate::representation::payout::{Payout, PayoutPage};
+use crate::representation::values::Page;
 use crate::statement::list_error;
-
-/// The route of `list_payouts`.
-pub const ROUTE: Route =
-    Route::read("/v1/payouts", Scope::PayoutsRead, |call, caller| Box::pin(list_payouts(call, caller)), description);
 
 /// Returns a page of payouts, newest first.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
-async fn list_payouts(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let request = paging::only_page(call.query(), &issues);
-    let request = issues.unless_any(request)?;
-    let page = list::list(&call.state.ports, caller.account.id, request).await;
+#[utoipa::path(
+    operation_id = "listPayouts",
+    tag = "payouts",
+    summary = "List payouts",
+    description = "Newest first, with cursor pagination. Scope: `payouts:read`.",
+    params(PageQuery<kind::Payout>),
+    responses(
+        (status = 200, description = "A page of payouts.", body = PayoutPage, example = json!(examples::payouts())),
+        Errors<(code::ValidationError,)>,
+    ),
+)]
+#[get("/payouts")]
+pub async fn list_payouts(
+    call: Authorized<PayoutsRead>,
+    input: Input<PageQuery<kind::Payout>>,
+) -> Result<HttpResponse, ApiError> {
+    let Input(PageQuery(request)) = input;
+    let page = list::list(&call.state.ports, call.caller.account.id, request).await;
     let page = page.map_err(|error| list_error(error, "names no payout of this account"))?;
     let rows = page.rows.iter().map(Payout::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|payout| &payout.id);
-    Ok(Reply::json(to_json(&Page::new(rows, last))))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        parameters: operation::paging(),
-        errors: &[ErrorCode::ValidationError],
-        ..operation::plain(
-            "listPayouts",
-            "payouts",
-            "List payouts",
-            "Newest first, with cursor pagination.",
-            vec![operation::json("200", "A page of payouts.", "PayoutPage", examples::payouts())],
-        )
-    }
+    Ok(reply::json(StatusCode::OK, &Page::new(rows, last)))
 }

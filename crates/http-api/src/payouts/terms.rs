@@ -1,11 +1,16 @@
 //! The body of `POST /v1/payouts`, field by field.
 
+use cais_domain::document::Document;
+use cais_domain::external_id::ExternalId;
 use cais_domain::payout::MIN_AMOUNT;
-use cais_domain::pix_key::{MAX_LENGTH, PixKey, PixKeyError, PixKeyType};
-use cais_domain::text::LineBreaks;
+use cais_domain::pix_key::{MAX_LENGTH, PixKey, PixKeyError, PixKeyType as KeyType};
+use cais_domain::text::{LineBreaks, Text};
 use cais_strict_json::{Complaint, Fields, Issues, Node};
-use cais_use_cases::payouts::create::NewPayout;
+use cais_use_cases::payouts::create;
+use utoipa::ToSchema;
 
+use crate::input::JsonBody;
+use crate::representation::values::{AmountFrom, closed_list};
 use crate::rules;
 
 /// Longest description, in characters.
@@ -13,28 +18,67 @@ pub const MAX_DESCRIPTION: usize = 140;
 /// Longest document of the recipient as sent, in characters.
 pub const MAX_RECIPIENT_DOCUMENT: usize = 20;
 
-/// Reads the body. Problems are added to `issues`; `None` if the body is unusable.
-#[must_use]
-pub fn read(body: &Node<'_>, issues: &Issues) -> Option<NewPayout> {
-    let mut fields = Fields::of(body, "", issues)?;
-    let amount = fields.required("amount", |node| rules::money(node, MIN_AMOUNT));
-    let kind = fields.optional("pix_key_type", key_type);
-    let pix_key = fields.required("pix_key", |node| pix_key(node, kind));
-    let recipient_document =
-        fields.optional("recipient_document", |node| rules::document(node, MAX_RECIPIENT_DOCUMENT));
-    let description = fields.optional("description", |node| rules::text(node, MAX_DESCRIPTION, LineBreaks::Allowed));
-    let external_id = fields.optional("external_id", rules::external_id);
-    fields.finish();
-    Some(NewPayout { amount: amount?, pix_key: pix_key?, recipient_document, description, external_id })
+closed_list! {
+    /// A kind of Pix key.
+    PixKeyType KeyType::ALL.map(KeyType::as_str)
 }
 
-fn key_type(node: &Node<'_>) -> Result<PixKeyType, Complaint> {
-    let known = PixKeyType::parse(rules::string(node)?);
-    known.ok_or_else(|| format!("must be one of {}", PixKeyType::ALL.map(PixKeyType::as_str).join(", ")).into())
+/// The smallest payout: R$ 0.01.
+pub type PayoutAmount = AmountFrom<{ MIN_AMOUNT.centavos() }>;
+
+/// The fields of a new payout.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPayout {
+    /// The amount for the recipient: BRL, at most two decimals.
+    #[schema(inline)]
+    pub amount: PayoutAmount,
+    /// The recipient's Pix key: CPF, CNPJ, e-mail, phone beginning with `+`, or random key.
+    #[schema(value_type = String, max_length = 77)]
+    pub pix_key: PixKey,
+    /// The type of the key; default: derived from its form.
+    #[schema(value_type = Option<PixKeyType>)]
+    pub pix_key_type: Option<KeyType>,
+    /// CPF or CNPJ of the required owner of the key: with another owner the payout fails.
+    #[schema(value_type = Option<String>, max_length = 20)]
+    pub recipient_document: Option<Document>,
+    /// Shown to the recipient.
+    #[schema(value_type = Option<String>, max_length = 140)]
+    pub description: Option<Text>,
+    /// The caller's own identifier, unique within the account.
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 120)]
+    pub external_id: Option<ExternalId>,
+}
+
+impl JsonBody for NewPayout {
+    fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let amount = fields.required("amount", AmountFrom::read);
+        let pix_key_type = fields.optional("pix_key_type", key_type);
+        let pix_key = fields.required("pix_key", |node| pix_key(node, pix_key_type));
+        let recipient_document =
+            fields.optional("recipient_document", |node| rules::document(node, MAX_RECIPIENT_DOCUMENT));
+        let description =
+            fields.optional("description", |node| rules::text(node, MAX_DESCRIPTION, LineBreaks::Allowed));
+        let external_id = fields.optional("external_id", rules::external_id);
+        fields.finish();
+        Some(Self { amount: amount?, pix_key: pix_key?, pix_key_type, recipient_document, description, external_id })
+    }
+}
+
+impl From<NewPayout> for create::NewPayout {
+    fn from(NewPayout { amount, pix_key, recipient_document, description, external_id, .. }: NewPayout) -> Self {
+        Self { amount: amount.0, pix_key, recipient_document, description, external_id }
+    }
+}
+
+fn key_type(node: &Node<'_>) -> Result<KeyType, Complaint> {
+    let known = KeyType::parse(rules::string(node)?);
+    known.ok_or_else(|| format!("must be one of {}", KeyType::ALL.map(KeyType::as_str).join(", ")).into())
 }
 
 /// Reads a key of the given kind, or of the kind that its form implies.
-fn pix_key(node: &Node<'_>, kind: Option<PixKeyType>) -> Result<PixKey, Complaint> {
+fn pix_key(node: &Node<'_>, kind: Option<KeyType>) -> Result<PixKey, Complaint> {
     let text = rules::string(node)?;
     let key = if text.chars().nth(MAX_LENGTH).is_some() {
         Err(PixKeyError::TooLong)

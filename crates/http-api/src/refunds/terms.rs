@@ -2,40 +2,46 @@
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
-use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
 use cais_strict_json::{Fields, Issues, Node};
+use utoipa::ToSchema;
 
+use crate::input::JsonBody;
+use crate::representation::values::{AmountFrom, AnyAmount};
 use crate::rules;
 
 /// Longest reason, in characters.
 pub const MAX_REASON: usize = 140;
-/// The smallest refund: R$ 0.01.
-pub const MIN_AMOUNT: Money = Money::from_centavos(1);
-
-/// The body of a request for a refund.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
-    /// The payment to refund; `None` is the payment that paid the charge.
+/// The fields of a new refund. None is required.
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRefund {
+    /// The payment of the charge to refund, regardless of the charge's status; default: the payment that paid the
+    /// charge. For an overpayment, the excess is refunded first. Only the remainder counts towards the charge's
+    /// refunded amount.
+    #[schema(value_type = Option<String>, min_length = 32, max_length = 32)]
     pub end_to_end_id: Option<EndToEndId>,
-    /// The amount; `None` is the whole rest.
-    pub amount: Option<Money>,
-    /// The reason.
+    /// BRL, at most two decimals. Default: the rest of the charge, or of the payment that `end_to_end_id` names.
+    #[schema(inline)]
+    pub amount: Option<AnyAmount>,
+    /// Shown to the payer.
+    #[schema(value_type = Option<String>, max_length = 140)]
     pub reason: Option<Text>,
-    /// The caller's own identifier.
+    /// The caller's own identifier, unique within the account.
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 120)]
     pub external_id: Option<ExternalId>,
 }
 
-/// Reads the body, an object without required fields. Problems are added to `issues`.
-#[must_use]
-pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
-    let mut fields = Fields::of(body, "", issues)?;
-    let end_to_end_id = fields.optional("end_to_end_id", rules::end_to_end_id);
-    let amount = fields.optional("amount", |node| rules::money(node, MIN_AMOUNT));
-    let reason = fields.optional("reason", |node| rules::text(node, MAX_REASON, LineBreaks::Allowed));
-    let external_id = fields.optional("external_id", rules::external_id);
-    fields.finish();
-    Some(Asked { end_to_end_id, amount, reason, external_id })
+impl JsonBody for NewRefund {
+    fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let end_to_end_id = fields.optional("end_to_end_id", rules::end_to_end_id);
+        let amount = fields.optional("amount", AmountFrom::read);
+        let reason = fields.optional("reason", |node| rules::text(node, MAX_REASON, LineBreaks::Allowed));
+        let external_id = fields.optional("external_id", rules::external_id);
+        fields.finish();
+        Some(Self { end_to_end_id, amount, reason, external_id })
+    }
 }
 
 #[cfg(test)]
@@ -46,7 +52,7 @@ mod tests {
     fn problems(body: &str) -> Vec<String> {
         let issues = Issues::default();
         let node = read_json(body.as_bytes(), &issues);
-        let _asked = read(&node, &issues);
+        let _new = NewRefund::read(&node, &issues);
         issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect()
     }
 

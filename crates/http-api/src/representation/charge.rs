@@ -6,7 +6,7 @@ use cais_domain::text::Text;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::values::{Amount, Instant, closed_list};
+use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
     /// The status of a charge.
@@ -37,7 +37,7 @@ pub struct Charge<'a> {
     #[schema(required)]
     pub external_id: Option<&'a str>,
     /// BRL, two decimals.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub amount: Amount,
     /// The status.
     #[schema(value_type = ChargeStatus)]
@@ -60,6 +60,9 @@ pub struct Charge<'a> {
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
 }
+
+/// A page of charges.
+pub type ChargePage = Page<Charge<'static>>;
 
 impl<'a> Charge<'a> {
     /// Returns the body of `charge` with the image of its code.

@@ -6,7 +6,7 @@ use cais_domain::text::Text;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::values::{Amount, Instant, closed_list};
+use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
     /// The status of an infraction.
@@ -36,7 +36,7 @@ pub struct Infraction<'a> {
     #[schema(value_type = Option<ReasonCode>, required)]
     pub reason_code: &'static str,
     /// The disputed amount, in BRL.
-    #[schema(value_type = Option<f64>, required)]
+    #[schema(value_type = Option<Amount>, inline, required)]
     pub amount: Amount,
     /// The status.
     #[schema(value_type = InfractionStatus)]
@@ -68,6 +68,9 @@ pub struct InfractionDetail<'a> {
     #[schema(required)]
     pub defense_evidence_url: Option<&'a str>,
 }
+
+/// A page of infractions.
+pub type InfractionPage = Page<Infraction<'static>>;
 
 impl<'a> From<&'a cais_domain::infraction::Infraction> for Infraction<'a> {
     fn from(infraction: &'a cais_domain::infraction::Infraction) -> Self {

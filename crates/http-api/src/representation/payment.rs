@@ -18,7 +18,7 @@ pub struct UnexpectedPayment {
     /// The Pix.
     pub end_to_end_id: String,
     /// The unexpected part: of an overpayment the excess, of any other payment the whole amount.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub amount: Amount,
     /// The reason why the payment is unexpected.
     #[schema(value_type = UnexpectedReason)]

@@ -7,7 +7,7 @@ use cais_domain::text::Text;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::values::{Amount, Instant, closed_list};
+use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
     /// The status of a payout.
@@ -37,16 +37,16 @@ pub struct Payout<'a> {
     #[schema(required)]
     pub external_id: Option<&'a str>,
     /// The amount for the recipient, in BRL.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub amount: Amount,
     /// Debited in addition.
-    #[schema(value_type = Option<f64>, required)]
+    #[schema(value_type = Option<Amount>, inline, required)]
     pub fee: Amount,
     /// Equals `amount`.
-    #[schema(value_type = Option<f64>, required)]
+    #[schema(value_type = Option<Amount>, inline, required)]
     pub net_amount: Amount,
     /// Total debit: amount and fee.
-    #[schema(value_type = Option<f64>, required)]
+    #[schema(value_type = Option<Amount>, inline, required)]
     pub gross_amount: Option<Amount>,
     /// The status.
     #[schema(value_type = PayoutStatus)]
@@ -69,6 +69,9 @@ pub struct Payout<'a> {
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub completed_at: Option<Instant>,
 }
+
+/// A page of payouts.
+pub type PayoutPage = Page<Payout<'static>>;
 
 impl<'a> From<&'a cais_domain::payout::Payout> for Payout<'a> {
     fn from(payout: &'a cais_domain::payout::Payout) -> Self {

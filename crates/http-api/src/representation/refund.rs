@@ -7,7 +7,7 @@ use cais_domain::text::Text;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::values::{Amount, Instant, closed_list};
+use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
     /// The status of a refund.
@@ -25,7 +25,7 @@ pub struct Refund<'a> {
     #[schema(required)]
     pub external_id: Option<&'a str>,
     /// The refunded amount, in BRL.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub amount: Amount,
     /// The status.
     #[schema(value_type = RefundStatus)]
@@ -43,6 +43,9 @@ pub struct Refund<'a> {
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub completed_at: Option<Instant>,
 }
+
+/// A page of refunds.
+pub type RefundPage = Page<Refund<'static>>;
 
 impl<'a> From<&'a cais_domain::refund::Refund> for Refund<'a> {
     fn from(refund: &'a cais_domain::refund::Refund) -> Self {

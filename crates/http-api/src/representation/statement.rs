@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::csv::{Line, Row};
-use super::values::{Amount, Instant, closed_list};
+use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
     /// A part of the money.
@@ -30,10 +30,10 @@ pub struct Entry {
     #[schema(value_type = Bucket)]
     pub bucket: &'static str,
     /// BRL; negative for a decrease.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub amount: Amount,
     /// The amount in the bucket after the movement.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub balance_after: Amount,
     /// The charge, payout, refund or infraction; null for a share in another account's charge.
     #[schema(required)]
@@ -48,6 +48,9 @@ pub struct Entry {
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
 }
+
+/// A page of the statement.
+pub type EntryPage = Page<Entry>;
 
 impl From<StatementEntry> for Entry {
     fn from(entry: StatementEntry) -> Self {

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::csv::{Line, Row};
-use super::values::{Amount, Instant, closed_list};
+use super::values::{Amount, Instant, Page, closed_list};
 
 /// The method of every entry; crypto appears only in the statement.
 const METHOD: &str = "pix";
@@ -72,16 +72,16 @@ pub struct TransactionRow {
     #[schema(required)]
     pub resource_id: Option<String>,
     /// BRL, two decimals.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub amount: Amount,
     /// The service's fee.
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub fee: Amount,
     /// Credited after fee and split parts (`cash_in`), or sent (`cash_out`).
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub net_amount: Amount,
     /// Paid (`cash_in`), or debited with the fee (`cash_out`).
-    #[schema(value_type = f64, example = 10.50)]
+    #[schema(inline)]
     pub gross_amount: Amount,
     /// The status.
     #[schema(value_type = TransactionStatus)]
@@ -105,6 +105,9 @@ pub fn public_id((direction, key): Cursor) -> String {
         Direction::CashOut => CashOutId::new(key).to_string(),
     }
 }
+
+/// A page of the timeline.
+pub type TransactionPage = Page<TransactionRow>;
 
 impl TransactionRow {
     /// Returns the row of `transaction`.

@@ -4,13 +4,16 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 use cais_domain::money::Money;
+use cais_strict_json::{Complaint, Node};
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde::{Serialize, Serializer};
-use serde_json::Number;
+use serde_json::{Number, Value};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
+
+use crate::rules;
 
 /// Initial capacity of a body: one allocation suffices for nearly all resources.
 const USUAL_BYTES: usize = 768;
@@ -35,6 +38,44 @@ impl Serialize for Amount {
         number.serialize(serializer)
     }
 }
+
+impl PartialSchema for Amount {
+    fn schema() -> RefOr<Schema> {
+        // A `Number` keeps its text, so that the example has both decimals.
+        let example = "10.50".parse::<Number>().ok().map(Value::Number);
+        ObjectBuilder::new().schema_type(Type::Number).examples(example).build().into()
+    }
+}
+
+impl ToSchema for Amount {}
+
+/// An amount of a request: BRL, at most two decimals, at least `LEAST` centavos.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AmountFrom<const LEAST: i64>(pub Money);
+
+/// An amount of at least R$ 0.01.
+pub type AnyAmount = AmountFrom<1>;
+
+impl<const LEAST: i64> AmountFrom<LEAST> {
+    const LEAST: Money = Money::from_centavos(LEAST);
+
+    /// Reads an amount.
+    ///
+    /// # Errors
+    /// The value is not a number, has more than two decimals, or is too large or too small.
+    pub fn read(node: &Node<'_>) -> Result<Self, Complaint> {
+        rules::money(node, Self::LEAST).map(Self)
+    }
+}
+
+impl<const LEAST: i64> PartialSchema for AmountFrom<LEAST> {
+    fn schema() -> RefOr<Schema> {
+        let least = Self::LEAST.to_string().parse().ok().map(utoipa::Number::Float);
+        ObjectBuilder::new().schema_type(Type::Number).minimum(least).build().into()
+    }
+}
+
+impl<const LEAST: i64> ToSchema for AmountFrom<LEAST> {}
 
 /// An instant: RFC 3339 in UTC with milliseconds, truncated: `2026-01-02T03:04:05.678Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,11 +146,19 @@ impl<T: ToSchema> ToSchema for Page<T> {
     fn name() -> Cow<'static, str> {
         format!("{}Page", T::name()).into()
     }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((T::name().into(), T::schema()));
+        T::schemas(schemas);
+    }
 }
 
 /// Declares the schema of a string with one of `$words`, which the domain defines.
 macro_rules! closed_list {
     ($(#[doc = $doc:literal])+ $name:ident $words:expr) => {
+        crate::representation::values::closed_list! { $(#[doc = $doc])+ $name as $name $words }
+    };
+    ($(#[doc = $doc:literal])+ $name:ident as $shown:ident $words:expr) => {
         $(#[doc = $doc])+
         pub struct $name;
 
@@ -126,7 +175,7 @@ macro_rules! closed_list {
 
         impl utoipa::ToSchema for $name {
             fn name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
+                stringify!($shown).into()
             }
         }
     };

@@ -5,7 +5,7 @@ use cais_domain::webhook::{DeliveryStatus as Status, DisabledReason as Reason, E
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::values::{Instant, closed_list};
+use super::values::{Instant, Page, closed_list};
 use crate::openapi::events::EventType;
 
 closed_list! {
@@ -50,6 +50,12 @@ pub struct WebhookEndpointWithSecret<'a> {
     /// The signing secret: `whsec_` and the base64 of 32 bytes (Standard Webhooks, `v1`).
     pub secret: String,
 }
+
+/// A page of endpoints.
+pub type WebhookEndpointPage = Page<WebhookEndpoint<'static>>;
+
+/// A page of deliveries.
+pub type DeliveryPage = Page<Delivery<'static>>;
 
 impl<'a> From<&'a Endpoint> for WebhookEndpoint<'a> {
     fn from(endpoint: &'a Endpoint) -> Self {

@@ -4,26 +4,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
-use cais_domain::api_key::Scope;
+use actix_web::{HttpResponse, post};
+use cais_domain::ids::kind;
 use cais_domain::infraction::{Infraction, Situation};
 use cais_domain::money::Money;
-use cais_strict_json::{Complaint, Issues, Node};
+use cais_strict_json::{Complaint, Fields, Issues, Node};
 use cais_use_cases::charges::fetch;
 use cais_use_cases::infractions::{list, poll};
-use cais_use_cases::keys::authenticate::Caller;
 use tokio::time::Instant;
+use utoipa::ToSchema;
 
-use super::{MAX_PAYMENT, MIN_PAYMENT, blocking, controls, object};
-use crate::call::{Call, run_detached};
-use crate::causes;
-use crate::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
+use super::{blocking, controls, payment};
+use crate::context::{Authorized, ChargesWrite, InfractionsWrite, run_detached};
+use crate::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S, code};
 use crate::infractions::no_such_infraction;
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::routes::Route;
-use crate::rules;
+use crate::input::{Input, Json, JsonBody, NoQuery, OptionalJson};
+use crate::named::{ById, Named};
+use crate::openapi::examples;
+use crate::openapi::failures::{Errors, OfBody};
+use crate::representation::infraction::{InfractionDetail, ReasonCode};
+use crate::representation::values::{AmountFrom, AnyAmount, closed_list};
 use crate::state::AppState;
-use crate::{charges, infractions, named};
+use crate::{causes, charges, reply, rules};
 
 /// Time limit for the service to process a change at the institution; usually a few milliseconds.
 const LEARNED_WITHIN: Duration = Duration::from_secs(5);
@@ -32,15 +34,56 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Longest time for a defense, in seconds: one year.
 const MAX_DEADLINE_S: i64 = 31_536_000;
 
-/// A simulated dispute of a Pix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// A dispute in the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ToSchema)]
+#[schema(as = SandboxDispute)]
+#[serde(deny_unknown_fields)]
 pub struct AskedInfraction {
-    /// The kind of situation; the institution's choice by default.
+    /// The kind of situation.
+    #[schema(rename = "reason_code", value_type = Option<ReasonCode>)]
     pub situation: Option<Situation>,
-    /// The disputed amount; the whole Pix by default.
+    /// BRL; default: the whole paid amount.
+    #[schema(value_type = Option<AnyAmount>, inline)]
     pub amount: Option<Money>,
-    /// Seconds until the deadline of the defense; seven days by default.
+    /// Seconds until the deadline of the defense; default: seven days.
+    #[schema(minimum = 1, maximum = 31_536_000)]
     pub deadline_s: Option<u32>,
+}
+
+impl JsonBody for AskedInfraction {
+    fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let situation = fields.optional("reason_code", situation);
+        let amount = fields.optional("amount", payment).map(|AmountFrom(amount)| amount);
+        let deadline_s = fields.optional("deadline_s", |node| rules::integer(node, &(1..=MAX_DEADLINE_S)));
+        fields.finish();
+        // A value out of bounds is already reported.
+        let deadline_s = deadline_s.and_then(|seconds| u32::try_from(seconds).ok());
+        Some(Self { situation, amount, deadline_s })
+    }
+}
+
+closed_list! {
+    /// The outcome of an infraction.
+    ResolutionName as Resolution Resolution::ALL.map(Resolution::as_str)
+}
+
+/// The outcome of an infraction in the sandbox.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxResolution {
+    /// The outcome.
+    #[schema(value_type = ResolutionName)]
+    outcome: Resolution,
+}
+
+impl JsonBody for SandboxResolution {
+    fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let outcome = fields.required("outcome", outcome);
+        fields.finish();
+        Some(Self { outcome: outcome? })
+    }
 }
 
 /// The outcome of a simulated infraction.
@@ -69,27 +112,31 @@ impl Resolution {
     }
 }
 
-/// The route of `open`.
-pub const OPEN: Route = Route::write(
-    "/v1/sandbox/charges/{id}/infraction",
-    Scope::ChargesWrite,
-    |call, caller| Box::pin(open(call, caller)),
-    describe_open,
-)
-.with_sandbox();
-
 /// Disputes the Pix that paid a charge, and returns the new infraction.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
-async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let name = named::alone(call, &issues);
-    let asked = claim(&call.body, &issues);
-    let (name, asked) = issues.unless_any(name.zip(asked))?;
-    caller.account.permit_write()?;
-    let (state, account) = (Arc::clone(call.state), caller.account.id);
-    let institution = Arc::clone(&controls(call)?.institution);
+#[utoipa::path(
+    operation_id = "sandboxOpenInfraction",
+    tag = "sandbox",
+    summary = "Dispute the Pix that paid a charge",
+    description = "Available only with the built-in sandbox. May be repeated: each is an infraction of its own. Scope: `charges:write`.",
+    params(Named<kind::Charge>),
+    request_body(content = Option<AskedInfraction>, example = json!(examples::literal(r#"{"reason_code":"SCAM","amount":10.50}"#))),
+    responses(
+        (status = 201, description = "The new infraction.", body = InfractionDetail, example = json!(examples::open_infraction())),
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
+    ),
+)]
+#[post("/sandbox/charges/{id}/infraction")]
+pub async fn open_infraction(
+    call: Authorized<ChargesWrite>,
+    input: Input<(NoQuery, Named<kind::Charge>, OptionalJson<AskedInfraction>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, Named(name), OptionalJson(dispute))) = input;
+    call.caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(&call.state), call.caller.account.id);
+    let institution = Arc::clone(&controls(&call.state)?.institution);
     let work = async move {
         let charge = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let Some(settlement) = charge.state.settlement() else {
@@ -98,7 +145,7 @@ async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> 
         };
         let pix = settlement.end_to_end_id.clone();
         let disputed = pix.clone();
-        let upstream_id = blocking(move || institution.open_infraction(&disputed, asked)).await?;
+        let upstream_id = blocking(move || institution.open_infraction(&disputed, dispute)).await?;
         let known = async || {
             let all = state.ports.queries.list_infractions_of_pix(account, &pix).await?;
             Ok(all.into_iter().find(|infraction| infraction.upstream_id == upstream_id))
@@ -107,50 +154,34 @@ async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> 
     };
     let infraction = run_detached(work).await??;
     let body = call.state.ports.representation.infraction(&infraction);
-    Ok(Reply { status: StatusCode::CREATED, ..Reply::json(body) })
+    Ok(reply::rendered(StatusCode::CREATED, body))
 }
-
-fn describe_open() -> operation::Description {
-    operation::Description {
-        request: Some(("SandboxDispute", examples::literal(r#"{"reason_code":"SCAM","amount":10.50}"#))),
-        errors: &[
-            ErrorCode::AccountSuspended,
-            ErrorCode::NotFound,
-            ErrorCode::ExternalIdInProgress,
-            ErrorCode::InvalidState,
-        ],
-        body_is_optional: true,
-        ..operation::plain(
-            "sandboxOpenInfraction",
-            "sandbox",
-            "Dispute the Pix that paid a charge",
-            "Available only with the built-in sandbox. May be repeated: each is an infraction of its own.",
-            vec![operation::json("201", "The new infraction.", "InfractionDetail", examples::open_infraction())],
-        )
-    }
-}
-
-/// The route of `resolve`.
-pub const RESOLVE: Route = Route::write(
-    "/v1/sandbox/infractions/{id}/resolve",
-    Scope::InfractionsWrite,
-    |call, caller| Box::pin(resolve(call, caller)),
-    describe_resolve,
-)
-.with_sandbox();
 
 /// Resolves an infraction upstream, and returns its new state.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
-async fn resolve(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let id = infractions::named(call, &issues);
-    let resolution = object(&call.body, &issues, |fields| fields.required("outcome", outcome));
-    let (id, resolution) = issues.unless_any(id.zip(resolution))?;
-    caller.account.permit_write()?;
-    let (state, account) = (Arc::clone(call.state), caller.account.id);
-    let institution = Arc::clone(&controls(call)?.institution);
+#[utoipa::path(
+    operation_id = "sandboxResolveInfraction",
+    tag = "sandbox",
+    summary = "Settle an infraction",
+    description = "Available only with the built-in sandbox. Scope: `infractions:write`.",
+    params(ById<kind::Infraction>),
+    request_body(content = SandboxResolution, example = json!(examples::literal(r#"{"outcome":"won"}"#))),
+    responses(
+        (status = 200, description = "The infraction after it.", body = InfractionDetail, example = json!(examples::won_infraction())),
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState)>,
+    ),
+)]
+#[post("/sandbox/infractions/{id}/resolve")]
+pub async fn resolve_infraction(
+    call: Authorized<InfractionsWrite>,
+    input: Input<(NoQuery, ById<kind::Infraction>, Json<SandboxResolution>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, ById(id), Json(asked))) = input;
+    call.caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(&call.state), call.caller.account.id);
+    let institution = Arc::clone(&controls(&call.state)?.institution);
     let work = async move {
         let find = async || Ok::<_, ApiError>(list::find(&state.ports, account, id).await?);
         let before = find().await?.ok_or_else(no_such_infraction)?;
@@ -160,25 +191,11 @@ async fn resolve(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiErro
             return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         }
         let upstream_id = before.upstream_id;
-        blocking(move || institution.resolve_infraction(&upstream_id, resolution)).await?;
+        blocking(move || institution.resolve_infraction(&upstream_id, asked.outcome)).await?;
         learned(&state, async || Ok(find().await?.filter(|infraction| !infraction.state.status().is_open()))).await
     };
     let infraction: Infraction = run_detached(work).await??;
-    Ok(Reply::json(call.state.ports.representation.infraction(&infraction)))
-}
-
-fn describe_resolve() -> operation::Description {
-    operation::Description {
-        request: Some(("SandboxResolution", examples::literal(r#"{"outcome":"won"}"#))),
-        errors: &[ErrorCode::AccountSuspended, ErrorCode::NotFound, ErrorCode::InvalidState],
-        ..operation::plain(
-            "sandboxResolveInfraction",
-            "sandbox",
-            "Settle an infraction",
-            "Available only with the built-in sandbox.",
-            vec![operation::json("200", "The infraction after it.", "InfractionDetail", examples::won_infraction())],
-        )
-    }
+    Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.infraction(&infraction)))
 }
 
 /// Polls the institution's list until the service has recorded the expected state.
@@ -202,23 +219,6 @@ async fn learned(
     }
 }
 
-fn claim(body: &[u8], issues: &Issues) -> Option<AskedInfraction> {
-    if body.is_empty() {
-        return Some(AskedInfraction::default());
-    }
-    object(body, issues, |fields| {
-        let situation = fields.optional("reason_code", situation);
-        let amount = fields.optional("amount", |node| {
-            let amount = rules::money(node, MIN_PAYMENT)?;
-            if amount > MAX_PAYMENT { Err(format!("must be at most {MAX_PAYMENT}").into()) } else { Ok(amount) }
-        });
-        let deadline_s = fields.optional("deadline_s", |node| rules::integer(node, &(1..=MAX_DEADLINE_S)));
-        // A value out of bounds is already reported.
-        let deadline_s = deadline_s.and_then(|seconds| u32::try_from(seconds).ok());
-        Some(AskedInfraction { situation, amount, deadline_s })
-    })
-}
-
 fn situation(node: &Node<'_>) -> Result<Situation, Complaint> {
     let known = Situation::parse(rules::string(node)?);
     known.ok_or_else(|| format!("must be one of {}", Situation::ALL.map(Situation::as_str).join(", ")).into())
@@ -234,16 +234,17 @@ fn outcome(node: &Node<'_>) -> Result<Resolution, Complaint> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use cais_strict_json::read as read_json;
+
     use super::*;
 
     #[test]
     fn infraction_bodies_are_read_strictly() {
         let read = |body: &str| {
             let issues = Issues::default();
-            let asked = claim(body.as_bytes(), &issues);
+            let asked = AskedInfraction::read(&read_json(body.as_bytes(), &issues), &issues);
             issues.unless_any(asked).map_err(|issues| issues.len())
         };
-        assert_eq!(read(""), Ok(AskedInfraction::default()));
         assert_eq!(read("{}"), Ok(AskedInfraction::default()));
         let full = read(r#"{"reason_code":"COERCION","amount":3.5,"deadline_s":60}"#).unwrap();
         assert_eq!((full.situation, full.deadline_s), (Some(Situation::Coercion), Some(60)));

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cais_domain::api_key::Scope;
-use cais_domain::ids::AccountId;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, post};
+use cais_domain::ids::{AccountId, kind};
 use cais_domain::payout::{Payout, PayoutStatus};
 use cais_domain::refund::{Refund, RefundStatus};
-use cais_strict_json::Issues;
-use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::payouts::{PayoutName, fetch};
 use cais_use_cases::refunds::RefundName;
 use cais_use_cases::refunds::fetch::fetch as fetch_refund;
@@ -16,41 +15,45 @@ use cais_use_cases::sync_gate::SyncGate;
 use tokio::time::Instant;
 
 use super::{blocking, controls};
-use crate::call::{Call, run_detached};
-use crate::charges::cancel::no_fields;
-use crate::error::{ApiError, ErrorCode};
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::routes::Route;
+use crate::context::{Authorized, ChargesWrite, PayoutsWrite, run_detached};
+use crate::error::{ApiError, ErrorCode, code};
+use crate::input::{Input, NoFields, NoQuery, OptionalJson};
+use crate::named::Named;
+use crate::openapi::examples;
+use crate::openapi::failures::{Errors, OfBody};
+use crate::representation::{payout, refund};
 use crate::state::AppState;
-use crate::{named, payouts, refunds};
+use crate::{payouts, refunds, reply};
 
 /// Time limit for the service to process a change at the institution; usually a few milliseconds.
 const LEARNED_WITHIN: Duration = Duration::from_secs(5);
 /// Pause between two reads.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The route of `reverse`.
-pub const REVERSE: Route = Route::write(
-    "/v1/sandbox/payouts/{id}/reverse",
-    Scope::PayoutsWrite,
-    |call, caller| Box::pin(reverse(call, caller)),
-    describe_reverse,
-)
-.with_sandbox();
-
 /// Returns a completed payout in full, as its recipient would, and shows the new state.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
-async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let name = named::alone(call, &issues);
-    no_fields(&call.body, &issues);
-    let name = issues.unless_any(name)?;
-    caller.account.permit_write()?;
-    let (state, account) = (Arc::clone(call.state), caller.account.id);
-    let institution = Arc::clone(&controls(call)?.institution);
+#[utoipa::path(
+    operation_id = "sandboxReversePayout",
+    tag = "sandbox",
+    summary = "Bring a completed payout back",
+    description = "Available only with the built-in sandbox. The recipient gives all of it back. Scope: `payouts:write`.",
+    params(Named<kind::Payout>),
+    responses(
+        (status = 200, description = "The payout after it.", body = payout::Payout, example = json!(examples::reversed())),
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
+    ),
+)]
+#[post("/sandbox/payouts/{id}/reverse")]
+pub async fn reverse_payout(
+    call: Authorized<PayoutsWrite>,
+    input: Input<(NoQuery, Named<kind::Payout>, OptionalJson<NoFields>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, Named(name), _)) = input;
+    call.caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(&call.state), call.caller.account.id);
+    let institution = Arc::clone(&controls(&call.state)?.institution);
     let work = async move {
         let before = current(&state, account, &name).await?;
         let status = before.state.status();
@@ -71,25 +74,7 @@ async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiErro
         }
     };
     let payout: Payout = run_detached(work).await??;
-    Ok(Reply::json(call.state.ports.representation.payout(&payout)))
-}
-
-fn describe_reverse() -> operation::Description {
-    operation::Description {
-        errors: &[
-            ErrorCode::AccountSuspended,
-            ErrorCode::NotFound,
-            ErrorCode::ExternalIdInProgress,
-            ErrorCode::InvalidState,
-        ],
-        ..operation::plain(
-            "sandboxReversePayout",
-            "sandbox",
-            "Bring a completed payout back",
-            "Available only with the built-in sandbox. The recipient gives all of it back.",
-            vec![operation::json("200", "The payout after it.", "Payout", examples::reversed())],
-        )
-    }
+    Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.payout(&payout)))
 }
 
 /// Returns the current payout. A new gate forces a fetch, because an upstream state of a moment ago may be outdated.
@@ -97,27 +82,30 @@ async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Res
     fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)
 }
 
-/// The route of `fail_refund`.
-pub const FAIL_REFUND: Route = Route::write(
-    "/v1/sandbox/refunds/{id}/fail",
-    Scope::ChargesWrite,
-    |call, caller| Box::pin(fail_refund(call, caller)),
-    describe_fail_refund,
-)
-.with_sandbox();
-
 /// Makes a refund fail before its completion, and returns the new state.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
-async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let name = named::alone(call, &issues);
-    no_fields(&call.body, &issues);
-    let name = issues.unless_any(name)?;
-    caller.account.permit_write()?;
-    let (state, account) = (Arc::clone(call.state), caller.account.id);
-    let institution = Arc::clone(&controls(call)?.institution);
+#[utoipa::path(
+    operation_id = "sandboxFailRefund",
+    tag = "sandbox",
+    summary = "Let a refund fail",
+    description = "Available only with the built-in sandbox, and before the refund completes, which takes a second. Scope: `charges:write`.",
+    params(Named<kind::Refund>),
+    responses(
+        (status = 200, description = "The refund after it.", body = refund::Refund, example = json!(examples::failed_refund())),
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState)>,
+    ),
+)]
+#[post("/sandbox/refunds/{id}/fail")]
+pub async fn fail_refund(
+    call: Authorized<ChargesWrite>,
+    input: Input<(NoQuery, Named<kind::Refund>, OptionalJson<NoFields>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, Named(name), _)) = input;
+    call.caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(&call.state), call.caller.account.id);
+    let institution = Arc::clone(&controls(&call.state)?.institution);
     let work = async move {
         let before = refund(&state, account, &name).await?;
         let status = before.state.status();
@@ -137,20 +125,7 @@ async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, Api
         }
     };
     let refund: Refund = run_detached(work).await??;
-    Ok(Reply::json(call.state.ports.representation.refund(&refund)))
-}
-
-fn describe_fail_refund() -> operation::Description {
-    operation::Description {
-        errors: &[ErrorCode::AccountSuspended, ErrorCode::NotFound, ErrorCode::InvalidState],
-        ..operation::plain(
-            "sandboxFailRefund",
-            "sandbox",
-            "Let a refund fail",
-            "Available only with the built-in sandbox, and before the refund completes, which takes a second.",
-            vec![operation::json("200", "The refund after it.", "Refund", examples::failed_refund())],
-        )
-    }
+    Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.refund(&refund)))
 }
 
 /// Returns the current refund. A new gate forces a fetch, because an upstream state of a moment ago may be outdated.

@@ -19,12 +19,19 @@ mod transactions;
 mod webhooks;
 mod world;
 
+use std::sync::Arc;
+
+use actix_http::Request;
+use actix_service::boxed::{self, RcService};
+use actix_web::body::to_bytes;
+use actix_web::dev::ServiceResponse;
 use actix_web::http::Method;
-use actix_web::test::{TestRequest, call_service, init_service, read_body};
+use actix_web::test::{TestRequest, call_service, init_service, read_body, try_call_service};
 use serde_json::Value;
 
 use self::world::World;
-use super::routes::Router;
+use super::server::Listener;
+use super::state::AppState;
 
 /// A response as a caller receives it.
 #[derive(Debug)]
@@ -67,15 +74,25 @@ impl Seen {
 
 /// Sends a request to the public listener.
 async fn send(world: &World, request: TestRequest) -> Seen {
-    send_to(world, Router::public(world.state.sandbox.is_some()), request).await
+    send_to(&world.app, request).await
 }
 
-async fn send_to(world: &World, router: Router, request: TestRequest) -> Seen {
-    let app = init_service(super::server::app(world.state.clone(), router.into())).await;
-    let response = call_service(&app, request.to_request()).await;
-    let headers = response.headers().iter();
+async fn send_to(app: &App, request: TestRequest) -> Seen {
+    let response = match try_call_service(app, request.to_request()).await {
+        Ok(response) => response.into_parts().1,
+        // The connection sends the response of the error.
+        Err(error) => error.error_response(),
+    };
+    let (status, headers) = (response.status().as_u16(), response.headers().iter());
     let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
-    Seen { status: response.status().as_u16(), headers, body: read_body(response).await.to_vec() }
+    Seen { status, headers, body: to_bytes(response.into_body()).await.unwrap().to_vec() }
+}
+
+/// The application of a listener.
+type App = RcService<Request, ServiceResponse, actix_web::Error>;
+
+async fn app(state: &Arc<AppState>, listener: Listener) -> App {
+    boxed::rc_service(init_service(super::server::app(state.clone(), listener)).await)
 }
 
 /// Sends a GET with the account's key.

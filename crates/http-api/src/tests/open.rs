@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 
 use actix_web::http::Method;
+use cais_domain::api_key::Scopes;
 use cais_testkit::builders::an_account;
 use flate2::read::GzDecoder;
 
@@ -22,9 +23,10 @@ async fn document_is_served_byte_for_byte() {
     );
 }
 
-/// Requests every operation of the document. An unserved one would return 404 without a resource's name, or 405.
+/// Requests every operation of the document, with a key that has all scopes but the documented one, and with a key that
+/// has only this one. An unserved operation would return 404 without a resource's name, or 405.
 #[actix_web::test]
-async fn operations_of_the_document_are_all_served() {
+async fn operations_are_served_under_their_documented_scope() {
     let world = World::new().await;
     let document: Value = serde_json::from_str(&super::super::openapi::document().unwrap()).unwrap();
     let paths = document.get("paths").unwrap().as_object().unwrap();
@@ -38,16 +40,26 @@ async fn operations_of_the_document_are_all_served() {
         ];
         let id = by_id_alone.iter().find(|(before, _)| path.starts_with(before)).map_or("ext:x", |(_, id)| *id);
         let concrete = path.replace("{id}", id).replace("{delivery_id}", "dlv_01h455vb4pex5vsknk084sn02q");
-        for method in item.as_object().unwrap().keys() {
-            let request = TestRequest::default()
-                .method(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap())
-                .uri(&concrete);
-            let request = request
-                .insert_header(("x-api-key", world.key.as_str()))
-                .insert_header(("content-type", "application/json"));
-            let seen = send_to(&world, Router::public(true), request.set_payload("")).await;
+        for (method, operation) in item.as_object().unwrap() {
+            let text = operation.get("description").unwrap().as_str().unwrap();
+            let scope = text.rsplit_once("Scope: `").unwrap().1.trim_end_matches("`.");
+            let own = Scopes::parse(scope).unwrap();
+            let others = Scopes::all().to_string();
+            let others: Vec<&str> = others.split(',').map(str::trim).filter(|other| *other != scope).collect();
+            let (permitted, refused) =
+                (world.key_with(own).await, world.key_with(Scopes::parse(&others.join(",")).unwrap()).await);
+            let ask = async |key: &str| {
+                world.rates.leave(super::world::LIMIT);
+                let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+                let request = TestRequest::default().method(method).uri(&concrete).insert_header(("x-api-key", key));
+                send(&world, request.insert_header(("content-type", "application/json")).set_payload("")).await
+            };
+            let seen = ask(&refused).await;
+            assert_eq!(seen.error(), (403, "insufficient_scope".to_owned()), "{method} {path}");
+            assert!(seen.at("/error/message").as_str().unwrap().contains(scope), "{method} {path}: {seen:?}");
+            let seen = ask(&permitted).await;
             let by_name = path.contains("{id}") && seen.status == 404;
-            assert!(!matches!(seen.status, 404 | 405) || by_name, "{method} {path}: {seen:?}");
+            assert!(!matches!(seen.status, 403..=405) || by_name, "{method} {path}: {seen:?}");
             served += 1;
         }
     }
@@ -58,12 +70,13 @@ async fn operations_of_the_document_are_all_served() {
 async fn metrics_are_on_the_admin_address_only() {
     let world = World::with(an_account(), false).await;
     assert_eq!(send(&world, TestRequest::get().uri("/metrics")).await.error(), (404, "not_found".to_owned()));
-    let seen = send_to(&world, Router::admin(), TestRequest::get().uri("/metrics")).await;
+    let admin = app(&world.state, Listener::Admin).await;
+    let seen = send_to(&admin, TestRequest::get().uri("/metrics")).await;
     assert_eq!(seen.status, 200);
     assert!(seen.header("content-type").unwrap().starts_with("text/plain"));
-    assert_eq!(send_to(&world, Router::admin(), TestRequest::get().uri("/healthz")).await.status, 200);
-    assert_eq!(send_to(&world, Router::admin(), TestRequest::get().uri("/readyz")).await.status, 200);
-    assert_eq!(send_to(&world, Router::admin(), TestRequest::get().uri("/docs")).await.status, 404);
+    assert_eq!(send_to(&admin, TestRequest::get().uri("/healthz")).await.status, 200);
+    assert_eq!(send_to(&admin, TestRequest::get().uri("/readyz")).await.status, 200);
+    assert_eq!(send_to(&admin, TestRequest::get().uri("/docs")).await.status, 404);
 }
 
 #[actix_web::test]

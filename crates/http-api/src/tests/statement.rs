@@ -139,7 +139,7 @@ async fn file_with_failed_read_is_cut_off() {
         fund(&world, "2").await;
         world.rates.leave(super::world::LIMIT);
     }
-    let app = init_service(super::super::server::app(world.state.clone(), Router::public(true).into())).await;
+    let app = world.app.clone();
     let response = call_service(&app, wanting(&world, ENTRIES, "text/csv").to_request()).await;
     assert_eq!(response.status(), 200);
     world.store.set_unreachable(true);
@@ -154,8 +154,7 @@ async fn file_with_failed_read_is_cut_off() {
 async fn second_file_of_an_account_waits_for_the_first() {
     let world = World::new().await;
     fund(&world, "25").await;
-    let router = Router::public(world.state.sandbox.is_some());
-    let app = init_service(super::super::server::app(world.state.clone(), router.into())).await;
+    let app = world.app.clone();
     let ask = || call_service(&app, wanting(&world, ENTRIES, "text/csv").to_request());
     let open = ask().await;
     assert_eq!(open.status(), 200);

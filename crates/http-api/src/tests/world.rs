@@ -28,6 +28,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use super::super::{AppState, AuthFailures, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerWakeups};
 use super::bank::{Bank, OneBank};
 use super::receivers::Receivers;
+use super::{App, Listener};
 use crate::representation::JsonRepresentation;
 
 /// Requests per window.
@@ -47,6 +48,8 @@ pub struct World {
     /// A key of the account with every scope.
     pub key: String,
     pub moved_by: Arc<Mutex<Option<i64>>>,
+    /// The public listener.
+    pub app: App,
 }
 
 impl World {
@@ -98,17 +101,10 @@ impl World {
             telemetry: Telemetry::new(),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
-        let mut world = Self {
-            state: Arc::new(state),
-            store,
-            clock,
-            bank,
-            receivers,
-            rates,
-            account,
-            key: String::new(),
-            moved_by,
-        };
+        let state = Arc::new(state);
+        let app = super::app(&state, Listener::Public).await;
+        let mut world =
+            Self { state, app, store, clock, bank, receivers, rates, account, key: String::new(), moved_by };
         world.key = world.key_with(Scopes::all()).await;
         world
     }

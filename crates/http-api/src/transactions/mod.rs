@@ -6,9 +6,15 @@ pub mod list;
 use cais_domain::ids::{CashInId, CashOutId};
 use cais_domain::timeline::Direction;
 use cais_ports::Transaction;
+use cais_strict_json::Issues;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 use uuid::Uuid;
 
 use super::error::ApiError;
+use super::input::{Part, Parts};
+use super::openapi::parameters;
+use super::percent;
 use crate::representation::transaction::TransactionRow;
 
 /// Reads the direction and the key of an entry from its id: `txn_in_…` or `txn_out_…`.
@@ -25,6 +31,25 @@ fn read_id(text: &str) -> Result<(Direction, Uuid), String> {
         return Ok((Direction::CashOut, id.uuid()));
     }
     Err("must begin with `txn_in_` or `txn_out_`".to_owned())
+}
+
+/// The id of an entry in the path: its direction and its key.
+#[derive(Debug)]
+pub struct EntryName(pub Direction, pub Uuid);
+
+impl Part for EntryName {
+    fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
+        let decoded = percent::decode(&parts.segment("id"));
+        let decoded = decoded.ok_or_else(|| "is not validly percent-encoded UTF-8".to_owned());
+        let id = decoded.and_then(|text| read_id(&text)).map_err(|complaint| issues.add("id", complaint));
+        id.map(|(direction, key)| Self(direction, key)).ok()
+    }
+}
+
+impl IntoParams for EntryName {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        parameters::in_path("id", "An entry's id (`txn_in_…` or `txn_out_…`).")
+    }
 }
 
 /// Returns the row of an entry.

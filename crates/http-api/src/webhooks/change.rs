@@ -2,56 +2,45 @@
 
 use std::sync::Arc;
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::{Issues, read};
-use cais_use_cases::keys::authenticate::Caller;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, patch};
+use cais_domain::ids::kind;
 use cais_use_cases::webhooks::change;
 
-use super::terms;
-use crate::call::{Call, run_detached};
+use super::terms::WebhookEndpointChange;
+use crate::context::{Authorized, WebhooksWrite, run_detached};
 use crate::error::ApiError;
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::routes::{Route, Verb};
-
-/// The route of `change_endpoint`.
-pub const ROUTE: Route = Route {
-    verb: Verb::Patch,
-    ..Route::write(
-        "/v1/webhook-endpoints/{id}",
-        Scope::WebhooksWrite,
-        |call, caller| Box::pin(change_endpoint(call, caller)),
-        description,
-    )
-};
+use crate::input::{Input, NoQuery};
+use crate::named::ById;
+use crate::openapi::examples;
+use crate::openapi::failures::{Errors, OfBody, Writes};
+use crate::reply;
+use crate::representation::webhook::WebhookEndpoint;
 
 /// Changes an endpoint; omitted fields stay unchanged.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, a missing permission to write; an error of the store.
-async fn change_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let id = super::named(call, &issues);
-    let asked = terms::change(&read(&call.body, &issues), &*call.state.ports.webhooks, &issues);
-    let (id, asked) = issues.unless_any(id.zip(asked))?;
-    let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    let changed = run_detached(async move { change::change(&state.ports, &caller.account, id, asked).await }).await??;
-    Ok(Reply::json(call.state.ports.representation.endpoint(&changed)))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        request: Some((
-            "WebhookEndpointChange",
-            examples::literal(r#"{"events":["*"],"description":null,"active":true}"#),
-        )),
-        errors: operation::WRITES,
-        ..operation::plain(
-            "changeWebhookEndpoint",
-            "webhooks",
-            "Change a webhook endpoint",
-            "Fields that are not named stay unchanged. While `active` is false, deliveries to the endpoint stay `pending`, with `next_attempt_at` null, and wait; events published meanwhile get a delivery too. Waiting deliveries are sent when `active` is true again. A delivery waits no longer than its event is kept: 90 days. `active` true also enables an endpoint that the service disabled; deliveries that were cancelled then stay cancelled.",
-            vec![operation::json("200", "The endpoint after it.", "WebhookEndpoint", examples::endpoint())],
-        )
-    }
+#[utoipa::path(
+    operation_id = "changeWebhookEndpoint",
+    tag = "webhooks",
+    summary = "Change a webhook endpoint",
+    description = "Fields that are not named stay unchanged. While `active` is false, deliveries to the endpoint stay `pending`, with `next_attempt_at` null, and wait; events published meanwhile get a delivery too. Waiting deliveries are sent when `active` is true again. A delivery waits no longer than its event is kept: 90 days. `active` true also enables an endpoint that the service disabled; deliveries that were cancelled then stay cancelled. Scope: `webhooks:write`.",
+    params(ById<kind::Endpoint>),
+    request_body(content = WebhookEndpointChange, example = json!(examples::literal(r#"{"events":["*"],"description":null,"active":true}"#))),
+    responses(
+        (status = 200, description = "The endpoint after it.", body = WebhookEndpoint, example = json!(examples::endpoint())),
+        Errors<(OfBody, Writes)>,
+    ),
+)]
+#[patch("/webhook-endpoints/{id}")]
+pub async fn change_endpoint(
+    call: Authorized<WebhooksWrite>,
+    input: Input<(NoQuery, ById<kind::Endpoint>, WebhookEndpointChange)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, ById(id), asked)) = input;
+    let (state, caller) = (Arc::clone(&call.state), Arc::clone(&call.caller));
+    let changed =
+        run_detached(async move { change::change(&state.ports, &caller.account, id, asked.into()).await }).await??;
+    Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.endpoint(&changed)))
 }

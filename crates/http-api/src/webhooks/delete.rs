@@ -3,50 +3,39 @@
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
-use cais_domain::api_key::Scope;
-use cais_strict_json::Issues;
-use cais_use_cases::keys::authenticate::Caller;
-use cais_use_cases::webhooks::delete;
+use actix_web::{HttpResponse, delete};
+use cais_domain::ids::kind;
+use cais_use_cases::webhooks;
 
-use crate::call::{Call, run_detached};
+use crate::context::{Authorized, WebhooksWrite, run_detached};
 use crate::error::ApiError;
-use crate::openapi::operation;
-use crate::reply::Reply;
-use crate::routes::{Route, Verb};
-
-/// The route of `delete_endpoint`.
-pub const ROUTE: Route = Route {
-    verb: Verb::Delete,
-    ..Route::read(
-        "/v1/webhook-endpoints/{id}",
-        Scope::WebhooksWrite,
-        |call, caller| Box::pin(delete_endpoint(call, caller)),
-        description,
-    )
-};
+use crate::input::{Input, NoQuery};
+use crate::named::ById;
+use crate::openapi::failures::{Errors, Writes};
+use crate::reply;
 
 /// Deletes an endpoint. Its waiting deliveries are not sent.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, a missing permission to write; an error of the store.
-async fn delete_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let id = super::named(call, &issues);
-    let id = issues.unless_any(id)?;
-    let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
-    run_detached(async move { delete::delete(&state.ports, &caller.account, id).await }).await??;
-    Ok(Reply { status: StatusCode::NO_CONTENT, ..Reply::empty() })
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        errors: operation::WRITES,
-        ..operation::plain(
-            "deleteWebhookEndpoint",
-            "webhooks",
-            "Delete a webhook endpoint",
-            "What waits for it is cancelled.",
-            vec![operation::empty("204", "It is gone.")],
-        )
-    }
+#[utoipa::path(
+    operation_id = "deleteWebhookEndpoint",
+    tag = "webhooks",
+    summary = "Delete a webhook endpoint",
+    description = "What waits for it is cancelled. Scope: `webhooks:write`.",
+    params(ById<kind::Endpoint>),
+    responses(
+        (status = 204, description = "It is gone."),
+        Errors<(Writes,)>,
+    ),
+)]
+#[delete("/webhook-endpoints/{id}")]
+pub async fn delete_endpoint(
+    call: Authorized<WebhooksWrite>,
+    input: Input<(NoQuery, ById<kind::Endpoint>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, ById(id))) = input;
+    let (state, caller) = (Arc::clone(&call.state), Arc::clone(&call.caller));
+    run_detached(async move { webhooks::delete::delete(&state.ports, &caller.account, id).await }).await??;
+    Ok(reply::empty(StatusCode::NO_CONTENT))
 }

@@ -1,52 +1,44 @@
 //! `GET /v1/webhook-endpoints/{id}/deliveries`.
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::Issues;
-use cais_use_cases::keys::authenticate::Caller;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
+use cais_domain::ids::kind;
 use cais_use_cases::webhooks::deliveries;
 
-use crate::call::Call;
+use crate::context::{Authorized, WebhooksRead};
 use crate::error::ApiError;
-use crate::openapi::{examples, operation};
-use crate::paging;
-use crate::reply::Reply;
-use crate::representation::values::{Page, to_json};
-use crate::representation::webhook::Delivery;
-use crate::routes::Route;
-
-/// The route of `list_deliveries`.
-pub const ROUTE: Route = Route::read(
-    "/v1/webhook-endpoints/{id}/deliveries",
-    Scope::WebhooksRead,
-    |call, caller| Box::pin(list_deliveries(call, caller)),
-    description,
-);
+use crate::input::Input;
+use crate::named::ById;
+use crate::openapi::examples;
+use crate::openapi::failures::{Errors, Reads};
+use crate::paging::PageQuery;
+use crate::reply;
+use crate::representation::values::Page;
+use crate::representation::webhook::{Delivery, DeliveryPage};
 
 /// Returns a page of an endpoint's deliveries, sent or waiting, newest first.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for a malformed id or at the invalid parameter; `not_found`; an error of the store.
-async fn list_deliveries(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let endpoint = super::in_path(call, &issues);
-    let request = paging::only_page(call.query(), &issues);
-    let (endpoint, request) = issues.unless_any(endpoint.zip(request))?;
-    let page = deliveries::list(&call.state.ports, caller.account.id, endpoint, request).await?;
+#[utoipa::path(
+    operation_id = "listWebhookDeliveries",
+    tag = "webhooks",
+    summary = "List what was delivered to a webhook endpoint",
+    description = "Newest first, with cursor pagination; every attempt is told. Scope: `webhooks:read`.",
+    params(ById<kind::Endpoint>, PageQuery<kind::Delivery>),
+    responses(
+        (status = 200, description = "A page of deliveries.", body = DeliveryPage, example = json!(examples::deliveries())),
+        Errors<(Reads,)>,
+    ),
+)]
+#[get("/webhook-endpoints/{id}/deliveries")]
+pub async fn list_deliveries(
+    call: Authorized<WebhooksRead>,
+    input: Input<(ById<kind::Endpoint>, PageQuery<kind::Delivery>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((ById(endpoint), PageQuery(request))) = input;
+    let page = deliveries::list(&call.state.ports, call.caller.account.id, endpoint, request).await?;
     let rows = page.rows.iter().map(Delivery::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|delivery| &delivery.id);
-    Ok(Reply::json(to_json(&Page::new(rows, last))))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        parameters: operation::paging(),
-        errors: operation::READS,
-        ..operation::plain(
-            "listWebhookDeliveries",
-            "webhooks",
-            "List what was delivered to a webhook endpoint",
-            "Newest first, with cursor pagination; every attempt is told.",
-            vec![operation::json("200", "A page of deliveries.", "DeliveryPage", examples::deliveries())],
-        )
-    }
+    Ok(reply::json(StatusCode::OK, &Page::new(rows, last)))
 }

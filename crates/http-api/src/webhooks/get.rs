@@ -1,47 +1,42 @@
 //! `GET /v1/webhook-endpoints/{id}`.
 
-use cais_domain::api_key::Scope;
-use cais_strict_json::Issues;
-use cais_use_cases::keys::authenticate::Caller;
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
+use cais_domain::ids::kind;
 use cais_use_cases::webhooks::list;
 
 use super::no_such_endpoint;
-use crate::call::Call;
+use crate::context::{Authorized, WebhooksRead};
 use crate::error::ApiError;
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::routes::Route;
-
-/// The route of `get_endpoint`.
-pub const ROUTE: Route = Route::read(
-    "/v1/webhook-endpoints/{id}",
-    Scope::WebhooksRead,
-    |call, caller| Box::pin(get_endpoint(call, caller)),
-    description,
-);
+use crate::input::{Input, NoQuery};
+use crate::named::ById;
+use crate::openapi::examples;
+use crate::openapi::failures::{Errors, Reads};
+use crate::reply;
+use crate::representation::webhook::WebhookEndpoint;
 
 /// Returns an endpoint.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`; an error of the store.
-async fn get_endpoint(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let id = super::named(call, &issues);
-    let id = issues.unless_any(id)?;
-    let found = list::find(&call.state.ports, caller.account.id, id).await?;
+#[utoipa::path(
+    operation_id = "getWebhookEndpoint",
+    tag = "webhooks",
+    summary = "Fetch a webhook endpoint",
+    description = "Without its secret. Scope: `webhooks:read`.",
+    params(ById<kind::Endpoint>),
+    responses(
+        (status = 200, description = "The endpoint.", body = WebhookEndpoint, example = json!(examples::endpoint())),
+        Errors<(Reads,)>,
+    ),
+)]
+#[get("/webhook-endpoints/{id}")]
+pub async fn get_endpoint(
+    call: Authorized<WebhooksRead>,
+    input: Input<(NoQuery, ById<kind::Endpoint>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, ById(id))) = input;
+    let found = list::find(&call.state.ports, call.caller.account.id, id).await?;
     let endpoint = found.ok_or_else(no_such_endpoint)?;
-    Ok(Reply::json(call.state.ports.representation.endpoint(&endpoint)))
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        errors: operation::READS,
-        ..operation::plain(
-            "getWebhookEndpoint",
-            "webhooks",
-            "Fetch a webhook endpoint",
-            "Without its secret.",
-            vec![operation::json("200", "The endpoint.", "WebhookEndpoint", examples::endpoint())],
-        )
-    }
+    Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.endpoint(&endpoint)))
 }

@@ -3,55 +3,64 @@
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
-use cais_domain::api_key::Scope;
-use cais_domain::ids::kind;
+use actix_web::{HttpResponse, post};
+use cais_domain::ids::{DeliveryId, kind};
 use cais_strict_json::Issues;
-use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks::deliveries;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use crate::call::{Call, run_detached};
-use crate::charges::cancel::no_fields;
+use crate::context::{Authorized, WebhooksWrite, run_detached};
 use crate::error::ApiError;
-use crate::named;
-use crate::openapi::{examples, operation};
-use crate::reply::Reply;
-use crate::representation::values::to_json;
+use crate::input::{Input, NoFields, NoQuery, OptionalJson, Part, Parts};
+use crate::named::{self, ById, InPath};
+use crate::openapi::failures::{Acts, Errors, OfBody};
+use crate::openapi::{examples, parameters};
+use crate::reply;
 use crate::representation::webhook::Delivery;
-use crate::routes::Route;
 
-/// The route of `resend_delivery`.
-pub const ROUTE: Route = Route::write(
-    "/v1/webhook-endpoints/{id}/deliveries/{delivery_id}/resend",
-    Scope::WebhooksWrite,
-    |call, caller| Box::pin(resend_delivery(call, caller)),
-    description,
-);
+/// The parameter of the path with the delivery.
+const DELIVERY_ID: &str = "delivery_id";
+
+/// The id of a delivery in the path.
+#[derive(Debug)]
+pub struct OneDelivery(pub DeliveryId);
+
+impl Part for OneDelivery {
+    fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
+        named::id(&parts.segment(DELIVERY_ID), DELIVERY_ID, issues).map(Self)
+    }
+}
+
+impl IntoParams for OneDelivery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        parameters::in_path(DELIVERY_ID, <kind::Delivery as InPath>::DESCRIPTION)
+    }
+}
 
 /// Sends a delivery again at once, with a new schedule of retries.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`, a missing permission to write; an error of the store.
-async fn resend_delivery(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
-    let issues = Issues::default();
-    let endpoint = super::named(call, &issues);
-    let id = named::id::<kind::Delivery>(call.params.second(), "delivery_id", &issues);
-    no_fields(&call.body, &issues);
-    let (endpoint, id) = issues.unless_any(endpoint.zip(id))?;
-    let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
+#[utoipa::path(
+    operation_id = "resendWebhookDelivery",
+    tag = "webhooks",
+    summary = "Deliver again",
+    description = "Sends the delivery at once, with a new schedule of attempts and the same event id. A cancelled delivery stays cancelled. At most 20 tests and resends of an endpoint wait at a time; the next request is answered 429. Needs no body. Scope: `webhooks:write`.",
+    params(ById<kind::Endpoint>, OneDelivery),
+    responses(
+        (status = 202, description = "The delivery.", body = Delivery, example = json!(examples::pending_delivery())),
+        Errors<(OfBody, Acts)>,
+    ),
+)]
+#[post("/webhook-endpoints/{id}/deliveries/{delivery_id}/resend")]
+pub async fn resend_delivery(
+    call: Authorized<WebhooksWrite>,
+    input: Input<(NoQuery, ById<kind::Endpoint>, OneDelivery, OptionalJson<NoFields>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, ById(endpoint), OneDelivery(id), _)) = input;
+    let (state, caller) = (Arc::clone(&call.state), Arc::clone(&call.caller));
     let work = async move { deliveries::resend(&state.ports, &caller.account, endpoint, id).await };
     let delivery = run_detached(work).await??;
-    Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(to_json(&Delivery::from(&delivery))) })
-}
-
-fn description() -> operation::Description {
-    operation::Description {
-        errors: operation::ACTS,
-        ..operation::plain(
-            "resendWebhookDelivery",
-            "webhooks",
-            "Deliver again",
-            "Sends the delivery at once, with a new schedule of attempts and the same event id. A cancelled delivery stays cancelled. At most 20 tests and resends of an endpoint wait at a time; the next request is answered 429. Needs no body.",
-            vec![operation::json("202", "The delivery.", "Delivery", examples::pending_delivery())],
-        )
-    }
+    Ok(reply::json(StatusCode::ACCEPTED, &Delivery::from(&delivery)))
 }

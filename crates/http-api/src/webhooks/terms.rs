@@ -1,13 +1,14 @@
 //! The bodies of the endpoints on webhook endpoints, field by field.
 
 use cais_domain::event::EventType;
-use cais_domain::text::LineBreaks;
+use cais_domain::text::{LineBreaks, Text};
 use cais_domain::webhook::{DEFAULT_GRACE_S, EndpointChange, MAX_DESCRIPTION, MAX_GRACE_S, Subscription, WebhookUrl};
 use cais_ports::WebhookSender;
-use cais_strict_json::read as read_json;
 use cais_strict_json::{Complaint, Fields, Issues, Node};
 use cais_use_cases::webhooks::create::CreateEndpoint;
+use utoipa::ToSchema;
 
+use crate::input::{JsonBody, Part, Parts};
 use crate::rules;
 
 /// Limit of event types in a body, above the number of existing ones.
@@ -15,55 +16,129 @@ pub const MAX_EVENTS: usize = 30;
 /// The value that stands for every type.
 const ALL: &str = "*";
 
-/// Reads the body of a registration. Problems are added to `issues`; `None` if the body is unusable.
-///
-/// `receivers` checks an address without resolving its name.
-#[must_use]
-pub fn new(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -> Option<CreateEndpoint> {
-    let mut fields = Fields::of(body, "", issues)?;
-    let url = fields.required("url", |node| url(node, receivers));
-    let events = fields.required("events", |node| rules::list(node, MAX_EVENTS));
-    let subscription = events.and_then(|items| subscription(items, issues));
-    let description = fields.optional("description", |node| rules::text(node, MAX_DESCRIPTION, LineBreaks::Allowed));
-    fields.finish();
-    Some(CreateEndpoint { url: url?, subscription: subscription?, description })
+/// The fields of a new webhook endpoint.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewWebhookEndpoint {
+    /// An https URL at a public address, unique within the account.
+    #[schema(value_type = String, format = "uri", max_length = 500)]
+    pub url: WebhookUrl,
+    /// Types of events, or `*` for all types.
+    #[schema(value_type = Vec<String>, min_items = 1, max_items = 30)]
+    pub events: Subscription,
+    /// A description for people.
+    #[schema(value_type = Option<String>, max_length = 200)]
+    pub description: Option<Text>,
 }
 
-/// Reads the changed fields of an endpoint. For the description, `null` removes the text; for other fields, `null` is
-/// no change.
-#[must_use]
-pub fn change(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -> Option<EndpointChange> {
-    let clears = matches!(
-        body,
-        Node::Object(members) if members.iter().any(|(name, node)| name == "description" && *node == Node::Null)
-    );
-    let mut fields = Fields::of(body, "", issues)?;
-    let url = fields.optional("url", |node| url(node, receivers));
-    let events = fields.optional("events", |node| rules::list(node, MAX_EVENTS));
-    let subscription = events.and_then(|items| subscription(items, issues));
-    let description = fields.optional("description", |node| rules::text(node, MAX_DESCRIPTION, LineBreaks::Allowed));
-    let active = fields.optional("active", rules::flag);
-    fields.finish();
-    Some(EndpointChange {
-        url,
-        subscription,
-        description: if clears { Some(None) } else { description.map(Some) },
-        active,
-    })
-}
-
-/// Reads the seconds for which the previous secret still signs. The body is optional.
-#[must_use]
-pub fn grace_s(body: &[u8], issues: &Issues) -> Option<u32> {
-    if body.is_empty() {
-        return Some(DEFAULT_GRACE_S);
+impl NewWebhookEndpoint {
+    /// Reads the body. `receivers` checks an address without resolving its name.
+    fn read_for(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let url = fields.required("url", |node| url(node, receivers));
+        let events = fields.required("events", |node| rules::list(node, MAX_EVENTS));
+        let events = events.and_then(|items| subscription(items, issues));
+        let description =
+            fields.optional("description", |node| rules::text(node, MAX_DESCRIPTION, LineBreaks::Allowed));
+        fields.finish();
+        Some(Self { url: url?, events: events?, description })
     }
-    let node = read_json(body, issues);
-    let mut fields = Fields::of(&node, "", issues)?;
-    let asked = fields.optional("grace_seconds", |node| rules::integer(node, &(0..=i64::from(MAX_GRACE_S))));
-    fields.finish();
-    // A value out of bounds is already reported.
-    Some(asked.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(DEFAULT_GRACE_S))
+}
+
+impl Part for NewWebhookEndpoint {
+    const IN_BODY: bool = true;
+
+    fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
+        Self::read_for(parts.json(issues), &*parts.state.ports.webhooks, issues)
+    }
+}
+
+impl From<NewWebhookEndpoint> for CreateEndpoint {
+    fn from(NewWebhookEndpoint { url, events, description }: NewWebhookEndpoint) -> Self {
+        Self { url, subscription: events, description }
+    }
+}
+
+/// The changed fields of a webhook endpoint; omitted fields stay unchanged.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookEndpointChange {
+    /// The URL.
+    #[schema(value_type = Option<String>, format = "uri", max_length = 500)]
+    pub url: Option<WebhookUrl>,
+    /// Types of events, or `*` for all types.
+    #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 30)]
+    pub events: Option<Subscription>,
+    /// A description for people; `null` removes the description.
+    #[schema(value_type = Option<String>, max_length = 200)]
+    pub description: Option<Text>,
+    /// `true` if the description is `null`.
+    #[schema(ignore)]
+    pub clears_description: bool,
+    /// True if deliveries are sent; `true` also re-enables an endpoint that the service disabled.
+    pub active: Option<bool>,
+}
+
+impl WebhookEndpointChange {
+    /// Reads the body. For the description, `null` removes the text; for other fields, `null` is no change.
+    fn read_for(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -> Option<Self> {
+        let clears_description = matches!(
+            body,
+            Node::Object(members) if members.iter().any(|(name, node)| name == "description" && *node == Node::Null)
+        );
+        let mut fields = Fields::of(body, "", issues)?;
+        let url = fields.optional("url", |node| url(node, receivers));
+        let events = fields.optional("events", |node| rules::list(node, MAX_EVENTS));
+        let events = events.and_then(|items| subscription(items, issues));
+        let description =
+            fields.optional("description", |node| rules::text(node, MAX_DESCRIPTION, LineBreaks::Allowed));
+        let active = fields.optional("active", rules::flag);
+        fields.finish();
+        Some(Self { url, events, description, clears_description, active })
+    }
+}
+
+impl Part for WebhookEndpointChange {
+    const IN_BODY: bool = true;
+
+    fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
+        Self::read_for(parts.json(issues), &*parts.state.ports.webhooks, issues)
+    }
+}
+
+impl From<WebhookEndpointChange> for EndpointChange {
+    fn from(change: WebhookEndpointChange) -> Self {
+        let WebhookEndpointChange { url, events, description, clears_description, active } = change;
+        let description = if clears_description { Some(None) } else { description.map(Some) };
+        Self { url, subscription: events, description, active }
+    }
+}
+
+/// The options of a secret's rotation.
+#[derive(Debug, Default, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SecretRotation {
+    /// Seconds for which the previous secret also signs; 86400 when absent.
+    #[schema(minimum = 0, maximum = 604_800)]
+    pub grace_seconds: Option<u32>,
+}
+
+impl SecretRotation {
+    /// Returns the seconds for which the previous secret still signs.
+    #[must_use]
+    pub fn grace_s(&self) -> u32 {
+        self.grace_seconds.unwrap_or(DEFAULT_GRACE_S)
+    }
+}
+
+impl JsonBody for SecretRotation {
+    fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let asked = fields.optional("grace_seconds", |node| rules::integer(node, &(0..=i64::from(MAX_GRACE_S))));
+        fields.finish();
+        // A value out of bounds is already reported.
+        Some(Self { grace_seconds: asked.and_then(|seconds| u32::try_from(seconds).ok()) })
+    }
 }
 
 fn url(node: &Node<'_>, receivers: &dyn WebhookSender) -> Result<WebhookUrl, Complaint> {

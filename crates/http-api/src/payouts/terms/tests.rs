@@ -7,7 +7,7 @@ use super::*;
 fn asked(body: &str) -> (Option<NewPayout>, Vec<String>) {
     let issues = Issues::default();
     let node = read_json(body.as_bytes(), &issues);
-    let asked = read(&node, &issues);
+    let asked = NewPayout::read(&node, &issues);
     (asked, issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect())
 }
 
@@ -29,7 +29,7 @@ fn complete_payout_body_is_read_with_normalised_key() {
     assert_eq!(issues, [""; 0]);
     let found = found.map(|payout| {
         let document = payout.recipient_document.map(|document| document.as_str().to_owned());
-        (payout.amount.centavos(), payout.pix_key.to_string(), document)
+        (payout.amount.0.centavos(), payout.pix_key.to_string(), document)
     });
     assert_eq!(found, Some((1_000, "+5511987654321".to_owned(), Some("12ABC34501DE35".to_owned()))));
     let null = r#"{"amount":1,"pix_key":"a@b.example","pix_key_type":null,"recipient_document":null,"description":null,"external_id":null}"#;

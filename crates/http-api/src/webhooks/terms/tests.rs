@@ -1,6 +1,7 @@
 //! The bodies of requests about endpoints: every rule at its limit and one past it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use cais_strict_json::read as read_json;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
 use super::*;
@@ -10,11 +11,11 @@ fn receivers() -> HttpSender {
 }
 
 fn new(body: &Node<'_>, issues: &Issues) -> Option<CreateEndpoint> {
-    super::new(body, &receivers(), issues)
+    NewWebhookEndpoint::read_for(body, &receivers(), issues).map(CreateEndpoint::from)
 }
 
 fn change(body: &Node<'_>, issues: &Issues) -> Option<EndpointChange> {
-    super::change(body, &receivers(), issues)
+    WebhookEndpointChange::read_for(body, &receivers(), issues).map(EndpointChange::from)
 }
 
 fn problems<T>(body: &str, read: impl FnOnce(&Node<'_>, &Issues) -> Option<T>) -> Vec<String> {
@@ -107,10 +108,11 @@ fn endpoint_change_contains_only_sent_fields() {
 fn rotation_body_is_optional() {
     let asked = |body: &str| {
         let issues = Issues::default();
-        let seconds = grace_s(body.as_bytes(), &issues);
+        let rotation = SecretRotation::read(&read_json(body.as_bytes(), &issues), &issues);
+        let seconds = rotation.map(|rotation| rotation.grace_s());
         issues.unless_any(seconds).map_err(|issues| issues.len())
     };
-    assert_eq!(asked(""), Ok(86_400));
+    assert_eq!(SecretRotation::default().grace_s(), 86_400);
     assert_eq!(asked("{}"), Ok(86_400));
     assert_eq!(asked(r#"{"grace_seconds":0}"#), Ok(0));
     assert_eq!(asked(r#"{"grace_seconds":604800}"#), Ok(604_800));

@@ -1,4 +1,4 @@
-//! Parameters that several endpoints share.
+//! The parameters of operations in the document. The type that reads a parameter implements `IntoParams` with these.
 
 use serde_json::Value;
 use utoipa::openapi::Required;
@@ -20,25 +20,10 @@ fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-/// Returns the parameter of a path.
+/// Returns a parameter of a path.
 #[must_use]
-pub fn in_path(pattern: &str, name: &str) -> Parameter {
-    let what = match name {
-        "id" if pattern.contains("/refunds/") => {
-            "A refund's id (`rfd_…`), or `ext:` and its external_id, percent-encoded."
-        }
-        "id" if pattern.contains("/payouts/") => {
-            "A payout's id (`pyt_…`), or `ext:` and the caller's external_id, percent-encoded."
-        }
-        "id" if pattern.contains("/infractions/") => "An infraction's id (`inf_…`).",
-        "id" if pattern.contains("/webhook-endpoints/") => "An endpoint's id (`whe_…`).",
-        "id" if pattern.contains("/events/") => "An event's id (`evt_…`).",
-        "delivery_id" => "A delivery's id (`dlv_…`).",
-        "id" if pattern.contains("/transactions/") => "An entry's id (`txn_in_…` or `txn_out_…`).",
-        "id" => "A charge's id (`chg_…`), or `ext:` and the caller's external_id, percent-encoded.",
-        _ => "Anything.",
-    };
-    parameter(name, ParameterIn::Path, true, what, text().build())
+pub fn in_path(name: &str, what: &str) -> Vec<Parameter> {
+    vec![parameter(name, ParameterIn::Path, true, what, text().build())]
 }
 
 /// Returns `limit` and `starting_after`.

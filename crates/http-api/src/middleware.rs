@@ -1,0 +1,243 @@
+//! The checks and records around every handler. `respond` surrounds the application, `authenticate` the scope `/v1`.
+
+use std::any::Any;
+use std::cell::OnceCell;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::error::InternalError;
+use actix_web::http::header::{HeaderMap, HeaderValue};
+use actix_web::http::{ConnectionType, Method, Uri};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
+use cais_domain::ids::RequestId;
+use cais_ports::RateDecision;
+use cais_use_cases::keys::authenticate::{AuthenticateError, Caller};
+use futures_util::FutureExt as _;
+use tracing::Instrument as _;
+
+use super::body::RequestBody;
+use super::connections::{Connection, ConnectionLimits};
+use super::context::{RequestContext, state_of};
+use super::error::{ApiError, ErrorCode};
+use super::reply::{self, ReplayOf, X_CAIS_SANDBOX};
+use super::state::AppState;
+use super::telemetry::Answered;
+use super::{auth, auth_failures, client, openapi, trace};
+use crate::causes;
+
+/// Responds to a request in every case, also after a panic: its id, its trace, its log line, and the common headers.
+/// Every error becomes its envelope here.
+///
+/// # Errors
+/// An error with the complete response, if the request itself no longer exists.
+pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse, Error> {
+    let started = Instant::now();
+    let state = state_of(request.request())?;
+    // Tests that call the application directly have no connection.
+    let connection = request.conn_data::<Rc<Connection>>();
+    let body_within = connection.map_or(ConnectionLimits::default().body_within, |connection| connection.body_within());
+    let connection = connection.map(Connection::begin_request);
+    let id = RequestId::new(state.ports.ids.next_uuid());
+    let method = request.method().clone();
+    let context = Rc::new(RequestContext {
+        id,
+        client: client::address(request.request(), &state.trusted_proxies),
+        body_within,
+        is_head: method == Method::HEAD,
+        presented: OnceCell::new(),
+        caller: OnceCell::new(),
+        rate: OnceCell::new(),
+        route: OnceCell::new(),
+    });
+    let trace = trace::of(request.headers());
+    let traceparent = trace.map(|trace| trace.traceparent(id));
+    let trace_id = trace.map(|trace| trace.id.to_owned());
+    // The span has the highest level, so that no filter drops it: the causes of failures are stored in it.
+    let span = tracing::error_span!("request", request_id = %id, trace_id);
+    let body = RequestBody::share(&mut request);
+    if context.is_head {
+        request.head_mut().method = Method::GET;
+    }
+    match_as_sent(&mut request);
+    request.extensions_mut().insert(Rc::clone(&context));
+
+    let work = trace::scope(traceparent, next.call(request).instrument(span.clone()));
+    let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+    let (request, mut response, error) = match result {
+        Ok(response) => {
+            let (request, response) = response.into_parts();
+            let error = response.error().map(as_api_error);
+            (Some(request), response, error)
+        }
+        Err(error) => (None, HttpResponse::new(error.as_response_error().status_code()), Some(as_api_error(&error))),
+    };
+    if let Some(error) = &error {
+        response = reply::failure(error, id);
+    }
+    let replay_of = response.extensions().get::<ReplayOf>().map(|ReplayOf(first)| *first);
+    let known = error.as_ref().and_then(|error| error.cause.clone());
+    let cause = known.or_else(|| response.status().is_server_error().then(|| causes::of(&span)).flatten());
+    let route = context.route.get_or_init(|| request.as_ref().and_then(HttpRequest::match_pattern));
+    state.telemetry.record(&Answered {
+        request: id,
+        route: route.as_deref(),
+        method: method.as_str(),
+        client: context.client,
+        account: context.caller.get().map(|caller| caller.account.id),
+        key: context.presented.get(),
+        status: response.status(),
+        code: error.as_ref().map(|error| error.code.name()),
+        cause: cause.as_deref(),
+        trace_id: trace_id.as_deref(),
+        is_expected: error.as_ref().is_some_and(|error| error.is_expected),
+        replay_of,
+        took: started.elapsed(),
+    });
+    reply::add_headers(&mut response, replay_of.unwrap_or(id), context.rate.get().copied(), replay_of.is_some());
+    if state.sandbox.is_some() {
+        response.headers_mut().insert(X_CAIS_SANDBOX, HeaderValue::from_static("true"));
+    }
+    let mut connection = connection;
+    if body.is_some_and(|mut body| !body.is_over()) {
+        response.head_mut().set_connection_type(ConnectionType::Close);
+        if let Some(connection) = &mut connection {
+            connection.leave_body();
+        }
+    }
+    let response = reply::held_by(response, connection);
+    match request {
+        Some(request) => Ok(ServiceResponse::new(request, response)),
+        // The middleware or the handler that failed dropped the request.
+        None => Err(InternalError::from_response("the response is complete", response).into()),
+    }
+}
+
+/// Makes the router compare a path as it was sent. The router decodes escapes first, and `%25` is the escape that it
+/// does not decode, so every `%` becomes `%25`. [`super::input::Parts::segment`] reverses this.
+fn match_as_sent(request: &mut ServiceRequest) {
+    let path = request.path();
+    if path.contains('%')
+        && let Ok(escaped) = path.replace('%', "%25").parse::<Uri>()
+    {
+        request.match_info_mut().get_mut().update(&escaped);
+    }
+}
+
+fn as_api_error(error: &Error) -> ApiError {
+    error.as_error::<ApiError>().cloned().unwrap_or_else(|| ApiError::internal(error.to_string()))
+}
+
+/// Returns the error of a panic, with its message for the log.
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    ApiError::internal(format!("the handler panicked: {}", text.unwrap_or("without a word"))).into()
+}
+
+/// Identifies the caller and counts the request, before the route is looked up: callers without a key cannot learn which
+/// paths exist.
+///
+/// # Errors
+/// `missing_api_key`, `invalid_api_key`, `rate_limit_exceeded`; an error of the store.
+pub async fn authenticate(request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse, Error> {
+    let context = RequestContext::of(request.request())?;
+    let state = state_of(request.request())?;
+    if let Err(error) = admit(&state, request.headers(), &context).await {
+        // The log line of a rejected request names the route too. Only known methods and patterns are labels.
+        let _known = context.route.set(request.match_pattern());
+        return Err(error.into());
+    }
+    next.call(request).await
+}
+
+async fn admit(state: &AppState, headers: &HeaderMap, context: &RequestContext) -> Result<(), ApiError> {
+    let caller = identify(state, headers, context).await?;
+    let caller = context.caller.get_or_init(|| caller);
+    let rate = state.rates.count(&caller.key, state.ports.clock.now()).await;
+    let rate = context.rate.get_or_init(|| rate);
+    if rate.allowed { Ok(()) } else { Err(too_many(state, *rate)) }
+}
+
+async fn identify(state: &AppState, headers: &HeaderMap, context: &RequestContext) -> Result<Arc<Caller>, ApiError> {
+    let token = match auth::presented_key(headers) {
+        Ok(token) => token,
+        Err(error) => {
+            let reason = if error.code == ErrorCode::MissingApiKey { "missing" } else { "malformed" };
+            return Err(unauthenticated(error.code, reason.to_owned()));
+        }
+    };
+    let _first = context.presented.set(token.prefix.clone());
+    if let Some(caller) = state.keys.recognise(&token, context.client) {
+        return Ok(caller);
+    }
+    if !state.failures.permits(context.client, Instant::now()) {
+        let error = unauthenticated(ErrorCode::RateLimitExceeded, auth_failures::LIMITED.to_owned());
+        let error = error.with_message("Too many requests with an invalid API key from this address.");
+        return Err(ApiError { is_expected: true, ..error.retry_after(auth_failures::RETRY_AFTER_S) });
+    }
+    match state.keys.authenticate(&token, context.client).await {
+        Ok(caller) => Ok(caller),
+        Err(AuthenticateError::InvalidKey(reason)) => {
+            state.failures.record(context.client, Instant::now());
+            Err(unauthenticated(ErrorCode::InvalidApiKey, reason.to_string()))
+        }
+        Err(AuthenticateError::Unavailable(error)) => Err(error.into()),
+    }
+}
+
+/// Returns the error for an unauthenticated caller; `reason` is for the log and the metrics only.
+fn unauthenticated(code: ErrorCode, reason: String) -> ApiError {
+    metrics::counter!(auth_failures::TOTAL, "reason" => reason.clone()).increment(1);
+    ApiError::new(code).with_cause(reason)
+}
+
+fn too_many(state: &AppState, rate: RateDecision) -> ApiError {
+    let left = rate.reset_s.saturating_sub(state.ports.clock.now().as_second());
+    // At least one second: an immediate retry would fall in the same window.
+    let seconds = u32::try_from(left.max(1)).unwrap_or(u32::MAX);
+    ApiError::new(ErrorCode::RateLimitExceeded).retry_after(seconds)
+}
+
+/// Responds where no route serves the path.
+///
+/// # Errors
+/// Always `not_found`.
+pub async fn not_found(request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    without_route(&request);
+    let text = "The path does not exist. The paths of the API begin with /v1, and /docs lists them.";
+    Err(ApiError::new(ErrorCode::NotFound).with_message(text))
+}
+
+/// Responds below `/v1` where no route serves the path with this method.
+///
+/// # Errors
+/// `method_not_allowed` if the path has other methods, else `not_found`.
+pub async fn not_served(request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    match request.match_pattern().and_then(|pattern| openapi::methods_of(&pattern)) {
+        Some(allow) => Err(other_methods(&request, allow)),
+        None => not_found(request).await,
+    }
+}
+
+/// Responds to other methods on a path that can only be read.
+///
+/// # Errors
+/// Always `method_not_allowed`.
+pub async fn only_get(request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    Err(other_methods(&request, "GET, HEAD".to_owned()))
+}
+
+fn other_methods(request: &HttpRequest, allow: String) -> ApiError {
+    without_route(request);
+    ApiError { allow: Some(allow), ..ApiError::new(ErrorCode::MethodNotAllowed) }
+}
+
+fn without_route(request: &HttpRequest) {
+    if let Ok(context) = RequestContext::of(request) {
+        let _first = context.route.set(None);
+    }
+}
