@@ -23,7 +23,7 @@ use crate::numbers::count;
 /// Rows per change set.
 const AT_ONCE: usize = 500;
 /// The ids that the store uses per transfer: its own, and one for each side. Another number would mix the rows less
-/// well, which readers of a timeline callback.
+/// well, which readers of a timeline notice.
 const IDS_OF_TRANSFER: u64 = 3;
 /// 2026-01-01T00:00:00Z, the instant of the first identifier.
 const FIRST_MS: u64 = 1_767_225_600_000;

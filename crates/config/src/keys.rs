@@ -99,7 +99,7 @@ pub const KEYS: &[Key] = &[
         "drain_delay_s",
         "0 to 60",
         "5 with PostgreSQL and an acquirer, else 0",
-        "Seconds between `/readyz` turning 503 and the listener's end, so that a load balancer callbacks.",
+        "Seconds between `/readyz` turning 503 and the listener's end, so that a load balancer sees the change.",
     ),
     key("log", "filter such as `info` or `warn,cais=debug`", "info", "The filter of the log on standard error."),
     key(

@@ -37,7 +37,7 @@ use cais_secrets::MasterKey;
 pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 /// Default address of the metrics.
 pub const DEFAULT_ADMIN_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9180);
-/// Default callback for load balancers, in seconds. Most of them probe every two seconds, so two probes fit.
+/// Default notice for load balancers, in seconds. Most of them probe every two seconds, so two probes fit.
 const DRAIN_DELAY_S: u32 = 5;
 /// The key of the data directory.
 const DATA_DIR: &str = "data_dir";

@@ -29,7 +29,7 @@ const ID_TAIL_BITS: u32 = 80;
 /// Records that a worker has to take over are kept, however old they are.
 const CLAIMS: &str = "DELETE FROM idempotency_records WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_records \
      WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
-/// IdGenerator begin with their instant, so the walk along the key ends at the first young id.
+/// Ids begin with their instant, so the walk along the key ends at the first young id.
 const MARKS: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
      WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
 /// The same for callbacks that are done.

@@ -15,7 +15,7 @@ const SPARE: u32 = 32;
 const BEYOND: &str = "~";
 /// The holder of entries, as the indexes of rare entries contain it. So no other index is considered.
 pub(super) const RARE_HOLDER: &str = "holder || ''";
-/// The largest difference between the instant in an id and the one in its row. IdGenerator are made a moment earlier or later, and by another
+/// The largest difference between the instant in an id and the one in its row. Ids are made a moment earlier or later, and by another
 /// node's clock.
 const SLACK: SignedDuration = SignedDuration::from_mins(1);
 
@@ -81,7 +81,7 @@ pub(super) fn cut<T, I: Copy>(mut rows: Vec<T>, page: PageRequest<I>) -> Page<T>
 }
 
 /// A range of ids that contains a span of time, and the span itself, which is exact. Rows at both ends of the range may be outside the
-/// span. IdGenerator contain the instant of their creation, so an old page costs no more than the newest.
+/// span. Ids contain the instant of their creation, so an old page costs no more than the newest.
 pub(super) struct Reach {
     /// The least id of the range.
     pub(super) least: String,

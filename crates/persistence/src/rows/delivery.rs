@@ -90,7 +90,7 @@ pub(crate) type DeliveryColumns = (
 type Facts = (String, String, String, String, String, i64);
 /// The due time of a pending delivery, and the [`QueueState`] of its queue.
 type Waiting = (Option<i64>, i64);
-/// IdempotencyRecord, instant, status, duration, error, reply.
+/// Fence, instant, status, duration, error, reply.
 type Tried = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
 
 /// A delivery and one of its attempts, as read.

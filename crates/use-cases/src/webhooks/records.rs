@@ -52,7 +52,7 @@ pub(super) async fn put(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<Deli
     put.ok_or(SendAgainError::TooMany)
 }
 
-/// Returns the queue of the endpoint: the queue of its deliveries.
+/// Returns the queue of the deliveries to the endpoint.
 pub(super) const fn queue(endpoint: &Endpoint) -> EndpointQueue {
     EndpointQueue { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
 }

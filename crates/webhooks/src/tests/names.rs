@@ -202,7 +202,7 @@ async fn hanging_registrations_do_not_delay_deliveries() {
     };
     let mut under_way: Vec<_> = (0..16).map(&vet).collect();
     until_asked(&lookup, 16).await;
-    // The callers stop waiting; the name server does not callback.
+    // The callers stop waiting; the name server does not notice.
     for vetting in under_way.drain(..15) {
         vetting.abort();
         assert!(vetting.await.unwrap_err().is_cancelled());

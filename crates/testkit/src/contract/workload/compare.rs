@@ -45,7 +45,7 @@ impl World {
         h.audit().await;
     }
 
-    /// IdGenerator of entries are the store's own; all other fields must be equal.
+    /// Ids of entries are the store's own; all other fields must be equal.
     async fn compare_statement(&self, h: &Harness, account: AccountId) {
         let filter = EntryFilter::default();
         let unnamed = |line: StatementEntry| StatementEntry { id: Id::new(Uuid::nil()), ..line };

@@ -2,11 +2,11 @@
 //!
 //! The steps of a delivery:
 //!
-//! 1. **Hint.** A commit creates deliveries, and the store sends [`Signal::Hint`] with their queues. A queue is the queue of one endpoint.
+//! 1. **Hint.** A commit creates deliveries, and the store sends [`Signal::Hint`] with their queues. Each endpoint has one queue.
 //!    A [`Signal::Tick`] reads the queues with due deliveries instead, for retries and for deliveries that another node left.
 //! 2. **Mark.** `EndpointQueues::mark` lets the queue wait for its turn, once. A queue whose endpoint has no free slot waits for a slot.
 //! 3. **Pick.** `EndpointQueues::next_claim` picks waiting queues of one class of endpoints, as many as have free slots.
-//! 4. **IdempotencyRecord.** The store leases due deliveries of these queues to this node. At most one claim is in flight.
+//! 4. **Claim.** The store leases due deliveries of these queues to this node. At most one claim is in flight.
 //!    `EndpointQueues::on_claimed` gives each delivery a slot.
 //! 5. **Call.** `attempt::call` signs the event and sends it to the receiver. `EndpointQueues::on_attempt` classifies the endpoint.
 //! 6. **Finish.** `AttemptResult::judge` decides the outcome: success, retry, failure, or disabling the endpoint. `Finishing` collects
