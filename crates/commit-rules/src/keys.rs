@@ -27,7 +27,7 @@ impl KeySnapshot {
     }
 
     fn check_idempotency_record(&self, change: &ChangeSet) -> Result<(), CommitError> {
-        let Some(wanted) = &change.claim else { return Ok(()) };
+        let Some(wanted) = &change.idempotency else { return Ok(()) };
         let found = self.idempotency_records.get(wanted.name());
         let held = match wanted {
             IdempotencyChange::Take(_) => None,
@@ -38,11 +38,11 @@ impl KeySnapshot {
         match (found, held) {
             (None, None) => Ok(()),
             (Some(record), Some(fence)) if record.answer.is_none() && record.fence == fence => Ok(()),
-            (Some(record), _) => Err(CommitError::Claimed { claim: Box::new(record.clone()) }),
+            (Some(record), _) => Err(CommitError::KeyInUse { record: Box::new(record.clone()) }),
             // Records are removed after a month, if they are answered or wait for their caller alone. Only a repeat that comes so late, and
             // at that moment, misses what it has just read.
             (None, Some(_)) => {
-                Err(CommitError::Corrupt(format!("the idempotency record of {} is gone", wanted.name().account)))
+                Err(CommitError::Corrupt(format!("the idempotency record of {} is missing", wanted.name().account)))
             }
         }
     }
@@ -75,7 +75,7 @@ impl KeySnapshot {
     }
 
     pub(crate) fn apply(&mut self, change: &ChangeSet) {
-        if let Some(wanted) = &change.claim {
+        if let Some(wanted) = &change.idempotency {
             self.apply_idempotency_record(wanted, change.at);
         }
         for reservation in &change.reserve {

@@ -112,7 +112,7 @@ impl<'s, 'a> Postings<'s, 'a> {
             }
             error @ (CommitError::Stale
             | CommitError::Taken { .. }
-            | CommitError::Claimed { .. }
+            | CommitError::KeyInUse { .. }
             | CommitError::Unavailable(_)
             | CommitError::Corrupt(_)) => error,
         })

@@ -22,14 +22,14 @@ fn batches(url: &str, outcome: &str) -> String {
 
 /// Commits a new idempotency record and a new charge.
 async fn create(store: &Persistence, charge: &Charge) -> Result<(), CommitError> {
-    let change = steps::create_charge(charge, steps::claim_name(charge.account, &charge.id.to_string()));
+    let change = steps::create_charge(charge, steps::idempotency_ref(charge.account, &charge.id.to_string()));
     store.commit(change).await.map(drop)
 }
 
 /// Commits the code of the charge and the answer of the record, where `version` is the one that was read.
 async fn issue(store: &Persistence, charge: &Charge, version: i64) -> Result<(), CommitError> {
     let issued = in_status(Charge { version, ..charge.clone() }, ChargeStatus::Pending);
-    let name = steps::claim_name(charge.account, &charge.id.to_string());
+    let name = steps::idempotency_ref(charge.account, &charge.id.to_string());
     store.commit(steps::issue_charge(&issued, name, 1, start())).await.map(drop)
 }
 
@@ -101,7 +101,9 @@ fn missed_guard_writes_nothing_and_aborts_no_batch() {
         let before = batches(&url, "committed");
         // The record's fence is correct and its row comes first; the charge's version is wrong.
         assert_eq!(issue(&store, &charge, 7).await, Err(CommitError::Stale));
-        assert!(matches!(create(&store, &charge).await, Err(CommitError::Claimed { claim }) if claim.answer.is_none()));
+        assert!(
+            matches!(create(&store, &charge).await, Err(CommitError::KeyInUse { record }) if record.answer.is_none())
+        );
         assert_eq!([batches(&url, "burned"), batches(&url, "committed")], ["0".to_owned(), before]);
         assert_stands(&store, &charge, 1).await;
         assert_eq!(issue(&store, &charge, 1).await, Ok(()));

@@ -58,7 +58,7 @@ fn invalid_row_is_skipped_in_work_lists() {
         let (store, account) = (open(&url), an_account());
         for key in ["first-key", "second-key"] {
             store.commit(steps::open_charge(&pending_charge(account.id))).await.unwrap();
-            store.commit(steps::create_charge(&a_charge(account.id), steps::claim_name(account.id, key))).await.unwrap();
+            store.commit(steps::create_charge(&a_charge(account.id), steps::idempotency_ref(account.id, key))).await.unwrap();
             store.commit(steps::receive(&a_callback())).await.unwrap();
             let payout = payout_in_status(a_payout(account.id), PayoutStatus::Processing);
             let refund = refund_in_status(a_refund(&a_charge(account.id)), RefundStatus::Processing);
@@ -84,7 +84,7 @@ fn invalid_row_is_skipped_in_work_lists() {
             Cluster::shared().unwrap().sql(&url, spoil).unwrap();
         }
         assert_eq!(work(&store, 50).await, [1; 9]);
-        assert_eq!(work(&store, 1).await, [1; 9], "it takes nobody's place");
+        assert_eq!(work(&store, 1).await, [1; 9], "an unreadable row takes no place of another");
     });
 }
 

@@ -60,7 +60,7 @@ async fn assert_only_this_one_waits(store: &Persistence, url: &str, lock: &str, 
         let mut tasks = JoinSet::new();
         for other in others {
             let charge = a_charge(other.id);
-            let name = steps::claim_name(other.id, &charge.id.to_string());
+            let name = steps::idempotency_ref(other.id, &charge.id.to_string());
             for change in [income(other), steps::create_charge(&charge, name)] {
                 let store = store.clone();
                 tasks.spawn(async move { store.commit(change).await });
@@ -92,7 +92,7 @@ fn locked_row_delays_only_change_sets_that_need_it() {
         }
         let (charge, claimed) = (pending_charge(account.id), a_charge(account.id));
         store.commit(steps::open_charge(&charge)).await.unwrap();
-        let name = steps::claim_name(account.id, "some-key");
+        let name = steps::idempotency_ref(account.id, "some-key");
         store.commit(steps::create_charge(&claimed, name.clone())).await.unwrap();
         let expired = || {
             steps::write(
@@ -131,7 +131,7 @@ fn uncommitted_claim_delays_only_its_repeat() {
              VALUES ('{}', 'some-key', sha256('x'), 'chg_1', 1, 0, 0)",
             account.id
         );
-        let change = steps::create_charge(&charge, steps::claim_name(account.id, "some-key"));
+        let change = steps::create_charge(&charge, steps::idempotency_ref(account.id, "some-key"));
         assert_only_this_one_waits(&store, &url, &insert, change, &others).await;
         assert!(store.find_charge(account.id, charge.id).await.unwrap().is_some());
         store.close().await;

@@ -142,7 +142,7 @@ fn commit_arriving_late_is_awaited() {
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let started = Instant::now();
         while Cluster::shared().unwrap().sql(url, waiting).unwrap() == "0" {
-            assert!(started.elapsed() < Duration::from_secs(9), "nobody waits");
+            assert!(started.elapsed() < Duration::from_secs(9), "no caller waits");
         }
         proxy.release();
     });
@@ -157,7 +157,7 @@ fn closed_connection_is_replaced() {
         let end_all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
         Cluster::shared().unwrap().sql(&url, end_all).unwrap();
         store.commit(income(&account)).await.unwrap();
-        let name = steps::claim_name(account.id, "some-key");
+        let name = steps::idempotency_ref(account.id, "some-key");
         assert_eq!(cais_ports::IdempotencyQueries::find_idempotency_record(&store, &name).await, Ok(None));
         assert_received(&store, &account, 2).await;
     });

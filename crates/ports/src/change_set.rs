@@ -237,7 +237,7 @@ pub struct ChangeSet {
     /// The instant of the decision, in whole microseconds.
     pub at: Timestamp,
     /// The change to an idempotency record.
-    pub claim: Option<IdempotencyChange>,
+    pub idempotency: Option<IdempotencyChange>,
     /// Unique values to reserve; refused with `Taken` if a value has an owner.
     pub reserve: Vec<Reservation>,
     /// Unique values to free, applied after `reserve` was judged.
@@ -258,7 +258,7 @@ impl ChangeSet {
     pub const fn new(at: Timestamp) -> Self {
         Self {
             at,
-            claim: None,
+            idempotency: None,
             reserve: Vec::new(),
             unreserve: Vec::new(),
             writes: Vec::new(),

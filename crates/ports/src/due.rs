@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 /// The tolerated difference between the clocks of two nodes. Smaller differences end no lease early.
 pub const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_secs(30);
 /// The time that a process may work on an idempotency key before another takes over.
-pub const CLAIM_LEASE: SignedDuration = SignedDuration::from_secs(30);
+pub const REQUEST_LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// The lease of a claimed delivery.
 pub const DELIVERY_LEASE: SignedDuration = SignedDuration::from_secs(30);
 

@@ -75,7 +75,7 @@ pub struct NewIdempotencyRecord {
 /// A change of an idempotency record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdempotencyChange {
-    /// Inserts the record of a new key with fence 1; refused with `Claimed` if the key has a record.
+    /// Inserts the record of a new key with fence 1; refused with `KeyInUse` if the key has a record.
     Take(NewIdempotencyRecord),
     /// Takes over an unanswered record whose fence is `fence`, and increases the fence by one.
     Retake {
@@ -86,7 +86,7 @@ pub enum IdempotencyChange {
         /// The end of the new holder's lease; then a worker takes over.
         lease_until: Timestamp,
     },
-    /// Stores the answer; refused with `Claimed` unless the record is unanswered and its fence is `fence`.
+    /// Stores the answer; refused with `KeyInUse` unless the record is unanswered and its fence is `fence`.
     Answer {
         /// The name of the record.
         name: IdempotencyRef,
@@ -111,7 +111,7 @@ impl IdempotencyChange {
     #[must_use]
     pub const fn name(&self) -> &IdempotencyRef {
         match self {
-            Self::Take(claim) => &claim.name,
+            Self::Take(record) => &record.name,
             Self::Retake { name, .. } | Self::Answer { name, .. } | Self::Release { name, .. } => name,
         }
     }

@@ -52,7 +52,7 @@ pub use deliveries::{
     AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue, DueQueues,
     EndpointQueue, FinishedAttempt, Health, NewDelivery,
 };
-pub use due::{CLAIM_LEASE, CLOCK_DIFFERENCE, DELIVERY_LEASE, Due};
+pub use due::{CLOCK_DIFFERENCE, DELIVERY_LEASE, Due, REQUEST_LEASE};
 pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
 pub use exchange_rates::{ExchangeRates, UsdRate};
 pub use idempotency::{

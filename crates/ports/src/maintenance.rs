@@ -10,7 +10,7 @@ use crate::queries::QueryError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
     /// Idempotency records that are answered, or that waited only for their caller.
-    pub claims: u64,
+    pub idempotency_records: u64,
     /// Commit marks of batches.
     pub batches: u64,
     /// Callbacks that are done, or were unmatched for long.
@@ -23,7 +23,7 @@ pub struct Pruned {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneBefore {
     /// Idempotency records without a due time.
-    pub claims: Timestamp,
+    pub idempotency_records: Timestamp,
     /// Done callbacks and commit marks of batches.
     pub marks: Timestamp,
     /// Unmatched callbacks; events without pending deliveries, with their deliveries and attempts; and remains of

@@ -80,7 +80,7 @@ pub trait IdempotencyQueries: Send + Sync {
     /// Returns the record of a key.
     async fn find_idempotency_record(&self, name: &IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError>;
     /// Lists unanswered records that are due at `now` and whose lease has ended, the longest overdue first.
-    /// [`crate::Due`] compares both instants, with [`cais_domain::pause::MAX_PAUSE`] and [`crate::CLAIM_LEASE`].
+    /// [`crate::Due`] compares both instants, with [`cais_domain::pause::MAX_PAUSE`] and [`crate::REQUEST_LEASE`].
     async fn list_due_idempotency_records(
         &self,
         now: Timestamp,

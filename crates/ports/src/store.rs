@@ -38,9 +38,9 @@ pub enum CommitError {
     },
     /// The idempotency record differs: it exists (`Take`), or changed since it was read.
     #[error("the idempotency key is in use")]
-    Claimed {
+    KeyInUse {
         /// The present record.
-        claim: Box<IdempotencyRecord>,
+        record: Box<IdempotencyRecord>,
     },
     /// The store did not answer in time or cannot be reached. The outcome is unknown: the change set may have been
     /// committed.

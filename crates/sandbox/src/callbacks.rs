@@ -10,11 +10,11 @@ use tokio::{
 };
 
 use crate::{
-    faults::FaultMode,
-    gn::{
+    efi::{
         infraction_views::{self, InfractionCallback},
         views::{self as sent_views, SentCallback},
     },
+    faults::FaultMode,
     pix::views::{self, PixView},
     psp::Psp,
     state::change::Change,

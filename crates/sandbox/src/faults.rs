@@ -1,8 +1,8 @@
 //! Deliberate faults: an institution, a crypto processor or a rate source that is down, slow, failing, or loses its
 //! answers.
 
-mod door;
 mod inject;
+mod listener_switch;
 
 use std::{
     sync::{Mutex, PoisonError, RwLock},
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{crypto, ptax};
 
-pub use door::Door;
 pub use inject::{Connection, cut, inject};
+pub use listener_switch::ListenerSwitch;
 
 /// The default wait of `slow` and `late_reply`.
 pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
@@ -115,7 +115,7 @@ pub struct Faults {
     crypto: RwLock<Scoped>,
     ptax: RwLock<Scoped>,
     /// Set only if connections are refused, while the server runs.
-    door: Mutex<Option<Door>>,
+    listener: Mutex<Option<ListenerSwitch>>,
 }
 
 impl Faults {
@@ -151,19 +151,19 @@ impl Faults {
         *current = scoped;
         if target == FaultTarget::Institution
             && was_open != is_open
-            && let Some(door) = &*self.door.lock().unwrap_or_else(PoisonError::into_inner)
+            && let Some(listener) = &*self.listener.lock().unwrap_or_else(PoisonError::into_inner)
         {
-            door.set(is_open);
+            listener.set(is_open);
         }
     }
 
     /// Configures the listener to refuse connections while `down` is in force.
-    pub fn refuse_when_down(&self, door: Door) {
-        *self.door.lock().unwrap_or_else(PoisonError::into_inner) = Some(door);
+    pub fn refuse_when_down(&self, listener: ListenerSwitch) {
+        *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
     }
 
     /// Closes the handle on the listener of an ended server. Otherwise the port would still accept connections.
-    pub fn forget_door(&self) {
-        *self.door.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    pub fn forget_listener(&self) {
+        *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -9,7 +9,7 @@
 //! Beside the institution, the same server simulates a crypto processor (`crypto`, the `NOWPayments` API under `/v1/`) and
 //! the Central Bank's PTAX service (`ptax`).
 //!
-//! Modules: `pix` is the Central Bank's API for clients and `gn` Efí's extensions, one file per resource. `state` is
+//! Modules: `pix` is the Central Bank's API for clients and `efi` Efí's extensions, one file per resource. `state` is
 //! the stored state, and `journal` its file. `payments`, `refunds`, `infractions`, `sends`, `recipients` and
 //! `settlement` act for payers, recipients and the settlement system. `control` and `faults` serve the tester. Another
 //! API of the institution is another folder beside `pix`, over the same `state`.
@@ -23,8 +23,8 @@ mod control;
 pub mod credentials_file;
 mod crypto;
 mod dice;
+mod efi;
 mod faults;
-mod gn;
 mod infractions;
 mod journal;
 mod payments;

@@ -22,8 +22,8 @@ use crate::{
         http::{account, payment_list, payments, payout_list, payouts, rates},
         ipn,
     },
-    faults::{self, Connection, Door},
-    gn::{balance, infractions, refusal::Refusal, send, sent},
+    efi::{balance, infractions, refusal::Refusal, send, sent},
+    faults::{self, Connection, ListenerSwitch},
     pix::{
         cob, oauth, payload,
         problem::{Kind, Problem},
@@ -92,8 +92,8 @@ pub async fn start(psp: Arc<Psp>, setup: Setup) -> io::Result<Running> {
 
 async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<ServerHandle>>) {
     let data = web::Data::new(psp.clone());
-    let door = match setup.refuses_when_down.then(|| setup.listener.try_clone()).transpose() {
-        Ok(door) => door,
+    let second_handle = match setup.refuses_when_down.then(|| setup.listener.try_clone()).transpose() {
+        Ok(handle) => handle,
         Err(error) => {
             let _gone = started.send(Err(error));
             return;
@@ -115,8 +115,8 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
             return;
         }
     };
-    if let Some(listener) = door {
-        psp.faults.refuse_when_down(Door::new(listener, server.handle()));
+    if let Some(listener) = second_handle {
+        psp.faults.refuse_when_down(ListenerSwitch::new(listener, server.handle()));
     }
     let background = [
         tokio::spawn(settlement::settle_on_time(psp.clone())),
@@ -126,12 +126,12 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     if started.send(Ok(server.handle())).is_ok()
         && let Err(error) = server.await
     {
-        tracing::error!(%error, "the sandbox's server failed");
+        tracing::error!(%error, "server of the sandbox failed; the sandbox stops");
     }
     for task in background {
         task.abort();
     }
-    psp.faults.forget_door();
+    psp.faults.forget_listener();
     psp.close();
 }
 

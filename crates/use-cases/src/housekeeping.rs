@@ -7,7 +7,7 @@ use crate::ports::Ports;
 use crate::work::{Pass, WorkError};
 
 /// Stored responses are kept for 30 days.
-const CLAIMS_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
+const IDEMPOTENCY_RECORDS_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// Processed callbacks and the marks of committed batches are kept for a day, so that an operator can inspect them.
 const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 /// Events are kept for 90 days, so that consumers can catch up.
@@ -20,8 +20,12 @@ const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let now = ports.clock.now();
     let before = |kept: SignedDuration| now.saturating_sub(kept).unwrap_or(Timestamp::MIN);
-    let before = PruneBefore { claims: before(CLAIMS_KEPT), marks: before(MARKS_KEPT), events: before(EVENTS_KEPT) };
-    let Pruned { claims, batches, callbacks, events } = ports.maintenance.prune(before).await?;
-    let removed = [claims, batches, callbacks, events].into_iter().fold(0_u64, u64::saturating_add);
+    let before = PruneBefore {
+        idempotency_records: before(IDEMPOTENCY_RECORDS_KEPT),
+        marks: before(MARKS_KEPT),
+        events: before(EVENTS_KEPT),
+    };
+    let Pruned { idempotency_records, batches, callbacks, events } = ports.maintenance.prune(before).await?;
+    let removed = [idempotency_records, batches, callbacks, events].into_iter().fold(0_u64, u64::saturating_add);
     Ok(Pass { done: usize::try_from(removed).unwrap_or(usize::MAX), more: removed > 0 })
 }

@@ -4,8 +4,8 @@
 use cais_domain::ids::RequestId;
 use cais_domain::pause::doubled;
 use cais_ports::{
-    CLAIM_LEASE, ChangeSet, CommitError, Due, Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef,
-    NewIdempotencyRecord, StoredResponse,
+    ChangeSet, CommitError, Due, Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef,
+    NewIdempotencyRecord, REQUEST_LEASE, StoredResponse,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -79,7 +79,7 @@ pub(crate) struct RequestLease {
 impl IdempotentRequest {
     /// Returns the first record of the key, for `resource`, without a response.
     pub(crate) fn takes(&self, resource: String, now: Timestamp) -> IdempotencyChange {
-        self.claim(resource, lease_from(now), None)
+        self.new_record(resource, lease_from(now), None)
     }
 
     /// Returns the first record of the key, with its response.
@@ -90,10 +90,15 @@ impl IdempotentRequest {
         body: Vec<u8>,
         now: Timestamp,
     ) -> IdempotencyChange {
-        self.claim(resource, now, Some(StoredResponse { status, request: self.request, body }))
+        self.new_record(resource, now, Some(StoredResponse { status, request: self.request, body }))
     }
 
-    fn claim(&self, resource: String, lease_until: Timestamp, answer: Option<StoredResponse>) -> IdempotencyChange {
+    fn new_record(
+        &self,
+        resource: String,
+        lease_until: Timestamp,
+        answer: Option<StoredResponse>,
+    ) -> IdempotencyChange {
         let (name, fingerprint) = (self.name.clone(), self.fingerprint);
         IdempotencyChange::Take(NewIdempotencyRecord { name, fingerprint, resource, lease_until, answer })
     }
@@ -104,30 +109,30 @@ impl IdempotentRequest {
     }
 
     /// Decides on a request whose key is known.
-    pub(crate) fn repeats(&self, claim: IdempotencyRecord, now: Timestamp) -> Result<ReplayDecision, KeyInUse> {
-        if claim.fingerprint != self.fingerprint {
+    pub(crate) fn repeats(&self, record: IdempotencyRecord, now: Timestamp) -> Result<ReplayDecision, KeyInUse> {
+        if record.fingerprint != self.fingerprint {
             return Err(KeyInUse::Conflict);
         }
-        if let Some(stored) = claim.answer {
+        if let Some(stored) = record.answer {
             return Ok(ReplayDecision::Answered(Response::replayed(stored)));
         }
-        if !Due::new(now, CLAIM_LEASE).is(claim.lease_until) {
-            return Err(KeyInUse::InProgress { retry_after_s: retry_after_s(&claim, now) });
+        if !Due::new(now, REQUEST_LEASE).is(record.lease_until) {
+            return Err(KeyInUse::InProgress { retry_after_s: retry_after_s(&record, now) });
         }
-        Ok(ReplayDecision::Orphaned(claim))
+        Ok(ReplayDecision::Orphaned(record))
     }
 }
 
 impl RequestLease {
     /// Returns the change by which a new holder takes over the record at `now`, and the new lease.
     pub(crate) fn taken_over(
-        claim: &IdempotencyRecord,
+        record: &IdempotencyRecord,
         request: RequestId,
         now: Timestamp,
     ) -> (IdempotencyChange, Self) {
-        let (name, until) = (claim.name.clone(), lease_from(now));
-        let retake = IdempotencyChange::Retake { name: name.clone(), fence: claim.fence, lease_until: until };
-        (retake, Self { name, fence: claim.fence.saturating_add(1), request, until })
+        let (name, until) = (record.name.clone(), lease_from(now));
+        let retake = IdempotencyChange::Retake { name: name.clone(), fence: record.fence, lease_until: until };
+        (retake, Self { name, fence: record.fence.saturating_add(1), request, until })
     }
 
     /// Returns the change that stores the response.
@@ -151,8 +156,8 @@ impl RequestLease {
 }
 
 /// Returns the stored response of the other process that took over the lease.
-pub(crate) fn of_the_other(claim: IdempotencyRecord) -> Result<Response, KeyInUse> {
-    claim.answer.map(Response::replayed).ok_or(KeyInUse::SOON)
+pub(crate) fn stored_response(record: IdempotencyRecord) -> Result<Response, KeyInUse> {
+    record.answer.map(Response::replayed).ok_or(KeyInUse::SOON)
 }
 
 /// Stores `status` and `body` as the response of a request that found an existing resource, so that a repeat returns
@@ -166,13 +171,13 @@ pub(crate) async fn remember<R>(
     status: u16,
     body: Vec<u8>,
 ) -> Result<Response, CreateError<R>> {
-    let claim = match keep_answer(ports, call, resource, status, body.clone()).await? {
+    let record = match keep_answer(ports, call, resource, status, body.clone()).await? {
         Stored::Answered(answer) => return Ok(answer),
-        Stored::Known(claim) => claim,
+        Stored::Known(record) => record,
     };
-    match call.repeats(claim, ports.clock.now())? {
+    match call.repeats(record, ports.clock.now())? {
         ReplayDecision::Answered(answer) => Ok(answer),
-        ReplayDecision::Orphaned(claim) => answer_orphaned(ports, call, &claim, status, body).await,
+        ReplayDecision::Orphaned(record) => answer_orphaned(ports, call, &record, status, body).await,
     }
 }
 
@@ -194,36 +199,36 @@ pub(crate) async fn keep_answer(
 pub(crate) async fn answer_orphaned<R>(
     ports: &Ports,
     call: &IdempotentRequest,
-    claim: &IdempotencyRecord,
+    record: &IdempotencyRecord,
     status: u16,
     body: Vec<u8>,
 ) -> Result<Response, CreateError<R>> {
     let answer = StoredResponse { status, request: call.request, body: body.clone() };
-    let late = IdempotencyChange::Answer { name: claim.name.clone(), fence: claim.fence, answer };
+    let late = IdempotencyChange::Answer { name: record.name.clone(), fence: record.fence, answer };
     match keep(ports, late, ports.clock.now()).await? {
         None => Ok(Response::fresh(status, body)),
-        Some(claim) => Ok(of_the_other(claim)?),
+        Some(record) => Ok(stored_response(record)?),
     }
 }
 
 /// Changes only the record of a key. Returns the present record if another process changed it.
 async fn keep(
     ports: &Ports,
-    claim: IdempotencyChange,
+    idempotency: IdempotencyChange,
     now: Timestamp,
 ) -> Result<Option<IdempotencyRecord>, StoreError> {
-    let change = ChangeSet { claim: Some(claim), ..ChangeSet::new(now) };
+    let change = ChangeSet { idempotency: Some(idempotency), ..ChangeSet::new(now) };
     match ports.store.commit(change).await {
         Ok(_) => Ok(None),
-        Err(CommitError::Claimed { claim }) => Ok(Some(*claim)),
+        Err(CommitError::KeyInUse { record }) => Ok(Some(*record)),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Returns the seconds until a repeat is useful: few while the first request may be at work, else until its lease ends.
-fn retry_after_s(claim: &IdempotencyRecord, now: Timestamp) -> u32 {
-    let left = claim.lease_until.duration_since(now);
-    if CLAIM_LEASE.saturating_sub(left) < POST_WITHIN {
+fn retry_after_s(record: &IdempotencyRecord, now: Timestamp) -> u32 {
+    let left = record.lease_until.duration_since(now);
+    if REQUEST_LEASE.saturating_sub(left) < POST_WITHIN {
         return RETRY_AFTER_S;
     }
     u32::try_from(left.as_secs()).unwrap_or(RETRY_AFTER_S).saturating_add(1)
@@ -231,5 +236,5 @@ fn retry_after_s(claim: &IdempotencyRecord, now: Timestamp) -> u32 {
 
 /// Returns the end of a lease that starts at `now`.
 fn lease_from(now: Timestamp) -> Timestamp {
-    now.saturating_add(CLAIM_LEASE).unwrap_or(Timestamp::MAX)
+    now.saturating_add(REQUEST_LEASE).unwrap_or(Timestamp::MAX)
 }

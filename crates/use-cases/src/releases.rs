@@ -22,7 +22,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
             match make(ports, release).await {
                 Ok(made) => usize::from(made),
                 Err(error) => {
-                    tracing::error!(alert = alerts::RELEASE_FAILED, %charge, %end_to_end_id, %error, "money that is due could not be released; the release is tried again");
+                    tracing::error!(alert = alerts::RELEASE_FAILED, %charge, %end_to_end_id, %error, "due release failed; it is tried again");
                     0
                 }
             }

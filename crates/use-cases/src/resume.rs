@@ -17,12 +17,12 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 /// # Errors
 /// [`WorkError`] if the list cannot be read. A failure of one request is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
-    let claims = ports.queries.list_due_idempotency_records(ports.clock.now(), PASS_LIMIT).await?;
-    let listed = claims.len();
-    let done = stream::iter(claims)
-        .map(|claim| async move {
-            let resource = claim.resource.clone();
-            match resume(ports, claim).await {
+    let records = ports.queries.list_due_idempotency_records(ports.clock.now(), PASS_LIMIT).await?;
+    let listed = records.len();
+    let done = stream::iter(records)
+        .map(|record| async move {
+            let resource = record.resource.clone();
+            match resume(ports, record).await {
                 Ok(finished) => usize::from(finished),
                 Err(error) => {
                     tracing::warn!(resource, %error, "unfinished request could not be completed; the next run tries again");
@@ -37,14 +37,14 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 }
 
 /// Finishes one request by the kind of its resource.
-async fn resume(ports: &Ports, claim: IdempotencyRecord) -> Result<bool, StoreError> {
-    match claim.resource.split_once('_').map(|(prefix, _)| prefix) {
-        Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, claim).await,
-        Some(PayoutId::PREFIX) => upstream_order::resume::<Payout>(ports, claim).await,
-        Some(RefundId::PREFIX) => upstream_order::resume::<Refund>(ports, claim).await,
+async fn resume(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
+    match record.resource.split_once('_').map(|(prefix, _)| prefix) {
+        Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, record).await,
+        Some(PayoutId::PREFIX) => upstream_order::resume::<Payout>(ports, record).await,
+        Some(RefundId::PREFIX) => upstream_order::resume::<Refund>(ports, record).await,
         Some(_) | None => Err(StoreError::Internal(format!(
             "the idempotency record names {}, which is no charge, payout or refund",
-            claim.resource
+            record.resource
         ))),
     }
 }

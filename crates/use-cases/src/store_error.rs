@@ -47,7 +47,7 @@ impl From<CommitError> for StoreError {
             CommitError::Stale => Self::contended(),
             CommitError::NotCovered { .. }
             | CommitError::Taken { .. }
-            | CommitError::Claimed { .. }
+            | CommitError::KeyInUse { .. }
             | CommitError::Corrupt(_) => Self::Internal(error.to_string()),
         }
     }

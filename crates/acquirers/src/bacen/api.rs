@@ -195,7 +195,7 @@ impl Api {
         if reply.status != StatusCode::UNAUTHORIZED {
             return Ok(reply);
         }
-        tracing::warn!(acquirer = %self.name, "the acquirer refused the access token; requesting a new one");
+        tracing::warn!(acquirer = %self.name, "access token refused by the acquirer; a new one is requested");
         self.tokens.discard(&token);
         let token = self.tokens.get(deadline).await?;
         self.send(&question, &token, deadline).await

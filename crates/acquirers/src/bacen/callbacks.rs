@@ -83,7 +83,7 @@ pub(crate) fn read(
             tracing::error!(
                 alert = alerts::CALLBACK_UNREADABLE,
                 unreadable = some,
-                "a callback has items that cannot be read; the other items are processed"
+                "callback has items that cannot be read; the other items are processed"
             );
             Ok(found)
         }

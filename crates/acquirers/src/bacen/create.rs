@@ -49,7 +49,7 @@ pub(super) async fn create(
         Put::Wrong(reason) => return Err(not_as_ordered(api, order, reason)),
         Put::Lost(reason) => reason,
     };
-    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "the outcome of a charge is unknown; reading the charge");
+    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "outcome of a charge unknown; the charge is read");
     match api.find(Expected::ordered(order), deadline).await {
         Ok(Some(charge)) => return Ok(charge),
         Ok(None) if deadline.left() >= MIN_RETRY => {}
@@ -61,7 +61,7 @@ pub(super) async fn create(
             return Err(AcquirerError::OutcomeUnknown(reason));
         }
     }
-    tracing::warn!(acquirer = %api.name(), txid = %order.txid, "the charge does not exist; sending it again");
+    tracing::warn!(acquirer = %api.name(), txid = %order.txid, "charge not found at the acquirer; it is sent again");
     match put(api, order, &body, deadline).await {
         Put::Made(charge) => Ok(charge),
         Put::Exists => existing(api, order, deadline).await,
@@ -99,13 +99,13 @@ async fn existing(api: &Api, order: &ChargeOrder, deadline: Deadline) -> Result<
         Err(FindError::Defect(Defect::Mismatch(reason))) => Err(not_as_ordered(api, order, reason)),
         Err(error) => {
             let reason = error.of_a_read().to_string();
-            Err(AcquirerError::OutcomeUnknown(format!("the txid is taken; reading it: {reason}")))
+            Err(AcquirerError::OutcomeUnknown(format!("the txid is taken; reading its charge failed: {reason}")))
         }
     }
 }
 
 /// Refuses a charge that differs from the order. Its code was never shown, so it cannot be paid.
 fn not_as_ordered(api: &Api, order: &ChargeOrder, reason: String) -> AcquirerError {
-    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "the charge differs from the order; it is refused");
+    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "charge differs from its order; it is refused");
     AcquirerError::Refused(reason)
 }

@@ -81,7 +81,7 @@ fn amount(cob: &Cob<'_>, expected: &Expected<'_>) -> Result<Money, Defect> {
     let original = original.ok_or_else(|| mismatch("valor.original", "is missing"))?;
     let amount = parse_amount(original).ok_or_else(|| mismatch("valor.original", "is not an amount"))?;
     if expected.order.is_some_and(|order| order.amount != amount) {
-        return Err(mismatch("valor.original", "is not what was ordered"));
+        return Err(mismatch("valor.original", "is not the ordered amount"));
     }
     Ok(amount)
 }

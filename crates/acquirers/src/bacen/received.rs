@@ -54,7 +54,7 @@ fn read(api: &Api, at: &str, row: &RawValue) -> Result<Option<ReceivedPix>, Defe
         Err(defect) if txid.is_some() => Err(defect),
         Err(defect) => {
             let reason = defect.reason();
-            tracing::warn!(acquirer = %api.name(), reason, "a Pix of no charge of ours cannot be read; it is skipped");
+            tracing::warn!(acquirer = %api.name(), reason, "Pix without a charge of this service cannot be read; it is skipped");
             Ok(None)
         }
     }

@@ -25,7 +25,7 @@ pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> 
         let error = of_order(&reply, &REFUSALS);
         tracing::info!(
             acquirer = %api.name(), refund = %order.id, status = reply.status.as_u16(), %error,
-            "the acquirer did not accept a refund"
+            "refund not accepted by the acquirer"
         );
         return Err(error);
     }

@@ -34,7 +34,7 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
         let error = of_order(&reply, &REFUSALS);
         tracing::info!(
             acquirer = %api.name(), instruction_id = %order.instruction_id, status = reply.status.as_u16(), %error,
-            "the acquirer did not accept a payout"
+            "payout not accepted by the acquirer"
         );
         return Err(error);
     }

@@ -53,10 +53,10 @@ pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPay
     let payout = facts("", &sent, expected.instruction_id)?;
     let Some(order) = expected.order else { return Ok(payout) };
     if payout.amount != order.amount {
-        return Err(Defect::mismatch("valor", "is not what was ordered"));
+        return Err(Defect::mismatch("valor", "is not the ordered amount"));
     }
     if !goes_to(&sent, &order.pix_key) {
-        return Err(Defect::mismatch("favorecido", "is not who was ordered"));
+        return Err(Defect::mismatch("favorecido", "is not the ordered recipient"));
     }
     Ok(payout)
 }
@@ -73,7 +73,7 @@ pub(super) fn row(at: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, De
         Err(defect) if instruction_id.payout().is_some() => Err(defect),
         Err(defect) => {
             let reason = defect.reason();
-            tracing::warn!(%instruction_id, reason, "a sent Pix of another client cannot be read; it is skipped");
+            tracing::warn!(%instruction_id, reason, "sent Pix of another client cannot be read; it is skipped");
             Ok(None)
         }
     }
@@ -86,7 +86,7 @@ fn facts(at: &str, sent: &Sent<'_>, instruction_id: &InstructionId) -> Result<Up
     let end_to_end_id = end_to_end_id(sent).map_err(|Unusable| wrong("endToEndId", "is another than e2eId"))?;
     let progress = progress(sent).ok_or_else(|| wrong("status", "is not one of a sent Pix"))?;
     if end_to_end_id.is_none() && matches!(progress, UpstreamProgress::Done { .. }) {
-        return Err(wrong("endToEndId", "is missing, though it arrived"));
+        return Err(wrong("endToEndId", "is missing although the Pix arrived"));
     }
     let mut returned = Vec::new();
     for (index, back) in sent.devolucoes.iter().flatten().enumerate() {

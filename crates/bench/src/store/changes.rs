@@ -52,16 +52,16 @@ pub fn new_charge(account: AccountId) -> Charge {
 /// Returns commit 1 of a creation: idempotency record, unique values, intent.
 #[must_use]
 pub fn open(charge: &Charge) -> ChangeSet {
-    steps::create_charge(charge, steps::claim_name(charge.account, &charge.id.to_string()))
+    steps::create_charge(charge, steps::idempotency_ref(charge.account, &charge.id.to_string()))
 }
 
 /// Returns commit 2 of a creation: the issued charge and the answer. `charge` is the one of commit 1.
 #[must_use]
 pub fn issue(charge: &Charge) -> ChangeSet {
     let issued = in_status(Charge { version: 1, ..charge.clone() }, ChargeStatus::Pending);
-    let name = steps::claim_name(charge.account, &charge.id.to_string());
+    let name = steps::idempotency_ref(charge.account, &charge.id.to_string());
     let mut change = steps::issue_charge(&issued, name, 1, start());
-    if let Some(IdempotencyChange::Answer { answer, .. }) = &mut change.claim {
+    if let Some(IdempotencyChange::Answer { answer, .. }) = &mut change.idempotency {
         answer.body = answer_body().as_bytes().to_vec();
     }
     change

@@ -51,18 +51,18 @@ pub fn new_payout(account: AccountId) -> Payout {
 /// Returns commit 1: idempotency record, unique values, intent, and the covered hold of amount and fee.
 #[must_use]
 pub fn hold(payout: &Payout) -> ChangeSet {
-    steps::create_payout(payout, steps::claim_name(payout.account, &payout.id.to_string()))
+    steps::create_payout(payout, steps::idempotency_ref(payout.account, &payout.id.to_string()))
 }
 
 /// Returns commit 2: the payout was sent and completed at once, with the answer. `payout` is the one of commit 1.
 #[must_use]
 pub fn complete(payout: &Payout) -> ChangeSet {
     let held = Payout { version: 1, ..payout.clone() };
-    let name = steps::claim_name(payout.account, &payout.id.to_string());
+    let name = steps::idempotency_ref(payout.account, &payout.id.to_string());
     let mut change = steps::complete_payout(&held, an_end_to_end_id(), start());
     for event in &mut change.events {
         event.data = body().as_bytes().to_vec();
     }
     let answer = steps::answer(201, body().as_bytes());
-    ChangeSet { claim: Some(IdempotencyChange::Answer { name, fence: 1, answer }), ..change }
+    ChangeSet { idempotency: Some(IdempotencyChange::Answer { name, fence: 1, answer }), ..change }
 }

@@ -24,7 +24,7 @@ fn reserve(account: AccountId, owner: &str) -> ChangeSet {
 fn idempotency_key_belongs_to_the_first_accepted_change_set() {
     let account = an_account().id;
     let charge = a_charge(account);
-    let name = steps::claim_name(account, "same-key");
+    let name = steps::idempotency_ref(account, "same-key");
     let mut uncovered = steps::create_charge(&a_charge(account), name.clone());
     uncovered.transfers.push(outgoing(account, 1));
     let changes =
@@ -32,7 +32,7 @@ fn idempotency_key_belongs_to_the_first_accepted_change_set() {
     let [refused, first, second] = judge_all(&changes, snapshot(account, 0)).verdicts.try_into().unwrap();
     assert_eq!(refused, not_covered(account, Bucket::Available, 0));
     assert_eq!(first, accepted(&[]));
-    assert!(matches!(second, Err(CommitError::Claimed { claim }) if claim.resource == charge.id.to_string()));
+    assert!(matches!(second, Err(CommitError::KeyInUse { record }) if record.resource == charge.id.to_string()));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn inserted_record_is_updated_but_not_inserted_again() {
 #[test]
 fn released_idempotency_record_is_retaken_under_the_next_fence() {
     let account = an_account().id;
-    let name = steps::claim_name(account, "some-key");
+    let name = steps::idempotency_ref(account, "some-key");
     let new = steps::new_idempotency_record(name.clone(), "chg_1", start());
     let record = IdempotencyRecord {
         name: name.clone(),
@@ -103,7 +103,7 @@ fn released_idempotency_record_is_retaken_under_the_next_fence() {
         answer: None,
         created_at: start(),
     };
-    let change = |claim| ChangeSet { claim: Some(claim), ..ChangeSet::new(start()) };
+    let change = |idempotency| ChangeSet { idempotency: Some(idempotency), ..ChangeSet::new(start()) };
     let answer = |fence| IdempotencyChange::Answer { name: name.clone(), fence, answer: steps::answer(200, b"{}") };
     let changes = [
         change(IdempotencyChange::Release { name: name.clone(), fence: 3, due_at: None }),
@@ -116,24 +116,26 @@ fn released_idempotency_record_is_retaken_under_the_next_fence() {
     let judged = judge_all(&changes, with_keys(account, keys));
     let [released, retaken, late, answered, again] = judged.verdicts.try_into().unwrap();
     assert_eq!([released, retaken, answered], [accepted(&[]), accepted(&[]), accepted(&[])]);
-    assert!(matches!(late, Err(CommitError::Claimed { claim }) if claim.fence == 4 && claim.answer.is_none()));
-    assert!(matches!(again, Err(CommitError::Claimed { claim }) if claim.answer.is_some() && claim.due_at.is_none()));
+    assert!(matches!(late, Err(CommitError::KeyInUse { record }) if record.fence == 4 && record.answer.is_none()));
+    assert!(
+        matches!(again, Err(CommitError::KeyInUse { record }) if record.answer.is_some() && record.due_at.is_none())
+    );
 }
 
 #[test]
 fn checks_follow_the_documented_order() {
     let account = an_account().id;
     let charge = Charge { version: 1, ..pending_charge(account) };
-    let mut all_wrong = steps::issue_charge(&charge, steps::claim_name(account, "some-key"), 1, start());
+    let mut all_wrong = steps::issue_charge(&charge, steps::idempotency_ref(account, "some-key"), 1, start());
     all_wrong.reserve.extend(reserve(account, "b").reserve);
     all_wrong.transfers.push(outgoing(account, 1));
-    let without_claim = ChangeSet { claim: None, ..all_wrong.clone() };
-    let without_value = ChangeSet { reserve: Vec::new(), ..without_claim.clone() };
+    let without_key = ChangeSet { idempotency: None, ..all_wrong.clone() };
+    let without_value = ChangeSet { reserve: Vec::new(), ..without_key.clone() };
     let without_record = ChangeSet { writes: Vec::new(), ..without_value.clone() };
     let keys = KeySnapshot { owners: [(email(), "a".to_owned())].into(), ..KeySnapshot::default() };
-    let changes = [all_wrong, without_claim, without_value, without_record];
-    let [claim, value, record, money] = judge_all(&changes, with_keys(account, keys)).verdicts.try_into().unwrap();
-    assert!(matches!(claim, Err(CommitError::Corrupt(_))), "the idempotency record is missing: {claim:?}");
+    let changes = [all_wrong, without_key, without_value, without_record];
+    let [key, value, record, money] = judge_all(&changes, with_keys(account, keys)).verdicts.try_into().unwrap();
+    assert!(matches!(key, Err(CommitError::Corrupt(_))), "the idempotency record is missing: {key:?}");
     assert_eq!(value, Err(CommitError::Taken { key: email(), by: "a".to_owned() }));
     assert_eq!(record, Err(CommitError::Stale));
     assert!(matches!(money, Err(CommitError::NotCovered { .. })));

@@ -53,8 +53,8 @@ pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usiz
 /// Returns every row that a change set may lock.
 fn rows(change: &ChangeSet) -> Vec<Row> {
     let touched = TouchedKeys::of(&[change]);
-    let claims = touched.idempotency_records.iter().map(|name| row_of_idempotency_record(name));
+    let keys = touched.idempotency_records.iter().map(|name| row_of_idempotency_record(name));
     let values = touched.reservations.iter().map(|key| row_of_value(key));
     let records = touched.records.iter().filter_map(row_of_record);
-    claims.chain(values).chain(records).chain(lock::rows(change)).collect()
+    keys.chain(values).chain(records).chain(lock::rows(change)).collect()
 }

@@ -158,7 +158,7 @@ impl Committer {
         let threads = std::mem::take(&mut *self.threads.write().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             if thread.join().is_err() {
-                tracing::error!(alert = alerts::PANIC, "a commit lane had panicked; found while the store closes");
+                tracing::error!(alert = alerts::PANIC, "commit lane panicked; detected while the store closes");
             }
         }
     }
@@ -177,8 +177,8 @@ fn lane_of(change: &ChangeSet, lanes: usize) -> Option<usize> {
 
 /// Returns the account of a change set.
 fn account_of(change: &ChangeSet) -> Option<AccountId> {
-    let claim = change.claim.as_ref().map(|claim| claim.name().account);
-    claim
+    let key_account = change.idempotency.as_ref().map(|change| change.name().account);
+    key_account
         .or_else(|| change.writes.iter().find_map(|write| write.record().account()))
         .or_else(|| change.reserve.first().map(|reservation| reservation.account))
         .or_else(|| change.blocks.first().map(BlockChange::account))

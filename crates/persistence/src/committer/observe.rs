@@ -19,7 +19,7 @@ use crate::rows::{Record as _, block, idempotency, table_of};
 use crate::sql::Session;
 use crate::sql::table::{Row as _, names};
 
-static CLAIMS: Lookup =
+static IDEMPOTENCY_RECORDS: Lookup =
     Lookup::of(|| names::<IdempotencyRow<'_>>("c"), "idempotency_records AS c", "c", &["account_id", "key"]);
 static WITHIN: Lookup = Lookup::new(
     "t.account_id, t.space, t.value, t.owner",
@@ -54,7 +54,7 @@ static ENDPOINTS: Lookup = Lookup::of(
 
 /// The lookups besides those of records, for the test of their plans: all but the two along partial indexes, which are nearly empty.
 #[cfg(test)]
-pub(crate) static LOOKUPS: [&Lookup; 6] = [&CLAIMS, &WITHIN, &EVERYWHERE, &BALANCES, &COUNTERS, &BLOCKS];
+pub(crate) static LOOKUPS: [&Lookup; 6] = [&IDEMPOTENCY_RECORDS, &WITHIN, &EVERYWHERE, &BALANCES, &COUNTERS, &BLOCKS];
 
 /// Locks the balances of these ledger accounts. Balances without a row are absent from the result.
 pub(super) fn balances<'a>(
@@ -162,7 +162,8 @@ pub(super) fn keys(
 ) -> Result<KeySnapshot, Fault> {
     let owners = owners(engine, session, touched)?;
     let keys = sorted(touched.idempotency_records.iter().map(|name| row_of_idempotency_record(name).1));
-    let records = find(engine, session, &CLAIMS, &keys, true, |session, query| session.claims(query))?;
+    let records =
+        find(engine, session, &IDEMPOTENCY_RECORDS, &keys, true, |session, query| session.idempotency_records(query))?;
     let records =
         records.into_iter().map(idempotency::read).map(|read| read.map(|record| (record.name.clone(), record)));
     let idempotency_records = records.collect::<Result<_, Fault>>()?;
@@ -209,7 +210,7 @@ pub(super) type Row = (&'static Lookup, Vec<String>);
 
 /// Returns the row of an idempotency record.
 pub(super) fn row_of_idempotency_record(name: &IdempotencyRef) -> Row {
-    (&CLAIMS, vec![name.account.to_string(), name.key.as_str().to_owned()])
+    (&IDEMPOTENCY_RECORDS, vec![name.account.to_string(), name.key.as_str().to_owned()])
 }
 
 /// Returns the row of a unique value.

@@ -41,7 +41,7 @@ impl<'a> Op<'a> {
 pub(crate) fn ops<'a>(plan: &'a BatchPlan<'a>, batch: &'a str, at: Timestamp, mode: Mode) -> Vec<Op<'a>> {
     let mut ops = Vec::new();
     reservations(plan, &mut ops);
-    claims(plan, &mut ops);
+    idempotency_records(plan, &mut ops);
     records(plan, &mut ops);
     ops.push(Op::guarded(
         &event::INSERT,
@@ -105,9 +105,9 @@ fn reservations<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     ops.push(Op::guarded(&reservation::TAKE_EVERYWHERE, taken(false)));
 }
 
-fn claims<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
+fn idempotency_records<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     let (mut open, mut new, mut answered, mut changed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (name, write) in &plan.claims {
+    for (name, write) in &plan.idempotency_records {
         let standing = &write.standing;
         match (write.new, standing.answer) {
             (Some((first, at)), None) => open.push(idempotency::opened(first, at, standing)),

@@ -38,7 +38,7 @@ pub(crate) struct RecordWrite<'a> {
 /// The accepted change sets of a batch with their effects, in key order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct BatchPlan<'a> {
-    pub(crate) claims: BTreeMap<&'a IdempotencyRef, IdempotencyWrite<'a>>,
+    pub(crate) idempotency_records: BTreeMap<&'a IdempotencyRef, IdempotencyWrite<'a>>,
     pub(crate) unreserve: BTreeSet<&'a ReservationKey>,
     pub(crate) reserve: BTreeMap<&'a ReservationKey, &'a Reservation>,
     pub(crate) records: BTreeMap<RecordKey, RecordWrite<'a>>,
@@ -73,8 +73,8 @@ impl<'a> BatchPlan<'a> {
     }
 
     fn add(&mut self, change: &'a ChangeSet, effects: Effects<'a>) {
-        if let Some(claim) = &change.claim {
-            self.add_claim(claim, change.at);
+        if let Some(idempotency) = &change.idempotency {
+            self.add_idempotency(idempotency, change.at);
         }
         for reservation in &change.reserve {
             self.reserve.insert(&reservation.key, reservation);
@@ -103,7 +103,7 @@ impl<'a> BatchPlan<'a> {
         self.deliveries.extend(effects.deliveries);
     }
 
-    fn add_claim(&mut self, change: &'a IdempotencyChange, at: Timestamp) {
+    fn add_idempotency(&mut self, change: &'a IdempotencyChange, at: Timestamp) {
         match change {
             IdempotencyChange::Take(new) => {
                 let standing = Standing {
@@ -112,7 +112,8 @@ impl<'a> BatchPlan<'a> {
                     due_at: new.answer.is_none().then_some(new.lease_until),
                     answer: new.answer.as_ref(),
                 };
-                self.claims.insert(&new.name, IdempotencyWrite { new: Some((new, at)), read: 0, standing });
+                self.idempotency_records
+                    .insert(&new.name, IdempotencyWrite { new: Some((new, at)), read: 0, standing });
             }
             IdempotencyChange::Retake { name, fence, lease_until } => {
                 let (lease, due_at) = (Some(*lease_until), Some(*lease_until));
@@ -140,7 +141,7 @@ impl<'a> BatchPlan<'a> {
     }
 
     fn change_idempotency_record(&mut self, name: &'a IdempotencyRef, read: i64, standing: Standing<'a>) {
-        self.claims
+        self.idempotency_records
             .entry(name)
             .and_modify(|write| {
                 let lease_until = standing.lease_until.or(write.standing.lease_until);

@@ -30,7 +30,7 @@ fn with_keys(keys: KeySnapshot) -> Snapshot {
     Snapshot { keys, ..Snapshot::default() }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it stands beside refusals")]
+#[expect(clippy::unnecessary_wraps, reason = "its callers compare the value with verdicts")]
 fn accepted() -> Verdict {
     Ok(Committed::default())
 }
@@ -87,7 +87,7 @@ fn successive_updates_of_a_record_are_one_row() {
 #[test]
 fn released_and_retaken_idempotency_record_is_one_row() {
     let account = an_account();
-    let name = steps::claim_name(account.id, "some-key");
+    let name = steps::idempotency_ref(account.id, "some-key");
     let new = steps::new_idempotency_record(name.clone(), "chg_1", start());
     let record = IdempotencyRecord {
         name: name.clone(),
@@ -99,7 +99,7 @@ fn released_and_retaken_idempotency_record_is_one_row() {
         answer: None,
         created_at: start(),
     };
-    let change = |claim| ChangeSet { claim: Some(claim), ..ChangeSet::new(start()) };
+    let change = |idempotency| ChangeSet { idempotency: Some(idempotency), ..ChangeSet::new(start()) };
     let changes = [
         change(IdempotencyChange::Release { name: name.clone(), fence: 3, due_at: None }),
         change(IdempotencyChange::Retake { name: name.clone(), fence: 3, lease_until: new.lease_until }),
@@ -107,7 +107,7 @@ fn released_and_retaken_idempotency_record_is_one_row() {
     let idempotency_records = [(name.clone(), record)].into();
     let (verdicts, plan) = judged(&changes, with_keys(KeySnapshot { idempotency_records, ..KeySnapshot::default() }));
     assert_eq!(verdicts, [accepted(), accepted()]);
-    let write = plan.claims.get(&name).unwrap();
+    let write = plan.idempotency_records.get(&name).unwrap();
     assert_eq!((write.read, write.standing.fence, write.standing.lease_until), (3, 4, Some(new.lease_until)));
 }
 

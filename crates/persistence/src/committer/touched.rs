@@ -22,8 +22,8 @@ impl<'a> TouchedKeys<'a> {
     pub(super) fn of(changes: &[&'a ChangeSet]) -> Self {
         let mut touched = Self::default();
         for change in changes {
-            if let Some(claim) = &change.claim {
-                touched.twice |= !touched.idempotency_records.insert(claim.name());
+            if let Some(idempotency) = &change.idempotency {
+                touched.twice |= !touched.idempotency_records.insert(idempotency.name());
             }
             for key in change.reserve.iter().map(|reservation| &reservation.key).chain(&change.unreserve) {
                 touched.twice |= !touched.reservations.insert(key);

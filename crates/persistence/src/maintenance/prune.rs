@@ -27,7 +27,7 @@ const ID_TAIL_BITS: u32 = 80;
 
 /// Removes answered records, and unanswered ones that only their caller can resume. A caller that returns later starts a new request.
 /// Records that a worker has to take over are kept, however old they are.
-const CLAIMS: &str = "DELETE FROM idempotency_records WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_records \
+const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_records WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_records \
      WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
 /// Ids begin with their instant, so the walk along the key ends at the first young id.
 const MARKS: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
@@ -74,10 +74,12 @@ impl Pruning {
         if let Some(text) = self.engine.server_clock() {
             clock::check(session, text)?;
         }
-        let (claims, marks, events) = (before.claims, before.marks, before.events);
+        let (idempotency_records, marks, events) = (before.idempotency_records, before.marks, before.events);
         let id = first_id_at(marks);
         let pruned = Pruned {
-            claims: self.table("idempotency_records", || remove(session, CLAIMS, vec![claims.into()])),
+            idempotency_records: self.table("idempotency_records", || {
+                remove(session, IDEMPOTENCY_RECORDS, vec![idempotency_records.into()])
+            }),
             batches: self.table("commit_batches", || remove(session, MARKS, vec![id.to_string().into(), marks.into()])),
             callbacks: self.table("callbacks", || {
                 let done = remove(session, NOTICES, vec![CallbackId::new(id).to_string().into(), marks.into()])?;
@@ -157,7 +159,11 @@ mod tests {
 
     /// The statements that walk along an index up to the first young row, and that index with its condition in both engines' plans.
     const WALKS: [(&str, [&str; 2], &str); 3] = [
-        (CLAIMS, ["idempotency_records_age", "created_at<?"], "idempotency_records_age on idempotency_records"),
+        (
+            IDEMPOTENCY_RECORDS,
+            ["idempotency_records_age", "created_at<?"],
+            "idempotency_records_age on idempotency_records",
+        ),
         (MARKS, ["PRIMARY KEY", "id<?"], "commit_batches_pkey on commit_batches"),
         (NOTICES, ["sqlite_autoindex_callbacks_1", "id<?"], "callbacks_pkey on callbacks"),
     ];

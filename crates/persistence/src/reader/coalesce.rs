@@ -41,7 +41,7 @@ static TXIDS: Lookup = Lookup::of(
 );
 static ACCOUNTS: Lookup = Lookup::of(|| names::<AccountRow<'_>>("a"), "accounts AS a", "a", &["id"]);
 static PAYOUTS: Lookup = Lookup::of(|| names::<PayoutRow<'_>>("p"), "payouts AS p", "p", &["account_id", "id"]);
-static CLAIMS: Lookup =
+static IDEMPOTENCY_RECORDS: Lookup =
     Lookup::of(|| names::<IdempotencyRow<'_>>("c"), "idempotency_records AS c", "c", &["account_id", "key"]);
 static KEYS: Lookup = Lookup::of(
     || names::<KeyRow<'_>>("k") + ", " + &names::<AccountRow<'_>>("a"),
@@ -53,7 +53,7 @@ static KEYS: Lookup = Lookup::of(
 
 /// All lookups, for the test of their plans.
 #[cfg(test)]
-pub(crate) const LOOKUPS: [&Lookup; 6] = [&CHARGES, &TXIDS, &ACCOUNTS, &PAYOUTS, &CLAIMS, &KEYS];
+pub(crate) const LOOKUPS: [&Lookup; 6] = [&CHARGES, &TXIDS, &ACCOUNTS, &PAYOUTS, &IDEMPOTENCY_RECORDS, &KEYS];
 
 /// The largest number of reads in one statement; see the same limit of a batch.
 const MAX_READS: usize = 256;
@@ -128,7 +128,10 @@ impl Coalescer {
         self.ask((account, id), Read::Payout).await
     }
 
-    pub(crate) async fn claim(&self, name: IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError> {
+    pub(crate) async fn idempotency_record(
+        &self,
+        name: IdempotencyRef,
+    ) -> Result<Option<IdempotencyRecord>, QueryError> {
         self.ask(name, Read::IdempotencyRecord).await
     }
 
@@ -178,7 +181,7 @@ impl Worker {
     fn work(&mut self, mut queue: mpsc::Receiver<Read>) {
         while let Some(first) = queue.blocking_recv() {
             let (mut charges, mut txids, mut accounts) = (Vec::new(), Vec::new(), Vec::new());
-            let (mut payouts, mut claims, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut payouts, mut idempotency_records, mut keys) = (Vec::new(), Vec::new(), Vec::new());
             let mut next = Some(first);
             let mut taken = 0;
             while let Some(read) = next.take() {
@@ -187,7 +190,7 @@ impl Worker {
                     Read::Txid(asked) => txids.push(asked),
                     Read::Account(asked) => accounts.push(asked),
                     Read::Payout(asked) => payouts.push(asked),
-                    Read::IdempotencyRecord(asked) => claims.push(asked),
+                    Read::IdempotencyRecord(asked) => idempotency_records.push(asked),
                     Read::Key(asked) => keys.push(asked),
                 }
                 taken += 1;
@@ -199,7 +202,7 @@ impl Worker {
             self.txids(txids);
             self.accounts(accounts);
             self.payouts(payouts);
-            self.claims(claims);
+            self.idempotency_records(idempotency_records);
             self.keys(keys);
         }
     }
@@ -236,11 +239,11 @@ impl Worker {
         });
     }
 
-    fn claims(&mut self, waiting: Waiting<IdempotencyRef, IdempotencyRecord>) {
+    fn idempotency_records(&mut self, waiting: Waiting<IdempotencyRef, IdempotencyRecord>) {
         let key = |name: &IdempotencyRef| vec![name.account.to_string(), name.key.as_str().to_owned()];
-        self.answer(&CLAIMS, waiting, &key, &|row| {
-            let claim = idempotency::read(row)?;
-            Ok((claim.name.clone(), claim))
+        self.answer(&IDEMPOTENCY_RECORDS, waiting, &key, &|row| {
+            let record = idempotency::read(row)?;
+            Ok((record.name.clone(), record))
         });
     }
 

@@ -15,9 +15,9 @@ use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, Callback, CallbackCounts, CallbackQueries,
-    ChargeQueries, Due, IdempotencyQueries, IdempotencyRecord, IdempotencyRef, KeyQueries, Page, PageRequest,
-    QueryError, ReservationKey, ReservationQueries,
+    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, Callback, CallbackCounts, CallbackQueries, ChargeQueries,
+    Due, IdempotencyQueries, IdempotencyRecord, IdempotencyRef, KeyQueries, Page, PageRequest, QueryError,
+    REQUEST_LEASE, ReservationKey, ReservationQueries,
 };
 use jiff::Timestamp;
 
@@ -162,7 +162,7 @@ impl ReservationQueries for Persistence {
 #[async_trait]
 impl IdempotencyQueries for Persistence {
     async fn find_idempotency_record(&self, name: &IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError> {
-        self.by_id().claim(name.clone()).await
+        self.by_id().idempotency_record(name.clone()).await
     }
 
     async fn list_due_idempotency_records(
@@ -172,7 +172,7 @@ impl IdempotencyQueries for Persistence {
     ) -> Result<Vec<IdempotencyRecord>, QueryError> {
         self.pool()
             .read(move |session| {
-                let lease = Due::new(now, CLAIM_LEASE);
+                let lease = Due::new(now, REQUEST_LEASE);
                 let rows = due(Due::new(now, MAX_PAUSE), limit, |from, until, most| {
                     Ok(session.rows(due_idempotency_records(lease, from, until, most))?)
                 })?;
@@ -286,7 +286,7 @@ pub(super) fn lists() -> Vec<super::walks::List> {
     vec![
         list(&charges_of(fresh(), first()), "'acc_a', '~', 51"),
         list(&overdue_charges(start(), 1), "9000, 51"),
-        list(&due_idempotency_records(Due::new(start(), CLAIM_LEASE), 0, 0, 0), "9000, 9000, 0, 9000, 51"),
+        list(&due_idempotency_records(Due::new(start(), REQUEST_LEASE), 0, 0, 0), "9000, 9000, 0, 9000, 51"),
         list(&accounts_page(first()), "'~', 51"),
         list(&keys_of(fresh()), "'acc_a', 51"),
         list(&due_callbacks(0, 0, 0), "0, 9000, 51"),

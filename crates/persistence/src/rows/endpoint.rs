@@ -83,5 +83,5 @@ fn read_state(state: &str, reason: Option<&str>, at: Option<i64>) -> Result<Endp
         (Some(_), None) => Vec::new(),
     };
     let found = possible.into_iter().find(|possible| possible.as_str() == state);
-    found.ok_or_else(|| corrupt(TABLE, format_args!("facts that do not belong to the state `{state}`")))
+    found.ok_or_else(|| corrupt(TABLE, format_args!("fields that contradict the state `{state}`")))
 }

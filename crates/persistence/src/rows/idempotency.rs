@@ -66,15 +66,15 @@ pub(crate) static UPDATE: Spec = Spec::update(TABLE, IdempotencyRow::COLUMNS.spl
 
 /// Returns the values of a first use without an answer.
 pub(crate) fn opened<'a>(
-    claim: &'a NewIdempotencyRecord,
+    record: &'a NewIdempotencyRecord,
     created_at: Timestamp,
     standing: &Standing<'a>,
 ) -> Vec<Value<'a>> {
     vec![
-        claim.name.account.into(),
-        claim.name.key.as_str().into(),
-        claim.fingerprint.0.as_slice().into(),
-        claim.resource.as_str().into(),
+        record.name.account.into(),
+        record.name.key.as_str().into(),
+        record.fingerprint.0.as_slice().into(),
+        record.resource.as_str().into(),
         created_at.into(),
         standing.fence.into(),
         standing.lease_until.into(),
@@ -84,11 +84,11 @@ pub(crate) fn opened<'a>(
 
 /// Returns the values of a first use.
 pub(crate) fn inserted<'a>(
-    claim: &'a NewIdempotencyRecord,
+    record: &'a NewIdempotencyRecord,
     created_at: Timestamp,
     standing: &Standing<'a>,
 ) -> Vec<Value<'a>> {
-    let mut row = opened(claim, created_at, standing);
+    let mut row = opened(record, created_at, standing);
     row.extend(answer(standing));
     row
 }

@@ -79,7 +79,7 @@ impl Record for Infraction {
 
     fn read(row: InfractionRow<'_>) -> Result<Self, Fault> {
         if row.amount < 0 || row.max_amount < 0 {
-            return Err(corrupt(TABLE, "less than nothing is disputed"));
+            return Err(corrupt(TABLE, "the disputed amount or its maximum is negative"));
         }
         Ok(Self {
             id: id(TABLE, &row.id)?,
@@ -113,7 +113,7 @@ fn read_review(reason: Option<&str>, since: Option<i64>) -> Result<Option<Review
         (Some(reason), Some(since)) => {
             Ok(Some(Review { reason: parse_enum(TABLE, reason, ReviewReason::parse)?, since }))
         }
-        (None, Some(_)) | (Some(_), None) => Err(corrupt(TABLE, "a mark for review lacks its reason or its instant")),
+        (None, Some(_)) | (Some(_), None) => Err(corrupt(TABLE, "a mark for review lacks its reason or its time")),
     }
 }
 
@@ -135,7 +135,7 @@ fn read_state(row: &InfractionRow<'_>) -> Result<InfractionState, Fault> {
             | InfractionStatus::Lost
             | InfractionStatus::Cancelled,
             ..,
-        ) => Err(corrupt(TABLE, format_args!("facts that do not belong to the status `{}`", status.as_str()))),
+        ) => Err(corrupt(TABLE, format_args!("fields that contradict the status `{}`", status.as_str()))),
     }
 }
 
@@ -148,6 +148,6 @@ fn read_defense(row: &InfractionRow<'_>) -> Result<Option<Defense>, Fault> {
             Ok(Some(Defense { text, evidence_url, sent_at, submitted_at }))
         }
         (None, None) if text.is_none() && evidence_url.is_none() => Ok(None),
-        (None, Some(_) | None) => Err(corrupt(TABLE, "a defence that was never sent")),
+        (None, Some(_) | None) => Err(corrupt(TABLE, "a defense without the time of its sending")),
     }
 }

@@ -168,7 +168,7 @@ fn parse_end_to_end_id(table: &str, text: Option<&str>) -> Result<Option<EndToEn
 }
 
 fn parse_enum<T>(table: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {
-    parse(text).ok_or_else(|| corrupt(table, format_args!("unknown word `{text}`")))
+    parse(text).ok_or_else(|| corrupt(table, format_args!("unknown value `{text}`")))
 }
 
 /// Returns the parsed value, or the fault of a row of that table.
@@ -181,5 +181,5 @@ fn to_u32(table: &str, number: i64) -> Result<u32, Fault> {
 }
 
 fn bytes32(table: &str, bytes: &[u8]) -> Result<[u8; 32], Fault> {
-    bytes.try_into().map_err(|_| corrupt(table, "a code has not 32 bytes"))
+    bytes.try_into().map_err(|_| corrupt(table, "a hash does not have 32 bytes"))
 }

@@ -101,7 +101,7 @@ impl Record for Payout {
         let whole = payout.state.status() == PayoutStatus::Reversed;
         let came_back = payout.state.completed_at().is_some() || row.returned == 0;
         if !(0..=row.amount).contains(&row.returned) || !came_back || whole != (row.returned == row.amount) {
-            return Err(corrupt(TABLE, "what came back does not belong to the status"));
+            return Err(corrupt(TABLE, "the returned amount contradicts the status"));
         }
         Ok(payout)
     }
@@ -110,7 +110,7 @@ impl Record for Payout {
 fn read_state(row: &PayoutRow<'_>) -> Result<PayoutState, Fault> {
     let acquirer = acquirer(TABLE, &row.acquirer)?;
     let status = parse_enum(TABLE, &row.status, PayoutStatus::parse)?;
-    let impossible = || corrupt(TABLE, format_args!("facts that do not belong to the status `{}`", status.as_str()));
+    let impossible = || corrupt(TABLE, format_args!("fields that contradict the status `{}`", status.as_str()));
     let end_to_end_id = parse_end_to_end_id(TABLE, row.end_to_end_id.as_deref())?;
     let sent = match optional_instant(TABLE, row.sent_at)? {
         Some(at) => Some(Sent { acquirer: acquirer.clone(), at, end_to_end_id }),

@@ -101,6 +101,6 @@ fn read_state(row: RefundRow<'_>) -> Result<RefundState, Fault> {
             | RefundStatus::Completed
             | RefundStatus::Failed,
             ..,
-        ) => Err(corrupt(TABLE, format_args!("facts that do not belong to the status `{}`", status.as_str()))),
+        ) => Err(corrupt(TABLE, format_args!("fields that contradict the status `{}`", status.as_str()))),
     }
 }

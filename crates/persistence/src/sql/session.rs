@@ -112,7 +112,7 @@ pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>, i64);
 
 /// The reads of the committer, by their rows.
 impl dyn Session + '_ {
-    pub(crate) fn claims(
+    pub(crate) fn idempotency_records(
         &mut self,
         query: &Query<'_>,
     ) -> QueryResult<Vec<crate::rows::idempotency::IdempotencyRow<'static>>> {

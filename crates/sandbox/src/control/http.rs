@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::{Control, ControlError};
 use crate::{
+    efi::views,
     faults::{DEFAULT_LATENCY, Fault, FaultMode, FaultTarget},
-    gn::views,
     payments::PaidPix,
     pix::{
         Shared, body, json as answer,

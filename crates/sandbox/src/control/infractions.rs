@@ -11,7 +11,7 @@ use super::{
     http::{amount, control, read},
 };
 use crate::{
-    gn::infraction_views,
+    efi::infraction_views,
     infractions::{InfractionClaim, InfractionError, InfractionOutcome},
     pix::{
         Shared, json as answer,

@@ -17,7 +17,7 @@ use actix_web::{
 use super::{Fault, FaultMode, FaultTarget, MAX_LATENCY};
 use crate::{
     crypto::CryptoError,
-    gn::{self, refusal::Refusal},
+    efi::{self, refusal::Refusal},
     pix::problem::{Kind, Problem},
     psp::Psp,
     ptax::PtaxError,
@@ -108,10 +108,10 @@ fn error(path: &str) -> HttpResponse {
     match FaultTarget::of(path) {
         FaultTarget::Crypto => CryptoError::internal(DELIBERATE).error_response(),
         FaultTarget::Ptax => PtaxError::Internal.error_response(),
-        FaultTarget::Institution if path.contains(gn::infractions::PATH_PART) => {
+        FaultTarget::Institution if path.contains(efi::infractions::PATH_PART) => {
             Problem::new(Kind::InfractionInternalError, DELIBERATE).error_response()
         }
-        FaultTarget::Institution if path.contains(gn::PATH_PART) => {
+        FaultTarget::Institution if path.contains(efi::PATH_PART) => {
             Refusal::application_error(DELIBERATE).error_response()
         }
         FaultTarget::Institution => Problem::new(Kind::InternalError, DELIBERATE).error_response(),
@@ -124,6 +124,6 @@ pub fn cut(request: &HttpRequest) {
         // The call fails only if the client closed first, with the same effect.
         && let Err(error) = socket.shutdown(Shutdown::Both)
     {
-        tracing::debug!(%error, "the connection was already closed");
+        tracing::debug!(%error, "connection was already closed");
     }
 }

@@ -33,7 +33,7 @@ pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
 
 /// A change refers to a missing object, or creates an existing one.
 #[derive(Debug, thiserror::Error)]
-#[error("a change does not fit the state: {0}")]
+#[error("a change contradicts the state: {0}")]
 pub struct Inconsistent(&'static str);
 
 /// The whole state. It changes only through [`Books::apply`], so that the journal is complete.
@@ -209,8 +209,8 @@ impl Books {
                 cob.past.push(past);
             }
             Change::CobExpired { txid, created_at, expires_in_s } => {
-                let position = *self.cob_by_txid.get(&txid).ok_or(Inconsistent("no such charge"))?;
-                let cob = self.cobs.get_mut(position).ok_or(Inconsistent("no such charge"))?;
+                let position = *self.cob_by_txid.get(&txid).ok_or(Inconsistent("the charge does not exist"))?;
+                let cob = self.cobs.get_mut(position).ok_or(Inconsistent("the charge does not exist"))?;
                 self.cobs_by_creation.remove(&(cob.created_at, position));
                 self.cobs_by_creation.insert((created_at, position));
                 cob.created_at = created_at;
@@ -228,7 +228,7 @@ impl Books {
                 let position = self.payment_position(&end_to_end_id)?;
                 let payment = self.payment_mut(position)?;
                 let refund = payment.refunds.iter_mut().find(|refund| refund.id == id);
-                let refund = refund.ok_or(Inconsistent("no such return"))?;
+                let refund = refund.ok_or(Inconsistent("the return does not exist"))?;
                 refund.outcome = outcome;
                 let (due, amount) = (refund.settles_at(), refund.amount);
                 if refund.is_covered && matches!(refund.outcome, RefundOutcome::Failed { .. }) {
@@ -267,10 +267,10 @@ impl Books {
                 self.webhooks.insert(key, webhook);
             }
             Change::WebhookRemoved { key } => {
-                self.webhooks.remove(&key).ok_or(Inconsistent("no such webhook"))?;
+                self.webhooks.remove(&key).ok_or(Inconsistent("the webhook does not exist"))?;
             }
             Change::NotificationEnded { number, delivered } => {
-                self.owed.remove(&number).ok_or(Inconsistent("no such callback"))?;
+                self.owed.remove(&number).ok_or(Inconsistent("the callback does not exist"))?;
                 let total = if delivered { &mut self.totals.delivered } else { &mut self.totals.abandoned };
                 *total += 1;
             }
@@ -297,7 +297,7 @@ impl Books {
 
     fn add_payment(&mut self, payment: Payment) -> Result<(), Inconsistent> {
         if self.payment_by_e2e.contains_key(&payment.end_to_end_id) {
-            return Err(Inconsistent("end-to-end id twice"));
+            return Err(Inconsistent("the end-to-end id exists already"));
         }
         let position = self.payments.len();
         self.cob_mut(&payment.txid)?.payments.push(position);
@@ -355,16 +355,16 @@ impl Books {
     }
 
     fn cob_mut(&mut self, txid: &str) -> Result<&mut Cob, Inconsistent> {
-        let position = *self.cob_by_txid.get(txid).ok_or(Inconsistent("no such charge"))?;
-        self.cobs.get_mut(position).ok_or(Inconsistent("no such charge"))
+        let position = *self.cob_by_txid.get(txid).ok_or(Inconsistent("the charge does not exist"))?;
+        self.cobs.get_mut(position).ok_or(Inconsistent("the charge does not exist"))
     }
 
     fn payment_position(&self, end_to_end_id: &str) -> Result<usize, Inconsistent> {
-        self.payment_by_e2e.get(end_to_end_id).copied().ok_or(Inconsistent("no such Pix"))
+        self.payment_by_e2e.get(end_to_end_id).copied().ok_or(Inconsistent("the Pix does not exist"))
     }
 
     fn payment_mut(&mut self, position: usize) -> Result<&mut Payment, Inconsistent> {
-        self.payments.get_mut(position).ok_or(Inconsistent("no such Pix"))
+        self.payments.get_mut(position).ok_or(Inconsistent("the Pix does not exist"))
     }
 }
 

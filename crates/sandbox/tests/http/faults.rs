@@ -54,7 +54,7 @@ async fn dropped_reply_leaves_the_work_done() {
     let path = format!("/v2/cob/{}", txid(1));
     let sent = bed.try_send(Method::PUT, &path, Some(&bed.cob("1.00"))).await;
     assert!(!sent.unwrap_err().is_timeout());
-    assert_eq!(bed.get(&path).await.status, 200, "who only asks is answered");
+    assert_eq!(bed.get(&path).await.status, 200, "reads are answered");
     bed.control.set_faults(FaultMode::Ok.into()).unwrap();
     assert_eq!(bed.put(&path, &bed.cob("1.00")).await.status, 409);
 }
@@ -121,7 +121,7 @@ async fn faults_affect_the_institutions_own_paths() {
     bed.control.set_faults(FaultMode::DropReply.into()).unwrap();
     let sent = bed.try_send(Method::PUT, "/v3/gn/pix/a", Some(&body)).await;
     assert!(!sent.unwrap_err().is_timeout());
-    assert_eq!(bed.sent("a").await["status"], "REALIZADO", "who only asks is answered");
+    assert_eq!(bed.sent("a").await["status"], "REALIZADO", "reads are answered");
     bed.control.set_faults(FaultMode::Ok.into()).unwrap();
     assert_eq!(bed.put("/v3/gn/pix/a", &body).await.status, 409);
     assert_eq!(bed.control.ledger().unwrap().sent.items[0].effects, 1);
@@ -140,7 +140,7 @@ async fn late_reply_follows_its_callback() {
     let found = receiver.wait_for(1).await;
     assert_eq!(found[0].body["pix"][0]["gnExtras"]["idEnvio"], "a");
     assert!(!reply.is_finished(), "the answer waits");
-    assert_eq!(bed.sent("a").await["status"], "REALIZADO", "who only asks is answered");
+    assert_eq!(bed.sent("a").await["status"], "REALIZADO", "reads are answered");
     reply.abort();
     // Late answers arrive in the end.
     let latency = Duration::from_millis(100);

@@ -99,7 +99,7 @@ async fn faults_affect_paths_of_infractions() {
     assert_eq!(defenses(&bed), (0, 0), "no work was done");
     bed.control.set_faults(FaultMode::DropReply.into()).unwrap();
     assert!(!bed.try_send(Method::POST, &path, Some(&defense())).await.unwrap_err().is_timeout());
-    assert_eq!(bed.get(LIST).await.body["infracoes"][0]["status"], "EM_DEFESA", "who only asks is answered");
+    assert_eq!(bed.get(LIST).await.body["infracoes"][0]["status"], "EM_DEFESA", "reads are answered");
     assert_eq!(defenses(&bed), (1, 1));
     bed.control.set_faults(FaultMode::Ok.into()).unwrap();
     assert_eq!(bed.post(&path, &defense()).await.status, 409);

@@ -81,7 +81,7 @@ async fn infraction_is_listed_in_efi_format() {
         "tipoSituacao",
         "valor",
     ];
-    assert_eq!(fields, required, "no field that Efí's newest client does not know");
+    assert_eq!(fields, required, "no field that Efí's newest client lacks");
 }
 
 #[tokio::test]

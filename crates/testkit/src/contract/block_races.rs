@@ -94,7 +94,7 @@ pub async fn rules_hold_after_every_step(h: &mut Harness) {
             }
             world.assert_rules(h, &format!("seed {seed}, step {step}: {change:#?}")).await;
         }
-        assert!(world.fullest > 2 && world.met_shortfall, "seed {seed} tells nothing");
+        assert!(world.fullest > 2 && world.met_shortfall, "seed {seed} meets no case of interest");
         h.audit().await;
     }
 }

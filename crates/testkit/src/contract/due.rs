@@ -30,32 +30,32 @@ pub(super) const AT_S: [(i64, u32, usize, usize); 9] = [
 pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
     let account = h.account().await.id;
     for due_s in DUE_S {
-        let name = steps::claim_name(account, &format!("due-after-{due_s}"));
-        let claim = NewIdempotencyRecord {
+        let name = steps::idempotency_ref(account, &format!("due-after-{due_s}"));
+        let record = NewIdempotencyRecord {
             lease_until: after_s(due_s),
             ..steps::new_idempotency_record(name, &due_s.to_string(), start())
         };
-        h.good(with_claim(IdempotencyChange::Take(claim))).await;
+        h.good(with_idempotency(IdempotencyChange::Take(record))).await;
     }
     let answered = IdempotencyChange::Answer {
-        name: steps::claim_name(account, "due-after-20"),
+        name: steps::idempotency_ref(account, "due-after-20"),
         fence: 1,
         answer: steps::answer(201, b"{}"),
     };
-    h.good(with_claim(answered)).await;
+    h.good(with_idempotency(answered)).await;
     for (now_s, limit, expected) in [
         (9, 50, vec![]),
         (45, 50, vec!["10", "30", "40"]),
         (45, 2, vec!["10", "30"]),
         (1_000, 50, vec!["10", "30", "40", "50"]),
-        // A clock was ahead of every lease and every pause at the time of their claims.
+        // A clock was ahead of every lease and every pause when the records were created.
         (-311, 50, vec!["30", "40", "50"]),
         (-321, 2, vec!["10", "30"]),
         (-275, 50, vec![]),
         (30, 50, vec!["10", "30"]),
     ] {
         let due = h.store.list_due_idempotency_records(after_s(now_s), limit).await.unwrap();
-        let due: Vec<_> = due.iter().map(|claim| claim.resource.as_str()).collect();
+        let due: Vec<_> = due.iter().map(|record| record.resource.as_str()).collect();
         assert_eq!(due, expected, "after {now_s} s, at most {limit}");
     }
 }
@@ -111,15 +111,15 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     for (key, at_s, answered) in [("old-answered", 0, true), ("old-waiting", 0, false), ("new-answered", 100, true)] {
         let mut change = take(account, key, "chg_1");
         change.at = after_s(at_s);
-        if let Some(IdempotencyChange::Take(claim)) = &mut change.claim {
-            claim.answer = answered.then(|| steps::answer(201, b"{}"));
+        if let Some(IdempotencyChange::Take(record)) = &mut change.idempotency {
+            record.answer = answered.then(|| steps::answer(201, b"{}"));
         }
         h.good(change).await;
     }
     // The record was released to its caller alone, who never returned.
     h.good(take(account, "old-released", "chg_1")).await;
-    let name = steps::claim_name(account, "old-released");
-    h.good(with_claim(IdempotencyChange::Release { name, fence: 1, due_at: None })).await;
+    let name = steps::idempotency_ref(account, "old-released");
+    h.good(with_idempotency(IdempotencyChange::Release { name, fence: 1, due_at: None })).await;
     let unmatched = CallbackState::Unmatched;
     for (state, at_s) in [(CallbackState::Done, 0), (CallbackState::Done, 100), (unmatched, 0), (unmatched, 10)] {
         let callback = Callback { state, received_at: after_s(at_s), due_at: None, ..a_callback() };
@@ -128,22 +128,22 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     let waiting = a_callback();
     h.good(steps::receive(&waiting)).await;
 
-    let (mut claims, mut callbacks) = (0, 0);
+    let (mut records, mut callbacks) = (0, 0);
     loop {
-        let before = PruneBefore { claims: after_s(50), marks: after_s(50), events: after_s(5) };
+        let before = PruneBefore { idempotency_records: after_s(50), marks: after_s(50), events: after_s(5) };
         let pruned = h.store.prune(before).await.unwrap();
-        claims += pruned.claims;
+        records += pruned.idempotency_records;
         callbacks += pruned.callbacks;
-        if (pruned.claims, pruned.callbacks) == (0, 0) {
+        if (pruned.idempotency_records, pruned.callbacks) == (0, 0) {
             break;
         }
     }
-    assert_eq!((claims, callbacks), (2, 2));
+    assert_eq!((records, callbacks), (2, 2));
     for (key, there) in
         [("old-answered", false), ("old-released", false), ("old-waiting", true), ("new-answered", true)]
     {
-        let claim = h.store.find_idempotency_record(&steps::claim_name(account, key)).await.unwrap();
-        assert_eq!(claim.is_some(), there, "{key}");
+        let record = h.store.find_idempotency_record(&steps::idempotency_ref(account, key)).await.unwrap();
+        assert_eq!(record.is_some(), there, "{key}");
     }
     let due = h.store.list_due_callbacks(after_s(1), 50).await.unwrap();
     assert_eq!(due, [Callback { version: 1, ..waiting.clone() }]);
@@ -153,6 +153,6 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     h.good(take(account, "old-answered", "chg_2")).await;
 }
 
-fn with_claim(claim: IdempotencyChange) -> ChangeSet {
-    ChangeSet { claim: Some(claim), ..ChangeSet::new(start()) }
+fn with_idempotency(idempotency: IdempotencyChange) -> ChangeSet {
+    ChangeSet { idempotency: Some(idempotency), ..ChangeSet::new(start()) }
 }

@@ -92,7 +92,7 @@ pub async fn reopened_store_continues_deliveries(h: &mut Harness) {
     assert_eq!((again.key, again.fence, again.tries), (claimed.key, 2, 2));
     assert_eq!((again.failing_since, again.body), (Some(after_s(2)), event.body(Some(1))));
     let done = finish(h, attempt(&at_work, 11, AttemptOutcome::Succeeded)).await;
-    assert_eq!(done.attempts.len(), 1, "whoever was at work before it was closed may still tell");
+    assert_eq!(done.attempts.len(), 1, "an attempt that began before the close is still stored");
     assert_eq!(read(h, test).await, done);
 }
 

@@ -141,38 +141,38 @@ pub async fn new_deliveries_are_hinted_once(h: &mut Harness) {
     let other = h.account().await.id;
     assert_eq!(h.store.hinted().now_or_never(), None);
     h.good(event(other)).await;
-    assert_eq!(h.store.hinted().now_or_never(), None, "nobody hears of that");
+    assert_eq!(h.store.hinted().now_or_never(), None, "a hint without a matching endpoint");
 
     let both = BTreeSet::from([queue_of(&one), queue_of(&two)]);
     h.good(event(account)).await;
-    assert_eq!(told(h, 2).await, both);
+    assert_eq!(collect_hints(h, 2).await, both);
     assert_eq!(h.store.hinted().now_or_never(), None);
-    h.good(steps::publish(vec![hearable(account), hearable(account)])).await;
-    assert_eq!(told(h, 2).await, both);
+    h.good(steps::publish(vec![charge_paid(account), charge_paid(account)])).await;
+    assert_eq!(collect_hints(h, 2).await, both);
     put_one(h, &one).await;
-    assert_eq!(told(h, 1).await, BTreeSet::from([queue_of(&one)]));
+    assert_eq!(collect_hints(h, 1).await, BTreeSet::from([queue_of(&one)]));
 
     let waiting = tokio::time::timeout(DEADLINE, h.store.hinted());
-    let (told, _) = tokio::join!(waiting, h.good(event(account)));
-    assert!(!told.unwrap().is_empty());
+    let (hints, _) = tokio::join!(waiting, h.good(event(account)));
+    assert!(!hints.unwrap().is_empty());
 }
 
 /// Collects hints until that number of queues was returned.
-async fn told(h: &Harness, queues: usize) -> BTreeSet<EndpointQueue> {
-    let mut told = BTreeSet::new();
-    while told.len() < queues {
+async fn collect_hints(h: &Harness, queues: usize) -> BTreeSet<EndpointQueue> {
+    let mut hints = BTreeSet::new();
+    while hints.len() < queues {
         let hinted = tokio::time::timeout(DEADLINE, h.store.hinted()).await.unwrap();
-        let count = told.len() + hinted.len();
-        told.extend(hinted);
-        assert_eq!(told.len(), count, "each once");
+        let count = hints.len() + hinted.len();
+        hints.extend(hinted);
+        assert_eq!(hints.len(), count, "each once");
     }
-    told
+    hints
 }
 
 fn event(account: cais_domain::ids::AccountId) -> cais_ports::ChangeSet {
-    steps::publish(vec![hearable(account)])
+    steps::publish(vec![charge_paid(account)])
 }
 
-fn hearable(account: cais_domain::ids::AccountId) -> cais_ports::NewEvent {
+fn charge_paid(account: cais_domain::ids::AccountId) -> cais_ports::NewEvent {
     an_event(account, EventType::ChargePaid, "chg_1")
 }

@@ -27,7 +27,7 @@ pub async fn bodies_are_composed_with_their_sequence(h: &mut Harness) {
     }
     h.good(steps::publish(events.clone())).await;
     for (sequence, event) in (1..).zip(events) {
-        let expected = kept(&event, sequence);
+        let expected = stored(&event, sequence);
         let text = String::from_utf8(expected.body.clone()).unwrap();
         assert!(text.contains(&format!("\"sequence\":{sequence},\"api_version\"")), "{text}");
         assert_eq!(h.store.find_event(account, event.id).await.unwrap(), Some(expected));
@@ -154,7 +154,7 @@ async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<StoredEvent>
     for place in 0..count {
         let event = event(account, place);
         let committed = h.good(steps::publish(vec![event.clone()])).await;
-        written.push(kept(&event, *committed.sequences.first().unwrap()));
+        written.push(stored(&event, *committed.sequences.first().unwrap()));
     }
     written
 }
@@ -165,7 +165,7 @@ fn event(account: AccountId, place: usize) -> NewEvent {
     NewEvent { id, at: start(), ..an_event(account, kind, &id.to_string()) }
 }
 
-fn kept(event: &NewEvent, sequence: i64) -> StoredEvent {
+fn stored(event: &NewEvent, sequence: i64) -> StoredEvent {
     let body = event.body(Some(sequence));
     StoredEvent { id: event.id, sequence, kind: event.kind, body, created_at: event.at }
 }

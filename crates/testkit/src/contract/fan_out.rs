@@ -28,7 +28,7 @@ pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
     let both = wants(2, &[EventType::PayoutFailed, EventType::ChargePaid]).await;
     let every = wants(3, &EventType::ALL).await;
     let other = wants(4, &[EventType::ChargeRefunded]).await;
-    for (kind, hearing) in [
+    for (kind, matching) in [
         (EventType::ChargePaid, vec![&all, &paid, &both, &every]),
         (EventType::PayoutFailed, vec![&all, &both, &every]),
         (EventType::ChargeRefunded, vec![&all, &every, &other]),
@@ -36,8 +36,8 @@ pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
     ] {
         let event = an_event(account, kind, "chg_1");
         h.good(steps::publish(vec![event.clone()])).await;
-        assert_heard(h, &event, &hearing).await;
-        for endpoint in hearing {
+        assert_heard(h, &event, &matching).await;
+        for endpoint in matching {
             let newest = deliveries(h, endpoint).await.into_iter().next().unwrap();
             let expected = Delivery {
                 id: newest.id,
@@ -83,25 +83,25 @@ pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = |slot| Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, slot) };
     let (named, wants_all) = (h.stored_endpoint(deaf(0)).await, h.endpoint(account, 1).await);
-    let told = async |postback: Option<Postback>, hearing: &[&Endpoint]| {
+    let assert_published = async |postback: Option<Postback>, matching: &[&Endpoint]| {
         let event = NewEvent { postback, ..an_event(account, EventType::ChargePaid, "chg_1") };
         h.good(steps::publish(vec![event.clone()])).await;
-        assert_heard(h, &event, hearing).await;
+        assert_heard(h, &event, matching).await;
     };
     let postback = a_postback(&named);
-    told(None, &[&wants_all]).await;
-    told(Some(postback.clone()), &[&named, &wants_all]).await;
-    told(Some(a_postback(&wants_all)), &[&wants_all]).await;
-    told(Some(Postback { endpoint: fresh(), ..postback.clone() }), &[&named, &wants_all]).await;
-    told(Some(Postback { url: a_webhook_url(), ..postback.clone() }), &[&named, &wants_all]).await;
+    assert_published(None, &[&wants_all]).await;
+    assert_published(Some(postback.clone()), &[&named, &wants_all]).await;
+    assert_published(Some(a_postback(&wants_all)), &[&wants_all]).await;
+    assert_published(Some(Postback { endpoint: fresh(), ..postback.clone() }), &[&named, &wants_all]).await;
+    assert_published(Some(Postback { url: a_webhook_url(), ..postback.clone() }), &[&named, &wants_all]).await;
 
     // The endpoint moves, and another gets its address: both get a delivery.
     let moved = Endpoint { url: a_webhook_url(), ..named.clone() };
     let given_back = steps::move_endpoint(named.clone().delete(start()), start()).unreserve;
     h.good(ChangeSet { unreserve: given_back, ..steps::update_endpoint(&moved, start()) }).await;
     let follower = h.stored_endpoint(Endpoint { url: named.url.clone(), ..deaf(2) }).await;
-    told(Some(postback), &[&moved, &wants_all, &follower]).await;
-    told(Some(Postback { endpoint: fresh(), url: a_webhook_url() }), &[&wants_all]).await;
+    assert_published(Some(postback), &[&moved, &wants_all, &follower]).await;
+    assert_published(Some(Postback { endpoint: fresh(), url: a_webhook_url() }), &[&wants_all]).await;
 }
 
 /// The endpoint that a charge names is stored with the charge and gets its events.
@@ -222,11 +222,11 @@ fn one_event(account: AccountId) -> ChangeSet {
 }
 
 /// Asserts that exactly these endpoints have a delivery of the event, one each.
-async fn assert_heard(h: &Harness, event: &NewEvent, hearing: &[&Endpoint]) {
+async fn assert_heard(h: &Harness, event: &NewEvent, matching: &[&Endpoint]) {
     let made = h.store.list_deliveries_of_event(event.account, event.id).await.unwrap();
     assert!(made.is_sorted_by(|older, newer| older.id < newer.id), "the oldest first");
     let mut heard: Vec<_> = made.iter().map(|delivery| delivery.endpoint).collect();
-    let mut expected: Vec<_> = hearing.iter().map(|endpoint| endpoint.id).collect();
+    let mut expected: Vec<_> = matching.iter().map(|endpoint| endpoint.id).collect();
     heard.sort_unstable();
     expected.sort_unstable();
     assert_eq!(heard, expected);

@@ -13,7 +13,7 @@ use crate::builders::{start, steps};
 
 /// The record is stored with fence 1, and a worker takes over after the lease.
 pub async fn first_use_of_key_creates_its_record(h: &mut Harness) {
-    let (name, claim) = taken(h, "the-first-use").await;
+    let (name, record) = taken(h, "the-first-use").await;
     let expected = IdempotencyRecord {
         name,
         fingerprint: Fingerprint([1; 32]),
@@ -24,21 +24,21 @@ pub async fn first_use_of_key_creates_its_record(h: &mut Harness) {
         answer: None,
         created_at: start(),
     };
-    assert_eq!(claim, expected);
+    assert_eq!(record, expected);
 }
 
 /// The refusal contains the stored record, both for the same request and for another one.
 pub async fn second_use_of_key_is_refused_with_its_record(h: &mut Harness) {
-    let (name, claim) = taken(h, "a-second-use").await;
+    let (name, record) = taken(h, "a-second-use").await;
     for fingerprint in [[1; 32], [2; 32]] {
         let again = NewIdempotencyRecord {
             fingerprint: Fingerprint(fingerprint),
             ..steps::new_idempotency_record(name.clone(), "chg_2", after_s(99))
         };
         let refused = change(h, IdempotencyChange::Take(again)).await;
-        assert_eq!(refused, claimed(&claim));
+        assert_eq!(refused, key_in_use(&record));
     }
-    assert_eq!(read(h, &name).await, claim);
+    assert_eq!(read(h, &name).await, record);
 }
 
 /// Keys belong to accounts.
@@ -47,8 +47,8 @@ pub async fn key_is_free_in_another_account(h: &mut Harness) {
     h.good(take(one.id, "everybodys", "chg_1")).await;
     h.good(take(other.id, "everybodys", "chg_2")).await;
     for (account, resource) in [(one.id, "chg_1"), (other.id, "chg_2")] {
-        let claim = read(h, &steps::claim_name(account, "everybodys")).await;
-        assert_eq!(claim.resource, resource);
+        let record = read(h, &steps::idempotency_ref(account, "everybodys")).await;
+        assert_eq!(record.resource, resource);
     }
 }
 
@@ -63,8 +63,8 @@ pub async fn keys_differ_in_every_character(h: &mut Harness) {
     for last in ["a", "A"] {
         h.good(take(account.id, &format!("{long}{last}"), last)).await;
     }
-    let claim = read(h, &steps::claim_name(account.id, &format!("{long}A"))).await;
-    assert_eq!(claim.resource, "A");
+    let record = read(h, &steps::idempotency_ref(account.id, &format!("{long}A"))).await;
+    assert_eq!(record.resource, "A");
 }
 
 /// A takeover requires the fence that was read, and excludes the previous holder.
@@ -72,20 +72,20 @@ pub async fn takeover_increases_the_fence(h: &mut Harness) {
     let (name, _) = taken(h, "a-takeover").await;
     let retake = |fence| IdempotencyChange::Retake { name: name.clone(), fence, lease_until: after_s(100) };
     assert_eq!(change(h, retake(1)).await, Ok(()));
-    let claim = read(h, &name).await;
-    assert_eq!(claim.fence, 2);
-    assert_eq!(claim.lease_until, after_s(100));
-    assert_eq!(claim.due_at, Some(after_s(100)));
-    assert_eq!(claim.created_at, start());
+    let record = read(h, &name).await;
+    assert_eq!(record.fence, 2);
+    assert_eq!(record.lease_until, after_s(100));
+    assert_eq!(record.due_at, Some(after_s(100)));
+    assert_eq!(record.created_at, start());
     let late = [
         retake(1),
         IdempotencyChange::Answer { name: name.clone(), fence: 1, answer: steps::answer(201, b"{}") },
         IdempotencyChange::Release { name: name.clone(), fence: 1, due_at: None },
     ];
     for late in late {
-        assert_eq!(change(h, late).await, claimed(&claim));
+        assert_eq!(change(h, late).await, key_in_use(&record));
     }
-    assert_eq!(read(h, &name).await, claim);
+    assert_eq!(read(h, &name).await, record);
 }
 
 /// After an answer, every takeover, second answer and release is refused.
@@ -93,10 +93,10 @@ pub async fn record_is_answered_once(h: &mut Harness) {
     let (name, before) = taken(h, "answers-once").await;
     let first = steps::answer(201, b"{\"id\":1}");
     assert_eq!(change(h, answer(&name, 1, &first)).await, Ok(()));
-    let claim = read(h, &name).await;
-    assert_eq!(claim.answer, Some(first));
-    assert_eq!((claim.fence, claim.due_at), (1, None));
-    assert_eq!((claim.fingerprint, &claim.resource), (before.fingerprint, &before.resource));
+    let record = read(h, &name).await;
+    assert_eq!(record.answer, Some(first));
+    assert_eq!((record.fence, record.due_at), (1, None));
+    assert_eq!((record.fingerprint, &record.resource), (before.fingerprint, &before.resource));
     let late = [
         answer(&name, 1, &steps::answer(500, b"")),
         IdempotencyChange::Retake { name: name.clone(), fence: 1, lease_until: after_s(100) },
@@ -104,7 +104,7 @@ pub async fn record_is_answered_once(h: &mut Harness) {
         IdempotencyChange::Take(steps::new_idempotency_record(name.clone(), "chg_2", start())),
     ];
     for late in late {
-        assert_eq!(change(h, late).await, claimed(&claim));
+        assert_eq!(change(h, late).await, key_in_use(&record));
     }
 }
 
@@ -116,14 +116,18 @@ pub async fn answer_is_read_back_byte_for_byte(h: &mut Harness) {
         let known = steps::answer(status, &body);
         let at_once = NewIdempotencyRecord {
             answer: Some(known.clone()),
-            ..steps::new_idempotency_record(steps::claim_name(account.id, &format!("at-once-{status}")), "", start())
+            ..steps::new_idempotency_record(
+                steps::idempotency_ref(account.id, &format!("at-once-{status}")),
+                "",
+                start(),
+            )
         };
         let name = at_once.name.clone();
         assert_eq!(change(h, IdempotencyChange::Take(at_once)).await, Ok(()));
-        let claim = read(h, &name).await;
-        assert_eq!((claim.answer, claim.due_at), (Some(known.clone()), None));
+        let record = read(h, &name).await;
+        assert_eq!((record.answer, record.due_at), (Some(known.clone()), None));
 
-        let later = steps::claim_name(account.id, &format!("later-{status}"));
+        let later = steps::idempotency_ref(account.id, &format!("later-{status}"));
         h.good(take(account.id, later.key.as_str(), "")).await;
         assert_eq!(change(h, answer(&later, 1, &known)).await, Ok(()));
         assert_eq!(read(h, &later).await.answer, Some(known));
@@ -136,51 +140,51 @@ pub async fn released_record_is_resumed(h: &mut Harness) {
     let (name, _) = taken(h, "given-back").await;
     let release = |fence, due_at| IdempotencyChange::Release { name: name.clone(), fence, due_at };
     let at = after_s(3);
-    let given_back = ChangeSet { claim: Some(release(1, None)), ..ChangeSet::new(at) };
+    let given_back = ChangeSet { idempotency: Some(release(1, None)), ..ChangeSet::new(at) };
     h.good(given_back).await;
-    let claim = read(h, &name).await;
-    assert_eq!((claim.fence, claim.due_at, &claim.answer), (1, None, &None));
-    assert!(claim.lease_until <= at, "a repeat need not wait");
+    let record = read(h, &name).await;
+    assert_eq!((record.fence, record.due_at, &record.answer), (1, None, &None));
+    assert!(record.lease_until <= at, "a repeat need not wait");
     assert_eq!(h.store.list_due_idempotency_records(after_s(1_000), 50).await.unwrap(), []);
 
     let retake = IdempotencyChange::Retake { name: name.clone(), fence: 1, lease_until: after_s(5) };
     assert_eq!(change(h, retake).await, Ok(()));
     assert_eq!(change(h, release(2, Some(after_s(60)))).await, Ok(()));
-    let claim = read(h, &name).await;
-    assert_eq!((claim.fence, claim.due_at), (2, Some(after_s(60))));
+    let record = read(h, &name).await;
+    assert_eq!((record.fence, record.due_at), (2, Some(after_s(60))));
     assert_eq!(h.store.list_due_idempotency_records(after_s(59), 50).await.unwrap(), []);
-    assert_eq!(h.store.list_due_idempotency_records(after_s(61), 50).await.unwrap(), [claim]);
+    assert_eq!(h.store.list_due_idempotency_records(after_s(61), 50).await.unwrap(), [record]);
 }
 
 /// A refused record leaves no record, no money, no event.
 pub async fn refused_record_leaves_nothing(h: &mut Harness) {
     let account = h.account().await;
     let (probe, mut change) = Probe::prepare(h, account.id).await;
-    let claim = change.claim.take();
+    let idempotency = change.idempotency.take();
     let (other, _) = taken(h, "somebody-elses").await;
     let stale = IdempotencyChange::Answer { name: other, fence: 7, answer: steps::answer(201, b"") };
-    let spoilt = ChangeSet { claim: Some(stale), ..change.clone() };
+    let spoilt = ChangeSet { idempotency: Some(stale), ..change.clone() };
     let refused = h.commit(spoilt).await.unwrap_err();
-    assert!(matches!(refused, CommitError::Claimed { .. }), "{refused:?}");
+    assert!(matches!(refused, CommitError::KeyInUse { .. }), "{refused:?}");
     probe.assert_absent(h).await;
-    h.good(ChangeSet { claim, ..change }).await;
+    h.good(ChangeSet { idempotency, ..change }).await;
     probe.assert_present(h).await;
 }
 
 async fn taken(h: &Harness, key: &str) -> (IdempotencyRef, IdempotencyRecord) {
     let account: AccountId = h.account().await.id;
     h.good(take(account, key, "chg_1")).await;
-    let name = steps::claim_name(account, key);
-    let claim = read(h, &name).await;
-    (name, claim)
+    let name = steps::idempotency_ref(account, key);
+    let record = read(h, &name).await;
+    (name, record)
 }
 
 async fn read(h: &Harness, name: &IdempotencyRef) -> IdempotencyRecord {
     h.store.find_idempotency_record(name).await.unwrap().unwrap()
 }
 
-async fn change(h: &Harness, claim: IdempotencyChange) -> Result<(), CommitError> {
-    let change = ChangeSet { claim: Some(claim), ..ChangeSet::new(start()) };
+async fn change(h: &Harness, idempotency: IdempotencyChange) -> Result<(), CommitError> {
+    let change = ChangeSet { idempotency: Some(idempotency), ..ChangeSet::new(start()) };
     h.commit(change).await.map(drop)
 }
 
@@ -188,6 +192,6 @@ fn answer(name: &IdempotencyRef, fence: i64, answer: &StoredResponse) -> Idempot
     IdempotencyChange::Answer { name: name.clone(), fence, answer: answer.clone() }
 }
 
-fn claimed(claim: &IdempotencyRecord) -> Result<(), CommitError> {
-    Err(CommitError::Claimed { claim: Box::new(claim.clone()) })
+fn key_in_use(record: &IdempotencyRecord) -> Result<(), CommitError> {
+    Err(CommitError::KeyInUse { record: Box::new(record.clone()) })
 }

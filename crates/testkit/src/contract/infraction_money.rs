@@ -73,8 +73,8 @@ pub async fn charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
     let opened = case.open(h, &new_infraction(5_000)).await;
     assert_eq!(opened.limit, Money::from_centavos(700), "the rest of the Pix");
     assert_eq!(h.balances(account).await, [0, 0, 700, 0]);
-    let told = h.good(case.settle(h, opened.id, LOSE).await).await;
-    assert_eq!(told.sequences.len(), 2);
+    let committed = h.good(case.settle(h, opened.id, LOSE).await).await;
+    assert_eq!(committed.sequences.len(), 2);
     let charge = case.charge(h).await;
     assert_eq!((charge.state.status(), charge.refunds.done.centavos()), (ChargeStatus::Refunded, 1_000));
     assert_eq!(h.balances(account).await, [0; 4]);
@@ -137,17 +137,17 @@ pub async fn several_infractions_share_a_pix(h: &mut Harness) {
 /// Repeated callbacks have no further effect.
 pub async fn repeated_callbacks_open_an_infraction_once(h: &mut Harness) {
     let case = Case::paid(h).await;
-    let told = new_infraction(400);
+    let new = new_infraction(400);
     let infractions = case.infractions(h).await;
     let charge = case.charge(h).await;
     let disputed = Disputed { payment: &case.payment, charge: &charge, infractions: &infractions };
-    let callback = || NewInfraction { id: fresh(), ..told.clone() };
+    let callback = || NewInfraction { id: fresh(), ..new.clone() };
     let changes = (0..CALLERS).map(|_| steps::open_infraction(&callback(), disputed, after_s(5))).collect();
     let outcomes = all_at_once(&h.store, changes).await;
     assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
     let infractions = case.infractions(h).await;
     assert_eq!((infractions.len(), h.balances(case.account()).await), (1, [540, 0, 400, 0]));
-    let owner = h.store.find_owner(&steps::infraction_key(&told)).await.unwrap();
+    let owner = h.store.find_owner(&steps::infraction_key(&new)).await.unwrap();
     assert_eq!(owner, infractions.first().map(|infraction| infraction.id.to_string()));
     assert_eq!(case.charge(h).await.open_infractions, 1);
 }
@@ -160,7 +160,7 @@ pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness)
     while !waiting.is_empty() {
         let (charge, infractions) = (case.charge(h).await, case.infractions(h).await);
         let disputed = Disputed { payment: &case.payment, charge: &charge, infractions: &infractions };
-        let changes = waiting.iter().map(|told| steps::open_infraction(told, disputed, after_s(5))).collect();
+        let changes = waiting.iter().map(|new| steps::open_infraction(new, disputed, after_s(5))).collect();
         let outcomes = all_at_once(&h.store, changes).await;
         assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
         let mut outcomes = outcomes.into_iter();
@@ -232,8 +232,8 @@ pub async fn payouts_race_with_a_dispute(h: &mut Harness) {
         let mut changes: Vec<ChangeSet> = (0..CALLERS).map(|_| steps::open_payout(&payout())).collect();
         let (charge, infractions) = (case.charge(h).await, case.infractions(h).await);
         let disputed = Disputed { payment: &case.payment, charge: &charge, infractions: &infractions };
-        let told = new_infraction(600);
-        changes.insert(place, steps::open_infraction(&told, disputed, after_s(5)));
+        let new = new_infraction(600);
+        changes.insert(place, steps::open_infraction(&new, disputed, after_s(5)));
         let outcomes = all_at_once(&h.store, changes).await;
         let debited = merchant(account, Bucket::Available);
         let refused =
@@ -242,9 +242,9 @@ pub async fn payouts_race_with_a_dispute(h: &mut Harness) {
         let [available, pending, blocked, in_transit] = h.balances(account).await;
         assert_eq!((available + blocked + in_transit, pending, in_transit), (940, 0, 30 * sent));
         assert!(available < 30 && (blocked == 600 || available == 0), "{available}, {blocked}");
-        let block = h.store.find_block(account, told.id).await.unwrap().unwrap();
+        let block = h.store.find_block(account, new.id).await.unwrap().unwrap();
         assert_eq!((block.held.centavos(), block.limit.centavos()), (blocked, 600));
-        h.good(case.settle(h, told.id, WIN).await).await;
+        h.good(case.settle(h, new.id, WIN).await).await;
         assert_eq!(h.balances(account).await, [available + blocked, 0, 0, in_transit]);
     }
 }
@@ -294,11 +294,11 @@ impl Case {
     }
 
     /// Opens the infraction and returns it as read back.
-    async fn open(&self, h: &Harness, told: &NewInfraction) -> Infraction {
+    async fn open(&self, h: &Harness, new: &NewInfraction) -> Infraction {
         let (charge, infractions) = (self.charge(h).await, self.infractions(h).await);
         let disputed = Disputed { payment: &self.payment, charge: &charge, infractions: &infractions };
-        h.good(steps::open_infraction(told, disputed, after_s(5))).await;
-        self.infraction(h, told.id).await
+        h.good(steps::open_infraction(new, disputed, after_s(5))).await;
+        self.infraction(h, new.id).await
     }
 
     /// Returns the change set that resolves the infraction in its present state.

@@ -1,5 +1,5 @@
 //! The contract of every store, as tests that run against each of them: `store_suite!(engine);` in a test file.
-#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "these are tests: they fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test fails by panicking")]
 
 mod attempts;
 pub mod audit;

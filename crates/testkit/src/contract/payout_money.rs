@@ -17,7 +17,7 @@ pub async fn payout_is_held_and_completed(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_000).await;
     let payout = a_payout(account);
-    let name = steps::claim_name(account, "held-and-completed");
+    let name = steps::idempotency_ref(account, "held-and-completed");
     h.good(steps::create_payout(&payout, name.clone())).await;
     assert_eq!(h.balances(account).await, [950, 0, 0, 1_050]);
     assert_eq!(h.store.find_idempotency_record(&name).await.unwrap().unwrap().resource, payout.id.to_string());
@@ -26,7 +26,7 @@ pub async fn payout_is_held_and_completed(h: &mut Harness) {
     assert_eq!(pending, Payout { version: 1, ..payout });
     let sent = steps::send_payout(&pending, after_s(1));
     let answer = IdempotencyChange::Answer { name, fence: 1, answer: steps::answer(201, b"{}") };
-    assert!(h.good(ChangeSet { claim: Some(answer), ..sent }).await.sequences.is_empty());
+    assert!(h.good(ChangeSet { idempotency: Some(answer), ..sent }).await.sequences.is_empty());
     let processing = h.read_payout(&pending).await;
     assert_eq!((processing.state.status(), processing.version), (PayoutStatus::Processing, 2));
     assert_eq!(h.balances(account).await, [950, 0, 0, 1_050]);
@@ -83,7 +83,7 @@ pub async fn uncovered_payout_leaves_nothing(h: &mut Harness) {
     let mut payout = a_payout(account);
     let external_id = an_external_id();
     payout.terms.external_id = Some(external_id.clone());
-    let name = steps::claim_name(account, "an-uncovered-payout");
+    let name = steps::idempotency_ref(account, "an-uncovered-payout");
     let create = steps::create_payout(&payout, name.clone());
     let entries = h.audit().await;
 
@@ -110,7 +110,8 @@ pub async fn last_money_covers_one_of_many_payouts(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_099).await;
     let payouts: Vec<Payout> = (0..CALLERS).map(|_| a_payout(account)).collect();
-    let create = |payout: &Payout| steps::create_payout(payout, steps::claim_name(account, &payout.id.to_string()));
+    let create =
+        |payout: &Payout| steps::create_payout(payout, steps::idempotency_ref(account, &payout.id.to_string()));
     let outcomes = all_at_once(&h.store, payouts.iter().map(create).collect()).await;
     assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::NotCovered { .. })), 1);
     for (payout, outcome) in payouts.iter().zip(&outcomes) {

@@ -12,7 +12,7 @@ use crate::builders::{a_charge, an_event, an_external_id, start, steps};
 pub(super) struct Probe {
     account: AccountId,
     charge: cais_domain::charge::Charge,
-    claim: IdempotencyRef,
+    key: IdempotencyRef,
     dispute: Dispute,
     balances: [i64; 4],
     sequence: i64,
@@ -23,8 +23,8 @@ impl Probe {
     pub(super) async fn prepare(harness: &Harness, account: AccountId) -> (Self, ChangeSet) {
         let mut charge = a_charge(account);
         charge.terms.external_id = Some(an_external_id());
-        let claim = steps::claim_name(account, &format!("probe-{}", charge.id));
-        let mut change = steps::create_charge(&charge, claim.clone());
+        let key = steps::idempotency_ref(account, &format!("probe-{}", charge.id));
+        let mut change = steps::create_charge(&charge, key.clone());
         change.transfers.push(income(account, 77));
         let dispute = Dispute::of(account);
         change.blocks.push(dispute.holds(0));
@@ -33,7 +33,7 @@ impl Probe {
         let probe = Self {
             account,
             charge,
-            claim,
+            key,
             dispute,
             balances: harness.balances(account).await,
             sequence: harness.store.last_sequence(account).await.unwrap(),
@@ -44,7 +44,7 @@ impl Probe {
     /// Asserts that no effect of the change set is stored.
     pub(super) async fn assert_absent(&self, harness: &Harness) {
         let store = &harness.store;
-        assert_eq!(store.find_idempotency_record(&self.claim).await.unwrap(), None, "claim");
+        assert_eq!(store.find_idempotency_record(&self.key).await.unwrap(), None, "key");
         for key in self.keys() {
             assert_eq!(store.find_owner(&key).await.unwrap(), None, "{key:?}");
         }
@@ -59,7 +59,7 @@ impl Probe {
     /// Asserts that each effect of the change set is stored.
     pub(super) async fn assert_present(&self, harness: &Harness) {
         let store = &harness.store;
-        assert!(store.find_idempotency_record(&self.claim).await.unwrap().is_some(), "claim");
+        assert!(store.find_idempotency_record(&self.key).await.unwrap().is_some(), "key");
         for key in self.keys() {
             let owner = store.find_owner(&key).await.unwrap();
             assert_eq!(owner, Some(self.charge.id.to_string()), "{key:?}");
@@ -102,9 +102,9 @@ pub(super) async fn refused_without_a_trace(
 
 /// Takes the idempotency record of the account's key `text`.
 pub(super) fn take(account: AccountId, text: &str, resource: &str) -> ChangeSet {
-    let name = steps::claim_name(account, text);
+    let name = steps::idempotency_ref(account, text);
     ChangeSet {
-        claim: Some(IdempotencyChange::Take(steps::new_idempotency_record(name, resource, start()))),
+        idempotency: Some(IdempotencyChange::Take(steps::new_idempotency_record(name, resource, start()))),
         ..ChangeSet::new(start())
     }
 }

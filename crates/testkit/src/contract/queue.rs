@@ -90,7 +90,7 @@ pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
     put_tests(h, &calm, 3, 0).await;
     let one_each = DeliveryClaim { at_once: 1, ..claim_at(&[queue_of(&busy), queue_of(&calm)], 50) };
     let first = h.store.claim(one_each).await.unwrap();
-    assert_eq!(first.len(), 2, "no more of one than it asks for");
+    assert_eq!(first.len(), 2, "no more deliveries of one queue than requested");
     assert!([busy.id, calm.id].iter().all(|id| first.iter().any(|one| one.key.endpoint == *id)));
     h.store.finish(first.iter().map(|one| attempt(one, 51, retry(51))).collect()).await.unwrap();
     let both = [queue_of(&busy), queue_of(&calm)];

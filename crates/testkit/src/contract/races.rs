@@ -15,15 +15,15 @@ const CALLERS: usize = 64;
 /// A single charge is created, and all other callers get its record.
 pub async fn idempotency_key_goes_to_one_of_many_callers(h: &mut Harness) {
     let account = h.account().await;
-    let name = steps::claim_name(account.id, "one-of-many");
+    let name = steps::idempotency_ref(account.id, "one-of-many");
     let charges = many(|| pending_charge(account.id));
     let changes = charges.iter().map(|charge| steps::create_charge(charge, name.clone()));
     let outcomes = all_at_once(&h.store, changes.collect()).await;
     let winner = only_winner(&outcomes, &charges);
-    let claim = h.store.find_idempotency_record(&name).await.unwrap().unwrap();
-    assert_eq!(claim.resource, winner.id.to_string());
+    let record = h.store.find_idempotency_record(&name).await.unwrap().unwrap();
+    assert_eq!(record.resource, winner.id.to_string());
     for refused in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
-        let expected = CommitError::Claimed { claim: Box::new(claim.clone()) };
+        let expected = CommitError::KeyInUse { record: Box::new(record.clone()) };
         assert_eq!(*refused, expected);
     }
     assert_eq!(listed(h, account.id).await, [winner.id]);
@@ -84,7 +84,7 @@ pub async fn refused_change_sets_do_not_affect_neighbours(h: &mut Harness) {
         let changes = charges.iter().enumerate().map(|(caller, charge)| {
             let mut change = steps::open_charge(charge);
             match caller % 6 {
-                0 => change.claim = take(account.id, "taken-before", "chg_2").claim,
+                0 => change.idempotency = take(account.id, "taken-before", "chg_2").idempotency,
                 1 => change.reserve.extend(steps::open_charge(&known).reserve),
                 2 => {
                     let stale = Charge { version: 7, ..known.clone() };
@@ -99,7 +99,7 @@ pub async fn refused_change_sets_do_not_affect_neighbours(h: &mut Harness) {
         for (caller, (outcome, charge)) in outcomes.iter().zip(&charges).enumerate() {
             let as_it_should = matches!(
                 (caller % 6, outcome),
-                (0, Err(CommitError::Claimed { .. }))
+                (0, Err(CommitError::KeyInUse { .. }))
                     | (1, Err(CommitError::Taken { .. }))
                     | (2, Err(CommitError::Stale))
                     | (3, Err(CommitError::NotCovered { .. }))

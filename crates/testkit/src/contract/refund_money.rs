@@ -26,12 +26,12 @@ pub async fn charge_is_refunded_in_parts(h: &mut Harness) {
 
     h.good(steps::send_refund(&first, after_s(3))).await;
     let first = h.read_refund(account, first.id).await;
-    let told = h.good(steps::complete_refund(&first, &charge, a_return_id(), after_s(4))).await;
-    assert_eq!(told.sequences, [2], "the first event is that it was paid");
+    let committed = h.good(steps::complete_refund(&first, &charge, a_return_id(), after_s(4))).await;
+    assert_eq!(committed.sequences, [2], "the first event is that it was paid");
     let charge = h.read_charge(&charge).await;
     assert_eq!((refunds(&charge), charge.state.status()), ((600, 400), ChargeStatus::Paid));
-    let told = h.good(steps::complete_refund(&second, &charge, a_return_id(), after_s(5))).await;
-    assert_eq!(told.sequences, [3, 4]);
+    let committed = h.good(steps::complete_refund(&second, &charge, a_return_id(), after_s(5))).await;
+    assert_eq!(committed.sequences, [3, 4]);
     let charge = h.read_charge(&charge).await;
     assert_eq!((refunds(&charge), charge.state.status()), ((0, 1_000), ChargeStatus::Refunded));
     assert_eq!(h.balances(account).await, [0; 4]);

@@ -61,8 +61,8 @@ pub async fn missing_charge_is_not_found(h: &mut Harness) {
     assert_eq!(store.find_charge_by_txid(&charge.txid).await.unwrap(), None);
     assert_eq!(store.find_account(nobody).await.unwrap(), None);
     assert_eq!(store.find_account_by_email("").await.unwrap(), None);
-    let claim = steps::claim_name(nobody, "never-used");
-    assert_eq!(store.find_idempotency_record(&claim).await.unwrap(), None);
+    let name = steps::idempotency_ref(nobody, "never-used");
+    assert_eq!(store.find_idempotency_record(&name).await.unwrap(), None);
     assert_eq!(store.list_keys(nobody).await.unwrap(), []);
     assert_eq!(store.last_sequence(nobody).await.unwrap(), 0);
     assert_eq!(h.balances(nobody).await, [0; 4]);

@@ -27,7 +27,7 @@ pub async fn parts_of_a_charge_are_credited_together(h: &mut Harness) {
     assert_eq!(h.balances(creator).await, [0, 157, 0, 0]);
     let parts = &charge.state.settlement().unwrap().parts;
     assert_eq!(*parts, [313, 470, 0].map(Money::from_centavos));
-    assert_eq!(h.store.last_sequence(one).await.unwrap(), 0, "nobody tells a beneficiary of another's charge");
+    assert_eq!(h.store.last_sequence(one).await.unwrap(), 0, "a beneficiary has no event of another account's charge");
 
     let again = steps::credit_payment(&charge, a_payment(7), 0, after_s(2));
     h.good(again).await;

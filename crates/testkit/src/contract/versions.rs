@@ -30,11 +30,11 @@ pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
         ..take(account.id, "the-order-of-checks", "chg_2")
     };
     let refusal = h.commit(all_wrong.clone()).await.unwrap_err();
-    assert!(matches!(refusal, CommitError::Claimed { .. }), "{refusal:?}");
-    let claim_right = ChangeSet { claim: None, ..all_wrong };
-    let refusal = h.commit(claim_right.clone()).await.unwrap_err();
+    assert!(matches!(refusal, CommitError::KeyInUse { .. }), "{refusal:?}");
+    let key_right = ChangeSet { idempotency: None, ..all_wrong };
+    let refusal = h.commit(key_right.clone()).await.unwrap_err();
     assert!(matches!(refusal, CommitError::Taken { .. }), "{refusal:?}");
-    let reserve_right = ChangeSet { reserve: Vec::new(), ..claim_right };
+    let reserve_right = ChangeSet { reserve: Vec::new(), ..key_right };
     assert_eq!(h.commit(reserve_right.clone()).await, Err(CommitError::Stale));
     let versions_right = ChangeSet { writes: Vec::new(), ..reserve_right };
     let refusal = h.commit(versions_right.clone()).await.unwrap_err();

@@ -155,8 +155,8 @@ impl MemoryStore {
 
     /// Returns every idempotency record, by account and key.
     #[must_use]
-    pub fn claims(&self) -> Vec<IdempotencyRecord> {
-        self.state().claims().cloned().collect()
+    pub fn idempotency_records(&self) -> Vec<IdempotencyRecord> {
+        self.state().idempotency_records().cloned().collect()
     }
 
     /// Returns every endpoint in every state, oldest first.

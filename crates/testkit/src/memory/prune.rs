@@ -13,9 +13,10 @@ use super::state::State;
 
 pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     let keys = &mut state.snapshot.keys;
-    let (claims, callbacks) = (keys.idempotency_records.len(), state.tables.callbacks.len());
-    keys.idempotency_records.retain(|_, claim| claim.due_at.is_some() || claim.created_at >= before.claims);
-    let claims = claims.saturating_sub(keys.idempotency_records.len());
+    let (records, callbacks) = (keys.idempotency_records.len(), state.tables.callbacks.len());
+    keys.idempotency_records
+        .retain(|_, record| record.due_at.is_some() || record.created_at >= before.idempotency_records);
+    let records = records.saturating_sub(keys.idempotency_records.len());
     state.tables.callbacks.retain(|_, callback| match callback.state {
         CallbackState::Waiting => true,
         CallbackState::Done => callback.received_at >= before.marks,
@@ -26,7 +27,7 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     let events = prune_events(state, before.events);
     prune_endpoints(state, before.events);
     Pruned {
-        claims: length(claims),
+        idempotency_records: length(records),
         batches: 0,
         callbacks: length(callbacks.saturating_sub(state.tables.callbacks.len())),
         events: length(events),

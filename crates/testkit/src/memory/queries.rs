@@ -14,9 +14,9 @@ use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, Callback, CallbackCounts, CallbackQueries,
-    CallbackState, ChargeQueries, Due, IdempotencyQueries, IdempotencyRecord, IdempotencyRef, KeyQueries, Page,
-    PageRequest, QueryError, RecordKey, ReservationKey, ReservationQueries,
+    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, Callback, CallbackCounts, CallbackQueries, CallbackState,
+    ChargeQueries, Due, IdempotencyQueries, IdempotencyRecord, IdempotencyRef, KeyQueries, Page, PageRequest,
+    QueryError, REQUEST_LEASE, RecordKey, ReservationKey, ReservationQueries,
 };
 use jiff::Timestamp;
 
@@ -87,11 +87,11 @@ impl IdempotencyQueries for MemoryStore {
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<IdempotencyRecord>, QueryError> {
-        let due = |claim: &IdempotencyRecord| {
-            let waits = claim.answer.is_none() && Due::new(now, CLAIM_LEASE).is(claim.lease_until);
-            claim.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
+        let due = |record: &IdempotencyRecord| {
+            let waits = record.answer.is_none() && Due::new(now, REQUEST_LEASE).is(record.lease_until);
+            record.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
         };
-        Ok(oldest_due(self.read()?.claims(), due, limit))
+        Ok(oldest_due(self.read()?.idempotency_records(), due, limit))
     }
 }
 

@@ -94,7 +94,7 @@ impl State {
     }
 
     /// Returns the idempotency records, by account and key.
-    pub(super) fn claims(&self) -> impl Iterator<Item = &IdempotencyRecord> {
+    pub(super) fn idempotency_records(&self) -> impl Iterator<Item = &IdempotencyRecord> {
         self.snapshot.keys.idempotency_records.values()
     }
 

@@ -14,10 +14,10 @@ const MAX_ATTEMPTS: u32 = 5;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeAccountError {
     /// No account has that e-mail.
-    #[error("there is no account with the e-mail {0}")]
+    #[error("no account has the e-mail {0}")]
     NotFound(AccountEmail),
     /// Concurrent changes prevented every attempt.
-    #[error("the account is being changed by others; try again")]
+    #[error("other requests change the account at the same time; try again")]
     Contended,
     /// The account could not be read.
     #[error("the account could not be read")]

@@ -38,7 +38,7 @@ pub async fn count(ports: &Ports) -> Result<CallbackCounts, QueryError> {
     for (acquirer, open) in counts.open.iter().filter(|(name, _)| ports.open_callbacks.is_full(name)) {
         tracing::error!(
             alert = alerts::CALLBACKS_FULL, %acquirer, open,
-            "the acquirer has too many open callbacks; further callbacks are answered with 503"
+            "acquirer has too many open callbacks; further callbacks are answered with 503"
         );
     }
     Ok(counts)

@@ -47,7 +47,7 @@ pub(super) const CHARGES_PER_PASS: usize = 256;
 /// reads the list every minute anyway.
 pub(super) const INFRACTIONS_PER_PASS: usize = 16;
 /// The largest number of callbacks of one pass. More waiting callbacks share their reads.
-const NOTICES_PER_PASS: u32 = 2_048;
+const CALLBACKS_PER_PASS: u32 = 2_048;
 
 /// The verdict on one item of a callback. Of several verdicts, the last in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,9 +57,9 @@ pub(super) enum Verdict {
     /// The item matches no stored resource, or contradicts stored facts. An operator must review it.
     Unmatched,
     /// The acquirer's record does not show the item of the callback yet.
-    LookAgain,
+    NotShown,
     /// The acquirer was not asked in this pass, because the pass has reached its limit.
-    NotAsked,
+    NotRead,
 }
 
 /// The reason for which the acquirer's record of one item could not be read.
@@ -87,7 +87,7 @@ pub(super) enum Unread {
 /// # Errors
 /// [`WorkError`] if the list cannot be read. A failure of one callback is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
-    let callbacks = ports.queries.list_due_callbacks(ports.clock.now(), NOTICES_PER_PASS).await?;
+    let callbacks = ports.queries.list_due_callbacks(ports.clock.now(), CALLBACKS_PER_PASS).await?;
     let listed = callbacks.len();
     let verdicts = judge_all(ports, &callbacks).await;
     // Nearly always all callbacks match, so the count is not read.
@@ -104,7 +104,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
             match mark(ports, callback, verdict, is_full).await {
                 Ok(finished) => usize::from(finished),
                 Err(error) => {
-                    tracing::warn!(callback = %id, %error, "a callback could not be marked; it is looked into again");
+                    tracing::warn!(callback = %id, %error, "result of a callback could not be stored; the callback is processed again");
                     0
                 }
             }
@@ -112,7 +112,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         .buffer_unordered(COMMITS_AT_ONCE)
         .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
         .await;
-    Ok(Pass::of_limit(NOTICES_PER_PASS, listed, done))
+    Ok(Pass::of_limit(CALLBACKS_PER_PASS, listed, done))
 }
 
 /// Returns the verdict on each callback from all of its items, in the order of the callbacks.
@@ -142,7 +142,7 @@ async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict,
 /// Reads the names in a callback.
 fn names(ports: &Ports, callback: &Callback) -> Result<Vec<CallbackItem>, Result<Verdict, Unread>> {
     if ports.acquirers.named(&callback.acquirer).is_none() {
-        return Err(Err(AcquirerError::Unavailable("it is not configured any more".to_owned()).into()));
+        return Err(Err(AcquirerError::Unavailable("the acquirer is no longer configured".to_owned()).into()));
     }
     names::read(&callback.body).ok_or(Ok(Verdict::Unmatched))
 }
@@ -184,9 +184,9 @@ impl Named {
     }
 
     async fn judge(self, ports: &Ports, acquirer: &AcquirerName) -> Vec<Judged> {
-        let look = |(place, item): (usize, CallbackItem)| async move {
+        let judge_item = |(place, item): (usize, CallbackItem)| async move {
             let verdict = match item {
-                CallbackItem::Received(_) => Ok(Verdict::NotAsked),
+                CallbackItem::Received(_) => Ok(Verdict::NotRead),
                 CallbackItem::Sent(payout) => sent(ports, acquirer, &payout).await,
                 CallbackItem::Infraction(infraction) => disputed(ports, acquirer, &infraction).await,
             };
@@ -198,10 +198,10 @@ impl Named {
             };
             is_overload(error)
         };
-        let others = ports.limits.run(acquirer, self.others, look, is_overload);
+        let others = ports.limits.run(acquirer, self.others, judge_item, is_overload);
         let (mut judged, others) = join(received::judge(ports, acquirer, self.received), others).await;
         judged.extend(others);
-        judged.extend(self.later.into_iter().map(|place| (place, Ok(Verdict::NotAsked))));
+        judged.extend(self.later.into_iter().map(|place| (place, Ok(Verdict::NotRead))));
         judged
     }
 }
@@ -217,13 +217,13 @@ async fn mark(
     let attempts = callback.attempts.saturating_add(1);
     let (state, attempts, due_at) = match verdict {
         Ok(Verdict::Applied) => (CallbackState::Done, attempts, None),
-        Ok(Verdict::NotAsked) => (CallbackState::Waiting, callback.attempts, Some(pause(now, 1))),
-        Ok(Verdict::LookAgain) if attempts < MAX_ATTEMPTS_NOT_SHOWN => {
+        Ok(Verdict::NotRead) => (CallbackState::Waiting, callback.attempts, Some(pause(now, 1))),
+        Ok(Verdict::NotShown) if attempts < MAX_ATTEMPTS_NOT_SHOWN => {
             (CallbackState::Waiting, attempts, Some(pause(now, attempts)))
         }
-        Ok(Verdict::LookAgain | Verdict::Unmatched) => (CallbackState::Unmatched, attempts, None),
+        Ok(Verdict::NotShown | Verdict::Unmatched) => (CallbackState::Unmatched, attempts, None),
         Err(error) => {
-            tracing::warn!(callback = %callback.id, acquirer = %callback.acquirer, %error, "the truth behind a callback could not be read");
+            tracing::warn!(callback = %callback.id, acquirer = %callback.acquirer, %error, "record of a callback's item could not be read at the acquirer; the item is not applied");
             let is_shown = error != Unread::Charge(ChargeSyncError::NotShown);
             let most = if is_shown { MAX_ATTEMPTS } else { MAX_ATTEMPTS_NOT_SHOWN };
             if attempts < most {
@@ -245,16 +245,16 @@ async fn mark(
 }
 
 /// Processes a Pix that was sent or came back.
-async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &CallbackPayout) -> Result<Verdict, Unread> {
-    let payout = ports.queries.find_payout_by_instruction_id(&told.instruction_id).await.map_err(StoreError::from)?;
+async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> Result<Verdict, Unread> {
+    let payout = ports.queries.find_payout_by_instruction_id(&item.instruction_id).await.map_err(StoreError::from)?;
     let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
     if payout.state.acquirer() != acquirer || payout.state.status() == PayoutStatus::Abandoned {
-        tracing::error!(payout = %payout.id, %acquirer, "an acquirer calls for a payout that it should not have");
+        tracing::error!(payout = %payout.id, %acquirer, "callback names a payout that this acquirer cannot have; the item is unmatched");
         return Ok(Verdict::Unmatched);
     }
-    let seen = payouts::sync::look(ports, payout, READ_BUDGET).await?;
+    let seen = payouts::sync::refresh_seen(ports, payout, READ_BUDGET).await?;
     let mut verdict = Verdict::Applied;
-    for return_id in &told.returns {
+    for return_id in &item.returns {
         verdict = verdict.max(returned(ports, &seen, return_id).await?);
     }
     Ok(verdict)
@@ -262,13 +262,13 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &CallbackPayout) -> 
 
 /// Processes an infraction that was opened or changed. The acquirer's list decides, and can show it later than the
 /// callback.
-async fn disputed(ports: &Ports, acquirer: &AcquirerName, told: &CallbackInfraction) -> Result<Verdict, Unread> {
-    let shown = infractions::sync::find(ports, acquirer, &told.id).await?;
-    Ok(match shown {
+async fn disputed(ports: &Ports, acquirer: &AcquirerName, item: &CallbackInfraction) -> Result<Verdict, Unread> {
+    let applied = infractions::sync::find(ports, acquirer, &item.id).await?;
+    Ok(match applied {
         Some(Applied::Stands { .. }) => Verdict::Applied,
         // An open infraction is read every minute anyway. Its return may be awaited for a day.
-        Some(Applied::Deferred) if is_open(ports, acquirer, &told.id).await? => Verdict::Applied,
-        None | Some(Applied::Deferred) => Verdict::LookAgain,
+        Some(Applied::Deferred) if is_open(ports, acquirer, &item.id).await? => Verdict::Applied,
+        None | Some(Applied::Deferred) => Verdict::NotShown,
         Some(Applied::UnknownPix | Applied::Rejected) => Verdict::Unmatched,
     })
 }
@@ -292,9 +292,9 @@ async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Ve
     }
     let credited = ports.queries.find_owner(&ReservationKey::ReturnId(return_id.clone())).await?;
     if credited.is_none() {
-        tracing::warn!(payout = %seen.payout.id, %return_id, "the acquirer does not show the return that it called for");
+        tracing::warn!(payout = %seen.payout.id, %return_id, "return in a callback not shown by its acquirer; it is read again");
     }
-    Ok(credited.map_or(Verdict::LookAgain, |_| Verdict::Applied))
+    Ok(credited.map_or(Verdict::NotShown, |_| Verdict::Applied))
 }
 
 /// Returns the instant of the next attempt: after 1 s, then after growing pauses.

@@ -65,7 +65,7 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
 /// harmless, but a refused callback is not.
 async fn find_open(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Option<Callback> {
     ports.queries.find_named_callback(acquirer, names).await.unwrap_or_else(|error| {
-        tracing::warn!(%acquirer, %error, "the look-up of an open callback failed; the callback is stored as a new one");
+        tracing::warn!(%acquirer, %error, "look-up of an open callback failed; the callback is stored as a new one");
         None
     })
 }

@@ -42,7 +42,7 @@ pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Ite
     }
     left.sort_by_key(|named| named.items.iter().map(|(place, _)| *place).min());
     let later = left.split_off(left.len().min(CHARGES_PER_PASS));
-    judged.extend(later.into_iter().flat_map(|named| named.items).map(|(place, _)| (place, Ok(Verdict::NotAsked))));
+    judged.extend(later.into_iter().flat_map(|named| named.items).map(|(place, _)| (place, Ok(Verdict::NotRead))));
     judged.extend(read_one_by_one(ports, acquirer, left).await);
     judged
 }
@@ -138,7 +138,7 @@ async fn credit_listed(
 async fn read_one_by_one(ports: &Ports, acquirer: &AcquirerName, left: Vec<Named>) -> Vec<Judged> {
     let read = |named: Named| async move {
         let Named { charge, items } = named;
-        let seen = sync::look(ports, charge, acquirer, READ_BUDGET).await;
+        let seen = sync::refresh_seen(ports, charge, acquirer, READ_BUDGET).await;
         let mut judged = Vec::with_capacity(items.len());
         for (place, pix) in items {
             let verdict = match (&seen, pix.end_to_end_id) {

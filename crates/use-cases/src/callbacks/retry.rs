@@ -10,10 +10,10 @@ use crate::ports::Ports;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetryError {
     /// No callback has the id.
-    #[error("there is no callback {0}")]
+    #[error("the callback {0} does not exist")]
     NotFound(CallbackId),
     /// All items of the callback are applied.
-    #[error("the callback {0} is done")]
+    #[error("the callback {0} is processed already")]
     Done(CallbackId),
     /// The store could not be read.
     #[error(transparent)]

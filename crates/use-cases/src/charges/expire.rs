@@ -7,7 +7,7 @@ use cais_ports::{CLOCK_DIFFERENCE, CommitError, alerts};
 use futures_util::{StreamExt as _, stream};
 use jiff::SignedDuration;
 
-use super::sync::{SyncError, commit_step, look};
+use super::sync::{SyncError, commit_step, refresh_seen};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
@@ -46,7 +46,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         tracing::error!(
             alert = alerts::CLOCK_SKEW,
             charges,
-            "the node's clock is ahead of an acquirer's; overdue charges can still be paid there and stay pending"
+            "clock of the node is ahead of an acquirer's; overdue charges can still be paid there and stay pending"
         );
     }
     Ok(Pass::of(listed, count(Look::Closed)))
@@ -68,7 +68,7 @@ async fn expire(ports: &Ports, charge: Charge) -> Result<Look, SyncError> {
     let ChargeState::Pending(issued) = &charge.state else { return Ok(Look::StaysPending) };
     let (acquirer, expires_at) = (issued.acquirer.clone(), issued.expires_at);
     let overdue = ports.clock.now().duration_since(expires_at);
-    let (charge, unseen) = match look(ports, charge.clone(), &acquirer, LOOK_BUDGET).await {
+    let (charge, unseen) = match refresh_seen(ports, charge.clone(), &acquirer, LOOK_BUDGET).await {
         Ok(seen) if !matches!(seen.charge.state, ChargeState::Pending(_)) => return Ok(Look::Closed),
         Ok(seen) if seen.is_payable && overdue > CLOCK_DIFFERENCE => return Ok(Look::ClocksDiffer),
         Ok(seen) if seen.is_payable => return Ok(Look::StaysPending),

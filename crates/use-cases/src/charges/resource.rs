@@ -39,7 +39,7 @@ impl KeyedResource for Charge {
 
     fn standing(&self) -> Standing {
         match self.state.status() {
-            ChargeStatus::Creating => Standing::Begun,
+            ChargeStatus::Creating => Standing::Creating,
             ChargeStatus::Abandoned => Standing::Abandoned,
             ChargeStatus::Pending
             | ChargeStatus::Paid

@@ -33,10 +33,10 @@ pub(crate) enum SyncError {
     #[error(transparent)]
     Upstream(#[from] AcquirerError),
     /// The acquirer certainly does not have the charge.
-    #[error("the acquirer does not know the charge")]
+    #[error("the acquirer does not have the charge")]
     Unknown,
     /// The acquirer sent a callback for a Pix that its charge does not show.
-    #[error("the acquirer does not show the Pix that it called for")]
+    #[error("the acquirer does not show the Pix of its callback")]
     NotShown,
     /// The store failed.
     #[error(transparent)]
@@ -72,11 +72,11 @@ pub(crate) async fn refresh(
     acquirer: &AcquirerName,
     budget: Duration,
 ) -> Result<Charge, SyncError> {
-    Ok(look(ports, charge, acquirer, budget).await?.charge)
+    Ok(refresh_seen(ports, charge, acquirer, budget).await?.charge)
 }
 
 /// Like [`refresh`], and also returns the Pix that are never credited.
-pub(crate) async fn look(
+pub(crate) async fn refresh_seen(
     ports: &Ports,
     charge: Charge,
     acquirer: &AcquirerName,
@@ -200,7 +200,7 @@ async fn stays_out(
     if foreign.unexplained.is_positive() {
         tracing::error!(
             alert = alerts::PAYMENT_RETURNED, charge = %charge.id, end_to_end_id = %payment.end_to_end_id, returned = %foreign.unexplained, credited,
-            "a Pix was returned at the acquirer without a known cause; manual settlement with the merchant needed"
+            "Pix returned at the acquirer without a known cause; manual settlement with the merchant needed"
         );
     }
     Ok(!credited && foreign.all >= payment.amount)
@@ -218,7 +218,7 @@ async fn adopt(
             return Ok(charge);
         };
         if upstream.amount != charge.terms.amount {
-            tracing::warn!(charge = %charge.id, %acquirer, amount = %upstream.amount, "the acquirer has the charge with another amount");
+            tracing::warn!(charge = %charge.id, %acquirer, amount = %upstream.amount, "charge has another amount at its acquirer; it is not issued");
             return Ok(charge);
         }
         let issued =
@@ -248,9 +248,9 @@ async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) 
     Ok(ports.queries.find_owner(&ReservationKey::EndToEndId(payment.end_to_end_id.clone())).await?)
 }
 
-fn complain_of_another(charge: &Charge, by: &str, payment: &EndToEndId, acquirer: &AcquirerName) {
+fn alert_ambiguous_payment(charge: &Charge, by: &str, payment: &EndToEndId, acquirer: &AcquirerName) {
     if by != charge.id.to_string() {
-        tracing::error!(alert = alerts::PAYMENT_AMBIGUOUS, charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "an acquirer reports one Pix for two charges; the Pix was credited to the other charge");
+        tracing::error!(alert = alerts::PAYMENT_AMBIGUOUS, charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "one Pix reported for two charges; it was credited to the other charge");
     }
 }
 
@@ -261,7 +261,7 @@ async fn credit(
     payment: &UpstreamPayment,
 ) -> Result<Charge, StoreError> {
     if let Some(by) = credited_to(ports, &charge, payment).await? {
-        complain_of_another(&charge, &by, &payment.end_to_end_id, acquirer);
+        alert_ambiguous_payment(&charge, &by, &payment.end_to_end_id, acquirer);
         return Ok(charge);
     }
     let payment = Payment {
@@ -271,7 +271,7 @@ async fn credit(
         acquirer: acquirer.clone(),
     };
     let account = ports.queries.find_account(charge.account).await?;
-    let account = account.ok_or_else(|| StoreError::Internal(format!("{}: its account is not there", charge.id)))?;
+    let account = account.ok_or_else(|| StoreError::Internal(format!("{}: its account is missing", charge.id)))?;
     for _ in 0..MAX_COMMIT_RETRIES {
         let now = ports.clock.now();
         let credit = charge.clone().credit(payment.clone(), account.release_delay_s, now)?;
@@ -298,7 +298,7 @@ async fn credit(
         match ports.store.commit(change).await {
             Ok(_) => return Ok(after.stored()),
             Err(CommitError::Taken { by, .. }) => {
-                complain_of_another(&charge, &by, &payment.end_to_end_id, acquirer);
+                alert_ambiguous_payment(&charge, &by, &payment.end_to_end_id, acquirer);
                 return charge.reread(ports).await;
             }
             Err(CommitError::Stale) => charge = charge.reread(ports).await?,

@@ -44,6 +44,7 @@ pub async fn run_once(ports: &Ports) -> Result<Vec<Alert>, WorkError> {
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 async fn alert_deadline(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<Alert> {
+    let id = infraction.id;
     let (alerted, hours) = infraction.alert(now)?;
     match update(ports, alerted, now).await {
         Ok(infraction) => {
@@ -57,7 +58,7 @@ async fn alert_deadline(ports: &Ports, infraction: Infraction, now: Timestamp) -
         // The infraction changed, or another node raised the alert.
         Err(CommitError::Stale) => None,
         Err(error) => {
-            tracing::warn!(%error, "alert of an infraction could not be stored; the next run tries again");
+            tracing::warn!(infraction = %id, %error, "alert of an infraction could not be stored; the next run tries again");
             None
         }
     }

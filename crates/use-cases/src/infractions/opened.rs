@@ -107,7 +107,7 @@ async fn charge_of(
     let Some(charge) = charge else {
         return Ok(Err(report_unknown_pix(name, upstream, "its Pix is not for a charge of ours")));
     };
-    match charges::sync::look(ports, charge, name, BACKGROUND_DEADLINE.budget).await {
+    match charges::sync::refresh_seen(ports, charge, name, BACKGROUND_DEADLINE.budget).await {
         Ok(seen) if seen.went_back.contains(&upstream.end_to_end_id) => {
             return Ok(Err(report_unknown_pix(name, upstream, "its Pix was returned before it was credited")));
         }

@@ -29,8 +29,7 @@ pub(crate) async fn hold(
         return Ok(());
     }
     let payment = ports.queries.find_payment(charge.account, end_to_end_id).await?;
-    let mut payment =
-        payment.ok_or_else(|| StoreError::Internal(format!("the payment {end_to_end_id} is not there")))?;
+    let mut payment = payment.ok_or_else(|| StoreError::Internal(format!("the payment {end_to_end_id} is missing")))?;
     payment.refunded_beyond = payment.refunded_beyond.checked_sub(beyond).map_err(InfractionError::from)?;
     for infraction in apportion(&payment, charge, &infractions, None).map_err(InfractionError::from)? {
         change.blocks.push(infraction.hold());

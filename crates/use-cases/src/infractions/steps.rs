@@ -32,8 +32,8 @@ pub(super) fn change_set(ports: &Ports, step: &InfractionChange, now: Timestamp)
         change.events.push(event_of(*kind, infraction.id.to_string(), data));
     }
     if let (Some(charge), Some(kind)) = (charge, charge_event) {
-        let upstream = event_of(*kind, charge.id.to_string(), ports.representation.charge(charge));
-        change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..upstream });
+        let event = event_of(*kind, charge.id.to_string(), ports.representation.charge(charge));
+        change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..event });
     }
     change
 }

@@ -48,7 +48,7 @@ pub enum CreateKeyError {
     #[error(transparent)]
     Account(#[from] ChangeAccountError),
     /// The lifetime is outside the allowed range.
-    #[error("a key lives at least 1 and at most {MAX_EXPIRES_IN_DAYS} days")]
+    #[error("the lifetime of a key must be 1 to {MAX_EXPIRES_IN_DAYS} days")]
     WrongExpiry,
     /// The request has too many address blocks.
     #[error("a key has at most {MAX_ADDRESS_BLOCKS} blocks of addresses")]

@@ -13,10 +13,10 @@ const MAX_ATTEMPTS: u32 = 5;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RevokeKeyError {
     /// No key has that prefix.
-    #[error("there is no key with the prefix {0}")]
+    #[error("no key has the prefix {0}")]
     NotFound(KeyPrefix),
     /// Concurrent changes prevented every attempt.
-    #[error("the key is being changed by others; try again")]
+    #[error("other requests change the key at the same time; try again")]
     Contended,
     /// The key could not be read.
     #[error("the key could not be read")]

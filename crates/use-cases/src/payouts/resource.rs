@@ -39,7 +39,7 @@ impl KeyedResource for Payout {
 
     fn standing(&self) -> Standing {
         match self.state.status() {
-            PayoutStatus::Pending => Standing::Begun,
+            PayoutStatus::Pending => Standing::Creating,
             PayoutStatus::Abandoned => Standing::Abandoned,
             PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Failed | PayoutStatus::Reversed => {
                 Standing::Visible

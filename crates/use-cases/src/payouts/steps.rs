@@ -31,7 +31,7 @@ impl Steps {
         };
         let mut change = ChangeSet::new(now);
         change.transfers = transfers;
-        change.events.extend(event.map(|kind| upstream(ports, &payout, kind, now)));
+        change.events.extend(event.map(|kind| event_of(ports, &payout, kind, now)));
         Self { payout, moved, change, refused: Vec::new() }
     }
 
@@ -51,7 +51,7 @@ impl Steps {
         }
         if let Some(by) = ports.queries.find_owner(&key).await? {
             if by != id.to_string() {
-                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "an acquirer reports one return for two payouts; the return was credited to the other payout");
+                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "one return reported for two payouts; it was credited to the other payout");
             }
             return Ok(());
         }
@@ -59,17 +59,17 @@ impl Steps {
             Ok(PayoutStep::Taken { payout, transfers, event }) => {
                 self.change.reserve.push(Reservation { key, account: payout.account, owner: id.to_string() });
                 self.change.transfers.extend(transfers);
-                self.change.events.extend(event.map(|kind| upstream(ports, &payout, kind, self.change.at)));
+                self.change.events.extend(event.map(|kind| event_of(ports, &payout, kind, self.change.at)));
                 (self.payout, self.moved) = (payout, true);
             }
             Ok(PayoutStep::AlreadyTaken(payout)) => self.payout = payout,
             Err(error) if matches!(self.payout.state, PayoutState::Processing(_)) => {
-                tracing::warn!(payout = %id, %return_id, %error, "what came back of the payout is credited once its Pix is named");
+                tracing::warn!(payout = %id, %return_id, %error, "payout return not credited yet: end-to-end id still unknown");
             }
             Err(error) => {
                 tracing::error!(
                     alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, %return_id, amount = %part.amount, %error,
-                    "a return of a payout cannot be credited; manual settlement with the merchant needed"
+                    "payout return cannot be credited; manual settlement with the merchant needed"
                 );
                 self.refused.push(return_id.clone());
             }
@@ -94,7 +94,7 @@ impl Steps {
 }
 
 /// Returns the event about the payout after a step.
-fn upstream(ports: &Ports, payout: &Payout, kind: EventType, at: Timestamp) -> NewEvent {
+fn event_of(ports: &Ports, payout: &Payout, kind: EventType, at: Timestamp) -> NewEvent {
     NewEvent {
         id: EventId::new(ports.ids.next_uuid()),
         account: payout.account,

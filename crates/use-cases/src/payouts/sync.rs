@@ -19,11 +19,11 @@ const NO_REASON: &str = "the institution of the recipient did not take it";
 
 /// Reads the payout at its acquirer and applies the result.
 pub(crate) async fn refresh(ports: &Ports, payout: Payout, budget: Duration) -> Result<Payout, SyncError> {
-    Ok(look(ports, payout, budget).await?.payout)
+    Ok(refresh_seen(ports, payout, budget).await?.payout)
 }
 
 /// Like [`refresh`], and also returns the parts that were not credited.
-pub(crate) async fn look(ports: &Ports, payout: Payout, budget: Duration) -> Result<Seen, SyncError> {
+pub(crate) async fn refresh_seen(ports: &Ports, payout: Payout, budget: Duration) -> Result<Seen, SyncError> {
     let upstream = ports
         .acquirer(payout.state.acquirer())?
         .find_payout(&payout.instruction_id(), budget)

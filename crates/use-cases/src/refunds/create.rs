@@ -1,4 +1,5 @@
-//! Refunding a payment of a charge: hold the money and claim the key, ask the acquirer, answer; each half in one commit.
+//! Creates a refund of a payment. One commit holds the money and stores the idempotency record, then the acquirer
+//! receives the refund, and a second commit stores the outcome and the answer.
 
 use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
@@ -49,10 +50,10 @@ pub struct CreateRefund {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefundRefusal {
     /// The account has no charge of that name.
-    #[error("there is no such charge")]
+    #[error("the charge does not exist")]
     NotFound,
     /// No payment of that end-to-end id was credited to the charge.
-    #[error("the charge has no such payment")]
+    #[error("the payment of the charge does not exist")]
     NoSuchPayment,
     /// The charge is being created.
     #[error("the charge is still being created")]
@@ -155,7 +156,7 @@ impl CreateCommand for CreateRefund {
         let pix = &abandoned.end_to_end_id;
         let payment = ports.queries.find_payment(abandoned.account, pix).await.map_err(StoreError::from)?;
         let payment =
-            payment.ok_or_else(|| StoreError::Internal(format!("{}: its payment {pix} is not there", abandoned.id)))?;
+            payment.ok_or_else(|| StoreError::Internal(format!("{}: its payment {pix} is missing", abandoned.id)))?;
         let infractions = infractions_of(ports, &charge, pix).await?;
         let refundable = Refundable { payment: &payment, infractions: &infractions };
         let now = ports.clock.now();
@@ -217,7 +218,7 @@ async fn receiver(ports: &Ports, charge: &Charge) -> Result<Option<AcquirerName>
     let pix = &settlement.end_to_end_id;
     match ports.queries.find_payment(charge.account, pix).await? {
         Some(credit) => Ok(Some(credit.payment.acquirer)),
-        None => Err(StoreError::Internal(format!("{} was paid by {pix}, and there is no such payment", charge.id))),
+        None => Err(StoreError::Internal(format!("{} was paid by {pix}, and that payment is missing", charge.id))),
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn decide(
 }
 
 /// Raises an alert if the acquirer's record contradicts the stored refund. The stored refund stays unchanged.
-pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>) {
+pub(super) fn alert_contradiction(refund: &Refund, result: &UpstreamResult<UpstreamReturn>) {
     let status = refund.state.status();
     let contradicts = match result {
         UpstreamResult::Known(upstream) => match (&upstream.progress, status) {
@@ -71,7 +71,7 @@ pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>)
     if contradicts {
         tracing::error!(
             alert = alerts::REFUND_CONTRADICTED, refund = %refund.id, acquirer = %refund.acquirer, stored = status.as_str(), ?result,
-            "the acquirer contradicts the outcome of a refund; manual review needed"
+            "outcome of a refund contradicted by its acquirer; manual review needed"
         );
     }
 }
@@ -97,8 +97,8 @@ pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestam
     if let Some(charge) = &step.charge {
         change.writes.push(Write::update(charge.clone()));
         if let Some(kind) = step.charge_event {
-            let upstream = event(kind, charge.id.to_string(), ports.representation.charge(charge));
-            change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..upstream });
+            let charge_event = event(kind, charge.id.to_string(), ports.representation.charge(charge));
+            change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..charge_event });
         }
         let beyond = match step.refund.state.status() {
             RefundStatus::Abandoned | RefundStatus::Failed => step.refund.beyond().map_err(ChargeError::from)?,
@@ -119,5 +119,5 @@ pub(super) async fn unless_outdated(ports: &Ports, refund: &Refund, error: Refun
 /// Returns the charge of the refund.
 pub(super) async fn charge_of(ports: &Ports, refund: &Refund) -> Result<Charge, StoreError> {
     let found = ports.queries.find_charge(refund.account, refund.charge).await?;
-    found.ok_or_else(|| StoreError::Internal(format!("{}: its charge {} is not there", refund.id, refund.charge)))
+    found.ok_or_else(|| StoreError::Internal(format!("{}: its charge {} is missing", refund.id, refund.charge)))
 }

@@ -7,7 +7,7 @@ use cais_domain::refund::{Refund, RefundError, RefundStatus, RefundStep};
 use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamReturn};
 use jiff::Timestamp;
 
-use super::decide::{change_set, charge_of, complain, decide, unless_outdated};
+use super::decide::{alert_contradiction, change_set, charge_of, decide, unless_outdated};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
@@ -42,7 +42,7 @@ impl KeyedResource for Refund {
 
     fn standing(&self) -> Standing {
         match self.state.status() {
-            RefundStatus::Pending => Standing::Begun,
+            RefundStatus::Pending => Standing::Creating,
             RefundStatus::Abandoned => Standing::Abandoned,
             RefundStatus::Processing | RefundStatus::Completed | RefundStatus::Failed => Standing::Visible,
         }
@@ -83,7 +83,7 @@ impl KeyedResource for Refund {
             Ok(RefundStep::AlreadyTaken(refund)) => Ok(Some((*refund, ChangeSet::new(now)))),
             // The outcome was known before the reply came.
             Err(RefundError::InvalidState(_)) => {
-                complain(&self, reply);
+                alert_contradiction(&self, reply);
                 Ok(Some((self, ChangeSet::new(now))))
             }
             Err(error) => unless_outdated(ports, &self, error).await.map(|()| None),

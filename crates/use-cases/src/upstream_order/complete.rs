@@ -5,7 +5,7 @@ use cais_domain::ids::{Id, RequestId};
 use cais_ports::{ChangeSet, CommitError, IdempotencyRecord, Reservation, ReservationKey, Write};
 
 use super::keyed::{KeyedResource, Opened, Standing};
-use crate::idempotency::{RequestLease, of_the_other};
+use crate::idempotency::{RequestLease, stored_response};
 use crate::ports::Ports;
 use crate::response::{CREATED, Response};
 use crate::store_error::StoreError;
@@ -39,7 +39,7 @@ pub(super) enum Outcome {
 pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation<T>) -> Result<Outcome, StoreError> {
     let Creation { mut resource, lease, earlier } = creation;
     let reply = match resource.standing() {
-        Standing::Begun => Some(resource.send_upstream(ports, earlier, lease.until).await),
+        Standing::Creating => Some(resource.send_upstream(ports, earlier, lease.until).await),
         // A callback has moved it: only the response is missing.
         Standing::Visible | Standing::Abandoned => None,
     };
@@ -61,7 +61,7 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
             continue;
         };
         let is_step = !change.writes.is_empty();
-        let (outcome, claim) = match after.standing() {
+        let (outcome, idempotency) = match after.standing() {
             Standing::Visible => {
                 let body = after.render(ports);
                 (Outcome::Answered(Response::fresh(CREATED, body.clone())), lease.answers(CREATED, body))
@@ -70,9 +70,9 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
                 change.unreserve.extend(external_id_key(&after));
                 (Outcome::Abandoned, lease.releases())
             }
-            Standing::Begun => (Outcome::Unknown, lease.postpones(now)),
+            Standing::Creating => (Outcome::Unknown, lease.postpones(now)),
         };
-        change.claim = Some(claim);
+        change.idempotency = Some(idempotency);
         // Commit 2.
         match ports.store.commit(change).await {
             Ok(_) => {
@@ -83,8 +83,8 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
             }
             // A callback has moved it.
             Err(CommitError::Taken { .. } | CommitError::Stale) => resource = resource.reread(ports).await?,
-            Err(CommitError::Claimed { claim }) => {
-                return Ok(of_the_other(*claim).map_or(Outcome::TakenOver, Outcome::Answered));
+            Err(CommitError::KeyInUse { record }) => {
+                return Ok(stored_response(*record).map_or(Outcome::TakenOver, Outcome::Answered));
             }
             Err(error) => return Err(error.into()),
         }
@@ -93,10 +93,11 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
 }
 
 /// Reads the resource that is created under a key.
-pub(super) async fn load<T: KeyedResource>(ports: &Ports, claim: &IdempotencyRecord) -> Result<T, StoreError> {
-    let unreadable = |error: String| StoreError::Internal(format!("claim of {}: {error}", claim.resource));
-    let id = Id::<T::Kind>::parse(&claim.resource).map_err(|error| unreadable(error.to_string()))?;
-    let found = T::find(ports, claim.name.account, id).await?;
+pub(super) async fn load<T: KeyedResource>(ports: &Ports, record: &IdempotencyRecord) -> Result<T, StoreError> {
+    let unreadable =
+        |error: String| StoreError::Internal(format!("idempotency record of {}: {error}", record.resource));
+    let id = Id::<T::Kind>::parse(&record.resource).map_err(|error| unreadable(error.to_string()))?;
+    let found = T::find(ports, record.name.account, id).await?;
     found.ok_or_else(|| unreadable("its resource does not exist".to_owned()))
 }
 
@@ -106,7 +107,7 @@ pub(super) async fn load<T: KeyedResource>(ports: &Ports, claim: &IdempotencyRec
 /// with `Stale`.
 pub(super) async fn take_over<T: KeyedResource>(
     ports: &Ports,
-    claim: &IdempotencyRecord,
+    record: &IdempotencyRecord,
     request: RequestId,
     (resource, opened): (T, Option<Opened<T>>),
 ) -> Result<Creation<T>, CommitError> {
@@ -120,8 +121,8 @@ pub(super) async fn take_over<T: KeyedResource>(
     if earlier == EarlierRequests::None {
         change.reserve.extend(reservation(&resource));
     }
-    let (retake, lease) = RequestLease::taken_over(claim, request, change.at);
-    change.claim = Some(retake);
+    let (retake, lease) = RequestLease::taken_over(record, request, change.at);
+    change.idempotency = Some(retake);
     ports.store.commit(change).await?;
     Ok(Creation { resource: resource.stored(), lease, earlier })
 }
@@ -129,19 +130,19 @@ pub(super) async fn take_over<T: KeyedResource>(
 /// Finishes a creation that no process is at work on. Returns whether it is finished now.
 ///
 /// An abandoned resource stays abandoned: only its caller can ask for it again.
-pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, claim: IdempotencyRecord) -> Result<bool, StoreError> {
+pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
     if !T::has_acquirer(ports) {
         return Ok(false);
     }
-    let resource: T = load(ports, &claim).await?;
+    let resource: T = load(ports, &record).await?;
     if resource.standing() == Standing::Abandoned {
         return Ok(false);
     }
     let request = RequestId::new(ports.ids.next_uuid());
-    let creation = match take_over(ports, &claim, request, (resource, None)).await {
+    let creation = match take_over(ports, &record, request, (resource, None)).await {
         Ok(creation) => creation,
         // The caller repeats at this moment, or the first process woke up.
-        Err(CommitError::Claimed { .. } | CommitError::Stale) => return Ok(false),
+        Err(CommitError::KeyInUse { .. } | CommitError::Stale) => return Ok(false),
         Err(error) => return Err(error.into()),
     };
     match complete(ports, creation).await? {

@@ -7,7 +7,7 @@ use super::complete::{Creation, Outcome, complete, external_id_key, load, reserv
 use super::error::{CreateError, Precedence, precedence};
 use super::keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord as _};
 use crate::external_id_conflict::ExternalIdConflict;
-use crate::idempotency::{KeyInUse, ReplayDecision, Stored, answer_orphaned, keep_answer, of_the_other, remember};
+use crate::idempotency::{KeyInUse, ReplayDecision, Stored, answer_orphaned, keep_answer, remember, stored_response};
 use crate::ports::Ports;
 use crate::response::{NOT_COVERED, Response, SHOWN};
 use crate::store_error::{RETRY_AFTER_S, StoreError};
@@ -31,7 +31,7 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
         let (id, now) = (resource.id().to_string(), change.at);
         let name = external_id_key(&resource);
         change.reserve.extend(reservation(&resource));
-        change.claim = Some(request.takes(id.clone(), now));
+        change.idempotency = Some(request.takes(id.clone(), now));
         // Commit 1. Conflicts are rare, so no read precedes it: the error carries the owner of a taken value.
         match ports.store.commit(change).await {
             Ok(_) => {
@@ -39,7 +39,7 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
                 let creation = Creation { resource: resource.stored(), lease, earlier: EarlierRequests::None };
                 return finish::<C>(ports, creation).await;
             }
-            Err(CommitError::Claimed { claim }) => return Box::pin(repeat(ports, command, *claim, None)).await,
+            Err(CommitError::KeyInUse { record }) => return Box::pin(repeat(ports, command, *record, None)).await,
             Err(CommitError::Taken { key, by }) if name.as_ref() == Some(&key) => {
                 if let Some(answer) = Box::pin(existing(ports, command, &by)).await? {
                     return Ok(answer);
@@ -50,7 +50,7 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
                 return match keep_answer(ports, &request, &id, NOT_COVERED, body).await? {
                     Stored::Answered(answer) => Ok(answer),
                     // Another request with this key was committed in between.
-                    Stored::Known(claim) => Box::pin(repeat(ports, command, claim, None)).await,
+                    Stored::Known(record) => Box::pin(repeat(ports, command, record, None)).await,
                 };
             }
             // A record that `open` read has changed since.
@@ -65,7 +65,7 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
 async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
     let known = ports.queries.find_idempotency_record(&command.request().name).await.map_err(StoreError::from)?;
     match known {
-        Some(claim) => repeat(ports, command, claim, Some(reason)).await,
+        Some(record) => repeat(ports, command, record, Some(reason)).await,
         None => named_or(ports, command, reason).await,
     }
 }
@@ -103,7 +103,7 @@ async fn existing<C: CreateCommand>(
     let resource =
         found.ok_or_else(|| StoreError::Internal(format!("{owner} owns an external id but does not exist")))?;
     match resource.standing() {
-        Standing::Begun => Err(CreateError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
+        Standing::Creating => Err(CreateError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
         Standing::Abandoned => Ok(None),
         Standing::Visible => {
             ExternalIdConflict::unless_same(owner, command.compare(ports, &resource).await?)?;
@@ -117,23 +117,23 @@ async fn existing<C: CreateCommand>(
 async fn repeat<C: CreateCommand>(
     ports: &Ports,
     command: &C,
-    claim: IdempotencyRecord,
+    record: IdempotencyRecord,
     refused: Option<CreateError<C::Refusal>>,
 ) -> Created<C> {
     let request = command.request();
-    let claim = match request.repeats(claim, ports.clock.now())? {
+    let record = match request.repeats(record, ports.clock.now())? {
         ReplayDecision::Answered(answer) => return Ok(answer),
-        ReplayDecision::Orphaned(claim) => claim,
+        ReplayDecision::Orphaned(record) => record,
     };
     let may_reopen = refused.as_ref().is_none_or(C::may_reopen);
     if may_reopen && !C::Resource::has_acquirer(ports) {
         return Err(CreateError::AcquirerUnavailable);
     }
     for _ in 0..C::Resource::MAX_PASSES {
-        let resource: C::Resource = load(ports, &claim).await?;
+        let resource: C::Resource = load(ports, &record).await?;
         let needed = resource.held()?;
         let opened = match resource.standing() {
-            Standing::Begun | Standing::Visible => None,
+            Standing::Creating | Standing::Visible => None,
             Standing::Abandoned if !may_reopen => {
                 return named_or(ports, command, refused.unwrap_or(CreateError::AcquirerUnavailable)).await;
             }
@@ -144,9 +144,9 @@ async fn repeat<C: CreateCommand>(
             },
         };
         let name = external_id_key(&resource);
-        match take_over(ports, &claim, request.request, (resource, opened)).await {
+        match take_over(ports, &record, request.request, (resource, opened)).await {
             Ok(creation) => return finish::<C>(ports, creation).await,
-            Err(CommitError::Claimed { claim }) => return Ok(of_the_other(*claim)?),
+            Err(CommitError::KeyInUse { record }) => return Ok(stored_response(*record)?),
             // The creation was abandoned, and its external id has a new owner since.
             Err(CommitError::Taken { key, by }) if name.as_ref() == Some(&key) => {
                 if let Some(answer) = existing(ports, command, &by).await? {
@@ -156,7 +156,7 @@ async fn repeat<C: CreateCommand>(
             // The creation was abandoned, and its money was spent since.
             Err(CommitError::NotCovered { available, .. }) => {
                 let body = ports.representation.insufficient_balance(request.request, needed, available);
-                return answer_orphaned(ports, &request, &claim, NOT_COVERED, body).await;
+                return answer_orphaned(ports, &request, &record, NOT_COVERED, body).await;
             }
             // Another process changed the resource at the same time.
             Err(CommitError::Stale) => {}

@@ -36,7 +36,7 @@ pub enum CreateError<R> {
         retry_after_s: u32,
     },
     /// No acquirer accepted the order. Held money was released, and no resource is visible.
-    #[error("no acquirer took the order")]
+    #[error("no acquirer accepted the order")]
     AcquirerUnavailable,
     /// The outcome is unknown; a repeat with the same key resumes the creation.
     #[error("the service is temporarily unavailable")]
@@ -85,7 +85,10 @@ impl<R> From<StoreError> for CreateError<R> {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(reason) => {
-                tracing::warn!(reason, "the store is unavailable; nothing is created, or a repeat resumes it");
+                tracing::warn!(
+                    reason,
+                    "store unavailable; nothing is created, or a repeat of the request resumes the creation"
+                );
                 Self::Unavailable { retry_after_s: RETRY_AFTER_S }
             }
             StoreError::Internal(cause) => Self::Internal(cause),

@@ -54,7 +54,7 @@ pub(crate) async fn commit_update<T: StoredRecord>(ports: &Ports, record: T) -> 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// Commit 1 is made and commit 2 is not. Readers do not see the resource.
-    Begun,
+    Creating,
     /// No acquirer accepted the resource. Readers do not see it, its external id is free, and only a repeat by its
     /// caller reopens it.
     Abandoned,

@@ -69,8 +69,8 @@ pub(crate) async fn find<T: KeyedResource>(
     let resource = T::find(ports, account, id).await.map_err(StoreError::from)?.ok_or(FetchError::NotFound)?;
     match (resource.standing(), name) {
         (Standing::Visible, _) => Ok(resource),
-        (Standing::Begun, ResourceName::External(_)) => Err(FetchError::InProgress { retry_after_s: RETRY_AFTER_S }),
-        (Standing::Begun | Standing::Abandoned, _) => Err(FetchError::NotFound),
+        (Standing::Creating, ResourceName::External(_)) => Err(FetchError::InProgress { retry_after_s: RETRY_AFTER_S }),
+        (Standing::Creating | Standing::Abandoned, _) => Err(FetchError::NotFound),
     }
 }
 

@@ -80,10 +80,10 @@ async fn slow_holder_gets_response_of_new_holder() {
     let charge = world.only_charge();
     assert_eq!((charge.id, charge.state.status()), (id_of(&answer), ChargeStatus::Pending));
     assert_eq!(world.psp.held(), 1);
-    let claims = world.store.claims();
-    assert_eq!(claims.len(), 1);
-    assert_eq!(claims[0].fence, 2);
-    assert_eq!(claims[0].answer.as_ref().map(|answer| answer.body.clone()), Some(answer.body));
+    let records = world.store.idempotency_records();
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0].fence, 2);
+    assert_eq!(records[0].answer.as_ref().map(|answer| answer.body.clone()), Some(answer.body));
     world.check().await;
 }
 

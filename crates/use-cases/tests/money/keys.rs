@@ -23,8 +23,8 @@ async fn repeat_returns_same_bytes_after_later_changes() {
     assert_eq!(world.refund("a", &charge, part(401)).await, Err(CreateRefundError::KeyConflict));
     assert_eq!(world.refund("a", &world.pending().await, part(400)).await, Err(CreateRefundError::KeyConflict));
     assert_eq!(world.psp.orders().len(), 2);
-    let claims = world.store.claims();
-    let kept = claims[0].answer.as_ref().map(|StoredResponse { body, .. }| body);
+    let records = world.store.idempotency_records();
+    let kept = records[0].answer.as_ref().map(|StoredResponse { body, .. }| body);
     assert_eq!(kept, Some(&first.body));
 }
 

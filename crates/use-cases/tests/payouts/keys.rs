@@ -97,7 +97,7 @@ async fn creation_without_available_acquirer_does_not_begin() {
     world.psp.set_resting(true);
     world.second.set_resting(true);
     assert_eq!(world.create("a", ten_reais()).await, Err(CreatePayoutError::AcquirerUnavailable));
-    assert_eq!((world.store.payouts(), world.store.claims()), (vec![], vec![]));
+    assert_eq!((world.store.payouts(), world.store.idempotency_records()), (vec![], vec![]));
     world.untouched().await;
 }
 

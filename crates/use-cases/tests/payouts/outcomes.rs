@@ -113,7 +113,7 @@ async fn payout_refused_or_failed_at_once_releases_its_hold() {
                 (Bucket::Available, EntryKind::Fee, FEE),
             ]
         );
-        assert_eq!((world.poll().await, world.psp.payout_orders().len()), (0, 1), "nobody asks any more");
+        assert_eq!((world.poll().await, world.psp.payout_orders().len()), (0, 1), "no further read or request");
         world.check().await;
     }
 }

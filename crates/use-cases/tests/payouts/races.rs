@@ -144,11 +144,7 @@ async fn holder_without_lease_sends_nothing() {
         assert_eq!((world.psp.payout_orders().len(), answer.replay_of.is_some()), (usize::from(finished), finished));
         world.clock.advance(LONG);
         world.poll().await;
-        assert_eq!(
-            (world.psp.payout_orders().len(), world.psp.sent()),
-            (1, 1),
-            "the poller has found that nobody had it"
-        );
+        assert_eq!((world.psp.payout_orders().len(), world.psp.sent()), (1, 1), "the poller has found no such payout");
         world.check().await;
     }
 }
@@ -199,9 +195,9 @@ async fn payout_abandoned_before_worker_read_is_not_retried() {
 fn give_up(world: &World, due_at: Option<Timestamp>) {
     let payout: Payout = world.only_payout();
     let external_id = payout.terms.external_id.clone().unwrap();
-    let name = world.store.claims().remove(0).name;
+    let name = world.store.idempotency_records().remove(0).name;
     let mut change = steps::abandon_payout(&payout, world.clock.now());
-    change.claim = Some(IdempotencyChange::Release { name, fence: 1, due_at });
+    change.idempotency = Some(IdempotencyChange::Release { name, fence: 1, due_at });
     change.unreserve = vec![ReservationKey::PayoutExternalId(payout.account, external_id)];
     now(world.store.commit(change)).unwrap();
 }

@@ -26,7 +26,7 @@ async fn endpoint_with_410_is_disabled_with_one_event() {
     let at = world.clock.advance(Duration::from_secs(1));
     world.receivers.set(&gone.url, Answer::Now(refused(410)));
     world.receivers.release(&gone.url, &refused(410));
-    until("the event", || world.told().contains(&DISABLED)).await;
+    until("the event", || world.event_types().contains(&DISABLED)).await;
     world.until_all(&watcher, DeliveryStatus::Succeeded).await;
     settle().await;
     dispatcher.tick();
@@ -38,10 +38,10 @@ async fn endpoint_with_410_is_disabled_with_one_event() {
     let state = EndpointState::Disabled { reason: DisabledReason::Gone, at };
     let stored = world.stored(gone.id).await;
     assert_eq!((stored.state, stored.epoch), (state, 1));
-    assert_eq!(world.told().iter().filter(|kind| **kind == DISABLED).count(), 1);
+    assert_eq!(world.event_types().iter().filter(|kind| **kind == DISABLED).count(), 1);
     assert_eq!(world.receivers.calls_to(&gone.url).len(), 1 + TRUSTED, "nothing more is sent");
-    let told = &world.receivers.calls_to(&watcher.url)[0];
-    let body: serde_json::Value = serde_json::from_slice(&told.body).unwrap();
+    let event_types = &world.receivers.calls_to(&watcher.url)[0];
+    let body: serde_json::Value = serde_json::from_slice(&event_types.body).unwrap();
     assert_eq!((&body["type"], &body["data"]["id"]), (&DISABLED.as_str().into(), &gone.id.to_string().into()));
     assert_eq!(body["data"]["active"], false, "as its GET returns it then");
 }
@@ -58,11 +58,11 @@ async fn concurrent_410_on_two_nodes_publishes_one_event() {
         until("each has one under way", || world.receivers.held(&gone.url) == under_way).await;
     }
     world.receivers.release(&gone.url, &refused(410));
-    until("it is disabled", || world.told().contains(&DISABLED)).await;
+    until("it is disabled", || world.event_types().contains(&DISABLED)).await;
     for node in nodes {
         node.stop().await;
     }
-    assert_eq!(world.told().iter().filter(|kind| **kind == DISABLED).count(), 1);
+    assert_eq!(world.event_types().iter().filter(|kind| **kind == DISABLED).count(), 1);
     assert_eq!(world.stored(gone.id).await.epoch, 1);
 }
 
@@ -91,7 +91,7 @@ async fn outdated_410_does_not_disable_changed_endpoint() {
         world.receivers.release(&endpoint.url, &refused(410));
         dispatcher.stop().await;
         assert_eq!(world.stored(endpoint.id).await, before, "{meanwhile}");
-        assert!(!world.told().contains(&DISABLED), "{meanwhile}");
+        assert!(!world.event_types().contains(&DISABLED), "{meanwhile}");
     }
 }
 
@@ -130,11 +130,11 @@ async fn five_days_of_failures_disable_endpoint() {
     let at = start + day * 6 + FAILING_AFTER;
     world.clock.set(at);
     tried(&world, &dispatcher, refused(500), &endpoint.url).await;
-    until("the event", || world.told().contains(&DISABLED)).await;
+    until("the event", || world.event_types().contains(&DISABLED)).await;
     dispatcher.stop().await;
     let state = EndpointState::Disabled { reason: DisabledReason::Failing, at };
     assert_eq!(world.stored(endpoint.id).await.state, state);
-    assert_eq!(world.told().iter().filter(|kind| **kind == DISABLED).count(), 1);
+    assert_eq!(world.event_types().iter().filter(|kind| **kind == DISABLED).count(), 1);
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn failure_beside_success_starts_new_count() {
     settle().await;
     dispatcher.stop().await;
     assert!(world.stored(endpoint.id).await.is_active());
-    assert!(!world.told().contains(&DISABLED));
+    assert!(!world.event_types().contains(&DISABLED));
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn success_on_another_node_prevents_disabling() {
         node.stop().await;
     }
     assert!(world.stored(endpoint.id).await.is_active());
-    assert!(!world.told().contains(&DISABLED));
+    assert!(!world.event_types().contains(&DISABLED));
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn failed_disabling_is_repeated_by_next_failure() {
     assert!(world.stored(endpoint.id).await.is_active());
     world.clock.advance(Duration::from_secs(6));
     dispatcher.tick();
-    until("the event", || world.told().contains(&DISABLED)).await;
+    until("the event", || world.event_types().contains(&DISABLED)).await;
     dispatcher.stop().await;
     assert!(!world.stored(endpoint.id).await.is_active());
 }

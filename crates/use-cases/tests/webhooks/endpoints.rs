@@ -35,7 +35,7 @@ async fn new_endpoint_is_active_with_encrypted_secret() {
     assert_eq!(opened(&endpoint.id.to_string()), Ok(secret));
     assert!(opened("another").is_err(), "it is bound to its endpoint");
     assert_eq!(world.receivers.vetted(), [asked.url.as_str()]);
-    assert_eq!(world.told(), [], "a registration is no event");
+    assert_eq!(world.event_types(), [], "a registration is no event");
 }
 
 #[tokio::test]
@@ -114,7 +114,11 @@ async fn taken_address_is_reported_before_limit() {
     let inside = a_webhook_url();
     world.receivers.refuse(&inside, UrlRefusal::NotPublic);
     let refused = create(&world.ports, &world.account, at(inside)).await.unwrap_err();
-    assert_eq!(refused, CreateEndpointError::Url(UrlRefusal::NotPublic), "what is wrong in itself is told first");
+    assert_eq!(
+        refused,
+        CreateEndpointError::Url(UrlRefusal::NotPublic),
+        "what is wrong in itself is event_types first"
+    );
 }
 
 /// A cipher that fails to encrypt.

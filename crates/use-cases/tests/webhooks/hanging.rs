@@ -27,7 +27,7 @@ async fn hanging_receivers_delay_no_others() {
     world.publish(EventType::ChargePaid).await;
     let held = || -> usize { hung.iter().map(|endpoint| world.receivers.held(&endpoint.url)).sum() };
     for known in [8, 12] {
-        until("those that nobody knows have one place each", || held() == known).await;
+        until("unknown endpoints have one place each", || held() == known).await;
         world.clock.advance(std::time::Duration::from_secs(2));
         dispatcher.tick();
     }

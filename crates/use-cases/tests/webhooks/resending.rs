@@ -26,7 +26,7 @@ async fn test_goes_to_its_endpoint_only_and_is_in_no_list() {
     dispatcher.stop().await;
 
     assert_eq!(world.deliveries(&other).await, []);
-    assert_eq!(world.told(), []);
+    assert_eq!(world.event_types(), []);
     assert_eq!(world.ports.queries.find_event(world.account.id, put.event).await.unwrap(), None);
     let calls = world.receivers.calls();
     assert_eq!(calls.len(), 1);

@@ -149,8 +149,8 @@ impl World {
     }
 
     /// Returns the published events of the account in order.
-    pub fn told(&self) -> Vec<EventType> {
-        told(&self.store, self.account.id)
+    pub fn event_types(&self) -> Vec<EventType> {
+        event_types(&self.store, self.account.id)
     }
 
     pub fn now(&self) -> jiff::Timestamp {
@@ -205,7 +205,7 @@ impl World {
     }
 }
 
-pub fn told(store: &MemoryStore, account: AccountId) -> Vec<EventType> {
+pub fn event_types(store: &MemoryStore, account: AccountId) -> Vec<EventType> {
     store.events(account).iter().map(|stored| stored.event.kind).collect()
 }
 

@@ -30,11 +30,11 @@ const MAX_SHRINKS: u32 = 2_000;
 /// The sequences must meet every kind of outcome, and money that moves for these reasons.
 const MET: [&str; 11] = [
     "accepted",
-    "claimed",
     "corrupt",
     "infraction",
     "infraction_released",
     "infraction_returned",
+    "key in use",
     "not covered",
     "release",
     "split",
@@ -216,7 +216,7 @@ fn published(event: &NewEvent, effects: &Effects<'_>) -> NewEvent {
 
 const fn name(refusal: &CommitError) -> &'static str {
     match refusal {
-        CommitError::Claimed { .. } => "claimed",
+        CommitError::KeyInUse { .. } => "key in use",
         CommitError::Taken { .. } => "taken",
         CommitError::Stale => "stale",
         CommitError::NotCovered { .. } => "not covered",

@@ -50,12 +50,12 @@ impl Model {
 
     /// Checks the idempotency record, the unique values and the versions.
     pub(super) fn check_keys(&self, change: &ChangeSet) -> Result<(), CommitError> {
-        if let Some(wanted) = &change.claim {
+        if let Some(wanted) = &change.idempotency {
             let (record, fence) = (self.idempotency_record(wanted.name()), fence(wanted));
             let is_held = record.as_ref().is_some_and(|record| record.answer.is_none() && Some(record.fence) == fence);
             match record {
                 None if fence.is_some() => return Err(corrupt()),
-                Some(record) if !is_held => return Err(CommitError::Claimed { claim: Box::new(record) }),
+                Some(record) if !is_held => return Err(CommitError::KeyInUse { record: Box::new(record) }),
                 None | Some(_) => {}
             }
         }
@@ -79,10 +79,10 @@ impl Model {
 
     /// Returns the idempotency record of a key.
     pub(super) fn idempotency_record(&self, name: &IdempotencyRef) -> Option<IdempotencyRecord> {
-        let of_key = |change: &&ChangeSet| change.claim.as_ref().is_some_and(|claim| claim.name() == name);
+        let of_key = |change: &&ChangeSet| change.idempotency.as_ref().is_some_and(|record| record.name() == name);
         let mut history = self.accepted.iter().filter(of_key);
         let first = history.next()?;
-        let Some(IdempotencyChange::Take(new)) = first.claim.clone() else { return None };
+        let Some(IdempotencyChange::Take(new)) = first.idempotency.clone() else { return None };
         let due_at = if new.answer.is_none() { Some(new.lease_until) } else { None };
         let (lease_until, answer, created_at) = (new.lease_until, new.answer, first.at);
         let (fingerprint, resource) = (new.fingerprint, new.resource);
@@ -90,7 +90,7 @@ impl Model {
         let mut record =
             IdempotencyRecord { name, fingerprint, resource, fence: 1, lease_until, due_at, answer, created_at };
         for change in history {
-            match change.claim.clone()? {
+            match change.idempotency.clone()? {
                 IdempotencyChange::Take(_) => return None,
                 IdempotencyChange::Retake { lease_until, .. } => {
                     record.fence += 1;

@@ -26,7 +26,7 @@ pub(super) struct Step {
     /// Account, infraction, and the change.
     blocks: Vec<(usize, usize, BlockStep)>,
     events: Vec<(usize, EventType, Option<usize>)>,
-    claim: Option<(usize, IdempotencyStep, i64)>,
+    idempotency: Option<(usize, IdempotencyStep, i64)>,
     reserve: Vec<usize>,
     unreserve: Vec<usize>,
     writes: Vec<(Record, i64)>,
@@ -78,7 +78,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         2 => (skew(), any::<bool>()).prop_map(|(skew, returned)| BlockStep::End { skew, returned }),
     ];
     let kind = prop_oneof![Just(EventType::ChargePaid), Just(EventType::RefundFailed), Just(EventType::SplitReceived)];
-    let claim = prop_oneof![
+    let idempotency = prop_oneof![
         2 => any::<bool>().prop_map(|answered| IdempotencyStep::Take { answered }),
         2 => Just(IdempotencyStep::Retake),
         1 => Just(IdempotencyStep::Answer),
@@ -89,14 +89,14 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
     let record = prop_oneof![(0_usize..3).prop_map(Record::Charge), endpoint];
     let money = (vec((0_usize..2, movement, 0_i64..200), 0..3), vec((0_usize..2, 0_usize..3, block), 0..3));
     let events = vec((0_usize..2, kind, option::weighted(0.2, 0_usize..4)), 0..3);
-    let claim = option::weighted(0.3, (0_usize..6, claim, skew()));
+    let idempotency = option::weighted(0.3, (0_usize..6, idempotency, skew()));
     let values = (short(0_usize..6), short(0_usize..6));
-    (money, events, claim, values, short((record, skew()))).prop_map(
-        |((transfers, blocks), events, claim, (reserve, unreserve), writes)| Step {
+    (money, events, idempotency, values, short((record, skew()))).prop_map(
+        |((transfers, blocks), events, idempotency, (reserve, unreserve), writes)| Step {
             transfers,
             blocks,
             events,
-            claim,
+            idempotency,
             reserve,
             unreserve,
             writes,
@@ -131,7 +131,7 @@ impl Names {
             infractions: [[fresh(), fresh(), fresh()], [fresh(), fresh(), fresh()]],
             charges: [0, 1, 2].map(|_| a_charge(accounts[0])),
             endpoints: [0, 0, 0, 1].map(|holder| an_endpoint(one(&accounts, holder), 0)),
-            keys: [0, 1, 2, 3, 4, 5].map(|key| steps::claim_name(accounts[0], &format!("some-key-{key}"))),
+            keys: [0, 1, 2, 3, 4, 5].map(|key| steps::idempotency_ref(accounts[0], &format!("some-key-{key}"))),
             values: [0, 1, 2, 3, 4, 5].map(|value| ReservationKey::Email(format!("{value}@shop.example"))),
         }
     }
@@ -147,7 +147,9 @@ impl Names {
         });
         ChangeSet {
             at,
-            claim: step.claim.map(|(key, claim, skew)| claim_change(one(&self.keys, key), claim, skew, at, model)),
+            idempotency: step
+                .idempotency
+                .map(|(key, idempotency, skew)| idempotency_change(one(&self.keys, key), idempotency, skew, at, model)),
             reserve: reserved.collect(),
             unreserve: step.unreserve.iter().map(|value| one(&self.values, *value)).collect(),
             writes: self.writes(&step.writes, model),
@@ -234,7 +236,7 @@ impl Names {
     }
 }
 
-fn claim_change(
+fn idempotency_change(
     name: IdempotencyRef,
     step: IdempotencyStep,
     skew: i64,

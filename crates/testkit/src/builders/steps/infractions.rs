@@ -5,7 +5,7 @@ use cais_ports::{ChangeSet, Reservation, ReservationKey, ResourceRenderer as _, 
 use jiff::Timestamp;
 
 use super::super::records::right;
-use super::{told_of_charge, upstream, write};
+use super::{charge_event_of, event_of, write};
 use crate::representation::TextRepresentation;
 
 /// Opens a dispute of the Pix as read, judged by the domain, with the acquirer's name for it and its block.
@@ -39,8 +39,8 @@ fn follow(step: InfractionStep, write: impl FnOnce(Infraction) -> Write, at: Tim
     let InfractionStep::Taken(change) = step else { return ChangeSet::new(at) };
     let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = *change;
     let data = TextRepresentation.infraction(&infraction);
-    let event = event.map(|kind| upstream(infraction.account, kind, &infraction.id.to_string(), data));
-    let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| told_of_charge(charge, kind));
+    let event = event.map(|kind| event_of(infraction.account, kind, &infraction.id.to_string(), data));
+    let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| charge_event_of(charge, kind));
     let siblings = siblings.into_iter().map(Write::update);
     let update = charge.map(Write::update);
     ChangeSet {

@@ -76,7 +76,7 @@ pub fn transfer(transfer: Transfer) -> ChangeSet {
 
 /// Returns the name of the account's record of that key.
 #[must_use]
-pub fn claim_name(account: AccountId, key: &str) -> IdempotencyRef {
+pub fn idempotency_ref(account: AccountId, key: &str) -> IdempotencyRef {
     IdempotencyRef { account, key: right(IdempotencyKey::parse(key)) }
 }
 
@@ -114,15 +114,19 @@ pub fn open_charge(charge: &Charge) -> ChangeSet {
 /// Commit 1 of a creation: idempotency record, unique values, intent.
 #[must_use]
 pub fn create_charge(charge: &Charge, name: IdempotencyRef) -> ChangeSet {
-    let claim = new_idempotency_record(name, &charge.id.to_string(), charge.created_at);
-    ChangeSet { claim: Some(IdempotencyChange::Take(claim)), ..open_charge(charge) }
+    let record = new_idempotency_record(name, &charge.id.to_string(), charge.created_at);
+    ChangeSet { idempotency: Some(IdempotencyChange::Take(record)), ..open_charge(charge) }
 }
 
 /// Commit 2 of a creation: the charge as issued, and the answer under the record's `fence`.
 #[must_use]
 pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Timestamp) -> ChangeSet {
     ChangeSet {
-        claim: Some(IdempotencyChange::Answer { name, fence, answer: answer(201, &TextRepresentation.charge(charge)) }),
+        idempotency: Some(IdempotencyChange::Answer {
+            name,
+            fence,
+            answer: answer(201, &TextRepresentation.charge(charge)),
+        }),
         ..update_charge(charge, at)
     }
 }
@@ -146,10 +150,10 @@ pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, a
     let Credit { charge: paid, payment, release, transfers, event, unexpected } = credit;
     let end_to_end_id = payment.payment.end_to_end_id.clone();
     let now = paid.as_ref().unwrap_or(charge);
-    let event = event.map(|kind| told_of_charge(now, kind));
+    let event = event.map(|kind| charge_event_of(now, kind));
     let extra = unexpected.map(|extra| NewEvent {
         data: TextRepresentation.unexpected_payment(&extra),
-        ..told_of_charge(now, EventType::PaymentUnexpected)
+        ..charge_event_of(now, EventType::PaymentUnexpected)
     });
     let update = paid.map(Write::update);
     let release = release.map(Write::insert);
@@ -177,12 +181,12 @@ pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
 }
 
 /// Returns an event of the charge, with the endpoint that the charge named.
-fn told_of_charge(charge: &Charge, kind: EventType) -> NewEvent {
-    let upstream = upstream(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(charge));
-    NewEvent { postback: charge.terms.postback.clone(), ..upstream }
+fn charge_event_of(charge: &Charge, kind: EventType) -> NewEvent {
+    let event = event_of(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(charge));
+    NewEvent { postback: charge.terms.postback.clone(), ..event }
 }
 
 /// Returns an event with that data.
-fn upstream(account: AccountId, kind: EventType, resource: &str, data: Vec<u8>) -> NewEvent {
+fn event_of(account: AccountId, kind: EventType, resource: &str, data: Vec<u8>) -> NewEvent {
     NewEvent { data, ..an_event(account, kind, resource) }
 }

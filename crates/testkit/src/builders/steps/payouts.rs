@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::super::money_out::a_recipient;
 use super::super::records::right;
-use super::{new_idempotency_record, upstream, write};
+use super::{event_of, new_idempotency_record, write};
 use crate::representation::TextRepresentation;
 
 /// Stores the payout with its unique values and its hold: commit 1 of a creation without an idempotency key.
@@ -28,8 +28,8 @@ pub fn open_payout(payout: &Payout) -> ChangeSet {
 /// Commit 1 of a creation: idempotency record, unique values, intent, hold.
 #[must_use]
 pub fn create_payout(payout: &Payout, name: IdempotencyRef) -> ChangeSet {
-    let claim = new_idempotency_record(name, &payout.id.to_string(), payout.created_at);
-    ChangeSet { claim: Some(IdempotencyChange::Take(claim)), ..open_payout(payout) }
+    let record = new_idempotency_record(name, &payout.id.to_string(), payout.created_at);
+    ChangeSet { idempotency: Some(IdempotencyChange::Take(record)), ..open_payout(payout) }
 }
 
 /// Stores the payout in another state. The payout carries the version that was read.
@@ -44,7 +44,7 @@ pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
     match step {
         PayoutStep::Taken { payout, transfers, event } => {
             let data = TextRepresentation.payout(&payout);
-            let event = event.map(|kind| upstream(payout.account, kind, &payout.id.to_string(), data));
+            let event = event.map(|kind| event_of(payout.account, kind, &payout.id.to_string(), data));
             ChangeSet { transfers, events: event.into_iter().collect(), ..update_payout(&payout, at) }
         }
         PayoutStep::AlreadyTaken(_) => ChangeSet::new(at),

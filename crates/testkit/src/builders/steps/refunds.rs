@@ -8,7 +8,7 @@ use cais_ports::{ChangeSet, Reservation, ReservationKey, ResourceRenderer as _, 
 use jiff::Timestamp;
 
 use super::super::records::{main_acquirer, right};
-use super::{told_of_charge, upstream, write};
+use super::{charge_event_of, event_of, write};
 use crate::representation::TextRepresentation;
 
 /// Commit 1 of a refund of the charge as read: its external id, intent, the rest of the charge, hold.
@@ -52,8 +52,8 @@ fn follow(step: RefundStep, write: impl FnOnce(Refund) -> Write, at: Timestamp) 
     };
     let RefundChange { refund, charge, transfers, event, charge_event } = *change;
     let data = TextRepresentation.refund(&refund);
-    let event = event.map(|kind| upstream(refund.account, kind, &refund.id.to_string(), data));
-    let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| told_of_charge(charge, kind));
+    let event = event.map(|kind| event_of(refund.account, kind, &refund.id.to_string(), data));
+    let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| charge_event_of(charge, kind));
     let update = charge.map(Write::update);
     ChangeSet {
         writes: [write(refund)].into_iter().chain(update).collect(),

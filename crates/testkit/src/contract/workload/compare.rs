@@ -32,12 +32,12 @@ impl World {
         }
         self.compare_money_out(h).await;
         self.compare_disputes(h).await;
-        for name in &self.claims {
+        for name in &self.keys {
             let mut stored = h.store.find_idempotency_record(name).await.unwrap();
             let mut expected = self.model.find_idempotency_record(name).await.unwrap();
-            for claim in [&mut stored, &mut expected].into_iter().flatten() {
+            for record in [&mut stored, &mut expected].into_iter().flatten() {
                 // The lease of an answered record has no meaning.
-                claim.lease_until = claim.answer.as_ref().map_or(claim.lease_until, |_| after_s(0));
+                record.lease_until = record.answer.as_ref().map_or(record.lease_until, |_| after_s(0));
             }
             assert_eq!(stored, expected);
         }

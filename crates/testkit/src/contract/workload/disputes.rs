@@ -51,8 +51,8 @@ impl World {
             3 => infraction.cancel(disputed, held, at),
             4 | 5 => {
                 let amount = Money::from_centavos(self.random.one_of(&[1, 450, 4_000]));
-                let told = told(&infraction, amount);
-                infraction.amend(&told, disputed)
+                let reported = with_amount(&infraction, amount);
+                infraction.amend(&reported, disputed)
             }
             6 => infraction.defend(text, None, at),
             _ => infraction.review(None, at),
@@ -79,6 +79,6 @@ impl World {
 }
 
 /// Returns the acquirer's report of a stored infraction, with another amount.
-fn told(infraction: &Infraction, amount: Money) -> NewInfraction {
+fn with_amount(infraction: &Infraction, amount: Money) -> NewInfraction {
     NewInfraction { upstream_id: infraction.upstream_id.clone(), amount, ..new_infraction(1) }
 }

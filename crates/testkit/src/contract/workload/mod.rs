@@ -35,7 +35,7 @@ const SEEDS: [u64; 3] = [1, 42, 20_260_102];
 /// Change sets of each workload.
 const STEPS: u64 = 1_400;
 /// Every kind of outcome that a right store has.
-const KINDS: [&str; 5] = ["claimed", "committed", "not covered", "stale", "taken"];
+const KINDS: [&str; 5] = ["committed", "key in use", "not covered", "stale", "taken"];
 
 /// Creations, answers, payments, splits, payouts, refunds, releases, infractions, transfers and takeovers, right and wrong, with many
 /// collisions.
@@ -61,7 +61,7 @@ pub async fn a_random_workload_agrees_with_the_model(h: &mut Harness) {
 fn kind(outcome: &Result<Committed, CommitError>) -> &'static str {
     match outcome {
         Ok(_) => "committed",
-        Err(CommitError::Claimed { .. }) => "claimed",
+        Err(CommitError::KeyInUse { .. }) => "key in use",
         Err(CommitError::Taken { .. }) => "taken",
         Err(CommitError::Stale) => "stale",
         Err(CommitError::NotCovered { .. }) => "not covered",
@@ -79,7 +79,7 @@ struct World {
     refunds: Vec<(AccountId, RefundId)>,
     returns: Vec<ReturnId>,
     releases: Vec<Release>,
-    claims: Vec<IdempotencyRef>,
+    keys: Vec<IdempotencyRef>,
 }
 
 impl World {
@@ -100,7 +100,7 @@ impl World {
                 h.good(open).await;
             }
         }
-        let key = |key: u64| steps::claim_name(accounts[0], &format!("workload-{seed}-{key}"));
+        let key = |key: u64| steps::idempotency_ref(accounts[0], &format!("workload-{seed}-{key}"));
         Self {
             model,
             random: Random(seed),
@@ -111,7 +111,7 @@ impl World {
             refunds: Vec::new(),
             returns: (0..20).map(|_| a_return_id()).collect(),
             releases: Vec::new(),
-            claims: (0..12).map(key).collect(),
+            keys: (0..12).map(key).collect(),
         }
     }
 
@@ -120,7 +120,7 @@ impl World {
             0 | 1 => Some(self.creation()),
             2..=4 => Some(self.payment().await),
             5 => Some(self.another_state().await),
-            6 => Some(self.claim().await),
+            6 => Some(self.change_key().await),
             7 => Some(self.payout()),
             8..=10 => self.payout_step().await,
             11 => self.refund().await,
@@ -148,7 +148,7 @@ impl World {
         }
         self.charges.push(charge.clone());
         match self.random.below(3) {
-            0 => steps::create_charge(&charge, self.random.one_of(&self.claims)),
+            0 => steps::create_charge(&charge, self.random.one_of(&self.keys)),
             _ => steps::open_charge(&charge),
         }
     }
@@ -175,22 +175,22 @@ impl World {
         steps::update_charge(&charge, after_s(6))
     }
 
-    async fn claim(&mut self) -> ChangeSet {
-        let name = self.random.one_of(&self.claims);
+    async fn change_key(&mut self) -> ChangeSet {
+        let name = self.random.one_of(&self.keys);
         let known = self.model.find_idempotency_record(&name).await.unwrap();
         let Some(known) = known else {
             return ChangeSet {
-                claim: Some(IdempotencyChange::Take(steps::new_idempotency_record(name, "chg_1", after_s(0)))),
+                idempotency: Some(IdempotencyChange::Take(steps::new_idempotency_record(name, "chg_1", after_s(0)))),
                 ..ChangeSet::new(after_s(0))
             };
         };
         let fence = known.fence - i64::from(self.random.below(4) == 0);
-        let claim = match self.random.below(3) {
+        let idempotency = match self.random.below(3) {
             0 => IdempotencyChange::Retake { name, fence, lease_until: after_s(60) },
             1 => IdempotencyChange::Release { name, fence, due_at: Some(after_s(70)) },
             _ => IdempotencyChange::Answer { name, fence, answer: steps::answer(201, b"{}") },
         };
-        ChangeSet { claim: Some(claim), ..ChangeSet::new(after_s(7)) }
+        ChangeSet { idempotency: Some(idempotency), ..ChangeSet::new(after_s(7)) }
     }
 
     fn movement(&mut self) -> ChangeSet {

@@ -20,7 +20,7 @@ impl World {
         payout.terms.fee = Money::from_centavos(self.random.one_of(&[0, 1]));
         self.payouts.push((payout.account, payout.id));
         match self.random.below(3) {
-            0 => steps::create_payout(&payout, self.random.one_of(&self.claims)),
+            0 => steps::create_payout(&payout, self.random.one_of(&self.keys)),
             _ => steps::open_payout(&payout),
         }
     }

@@ -10,13 +10,13 @@ const BACKLOG: i32 = 1024;
 
 /// The listener of the server. A closed listener refuses connections and keeps its port.
 #[derive(Debug)]
-pub struct Door {
+pub struct ListenerSwitch {
     listener: TcpListener,
     server: ServerHandle,
 }
 
-impl Door {
-    /// Creates a door; `listener` is another handle on the listener of `server`.
+impl ListenerSwitch {
+    /// Creates a switch; `listener` is another handle on the listener of `server`.
     pub const fn new(listener: TcpListener, server: ServerHandle) -> Self {
         Self { listener, server }
     }
@@ -36,7 +36,7 @@ impl Door {
         }
         if let Err(error) = done {
             // Linux supports this. On other systems requests are answered 429, which also proves that no work was done.
-            tracing::warn!(%error, is_open, "the sandbox's listener cannot be opened or closed; requests are answered 429 instead");
+            tracing::warn!(%error, is_open, "listener of the sandbox cannot be opened or closed; requests are answered 429 instead");
         }
     }
 }
