@@ -108,16 +108,10 @@ impl Opened {
     }
 }
 
-/// The simulated institution, running alone.
+/// The simulated institution and crypto processor, running alone.
 pub struct RunningSandbox {
-    /// The base of its API.
-    pub base_url: String,
-    /// The `OAuth2` client.
-    pub client_id: String,
-    /// The client's secret.
-    pub client_secret: String,
-    /// The Pix key that charges are paid to.
-    pub pix_key: String,
+    /// The names and values that a client needs, in the order of the output.
+    pub credentials: Vec<(&'static str, String)>,
     /// Stops the institution.
     pub stop: BoxFuture<'static, ()>,
 }

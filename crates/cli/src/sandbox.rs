@@ -1,4 +1,4 @@
-//! `cais sandbox`: the simulated acquirer alone, as another company's system.
+//! `cais sandbox`: the simulated acquirer and crypto processor alone, as another company's system.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,10 +21,7 @@ pub async fn run(
     output: Output,
 ) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
-    let RunningSandbox { base_url, client_id, client_secret, pix_key, stop } =
-        context.start_sandbox(listen, state_file).await?;
-    let rows =
-        [("base_url", base_url), ("client_id", client_id), ("client_secret", client_secret), ("pix_key", pix_key)];
+    let RunningSandbox { credentials: rows, stop } = context.start_sandbox(listen, state_file).await?;
     let value: Map<String, Value> = rows.iter().map(|(name, text)| ((*name).to_owned(), text.clone().into())).collect();
     output.print(&Value::Object(value), || format!("The sandbox is running.\n\n{}", fields(&rows)))?;
     signals.received().await;

@@ -99,7 +99,7 @@ impl Psp {
         (journal, books): (Journal, Books),
     ) -> Self {
         Self {
-            crypto: Crypto::of(&identity),
+            crypto: Crypto::new(&identity.client_secret),
             identity,
             host,
             merchant,

@@ -17,7 +17,6 @@ use crate::{
     dice::NoEntropy,
     journal::{self, Identity, Journal, JournalError},
     psp::{Psp, StoreError},
-    ptax,
     server::{self, Running, Setup},
     state::Books,
 };
@@ -123,16 +122,7 @@ impl Sandbox {
     /// same state file only the port differs.
     #[must_use]
     pub fn crypto_credentials(&self) -> CryptoCredentials {
-        let keys = &self.psp.crypto.keys;
-        CryptoCredentials {
-            base_url: self.base_url(),
-            api_key: keys.api_key.clone(),
-            ipn_secret: keys.ipn_secret.clone(),
-            email: keys.email.clone(),
-            password: keys.password.clone(),
-            totp_secret: keys.totp_secret(),
-            ptax_base_url: format!("{}{}", self.base_url(), ptax::PATH.trim_end_matches('/')),
-        }
+        self.credentials().crypto()
     }
 
     /// Returns a handle for the tester.

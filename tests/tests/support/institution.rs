@@ -41,7 +41,7 @@ impl Institution {
         Self { client: client(), credentials, guard, input, _folder: folder }
     }
 
-    /// Returns a credential: `base_url`, `client_id`, `client_secret`, `pix_key`.
+    /// Returns a credential by its name in the first line of the output, such as `base_url` or `crypto_api_key`.
     pub fn credential(&self, name: &str) -> String {
         self.credentials[name].as_str().unwrap().to_owned()
     }

@@ -56,8 +56,22 @@ pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathB
     let state_file = Some(file.map_or_else(|| state_file(config), Ok)?);
     let settings = SandboxConfig { listen, state_file, ..SandboxConfig::default() };
     let sandbox = Sandbox::start(settings).await.context("the sandbox does not start")?;
+    let crypto = sandbox.crypto_credentials();
     let Credentials { base_url, client_id, client_secret, pix_key } = sandbox.credentials();
-    Ok(RunningSandbox { base_url, client_id, client_secret, pix_key, stop: Box::pin(sandbox.stop()) })
+    let credentials = vec![
+        ("base_url", base_url),
+        ("client_id", client_id),
+        ("client_secret", client_secret),
+        ("pix_key", pix_key),
+        ("crypto_base_url", crypto.base_url),
+        ("crypto_api_key", crypto.api_key),
+        ("crypto_ipn_secret", crypto.ipn_secret),
+        ("crypto_email", crypto.email),
+        ("crypto_password", crypto.password),
+        ("crypto_totp_secret", crypto.totp_secret),
+        ("ptax_base_url", crypto.ptax_base_url),
+    ];
+    Ok(RunningSandbox { credentials, stop: Box::pin(sandbox.stop()) })
 }
 
 /// Returns the acquirers for a command that may run beside the service.

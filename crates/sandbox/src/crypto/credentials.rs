@@ -1,12 +1,12 @@
-//! The processor's credentials. They derive from the simulator's client secret, so the state file needs no field of
-//! its own and they survive restarts.
+//! The processor's credentials. They derive from the client secret, so the state file needs no field of its own, and
+//! they survive restarts.
 
 use std::fmt::{self, Write as _};
 
 use ring::hmac;
 
 use super::totp;
-use crate::journal::Identity;
+use crate::{config::Credentials, ptax};
 
 /// The credentials of a client of the crypto processor and of the PTAX service. `Debug` masks the secrets.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,6 +37,23 @@ impl fmt::Debug for CryptoCredentials {
     }
 }
 
+impl Credentials {
+    /// Returns the credentials of the crypto processor and the PTAX service that run beside this institution.
+    #[must_use]
+    pub fn crypto(&self) -> CryptoCredentials {
+        let keys = Keys::of(&self.client_secret);
+        CryptoCredentials {
+            base_url: self.base_url.clone(),
+            totp_secret: totp::base32(&keys.totp),
+            api_key: keys.api_key,
+            ipn_secret: keys.ipn_secret,
+            email: keys.email,
+            password: keys.password,
+            ptax_base_url: format!("{}{}", self.base_url, ptax::PATH.trim_end_matches('/')),
+        }
+    }
+}
+
 /// The secrets of the processor's side.
 pub struct Keys {
     /// The value of `x-api-key`.
@@ -58,10 +75,10 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Derives the secrets of an identity.
+    /// Derives the secrets from the institution's client secret.
     #[must_use]
-    pub fn of(identity: &Identity) -> Self {
-        let root = hmac::Key::new(hmac::HMAC_SHA256, identity.client_secret.as_bytes());
+    pub fn of(client_secret: &str) -> Self {
+        let root = hmac::Key::new(hmac::HMAC_SHA256, client_secret.as_bytes());
         let derive = |purpose: &str| hmac::sign(&root, purpose.as_bytes());
         let text = |purpose: &str, bytes: usize| hex(derive(purpose).as_ref().iter().take(bytes).copied());
         let mut totp = [0_u8; totp::KEY_LENGTH];
@@ -82,14 +99,6 @@ impl Keys {
             id_base: 4_000_000_000 + number % 5_000_000_000,
             addresses: hmac::Key::new(hmac::HMAC_SHA256, derive("addresses").as_ref()),
         }
-    }
-}
-
-impl Keys {
-    /// Returns the TOTP key in base32.
-    #[must_use]
-    pub fn totp_secret(&self) -> String {
-        totp::base32(&self.totp)
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::{
 
 use super::{
     canonical,
-    http::views,
+    http::{payment_views, withdrawal_views},
     settings::{IpnSignature, Settings},
     state::{
         CryptoChange, Ipn,
@@ -37,7 +37,7 @@ const OTHER_SECRET: &str = "another secret";
 #[must_use]
 pub fn of_payment(payment: &Payment) -> Option<Ipn> {
     let url = payment.terms.ipn_callback_url.as_deref()?;
-    let body = serde_json::to_string(&views::payment_ipn(payment)).ok()?;
+    let body = serde_json::to_string(&payment_views::ipn(payment)).ok()?;
     Some(Ipn { url: Arc::from(url), body: body.into() })
 }
 
@@ -45,7 +45,7 @@ pub fn of_payment(payment: &Payment) -> Option<Ipn> {
 #[must_use]
 pub fn of_withdrawal(batch: &Batch, withdrawal: &Withdrawal) -> Option<Ipn> {
     let url = withdrawal.ipn_callback_url.as_deref()?;
-    let body = serde_json::to_string(&views::withdrawal_ipn(batch, withdrawal)).ok()?;
+    let body = serde_json::to_string(&withdrawal_views::ipn(batch, withdrawal)).ok()?;
     Some(Ipn { url: Arc::from(url), body: body.into() })
 }
 

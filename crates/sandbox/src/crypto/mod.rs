@@ -28,7 +28,6 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use tokio::sync::Notify;
 
 use self::{credentials::Keys, market::Market, settings::Settings};
-use crate::journal::Identity;
 
 pub use amount::Amount;
 pub use error::CryptoError;
@@ -49,9 +48,9 @@ pub struct Crypto {
 impl Crypto {
     /// Creates a processor with opening prices.
     #[must_use]
-    pub fn of(identity: &Identity) -> Self {
+    pub fn new(client_secret: &str) -> Self {
         Self {
-            keys: Keys::of(identity),
+            keys: Keys::of(client_secret),
             market: Market::default(),
             ipn_wakeup: Notify::new(),
             settings: RwLock::default(),

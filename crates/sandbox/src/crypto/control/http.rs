@@ -5,7 +5,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::{http::views, settings::Settings, state::payout::WithdrawalFate},
+    super::{
+        http::{payment_views, withdrawal_views},
+        settings::Settings,
+        state::payout::WithdrawalFate,
+    },
     CoinValues, CryptoDeposit, PaymentStatus, id_of,
 };
 use crate::{
@@ -46,7 +50,7 @@ pub async fn pay(id: web::Path<String>, payload: web::Payload, psp: Shared) -> R
 
 fn show_payment(psp: &Shared, id: &str) -> Result<HttpResponse, Problem> {
     let payment = psp.find_crypto_payment(id_of(id)?).map_err(ControlError::from)?;
-    answer(StatusCode::OK, &views::read(&payment, false))
+    answer(StatusCode::OK, &payment_views::read(&payment, false))
 }
 
 /// `POST /sandbox/payment/{payment_id}/{step}`: `confirm`, `finish`, `part`, `fail`, `refund`, `expire`, or `ipn` for
@@ -95,7 +99,7 @@ pub async fn move_withdrawal(path: web::Path<(String, String)>, psp: Shared) -> 
     let store = psp.read();
     let id = id_of(&id)?;
     let batch = store.books().crypto().find_batch(id).ok_or(ControlError::NotFound("the withdrawal"))?;
-    let rows: Vec<_> = batch.withdrawals.iter().map(|one| views::withdrawal(batch, one)).collect();
+    let rows: Vec<_> = batch.withdrawals.iter().map(|one| withdrawal_views::read(batch, one)).collect();
     answer(StatusCode::OK, &json!({ "id": batch.id.to_string(), "withdrawals": serde_json::to_value(rows).ok() }))
 }
 

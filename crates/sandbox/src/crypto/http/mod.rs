@@ -2,11 +2,12 @@
 
 pub mod account;
 pub mod payment_list;
+pub mod payment_views;
 pub mod payments;
 pub mod payout_list;
 pub mod payouts;
 pub mod rates;
-pub mod views;
+pub mod withdrawal_views;
 
 use std::sync::Arc;
 

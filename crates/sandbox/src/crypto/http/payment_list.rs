@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::json;
 
-use super::{Shared, admit_with_token, json as answer, views};
+use super::{Shared, admit_with_token, json as answer, payment_views as views};
 use crate::{
     crypto::{error::CryptoError, fields::Fields, state::payment::Payment},
     requests::Operation,

@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
 use serde_json::json;
 
-use super::{Shared, admit, json as answer, parse_id, rates::number, views};
+use super::{Shared, admit, json as answer, parse_id, payment_views as views, rates::number};
 use crate::{
     crypto::{
         coins::{self, Coin},

@@ -7,7 +7,7 @@ use super::{
     Shared, admit, json as answer, parse_id,
     payment_list::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, instant},
     payouts::check_allowed,
-    views,
+    withdrawal_views as views,
 };
 use crate::{
     crypto::{
@@ -46,7 +46,7 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
 }
 
 fn row(batch: &Batch, withdrawal: &Withdrawal) -> Result<Value, CryptoError> {
-    let view = views::withdrawal(batch, withdrawal);
+    let view = views::read(batch, withdrawal);
     serde_json::to_value(view).map_err(|error| CryptoError::internal(error.to_string()))
 }
 

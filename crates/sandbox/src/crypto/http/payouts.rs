@@ -7,7 +7,7 @@ use super::{
     Shared, admit, admit_with_token, json as answer, ok_text, parse_id,
     payments::{coin, url},
     rates::number,
-    views,
+    withdrawal_views as views,
 };
 use crate::{
     crypto::{
@@ -106,7 +106,7 @@ pub async fn create(request: HttpRequest, payload: web::Payload, psp: Shared) ->
         order(Fields::of_object(item), description.as_deref(), callback.as_deref())
     });
     let batch = psp.create_batch(orders.collect::<Result<_, _>>()?)?;
-    let withdrawals: Vec<_> = batch.withdrawals.iter().map(|one| views::created_withdrawal(&batch, one)).collect();
+    let withdrawals: Vec<_> = batch.withdrawals.iter().map(|one| views::created(&batch, one)).collect();
     let withdrawals = serde_json::to_value(withdrawals).map_err(|error| CryptoError::internal(error.to_string()))?;
     answer(StatusCode::OK, &json!({ "id": batch.id.to_string(), "withdrawals": withdrawals }))
 }
