@@ -9,10 +9,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::context::{Authorized, BalanceRead};
+use crate::describe::examples;
+use crate::describe::failures::Errors;
 use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
-use crate::openapi::examples;
-use crate::openapi::failures::Errors;
 use crate::reply;
 use crate::representation::values::Amount;
 

@@ -19,8 +19,8 @@ use utoipa::openapi::path::Parameter;
 
 use crate::accept::{self, Format};
 use crate::context::Authorized;
+use crate::describe::parameters;
 use crate::error::{ApiError, ErrorCode};
-use crate::openapi::parameters;
 use crate::paging::{LIMIT, STARTING_AFTER};
 use crate::query::Query;
 use crate::representation::csv::{Dialect, Row, header, write_row};

@@ -16,7 +16,7 @@ use cais_use_cases::upstream_order::CreateError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::openapi::failures::Code;
+use crate::describe::failures::Code;
 use crate::representation::values::to_json;
 
 /// Seconds until a caller may try an acquirer again: the time for which a circuit breaker stays open.
@@ -69,7 +69,7 @@ macro_rules! error_codes {
         pub mod code {
             $($(#[$doc])* #[derive(Debug)] pub struct $variant;
 
-            impl crate::openapi::failures::Codes for $variant {
+            impl crate::describe::failures::Codes for $variant {
                 fn codes() -> Vec<super::ErrorCode> {
                     vec![super::ErrorCode::$variant]
                 }

@@ -6,8 +6,8 @@ use cais_strict_json::Issue;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
+use super::describe::parameters;
 use super::error::{ApiError, ErrorCode};
-use super::openapi::parameters;
 
 /// The header with the caller's idempotency key.
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";

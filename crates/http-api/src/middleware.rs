@@ -27,7 +27,7 @@ use super::error::{ApiError, ErrorCode};
 use super::reply::{self, ReplayOf, X_CAIS_SANDBOX};
 use super::state::AppState;
 use super::telemetry::Answered;
-use super::{auth, auth_failures, client, openapi, trace};
+use super::{auth, auth_failures, client, trace};
 use crate::causes;
 
 /// Responds to a request in every case, also after a panic: its id, its trace, its log line, and the common headers.
@@ -200,44 +200,4 @@ fn too_many(state: &AppState, rate: RateDecision) -> ApiError {
     // At least one second: an immediate retry would fall in the same window.
     let seconds = u32::try_from(left.max(1)).unwrap_or(u32::MAX);
     ApiError::new(ErrorCode::RateLimitExceeded).retry_after(seconds)
-}
-
-/// Responds where no route serves the path.
-///
-/// # Errors
-/// Always `not_found`.
-pub async fn not_found(request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    without_route(&request);
-    let text = "The path does not exist. The paths of the API begin with /v1, and /docs lists them.";
-    Err(ApiError::new(ErrorCode::NotFound).with_message(text))
-}
-
-/// Responds below `/v1` where no route serves the path with this method.
-///
-/// # Errors
-/// `method_not_allowed` if the path has other methods, else `not_found`.
-pub async fn not_served(request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    match request.match_pattern().and_then(|pattern| openapi::methods_of(&pattern)) {
-        Some(allow) => Err(other_methods(&request, allow)),
-        None => not_found(request).await,
-    }
-}
-
-/// Responds to other methods on a path that can only be read.
-///
-/// # Errors
-/// Always `method_not_allowed`.
-pub async fn only_get(request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    Err(other_methods(&request, "GET, HEAD".to_owned()))
-}
-
-fn other_methods(request: &HttpRequest, allow: String) -> ApiError {
-    without_route(request);
-    ApiError { allow: Some(allow), ..ApiError::new(ErrorCode::MethodNotAllowed) }
-}
-
-fn without_route(request: &HttpRequest) {
-    if let Ok(context) = RequestContext::of(request) {
-        let _first = context.route.set(None);
-    }
 }

@@ -7,9 +7,9 @@ use cais_use_cases::upstream_order::{FetchError, ResourceName};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
+use super::describe::parameters;
 use super::error::{ApiError, ErrorCode};
 use super::input::{Part, Parts};
-use super::openapi::parameters;
 use super::percent;
 
 /// The parameter of a path with a resource's name.

@@ -6,8 +6,8 @@ use cais_strict_json::Issues;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
+use super::describe::parameters;
 use super::input::{Part, Parts};
-use super::openapi::parameters;
 use super::query::Query;
 
 /// The parameter that limits a page.

@@ -8,7 +8,8 @@ use utoipa_actix_web::scope::{self, Scope};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::error::{ApiError, ErrorCode};
-use super::middleware::{authenticate, not_found, not_served, only_get};
+use super::fallback::{not_found, not_served, only_get};
+use super::middleware::authenticate;
 use super::{
     balance, callbacks, charges, docs, events, health, infractions, payouts, refunds, sandbox, statement, transactions,
     webhooks,

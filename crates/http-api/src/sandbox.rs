@@ -23,11 +23,11 @@ use utoipa::ToSchema;
 
 use super::charges;
 use super::context::{Authorized, ChargesWrite, run_detached};
+use super::describe::examples;
+use super::describe::failures::{Errors, OfBody};
 use super::error::{ApiError, code};
 use super::input::{Input, Json, JsonBody, NoFields, NoQuery, OptionalJson, Part, Parts};
 use super::named::Named;
-use super::openapi::examples;
-use super::openapi::failures::{Errors, OfBody};
 use super::reply;
 use super::representation::charge::Charge as ChargeBody;
 use super::representation::values::{AmountFrom, AnyAmount, closed_list};
@@ -164,7 +164,8 @@ pub struct SandboxControls {
     params(Named<kind::Charge>),
     request_body(content = Option<SandboxPayment>, example = json!(examples::literal(r#"{"amount":10.50}"#))),
     responses(
-        (status = 200, description = "The charge after the payment.", body = ChargeBody, example = json!(examples::paid())),
+        (status = 200, description = "The charge after the payment.", body = ChargeBody,
+            example = json!(examples::paid())),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress)>,
     ),
 )]
@@ -189,7 +190,8 @@ pub async fn pay_charge(
     description = "Available only with the built-in sandbox. Scope: `charges:write`.",
     params(Named<kind::Charge>),
     responses(
-        (status = 200, description = "The expired charge.", body = ChargeBody, example = json!(examples::paid().and_then(|charge| examples::unpaid(charge, "expired")))),
+        (status = 200, description = "The expired charge.", body = ChargeBody,
+            example = json!(examples::paid().and_then(|charge| examples::unpaid(charge, "expired")))),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress)>,
     ),
 )]
@@ -235,7 +237,8 @@ async fn move_charge(
     description = "Available only with the built-in sandbox. Scope: `charges:write`.",
     request_body(content = NewFaults, example = json!(examples::literal(r#"{"mode":"slow","latency_ms":2000}"#))),
     responses(
-        (status = 200, description = "The current fault.", body = Faults, example = json!(examples::literal(r#"{"acquirer":"sandbox","mode":"slow","latency_ms":2000}"#))),
+        (status = 200, description = "The current fault.", body = Faults,
+            example = json!(examples::literal(r#"{"acquirer":"sandbox","mode":"slow","latency_ms":2000}"#))),
         Errors<(OfBody, code::NotFound)>,
     ),
 )]
@@ -266,7 +269,8 @@ pub async fn set_faults(
     description = "Available only with the built-in sandbox. Scope: `charges:write`.",
     request_body(content = Clock, example = json!(examples::literal(r#"{"offset_s":3600}"#))),
     responses(
-        (status = 200, description = "The current clock offset.", body = Clock, example = json!(examples::literal(r#"{"offset_s":3600}"#))),
+        (status = 200, description = "The current clock offset.", body = Clock,
+            example = json!(examples::literal(r#"{"offset_s":3600}"#))),
         Errors<(OfBody, code::NotFound)>,
     ),
 )]

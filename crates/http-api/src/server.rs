@@ -12,9 +12,10 @@ use actix_web::web::{self, Data};
 use actix_web::{App, Error};
 
 use super::connections::{ConnectionLimits, Door, PerAddress, factory};
-use super::middleware::{not_found, respond};
-use super::routes;
+use super::fallback::not_found;
+use super::middleware::respond;
 use super::state::AppState;
+use super::{openapi, routes};
 
 /// The options of the servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,7 @@ fn bind(state: Arc<AppState>, listener: Listener, socket: TcpListener, options: 
     Ok(server.run())
 }
 
-/// One of the two listeners.
+/// A listener of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listener {
     /// The API and its documentation.
@@ -81,7 +82,7 @@ pub fn app(
     impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse<BoxBody>, Error = Error, InitError = ()>,
 > {
     let with_sandbox = state.sandbox.is_some();
-    let app = App::new().app_data(Data::from(state)).default_service(web::to(not_found));
+    let app = App::new().app_data(Data::from(state)).app_data(openapi::methods()).default_service(web::to(not_found));
     let app = match listener {
         Listener::Public => app.configure(routes::open).service(routes::api(with_sandbox)),
         Listener::Admin => app.configure(routes::admin),

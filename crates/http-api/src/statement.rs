@@ -14,11 +14,11 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::context::{Authorized, BalanceRead};
 use crate::csv::{self, DIALECT, File, Rows, Wanted};
+use crate::describe::failures::Errors;
+use crate::describe::{examples, parameters};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::filters::{self, CREATED_FROM, CREATED_TO};
 use crate::input::{Input, Part, Parts};
-use crate::openapi::failures::Errors;
-use crate::openapi::{examples, parameters};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::reply;
 use crate::representation::statement::{Entry, EntryPage};

@@ -8,11 +8,11 @@ use cais_domain::ids::kind;
 use cais_use_cases::charges::cancel::{self, CancelChargeError};
 
 use crate::context::{Authorized, ChargesWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, NoFields, NoQuery, OptionalJson};
 use crate::named::Named;
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfBody};
 use crate::reply;
 use crate::representation::charge::Charge;
 
@@ -28,8 +28,12 @@ use crate::representation::charge::Charge;
     description = "Needs no body and no Idempotency-Key; repeatable. Scope: `charges:write`.",
     params(Named<kind::Charge>),
     responses(
-        (status = 200, description = "The cancelled charge.", body = Charge, example = json!(examples::paid().and_then(|charge| examples::unpaid(charge, "cancelled")))),
-        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState, code::AcquirerUnavailable)>,
+        (status = 200, description = "The cancelled charge.", body = Charge,
+            example = json!(examples::paid().and_then(|charge| examples::unpaid(charge, "cancelled")))),
+        Errors<(
+            OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState,
+            code::AcquirerUnavailable,
+        )>,
     ),
 )]
 #[post("/charges/{id}/cancel")]

@@ -8,11 +8,11 @@ use cais_use_cases::charges::create::{self, ChargeRefusal, CreateCharge};
 
 use super::terms::NewCharge;
 use crate::context::{Authorized, ChargesWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfCreation};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::idempotency::KeyHeader;
 use crate::input::{Creation, Json, NoQuery};
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfCreation};
 use crate::reply;
 use crate::representation::charge::Charge;
 
@@ -26,11 +26,17 @@ use crate::representation::charge::Charge;
     summary = "Create a Pix charge",
     description = "A repeated Idempotency-Key gets the first answer with the header `idempotent-replayed: true`. An external_id that exists with the same amount gets the original charge with 200. Scope: `charges:write`.",
     params(KeyHeader),
-    request_body(content = NewCharge, example = json!(examples::literal(r#"{"amount":10.50,"description":"Order 1042","external_id":"order-1042","expires_in":3600}"#))),
+    request_body(content = NewCharge,
+        example = json!(examples::literal(r#"{"amount":10.50,"description":"Order 1042","external_id":"order-1042","expires_in":3600}"#))),
     responses(
         (status = 201, description = "The charge was created.", body = Charge, example = json!(examples::pending())),
-        (status = 200, description = "A charge with this external_id and amount existed.", body = Charge, example = json!(examples::pending())),
-        Errors<(OfCreation, code::PostbackUrlNotRegistered, code::KycNotApproved, code::FeatureDisabled, code::SplitDisabled, code::SplitNotAvailable, code::TransactionLimitExceeded, code::SplitRecipientNotEligible)>,
+        (status = 200, description = "A charge with this external_id and amount existed.", body = Charge,
+            example = json!(examples::pending())),
+        Errors<(
+            OfCreation, code::PostbackUrlNotRegistered, code::KycNotApproved, code::FeatureDisabled,
+            code::SplitDisabled, code::SplitNotAvailable, code::TransactionLimitExceeded,
+            code::SplitRecipientNotEligible,
+        )>,
     ),
 )]
 #[post("/charges")]

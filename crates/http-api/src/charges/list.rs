@@ -6,10 +6,10 @@ use cais_domain::ids::kind;
 use cais_use_cases::charges::list;
 
 use crate::context::{Authorized, ChargesRead};
+use crate::describe::examples;
+use crate::describe::failures::Errors;
 use crate::error::{ApiError, code};
 use crate::input::Input;
-use crate::openapi::examples;
-use crate::openapi::failures::Errors;
 use crate::paging::PageQuery;
 use crate::reply;
 use crate::representation::charge::ChargePage;

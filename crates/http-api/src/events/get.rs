@@ -7,12 +7,12 @@ use cais_use_cases::events;
 
 use super::no_such_event;
 use crate::context::{Authorized, EventsRead};
+use crate::describe::events::Event;
+use crate::describe::examples;
+use crate::describe::failures::Errors;
 use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
-use crate::openapi::events::Event;
-use crate::openapi::examples;
-use crate::openapi::failures::Errors;
 use crate::reply;
 
 /// Returns an event as the bytes that were sent.

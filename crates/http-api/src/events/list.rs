@@ -11,11 +11,11 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::context::{Authorized, EventsRead};
+use crate::describe::events::Events;
+use crate::describe::failures::Errors;
+use crate::describe::{examples, parameters};
 use crate::error::{ApiError, code};
 use crate::input::{Input, Part, Parts};
-use crate::openapi::events::Events;
-use crate::openapi::failures::Errors;
-use crate::openapi::{examples, parameters};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::representation::values::page_of_json;
 use crate::statement::list_error;

@@ -8,11 +8,11 @@ use cais_domain::ids::kind;
 use cais_use_cases::webhooks;
 
 use crate::context::{Authorized, WebhooksWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, code};
 use crate::input::{Input, NoFields, NoQuery, OptionalJson};
 use crate::named::ById;
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfBody};
 use crate::reply;
 use crate::representation::webhook::{Delivery, DeliveryList};
 
@@ -27,7 +27,8 @@ use crate::representation::webhook::{Delivery, DeliveryList};
     description = "Sends the event to every active endpoint that had a delivery of it or subscribes to its type now. At most 20 tests and resends of an endpoint wait at a time. If any of these endpoints would exceed that limit, the answer is 429 and no endpoint receives the event. Needs no body. Scope: `webhooks:write`.",
     params(ById<kind::Event>),
     responses(
-        (status = 202, description = "The deliveries, which are tried at once.", body = DeliveryList, example = json!(examples::resent())),
+        (status = 202, description = "The deliveries, which are tried at once.", body = DeliveryList,
+            example = json!(examples::resent())),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState)>,
     ),
 )]

@@ -11,11 +11,11 @@ use cais_use_cases::infractions::defend::{self, DefendError};
 use super::no_such_infraction;
 use super::terms::NewDefense;
 use crate::context::{Authorized, InfractionsWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, Json, NoQuery};
 use crate::named::ById;
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfBody};
 use crate::reply;
 use crate::representation::infraction::InfractionDetail;
 
@@ -30,10 +30,15 @@ use crate::representation::infraction::InfractionDetail;
     summary = "Defend the account",
     description = "Once, until `deadline_at`; needs no Idempotency-Key: the same defence again is no second one. A defence that the institution refuses is a `VALIDATION_ERROR` with its reason, and another one may be sent. After 503 it may have arrived: the same defence may be sent again, and the service finds out by itself. Scope: `infractions:write`.",
     params(ById<kind::Infraction>),
-    request_body(content = NewDefense, example = json!(examples::literal(r#"{"defense_text":"Two coffees, handed over on 2 January.","defense_evidence_url":"https://shop.example/receipts/1042"}"#))),
+    request_body(content = NewDefense,
+        example = json!(examples::literal(r#"{"defense_text":"Two coffees, handed over on 2 January.","defense_evidence_url":"https://shop.example/receipts/1042"}"#))),
     responses(
-        (status = 200, description = "The acquirer has the defence.", body = InfractionDetail, example = json!(examples::defended_infraction())),
-        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState, code::DeadlinePassed, code::AcquirerUnavailable)>,
+        (status = 200, description = "The acquirer has the defence.", body = InfractionDetail,
+            example = json!(examples::defended_infraction())),
+        Errors<(
+            OfBody, code::AccountSuspended, code::NotFound, code::InvalidState, code::DeadlinePassed,
+            code::AcquirerUnavailable,
+        )>,
     ),
 )]
 #[post("/infractions/{id}/defense")]

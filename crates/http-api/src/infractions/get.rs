@@ -7,11 +7,11 @@ use cais_use_cases::infractions::list;
 
 use super::no_such_infraction;
 use crate::context::{Authorized, InfractionsRead};
+use crate::describe::examples;
+use crate::describe::failures::Errors;
 use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
-use crate::openapi::examples;
-use crate::openapi::failures::Errors;
 use crate::reply;
 use crate::representation::infraction::InfractionDetail;
 
@@ -26,7 +26,8 @@ use crate::representation::infraction::InfractionDetail;
     description = "Returns the infraction with its defense. Scope: `infractions:read`.",
     params(ById<kind::Infraction>),
     responses(
-        (status = 200, description = "The infraction.", body = InfractionDetail, example = json!(examples::won_infraction())),
+        (status = 200, description = "The infraction.", body = InfractionDetail,
+            example = json!(examples::won_infraction())),
         Errors<(code::ValidationError, code::NotFound)>,
     ),
 )]

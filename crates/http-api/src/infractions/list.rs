@@ -11,10 +11,10 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::context::{Authorized, InfractionsRead};
+use crate::describe::failures::Errors;
+use crate::describe::{examples, parameters};
 use crate::error::{ApiError, code};
 use crate::input::{Input, Part, Parts};
-use crate::openapi::failures::Errors;
-use crate::openapi::{examples, parameters};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::representation::infraction::{Infraction, InfractionPage};
 use crate::representation::values::Page;
@@ -53,7 +53,8 @@ impl IntoParams for InfractionQuery {
     description = "Newest first, with cursor pagination. Scope: `infractions:read`.",
     params(InfractionQuery),
     responses(
-        (status = 200, description = "A page of infractions.", body = InfractionPage, example = json!(examples::infractions())),
+        (status = 200, description = "A page of infractions.", body = InfractionPage,
+            example = json!(examples::infractions())),
         Errors<(code::ValidationError,)>,
     ),
 )]

@@ -6,7 +6,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{Components, ComponentsBuilder, Object, Schema, SchemaType, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 
-use super::{events, failures};
+use crate::describe::{events, failures};
 use crate::error::{ErrorBody, ErrorDetail, IssueBody};
 
 /// Names of the two ways to send a key.

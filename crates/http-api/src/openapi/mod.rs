@@ -1,31 +1,26 @@
 //! The `OpenAPI` document for merchants, collected from the handlers.
 
 mod components;
-pub mod events;
-pub(crate) mod examples;
-pub(crate) mod failures;
-pub(crate) mod parameters;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use actix_web::App;
 use utoipa::openapi::header::{Header, HeaderBuilder};
-use utoipa::openapi::path::{Operation, PathItem, Paths};
-use utoipa::openapi::response::Response;
+use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
-use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required};
+use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, RefOr, Required};
 use utoipa_actix_web::AppExt as _;
 
 use self::components::{BEARER, X_API_KEY};
+use super::describe::{add_headers, events, failures};
+use super::fallback::Methods;
 use super::idempotency::IDEMPOTENCY_KEY;
 use super::routes;
 
-/// The type of nearly every body.
-const JSON: &str = "application/json";
 /// The version of the interface.
 const VERSION: &str = "1.1.0";
 /// The introduction for readers.
@@ -79,20 +74,20 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten()
 }
 
-/// Returns the methods of a path below `/v1` for the header `Allow`; `None` for a path that the document does not list.
+/// Returns the methods of every path below `/v1`.
 #[must_use]
-pub fn methods_of(path: &str) -> Option<String> {
-    static PATHS: LazyLock<Paths> = LazyLock::new(|| build().paths);
-    let item = PATHS.paths.get(path)?;
-    let each = [
-        (&item.post, "POST"),
-        (&item.get, "GET, HEAD"),
-        (&item.patch, "PATCH"),
-        (&item.delete, "DELETE"),
-        (&item.put, "PUT"),
-    ];
-    let names: Vec<&str> = each.iter().filter(|(operation, _)| operation.is_some()).map(|(_, name)| *name).collect();
-    Some(names.join(", "))
+pub fn methods() -> &'static Methods {
+    static METHODS: LazyLock<Methods> = LazyLock::new(|| {
+        let each = build().paths.paths.into_iter().map(|(path, mut item)| {
+            let (post, get) = (item.post.take().map(|_| "POST"), item.get.take().map(|_| "GET, HEAD"));
+            let (patch, delete) = (item.patch.take().map(|_| "PATCH"), item.delete.take().map(|_| "DELETE"));
+            let names: Vec<&str> =
+                [post, get, patch, delete, item.put.take().map(|_| "PUT")].into_iter().flatten().collect();
+            (path, names.join(", "))
+        });
+        Methods(each.collect())
+    });
+    &METHODS
 }
 
 /// Adds the facts of every operation: the keys, and the headers of its responses.
@@ -132,14 +127,6 @@ fn unwrap_option(schema: &mut RefOr<Schema>) -> bool {
     let Some(body) = one.items.iter().find(|item| matches!(item, RefOr::Ref(_))) else { return false };
     *schema = body.clone();
     true
-}
-
-/// Adds references to shared headers.
-fn add_headers(response: &mut Response, names: &[&str]) {
-    for name in names {
-        let reference = Ref::new(format!("#/components/headers/{name}"));
-        response.headers.insert((*name).to_owned(), RefOr::Ref(reference));
-    }
 }
 
 /// Returns the headers of responses, by name.

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use cais_domain::event::EventType;
 use serde_json::Value;
 
-use super::failures::DECLARED;
 use super::*;
+use crate::describe::failures::DECLARED;
 use crate::error::ErrorCode;
 use crate::representation::csv::Row as _;
 use crate::representation::statement::Entry;

@@ -7,11 +7,11 @@ use cais_use_cases::payouts::create::{self, CreatePayout, PayoutRefusal};
 
 use super::terms::NewPayout;
 use crate::context::{Authorized, PayoutsWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfCreation};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::idempotency::KeyHeader;
 use crate::input::{Creation, Json, NoQuery};
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfCreation};
 use crate::reply;
 use crate::representation::payout::Payout;
 
@@ -25,11 +25,16 @@ use crate::representation::payout::Payout;
     summary = "Create a Pix payout",
     description = "Amount and fee are held first; a payout that fails gives both back. The answer may say `processing`, `completed` or `failed` already. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`. An external_id that exists with the same amount and pix_key gets the original payout with 200. Scope: `payouts:write`.",
     params(KeyHeader),
-    request_body(content = NewPayout, example = json!(examples::literal(r#"{"amount":10.00,"pix_key":"ana@example.com","description":"Invoice 7","external_id":"payout-7"}"#))),
+    request_body(content = NewPayout,
+        example = json!(examples::literal(r#"{"amount":10.00,"pix_key":"ana@example.com","description":"Invoice 7","external_id":"payout-7"}"#))),
     responses(
         (status = 201, description = "The payout was created.", body = Payout, example = json!(examples::processing())),
-        (status = 200, description = "A payout with this external_id, amount and pix_key existed.", body = Payout, example = json!(examples::completed())),
-        Errors<(OfCreation, code::KycNotApproved, code::FeatureDisabled, code::TransactionLimitExceeded, code::InsufficientBalance)>,
+        (status = 200, description = "A payout with this external_id, amount and pix_key existed.", body = Payout,
+            example = json!(examples::completed())),
+        Errors<(
+            OfCreation, code::KycNotApproved, code::FeatureDisabled, code::TransactionLimitExceeded,
+            code::InsufficientBalance,
+        )>,
     ),
 )]
 #[post("/payouts")]

@@ -6,10 +6,10 @@ use cais_domain::ids::kind;
 use cais_use_cases::payouts::list;
 
 use crate::context::{Authorized, PayoutsRead};
+use crate::describe::examples;
+use crate::describe::failures::Errors;
 use crate::error::{ApiError, code};
 use crate::input::Input;
-use crate::openapi::examples;
-use crate::openapi::failures::Errors;
 use crate::paging::PageQuery;
 use crate::reply;
 use crate::representation::payout::{Payout, PayoutPage};

@@ -8,12 +8,12 @@ use cais_use_cases::refunds::create::{self, CreateRefund, RefundRefusal};
 
 use super::terms::NewRefund;
 use crate::context::{Authorized, ChargesWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfCreation};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::idempotency::KeyHeader;
 use crate::input::{Creation, Json, NoQuery};
 use crate::named::Named;
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfCreation};
 use crate::reply;
 use crate::representation::refund::Refund;
 use crate::representation::values::AmountFrom;
@@ -28,11 +28,16 @@ use crate::representation::values::AmountFrom;
     summary = "Refund a charge",
     description = "In full or in part, and again until all of it went back, within 90 days after its payment. `end_to_end_id` refunds any payment that was credited to the charge, such as one that `payment.unexpected` named. The account must cover it; the fee is not returned. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`. Scope: `charges:write`.",
     params(Named<kind::Charge>, KeyHeader),
-    request_body(content = NewRefund, example = json!(examples::literal(r#"{"amount":5.00,"reason":"One coffee was cold"}"#))),
+    request_body(content = NewRefund,
+        example = json!(examples::literal(r#"{"amount":5.00,"reason":"One coffee was cold"}"#))),
     responses(
         (status = 201, description = "The refund was created.", body = Refund, example = json!(examples::refund())),
-        (status = 200, description = "A refund of this charge with this external_id and amount existed.", body = Refund, example = json!(examples::refund())),
-        Errors<(OfCreation, code::NotFound, code::InvalidState, code::InsufficientBalance, code::RefundExceedsAmount, code::InfractionOpen, code::DeadlinePassed)>,
+        (status = 200, description = "A refund of this charge with this external_id and amount existed.", body = Refund,
+            example = json!(examples::refund())),
+        Errors<(
+            OfCreation, code::NotFound, code::InvalidState, code::InsufficientBalance, code::RefundExceedsAmount,
+            code::InfractionOpen, code::DeadlinePassed,
+        )>,
     ),
 )]
 #[post("/charges/{id}/refunds")]

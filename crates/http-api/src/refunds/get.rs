@@ -6,11 +6,11 @@ use cais_domain::ids::kind;
 use cais_use_cases::refunds::fetch;
 
 use crate::context::{Authorized, ChargesRead};
+use crate::describe::examples;
+use crate::describe::failures::Errors;
 use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::Named;
-use crate::openapi::examples;
-use crate::openapi::failures::Errors;
 use crate::reply;
 use crate::representation::refund::Refund;
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::values::{Instant, Page, closed_list};
-use crate::openapi::events::EventType;
+use crate::describe::events::EventType;
 
 closed_list! {
     /// The reason why an endpoint was disabled.

@@ -16,12 +16,12 @@ use utoipa::ToSchema;
 
 use super::{blocking, controls, payment};
 use crate::context::{Authorized, ChargesWrite, InfractionsWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S, code};
 use crate::infractions::no_such_infraction;
 use crate::input::{Input, Json, JsonBody, NoQuery, OptionalJson};
 use crate::named::{ById, Named};
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfBody};
 use crate::representation::infraction::{InfractionDetail, ReasonCode};
 use crate::representation::values::{AmountFrom, AnyAmount, closed_list};
 use crate::state::AppState;
@@ -122,9 +122,11 @@ impl Resolution {
     summary = "Dispute the Pix that paid a charge",
     description = "Available only with the built-in sandbox. May be repeated: each is an infraction of its own. Scope: `charges:write`.",
     params(Named<kind::Charge>),
-    request_body(content = Option<AskedInfraction>, example = json!(examples::literal(r#"{"reason_code":"SCAM","amount":10.50}"#))),
+    request_body(content = Option<AskedInfraction>,
+        example = json!(examples::literal(r#"{"reason_code":"SCAM","amount":10.50}"#))),
     responses(
-        (status = 201, description = "The new infraction.", body = InfractionDetail, example = json!(examples::open_infraction())),
+        (status = 201, description = "The new infraction.", body = InfractionDetail,
+            example = json!(examples::open_infraction())),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
     ),
 )]
@@ -169,7 +171,8 @@ pub async fn open_infraction(
     params(ById<kind::Infraction>),
     request_body(content = SandboxResolution, example = json!(examples::literal(r#"{"outcome":"won"}"#))),
     responses(
-        (status = 200, description = "The infraction after it.", body = InfractionDetail, example = json!(examples::won_infraction())),
+        (status = 200, description = "The infraction after it.", body = InfractionDetail,
+            example = json!(examples::won_infraction())),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState)>,
     ),
 )]

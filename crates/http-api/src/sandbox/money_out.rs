@@ -16,11 +16,11 @@ use tokio::time::Instant;
 
 use super::{blocking, controls};
 use crate::context::{Authorized, ChargesWrite, PayoutsWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, NoFields, NoQuery, OptionalJson};
 use crate::named::Named;
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfBody};
 use crate::representation::{payout, refund};
 use crate::state::AppState;
 use crate::{payouts, refunds, reply};
@@ -41,7 +41,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
     description = "Available only with the built-in sandbox. The recipient gives all of it back. Scope: `payouts:write`.",
     params(Named<kind::Payout>),
     responses(
-        (status = 200, description = "The payout after it.", body = payout::Payout, example = json!(examples::reversed())),
+        (status = 200, description = "The payout after it.", body = payout::Payout,
+            example = json!(examples::reversed())),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
     ),
 )]
@@ -93,7 +94,8 @@ async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Res
     description = "Available only with the built-in sandbox, and before the refund completes, which takes a second. Scope: `charges:write`.",
     params(Named<kind::Refund>),
     responses(
-        (status = 200, description = "The refund after it.", body = refund::Refund, example = json!(examples::failed_refund())),
+        (status = 200, description = "The refund after it.", body = refund::Refund,
+            example = json!(examples::failed_refund())),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState)>,
     ),
 )]

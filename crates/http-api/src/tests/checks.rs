@@ -10,7 +10,7 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::Store as _;
 use cais_testkit::builders::{an_account, pending_charge, steps};
 
-use super::world::LIMIT;
+use super::world::{LIMIT, TOKEN};
 use super::*;
 
 #[actix_web::test]
@@ -88,6 +88,22 @@ async fn request_with_many_errors_fails_in_the_order_of_checks() {
     let url = r#"{"amount":10,"postback_url":"https://a.example"}"#;
     assert_eq!(post(&world, charge, "long-enough", url).await.error(), (403, "account_suspended".to_owned()));
     assert_eq!(get(&world, charge).await.status, 200, "a suspended account reads");
+}
+
+/// The router of the library would decode escapes before it compares a path.
+#[actix_web::test]
+async fn path_with_escaped_letters_is_not_its_route() {
+    let world = World::new().await;
+    for path in ["/v1/char%67es", "/%761/charges", "/v1/charges%2F"] {
+        assert_eq!(get(&world, path).await.error(), (404, "not_found".to_owned()), "{path}");
+    }
+    let id = "chg_01h455vb4pex5vsknk084sn02q";
+    assert_eq!(get(&world, &format!("/v1/charges/{id}/c%61ncel")).await.status, 404);
+    for (name, status) in [("ext:%41", 404), ("ext:%2541", 404), ("ext:%ff", 400), ("%4%31", 400)] {
+        assert_eq!(get(&world, &format!("/v1/charges/{name}")).await.status, status, "{name}");
+    }
+    let callback = format!("/callbacks/main/{}", TOKEN.replace('-', "%2D"));
+    assert_eq!(send(&world, TestRequest::post().uri(&callback)).await.error(), (404, "not_found".to_owned()));
 }
 
 #[actix_web::test]

@@ -6,10 +6,10 @@ use cais_use_cases::timeline;
 
 use super::{EntryName, shown};
 use crate::context::{Authorized, TransactionsRead};
+use crate::describe::examples;
+use crate::describe::failures::Errors;
 use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, NoQuery};
-use crate::openapi::examples;
-use crate::openapi::failures::Errors;
 use crate::reply;
 use crate::representation::transaction::TransactionRow;
 

@@ -11,9 +11,9 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use uuid::Uuid;
 
+use super::describe::parameters;
 use super::error::ApiError;
 use super::input::{Part, Parts};
-use super::openapi::parameters;
 use super::percent;
 use crate::representation::transaction::TransactionRow;
 

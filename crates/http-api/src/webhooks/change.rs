@@ -9,11 +9,11 @@ use cais_use_cases::webhooks::change;
 
 use super::terms::WebhookEndpointChange;
 use crate::context::{Authorized, WebhooksWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfBody, Writes};
 use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfBody, Writes};
 use crate::reply;
 use crate::representation::webhook::WebhookEndpoint;
 
@@ -27,9 +27,11 @@ use crate::representation::webhook::WebhookEndpoint;
     summary = "Change a webhook endpoint",
     description = "Fields that are not named stay unchanged. While `active` is false, deliveries to the endpoint stay `pending`, with `next_attempt_at` null, and wait; events published meanwhile get a delivery too. Waiting deliveries are sent when `active` is true again. A delivery waits no longer than its event is kept: 90 days. `active` true also enables an endpoint that the service disabled; deliveries that were cancelled then stay cancelled. Scope: `webhooks:write`.",
     params(ById<kind::Endpoint>),
-    request_body(content = WebhookEndpointChange, example = json!(examples::literal(r#"{"events":["*"],"description":null,"active":true}"#))),
+    request_body(content = WebhookEndpointChange,
+        example = json!(examples::literal(r#"{"events":["*"],"description":null,"active":true}"#))),
     responses(
-        (status = 200, description = "The endpoint after it.", body = WebhookEndpoint, example = json!(examples::endpoint())),
+        (status = 200, description = "The endpoint after it.", body = WebhookEndpoint,
+            example = json!(examples::endpoint())),
         Errors<(OfBody, Writes)>,
     ),
 )]

@@ -8,10 +8,10 @@ use cais_use_cases::webhooks::create;
 
 use super::terms::NewWebhookEndpoint;
 use crate::context::{Authorized, WebhooksWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfBody};
 use crate::reply;
 use crate::representation::webhook::WebhookEndpointWithSecret;
 
@@ -24,9 +24,11 @@ use crate::representation::webhook::WebhookEndpointWithSecret;
     tag = "webhooks",
     summary = "Register a webhook endpoint",
     description = "At most 20 for each account. The secret is shown here and after a rotation only. What is sent is signed as Standard Webhooks say (`v1`): the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` over the raw body, which is the event as `GET /v1/events/{id}` returns it. Answer with 2xx within 15 s and tell repeats by `webhook-id`: an event is delivered at least once, and again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. 410 disables the endpoint, as do five days of failures alone. Scope: `webhooks:write`.",
-    request_body(content = NewWebhookEndpoint, example = json!(examples::literal(r#"{"url":"https://shop.example/hooks/cais","events":["charge.paid","infraction.opened"],"description":"Orders"}"#))),
+    request_body(content = NewWebhookEndpoint,
+        example = json!(examples::literal(r#"{"url":"https://shop.example/hooks/cais","events":["charge.paid","infraction.opened"],"description":"Orders"}"#))),
     responses(
-        (status = 201, description = "The endpoint, with its secret.", body = WebhookEndpointWithSecret, example = json!(examples::endpoint_with_secret())),
+        (status = 201, description = "The endpoint, with its secret.", body = WebhookEndpointWithSecret,
+            example = json!(examples::endpoint_with_secret())),
         Errors<(OfBody, code::AccountSuspended, code::LimitReached)>,
     ),
 )]

@@ -8,10 +8,10 @@ use cais_domain::ids::kind;
 use cais_use_cases::webhooks;
 
 use crate::context::{Authorized, WebhooksWrite, run_detached};
+use crate::describe::failures::{Errors, Writes};
 use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
-use crate::openapi::failures::{Errors, Writes};
 use crate::reply;
 
 /// Deletes an endpoint. Its waiting deliveries are not sent.

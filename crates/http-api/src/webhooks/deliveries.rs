@@ -6,11 +6,11 @@ use cais_domain::ids::kind;
 use cais_use_cases::webhooks::deliveries;
 
 use crate::context::{Authorized, WebhooksRead};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, Reads};
 use crate::error::ApiError;
 use crate::input::Input;
 use crate::named::ById;
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, Reads};
 use crate::paging::PageQuery;
 use crate::reply;
 use crate::representation::values::Page;
@@ -27,7 +27,8 @@ use crate::representation::webhook::{Delivery, DeliveryPage};
     description = "Newest first, with cursor pagination; every attempt is told. Scope: `webhooks:read`.",
     params(ById<kind::Endpoint>, PageQuery<kind::Delivery>),
     responses(
-        (status = 200, description = "A page of deliveries.", body = DeliveryPage, example = json!(examples::deliveries())),
+        (status = 200, description = "A page of deliveries.", body = DeliveryPage,
+            example = json!(examples::deliveries())),
         Errors<(Reads,)>,
     ),
 )]

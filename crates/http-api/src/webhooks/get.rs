@@ -7,11 +7,11 @@ use cais_use_cases::webhooks::list;
 
 use super::no_such_endpoint;
 use crate::context::{Authorized, WebhooksRead};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, Reads};
 use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, Reads};
 use crate::reply;
 use crate::representation::webhook::WebhookEndpoint;
 

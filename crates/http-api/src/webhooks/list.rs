@@ -6,10 +6,10 @@ use cais_domain::ids::kind;
 use cais_use_cases::webhooks::list;
 
 use crate::context::{Authorized, WebhooksRead};
+use crate::describe::examples;
+use crate::describe::failures::Errors;
 use crate::error::{ApiError, code};
 use crate::input::Input;
-use crate::openapi::examples;
-use crate::openapi::failures::Errors;
 use crate::paging::PageQuery;
 use crate::reply;
 use crate::representation::values::Page;
@@ -27,7 +27,8 @@ use crate::statement::list_error;
     description = "Newest first, with cursor pagination. Scope: `webhooks:read`.",
     params(PageQuery<kind::Endpoint>),
     responses(
-        (status = 200, description = "A page of endpoints.", body = WebhookEndpointPage, example = json!(examples::endpoints())),
+        (status = 200, description = "A page of endpoints.", body = WebhookEndpointPage,
+            example = json!(examples::endpoints())),
         Errors<(code::ValidationError,)>,
     ),
 )]

@@ -11,11 +11,11 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::context::{Authorized, WebhooksWrite, run_detached};
+use crate::describe::failures::{Acts, Errors, OfBody};
+use crate::describe::{examples, parameters};
 use crate::error::ApiError;
 use crate::input::{Input, NoFields, NoQuery, OptionalJson, Part, Parts};
 use crate::named::{self, ById, InPath};
-use crate::openapi::failures::{Acts, Errors, OfBody};
-use crate::openapi::{examples, parameters};
 use crate::reply;
 use crate::representation::webhook::Delivery;
 

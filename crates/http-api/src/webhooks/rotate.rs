@@ -9,11 +9,11 @@ use cais_use_cases::webhooks::rotate;
 
 use super::terms::SecretRotation;
 use crate::context::{Authorized, WebhooksWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfBody, Writes};
 use crate::error::ApiError;
 use crate::input::{Input, NoQuery, OptionalJson};
 use crate::named::ById;
-use crate::openapi::examples;
-use crate::openapi::failures::{Errors, OfBody, Writes};
 use crate::reply;
 use crate::representation::webhook::WebhookEndpointWithSecret;
 
@@ -30,7 +30,8 @@ use crate::representation::webhook::WebhookEndpointWithSecret;
     params(ById<kind::Endpoint>),
     request_body(content = Option<SecretRotation>, example = json!(examples::literal(r#"{"grace_seconds":86400}"#))),
     responses(
-        (status = 200, description = "The endpoint, with its new secret.", body = WebhookEndpointWithSecret, example = json!(examples::endpoint_with_secret())),
+        (status = 200, description = "The endpoint, with its new secret.", body = WebhookEndpointWithSecret,
+            example = json!(examples::endpoint_with_secret())),
         Errors<(OfBody, Writes)>,
     ),
 )]

@@ -8,11 +8,11 @@ use cais_domain::ids::kind;
 use cais_use_cases::webhooks::test;
 
 use crate::context::{Authorized, WebhooksWrite, run_detached};
+use crate::describe::examples;
+use crate::describe::failures::{Acts, Errors, OfBody};
 use crate::error::ApiError;
 use crate::input::{Input, NoFields, NoQuery, OptionalJson};
 use crate::named::ById;
-use crate::openapi::examples;
-use crate::openapi::failures::{Acts, Errors, OfBody};
 use crate::reply;
 use crate::representation::webhook::Delivery;
 
@@ -27,7 +27,8 @@ use crate::representation::webhook::Delivery;
     description = "Sends an event `webhook.test`. Its `sequence` is null, and no list of events shows it. At most 20 tests and resends of an endpoint wait at a time; the next request is answered 429. Needs no body. Scope: `webhooks:write`.",
     params(ById<kind::Endpoint>),
     responses(
-        (status = 202, description = "The delivery, which is tried at once.", body = Delivery, example = json!(examples::pending_delivery())),
+        (status = 202, description = "The delivery, which is tried at once.", body = Delivery,
+            example = json!(examples::pending_delivery())),
         Errors<(OfBody, Acts)>,
     ),
 )]

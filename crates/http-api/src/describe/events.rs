@@ -116,8 +116,9 @@ fn add<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     T::schemas(schemas);
 }
 
-/// The data of `webhook.test`.
+/// The data of `webhook.test`, which the use case writes.
 #[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
 pub struct WebhookTestData {
     /// The tested endpoint.
     pub endpoint_id: String,
