@@ -63,7 +63,7 @@ pub fn register(
 
 async fn register_one(acquirer: Arc<dyn Acquirer>, url: String, mut stop: watch::Receiver<bool>) {
     let mut pause = FIRST_PAUSE;
-    let mut told: Option<AcquirerError> = None;
+    let mut logged: Option<AcquirerError> = None;
     loop {
         let attempt = tokio::select! {
             result = acquirer.register_callback(&url, BUDGET) => result,
@@ -72,13 +72,13 @@ async fn register_one(acquirer: Arc<dyn Acquirer>, url: String, mut stop: watch:
         };
         match attempt {
             Ok(()) => {
-                tracing::info!(acquirer = %acquirer.name(), "the acquirer knows where to call back");
+                tracing::info!(acquirer = %acquirer.name(), "callback address registered at the acquirer");
                 return;
             }
             Err(error) => {
-                if told.as_ref() != Some(&error) {
+                if logged.as_ref() != Some(&error) {
                     tracing::warn!(alert = alerts::CALLBACK_REGISTRATION_FAILED, acquirer = %acquirer.name(), %error, "callback address not registered at the acquirer; payments of pending charges are found by polling until it is");
-                    told = Some(error);
+                    logged = Some(error);
                 }
             }
         }

@@ -76,8 +76,7 @@ impl CliContext for AppContext {
         problems.extend(data_dir_problem(&self.sources));
         problems.sort_by(|one, other| one.key.cmp(&other.key));
         let found = found.into_iter();
-        let found =
-            found.map(|warning| Warning { name: warning.kind.as_str(), key: warning.key, problem: warning.what });
+        let found = found.map(|warning| Warning { name: warning.name, key: warning.key, problem: warning.what });
         ((!problems.is_empty()).then(|| Problems(problems).into()), found.collect())
     }
 
@@ -93,7 +92,7 @@ impl CliContext for AppContext {
 
     fn settings(&self) -> anyhow::Result<Vec<Setting>> {
         let setting =
-            |cais_config::Effective { key, value, origin, is_literal }| Setting { key, value, origin, is_literal };
+            |cais_config::Effective { key, value, origin, is_literal, .. }| Setting { key, value, origin, is_literal };
         Ok(Config::load(&self.sources)?.effective.into_iter().map(setting).collect())
     }
 
@@ -158,7 +157,7 @@ fn must_exist(config: &Config) -> anyhow::Result<()> {
     let url = config.database_url.to_string();
     match url.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {
         Some(path) => bail!(
-            "there is no database at {path}: `cais serve`, `cais migrate` and `cais account create` make one, else see `data_dir` and `database_url`"
+            "there is no database at {path}: `cais serve`, `cais migrate` and `cais account create` create one; otherwise check `data_dir` and `database_url`"
         ),
         None => Ok(()),
     }

@@ -32,9 +32,9 @@ impl Deliveries {
     /// Runs the dispatcher until `stop` turns true and all deliveries in flight have ended.
     #[must_use]
     pub fn start(ports: &Ports, stop: &watch::Receiver<bool>) -> Self {
-        let (ports, told) = (ports.clone(), stop.clone());
+        let (ports, stopped) = (ports.clone(), stop.clone());
         let begin = move || {
-            let signals = signals(Arc::clone(&ports.deliveries), told.clone());
+            let signals = signals(Arc::clone(&ports.deliveries), stopped.clone());
             dispatch::run(ports.clone(), DispatchLimits::default(), signals)
         };
         Self { task: tokio::spawn(run(begin, stop.clone())) }

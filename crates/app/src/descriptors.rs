@@ -24,10 +24,10 @@ pub fn raise() -> usize {
             alert = alerts::FILE_LIMIT_LOW,
             files,
             connections,
-            "the limit of open files is low; few connections can be served"
+            "limit of open files is low; few connections can be served"
         );
     } else {
-        tracing::debug!(files, connections, "connections that can be served at a time");
+        tracing::debug!(files, connections, "limit of connections set");
     }
     connections
 }

@@ -40,7 +40,7 @@ impl UuidV7 {
         // The kernel's source fails only on systems without one. Even then the counter keeps identifiers distinct
         // within the process.
         if self.random.fill(&mut bytes).is_err() {
-            tracing::error!("no secure random bytes for a new identifier");
+            tracing::error!("random source of the system failed; a new identifier can be guessed");
         }
         u128::from_be_bytes(bytes)
     }

@@ -76,10 +76,10 @@ impl DeliveryQueue for MeasuredQueue {
     }
 
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError> {
-        let told: Vec<(AttemptOutcome, Option<String>)> =
+        let results: Vec<(AttemptOutcome, Option<String>)> =
             finished.iter().map(|one| (one.outcome, one.attempt.error.clone())).collect();
         self.0.finish(finished).await?;
-        for (outcome, error) in told {
+        for (outcome, error) in results {
             counter!(ATTEMPTS, "outcome" => outcome_word(outcome)).increment(1);
             // Words of a fixed list.
             if let Some(reason) = error {

@@ -33,7 +33,7 @@ const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
 const DIFFERENCES: &str = "cais_reconcile_differences";
 
 /// Describes every metric, and registers the metrics of alert rules at zero.
-pub fn announce() {
+pub fn register() {
     metric_table::describe();
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     for zero in [
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn alert_metrics_start_at_zero() {
         let recorder = PrometheusBuilder::new().build_recorder();
-        metrics::with_local_recorder(&recorder, super::announce);
+        metrics::with_local_recorder(&recorder, super::register);
         let page = recorder.handle().render();
         for line in [
             "cais_commit_queue_full_total 0",

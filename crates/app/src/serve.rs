@@ -11,7 +11,7 @@ use anyhow::Context;
 use async_trait::async_trait;
 use cais_cli::RunningService;
 use cais_config::warnings::{Warning, warnings};
-use cais_config::{Config, DEFAULT_ADMIN_LISTEN, Problems};
+use cais_config::{Config, Problems};
 use cais_http_api::{
     AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerWakeups, serve,
 };
@@ -30,7 +30,7 @@ use crate::{addresses, callbacks, descriptors, measures, metric_table, workers};
 /// Seconds for requests in flight after shutdown begins; the API answers within 10 s.
 const SHUTDOWN_S: u64 = 20;
 /// Longest wait for the background loops to finish their pass.
-const LOOPS_WITHIN: Duration = Duration::from_secs(10);
+const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The two listeners, bound.
 #[derive(Debug)]
@@ -47,9 +47,8 @@ impl Listeners {
     /// # Errors
     /// The address that cannot be bound, and the reason.
     pub fn bind(config: &Config) -> anyhow::Result<Self> {
-        let wanted = config.admin_listen.unwrap_or(DEFAULT_ADMIN_LISTEN);
-        let admin = if config.admin_may_move() { bind_or_free } else { bind };
-        Ok(Self { public: bind("listen", config.listen)?, admin: admin("admin_listen", wanted)? })
+        let bind_admin = if config.admin_may_move() { bind_or_free } else { bind };
+        Ok(Self { public: bind("listen", config.listen)?, admin: bind_admin("admin_listen", config.admin_listen)? })
     }
 
     /// Binds both addresses of the configuration, each on a free port if its port is in use.
@@ -57,8 +56,8 @@ impl Listeners {
     /// # Errors
     /// The address that cannot be bound, and the reason.
     pub fn bind_or_free(config: &Config) -> anyhow::Result<Self> {
-        let admin = config.admin_listen.unwrap_or(DEFAULT_ADMIN_LISTEN);
-        Ok(Self { public: bind_or_free("listen", config.listen)?, admin: bind_or_free("admin_listen", admin)? })
+        let admin = bind_or_free("admin_listen", config.admin_listen)?;
+        Ok(Self { public: bind_or_free("listen", config.listen)?, admin })
     }
 }
 
@@ -108,7 +107,7 @@ impl Service {
         let metrics_handle = recorder.handle();
         // An error means that this process already has a recorder, as in tests.
         let _installed = metrics::set_global_recorder(recorder);
-        measures::announce();
+        measures::register();
         metrics_process::Collector::default().describe();
         let infrastructure = Infrastructure::open(&config).await?;
         infrastructure.confirm_world(world).await?;
@@ -122,8 +121,13 @@ impl Service {
             (None, configured)
         };
         let ports = infrastructure.ports(wiring::router(acquirers.clone()));
-        for Warning { kind, key, what } in warnings(&config) {
-            tracing::warn!(warning = kind.as_str(), key, "probable mistake in the configuration: {what}");
+        for Warning { name, key, what } in warnings(&config) {
+            tracing::warn!(
+                warning = name,
+                key,
+                problem = what,
+                "configuration has a probable mistake; the start continues"
+            );
         }
         let (stop, stopped) = watch::channel(false);
         let draining = Arc::new(AtomicBool::new(false));
@@ -166,8 +170,8 @@ impl Service {
         let deliveries = Deliveries::start(&ports, &stopped);
         addresses::write(&config.data_dir, listen, admin).context("addresses.json cannot be written")?;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        tracing::info!(%listen, %admin, sandbox = sandbox.is_some(), took_ms, "serving");
-        announce(&ports, addresses::reachable(listen)).await?;
+        tracing::info!(%listen, %admin, sandbox = sandbox.is_some(), took_ms, "service started; the API answers");
+        log_start_hints(&ports, addresses::reachable(listen)).await?;
         let upkeep = tokio::spawn(upkeep(metrics_handle));
         let sandbox = sandbox.map(|(sandbox, _)| sandbox);
         Ok(Self {
@@ -222,8 +226,8 @@ impl RunningService for Service {
         while self.serving.join_next().await.is_some() {}
         self.registrations.shutdown().await;
         let loops = async { while self.loops.join_next().await.is_some() {} };
-        if tokio::time::timeout(LOOPS_WITHIN, loops).await.is_err() {
-            tracing::warn!("a worker did not end in time; what it was at is taken up at the next start");
+        if tokio::time::timeout(WORKER_STOP_TIMEOUT, loops).await.is_err() {
+            tracing::warn!("worker did not end in time; its pass is repeated after the next start");
         }
         self.loops.shutdown().await;
         self.deliveries.drained(stopped_at).await;
@@ -239,8 +243,8 @@ impl RunningService for Service {
 }
 
 /// Logs the address of the API's description. Without an account, it also logs the command that opens one.
-async fn announce(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()> {
-    tracing::info!("the API is described at http://{listen}/docs");
+async fn log_start_hints(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()> {
+    tracing::info!(url = %format!("http://{listen}/docs"), "API documentation is served");
     let first = ports.queries.list_accounts(PageRequest { limit: 1, starting_after: None }).await?;
     if first.rows.is_empty() {
         tracing::info!(

@@ -29,14 +29,14 @@ struct Rhythm {
     name: &'static str,
     every: Duration,
     /// Notified when there is new work.
-    bell: Option<Wakeup>,
+    wakeup: Option<Wakeup>,
 }
 
 /// Starts every loop. Each ends after its pass once `stop` turns true.
 #[must_use]
 pub fn start(ports: &Ports, wakeups: &WorkerWakeups, stop: &watch::Receiver<bool>) -> JoinSet<()> {
     let mut loops = JoinSet::new();
-    let rhythm = |name, every_s, bell| Rhythm { name, every: Duration::from_secs(every_s), bell };
+    let rhythm = |name, every_s, wakeup| Rhythm { name, every: Duration::from_secs(every_s), wakeup };
     let start = |loops: &mut JoinSet<()>, rhythm, pass: fn(Ports) -> Work| {
         let ports = ports.clone();
         loops.spawn(run(rhythm, stop.clone(), move || pass(ports.clone())));
@@ -84,11 +84,11 @@ async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
 
 /// Runs one check of deadlines and counts its alerts by remaining hours.
 async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
-    let told = infractions::alerts::run_once(ports).await?;
-    for alert in &told {
+    let alerts = infractions::alerts::run_once(ports).await?;
+    for alert in &alerts {
         measures::count_alert(alert.hours);
     }
-    Ok(Pass { done: told.len(), more: false })
+    Ok(Pass { done: alerts.len(), more: false })
 }
 
 /// Runs one reconciliation and sets its gauges.
@@ -104,22 +104,22 @@ async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
 #[derive(Default)]
 struct Failures {
     in_a_row: u32,
-    told: Option<String>,
+    logged: Option<String>,
 }
 
 impl Failures {
     fn note(&mut self, worker: &str, cause: String) {
         self.in_a_row = self.in_a_row.saturating_add(1);
         measures::show_failures(worker, self.in_a_row);
-        if self.told.as_ref() != Some(&cause) {
-            tracing::warn!(worker, cause, "the worker fails and tries again");
-            self.told = Some(cause);
+        if self.logged.as_ref() != Some(&cause) {
+            tracing::warn!(worker, cause, "worker pass failed; it is repeated after a pause");
+            self.logged = Some(cause);
         }
     }
 
     fn clear(&mut self, worker: &str) {
         if self.in_a_row > 0 {
-            tracing::info!(worker, failures = self.in_a_row, "the worker works again");
+            tracing::info!(worker, failures = self.in_a_row, "worker recovered");
             *self = Self::default();
             measures::show_failures(worker, 0);
         }
@@ -146,7 +146,7 @@ where
             Ok(Pass { done, more }) => {
                 failures.clear(rhythm.name);
                 if done > 0 {
-                    tracing::debug!(worker = rhythm.name, done, "a pass is over");
+                    tracing::debug!(worker = rhythm.name, done, "worker pass ended");
                 }
                 if more {
                     // Other tasks run between two full passes.
@@ -162,7 +162,7 @@ where
         };
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
-            () = ring(rhythm.bell.as_ref()), if failures.in_a_row == 0 => {}
+            () = notified(rhythm.wakeup.as_ref()), if failures.in_a_row == 0 => {}
             // An error means that the sender was dropped: the service has ended.
             _ = stop.wait_for(|stop| *stop) => {}
         }
@@ -170,9 +170,9 @@ where
 }
 
 /// Waits for a notification; forever without a signal.
-async fn ring(bell: Option<&Wakeup>) {
-    match bell {
-        Some(bell) => bell.rung().await,
+async fn notified(wakeup: Option<&Wakeup>) {
+    match wakeup {
+        Some(wakeup) => wakeup.rung().await,
         None => std::future::pending().await,
     }
 }
@@ -186,8 +186,8 @@ mod tests {
 
     use super::*;
 
-    fn rhythm(bell: Option<Wakeup>) -> Rhythm {
-        Rhythm { name: "test", every: Duration::from_secs(1), bell }
+    fn rhythm(wakeup: Option<Wakeup>) -> Rhythm {
+        Rhythm { name: "test", every: Duration::from_secs(1), wakeup }
     }
 
     /// Runs a loop over `results` and stops after the last. Returns the elapsed simulated milliseconds.
@@ -221,7 +221,7 @@ mod tests {
     async fn loop_that_fails_backs_off_and_recovers() {
         // 2 s and 4 s after the failures, 1 s after the success.
         assert_eq!(elapsed_ms(vec![down(), down(), Ok(Pass::default()), Ok(Pass::default())]).await / 100, 70);
-        let failures = Failures { in_a_row: 30, told: None };
+        let failures = Failures { in_a_row: 30, logged: None };
         assert_eq!(failures.pause(Duration::from_secs(1)), MAX_PAUSE);
         assert_eq!(failures.pause(Duration::from_hours(1)), Duration::from_hours(1));
     }

@@ -46,16 +46,16 @@ pub enum AccountCommand {
     /// List all accounts, newest first
     List,
     /// Approve an account's KYC, which enables `pix_in` and `pix_out`
-    Approve(Which),
+    Approve(AccountArg),
     /// Suspend an account, which can then read but start nothing new
-    Suspend(Which),
+    Suspend(AccountArg),
     /// End an account's suspension
-    Resume(Which),
+    Resume(AccountArg),
     /// Switch features on and off: `pix_in`, `pix_out`, `split`, `crypto_in`, `crypto_out`
     #[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["enable", "disable"]))]
     Features {
         #[command(flatten)]
-        which: Which,
+        which: AccountArg,
         /// Features to switch on, separated by commas
         #[arg(long, value_parser = Features::parse, default_value = "", hide_default_value = true)]
         enable: Features,
@@ -66,7 +66,7 @@ pub enum AccountCommand {
     /// Set the fee of an operation
     Fees {
         #[command(flatten)]
-        which: Which,
+        which: AccountArg,
         /// `pix_in`, `pix_out`, `crypto_in` or `crypto_out`
         #[arg(long, value_parser = operation)]
         operation: Operation,
@@ -87,7 +87,7 @@ pub enum AccountCommand {
     #[command(group = clap::ArgGroup::new("limit").required(true).multiple(true).args(["charge", "payout"]))]
     Limits {
         #[command(flatten)]
-        which: Which,
+        which: AccountArg,
         /// Largest amount of a charge, in BRL such as 20000.00
         #[arg(long, allow_negative_numbers = true, value_parser = positive)]
         charge: Option<Money>,
@@ -98,16 +98,16 @@ pub enum AccountCommand {
     /// Set how long received money waits before it may be used
     ReleaseDelay {
         #[command(flatten)]
-        which: Which,
+        which: AccountArg,
         /// Length of the delay in seconds; 0 is none
         #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=MAX_RELEASE_DELAY_S))]
         seconds: u32,
     },
 }
 
-/// Names an account.
+/// The account of a command.
 #[derive(Debug, Args)]
-pub struct Which {
+pub struct AccountArg {
     /// E-mail of the account
     #[arg(long = "account", value_name = "EMAIL", value_parser = AccountEmail::parse)]
     pub email: AccountEmail,

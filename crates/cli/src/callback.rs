@@ -35,7 +35,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CallbackCommand, o
         CallbackCommand::Retry { id } => {
             let callback = retry(ports, operator, id).await?;
             output.print(&as_json(&callback), || {
-                format!("The callback {id} waits for the worker of a running service, which looks into it at once.")
+                format!("The callback {id} is open again. A running service processes it at once.")
             })?;
             Ok(())
         }

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use crate::context::{CliContext, Problem, Setting, Warning};
-use crate::output::{Output, say, table};
+use crate::output::{Output, print_line, table};
 
 /// The operations on the configuration.
 #[derive(Debug, Subcommand)]
@@ -27,7 +27,7 @@ pub fn run(context: &dyn CliContext, command: &ConfigCommand, output: Output) ->
     match command {
         ConfigCommand::Check => return check(context, output),
         ConfigCommand::Print => print(&context.settings()?, output)?,
-        ConfigCommand::Docs => say(&context.settings_page())?,
+        ConfigCommand::Docs => print_line(&context.settings_page())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -41,14 +41,14 @@ fn check(context: &dyn CliContext, output: Output) -> anyhow::Result<ExitCode> {
             .iter()
             .map(|Warning { name, key, problem }| json!({ "warning": name, "key": key, "problem": problem }))
             .collect();
-        say(&json!({ "ok": mistakes.is_none(), "problems": problems, "warnings": warnings }).to_string())?;
+        print_line(&json!({ "ok": mistakes.is_none(), "problems": problems, "warnings": warnings }).to_string())?;
     } else {
         for Warning { name, key, problem } in &warnings {
             eprintln!("cais: warning {name}: {key} {problem}");
         }
         match &mistakes {
             Some(mistakes) => eprintln!("cais: {mistakes}"),
-            None => say("The configuration has no mistakes.")?,
+            None => print_line("The configuration has no mistakes.")?,
         }
     }
     Ok(if mistakes.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

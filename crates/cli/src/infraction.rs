@@ -15,7 +15,7 @@ use cais_use_cases::infractions::resolve::{Decision, resolve};
 use clap::{Subcommand, ValueEnum};
 use serde_json::Value;
 
-use crate::output::{Output, amount, fields, instant, table, tell};
+use crate::output::{Output, amount, fields, instant, print_while_read, table};
 use cais_http_api::representation::infraction::InfractionDetail;
 
 /// Infractions read per page.
@@ -138,8 +138,8 @@ async fn list_all(
         }
         let is_last = !page.has_more || starting_after.is_none();
         let text = listing.page(&page.rows, &emails, is_last)?;
-        // Whoever reads may have gone.
-        if !tell(&text)? || is_last {
+        // Output ends when its reader closes the pipe.
+        if !print_while_read(&text)? || is_last {
             return Ok(());
         }
     }
@@ -180,7 +180,7 @@ impl Listing {
             return "There are no infractions.".to_owned();
         }
         let rows: Vec<Vec<String>> = found.iter().map(|infraction| row(infraction, emails)).collect();
-        let table = table(&["ID", "STATUS", "AMOUNT", "DEADLINE", "DEFENCE", "REVIEW", "ACCOUNT"], &rows);
+        let table = table(&["ID", "STATUS", "AMOUNT", "DEADLINE", "DEFENSE", "REVIEW", "ACCOUNT"], &rows);
         if is_first {
             return table;
         }
@@ -282,7 +282,7 @@ fn for_people(infraction: &Infraction, email: &str, held: Money) -> String {
         ("opened", instant(infraction.opened_at)),
         ("deadline", or_dash(infraction.deadline_at.map(instant))),
         ("resolved", or_dash(infraction.state.resolved_at().map(instant))),
-        ("defence", defense(infraction).to_owned()),
+        ("defense", defense(infraction).to_owned()),
     ];
     if let Some(mark) = infraction.review {
         let state = if infraction.needs_review() { "needed" } else { "done" };
@@ -291,7 +291,7 @@ fn for_people(infraction: &Infraction, email: &str, held: Money) -> String {
     if let Some(known) = &infraction.defense {
         rows.push(("submitted", or_dash(known.submitted_at.map(instant))));
         rows.push(("evidence", or_dash(known.evidence_url.as_ref().map(ToString::to_string))));
-        rows.push(("says", or_dash(known.text.as_ref().map(ToString::to_string))));
+        rows.push(("text", or_dash(known.text.as_ref().map(ToString::to_string))));
     }
     fields(&rows)
 }
@@ -337,9 +337,9 @@ mod tests {
             };
             let found = pages.concat();
             let document: Value = serde_json::from_str(&print(true)).unwrap();
-            let told =
+            let printed =
                 document["data"].as_array().unwrap().iter().map(|one| one["account"].as_str().unwrap().to_owned());
-            assert!(told.eq(found.iter().map(|one| emails[&one.account].clone())), "{document}");
+            assert!(printed.eq(found.iter().map(|one| emails[&one.account].clone())), "{document}");
             let text = print(false);
             if found.is_empty() {
                 assert_eq!(text, "There are no infractions.");

@@ -10,17 +10,17 @@ use ipnet::IpNet;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::account::{Which, name};
+use crate::account::{AccountArg, name};
 use crate::output::{Output, fields, instant, table};
 use cais_http_api::representation::operator as shown;
 
 /// The operations on API keys.
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
-    /// Create a key and print it, this once
+    /// Create a key and print it; the key is not shown again
     Create {
         #[command(flatten)]
-        which: Which,
+        which: AccountArg,
         /// Name of the key, for people
         #[arg(long, value_parser = name)]
         name: Text,
@@ -34,7 +34,7 @@ pub enum KeyCommand {
         allow: Vec<IpNet>,
     },
     /// List the keys of an account, newest first
-    List(Which),
+    List(AccountArg),
     /// Revoke a key, for ever
     Revoke {
         /// Public part of the key: the 12 characters after `key_`. The whole key is accepted too
@@ -81,7 +81,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: KeyCommand, output
                     ("scopes", made.record.scopes.to_string()),
                     ("expires", expiry(&made.record)),
                 ];
-                format!("{}\n\nKeep it now: it is not shown again.", fields(&rows))
+                format!("{}\n\nStore the key now. It is not shown again.", fields(&rows))
             })?;
         }
         KeyCommand::List(which) => {
@@ -100,7 +100,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: KeyCommand, output
         KeyCommand::Revoke { prefix } => {
             let key = revoke::revoke(ports, operator, &prefix).await?;
             output.print(&shown::key(&key), || {
-                format!("The key {prefix} ({}) is revoked. Servers that run refuse it within 5 seconds.", key.name)
+                format!("The key {prefix} ({}) is revoked. Running services refuse it within 5 seconds.", key.name)
             })?;
         }
     }

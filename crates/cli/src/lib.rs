@@ -38,7 +38,7 @@ pub use context::{
     Access, CliContext, Migrations, Opened, Options, Problem, Purpose, RunningSandbox, RunningService, Setting, Warning,
 };
 pub use doctor::Finding;
-use output::{Output, say};
+use output::{Output, print_line};
 pub use secret::SECRET_VARIABLES;
 
 /// The heading of the options that every command has.
@@ -92,7 +92,7 @@ enum Command {
     /// List the changes that operators made
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// Prove that the ledger adds up
+    /// Verify the ledger against its entries
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
     /// Compare the records with the acquirers' lists and credit missed payments; exit with 1 when a difference is left, with 2
@@ -111,7 +111,7 @@ enum Command {
     Webhook(webhook::WebhookCommand),
     /// Print the API's description in `OpenAPI`
     Openapi,
-    /// Show the service at work with the built-in sandbox: a charge, its payment, a webhook, a payout, a refund, a dispute
+    /// Demonstrate the service with the built-in sandbox: a charge, its payment, a webhook, a payout, a refund, a dispute
     Demo {
         /// End after the walk instead of serving on
         #[arg(long)]
@@ -183,7 +183,7 @@ impl Cli {
             Command::Completions { shell } => done(pages::completions(shell)),
             Command::Man { out } => done(pages::manual(out.as_deref())),
             Command::Openapi => {
-                say(&cais_http_api::openapi::document()?)?;
+                print_line(&cais_http_api::openapi::document()?)?;
                 Ok(ExitCode::SUCCESS)
             }
             Command::Serve { .. } => block_on(serve::run(context)),

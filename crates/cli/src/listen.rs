@@ -18,7 +18,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};
 
 use crate::context::CliContext;
-use crate::output::{Output, fields, tell};
+use crate::output::{Output, fields, print_while_read};
 use crate::secret::{self, API_KEY_VARIABLE, STANDARD_INPUT, WEBHOOK_SECRET_VARIABLE};
 use crate::signals::Signals;
 
@@ -107,7 +107,7 @@ fn signing_secret(file: Option<&Path>) -> anyhow::Result<SigningSecret> {
 fn new_secret() -> anyhow::Result<SigningSecret> {
     let mut bytes = [0; 32];
     let filled = SystemRandom::new().fill(&mut bytes);
-    ensure!(filled.is_ok(), "the system gives no secure random bytes for a secret");
+    ensure!(filled.is_ok(), "the system provides no secure random bytes for a secret");
     Ok(SigningSecret(bytes))
 }
 
@@ -123,12 +123,12 @@ impl Listening<'_> {
     async fn run(&self, base_url: &str) -> anyhow::Result<ExitCode> {
         let mut last = self.relay.last_sequence().await?;
         self.begin(base_url, last)?;
-        let (mut pause, mut troubled) = (EVERY, false);
+        let (mut pause, mut failing) = (EVERY, false);
         loop {
             match self.relay.next_events(last).await {
                 Ok(events) => {
-                    if std::mem::take(&mut troubled) {
-                        eprintln!("cais: the service answers again");
+                    if std::mem::take(&mut failing) {
+                        eprintln!("cais: the service responds again");
                     }
                     pause = EVERY;
                     let nothing = events.is_empty();
@@ -144,8 +144,8 @@ impl Listening<'_> {
                 }
                 Err(error) if is_final(&error) => return Err(error.into()),
                 Err(error) => {
-                    if !std::mem::replace(&mut troubled, true) {
-                        eprintln!("cais: {}; trying again", chain(&error));
+                    if !std::mem::replace(&mut failing, true) {
+                        eprintln!("cais: {}; the request is repeated", chain(&error));
                     }
                     pause = pause.saturating_mul(2).min(MAX_PAUSE);
                 }
@@ -159,7 +159,7 @@ impl Listening<'_> {
         let value = json!({ "forward_to": to, "base_url": base_url, "secret": secret, "after_sequence": last });
         self.output.print(&value, || {
             let rows = [("from", base_url.to_owned()), ("to", to.to_owned()), ("secret", secret.clone())];
-            format!("Listening for what happens from now on; Ctrl-C ends it.\n\n{}\n", fields(&rows))
+            format!("Forwarding new events; Ctrl-C ends it.\n\n{}\n", fields(&rows))
         })?;
         Ok(())
     }
@@ -172,7 +172,11 @@ impl Listening<'_> {
             return Ok(true);
         }
         let sent = self.relay.forward(&self.args.forward_to, &self.secret, event, self.context.now()).await;
-        Ok(tell(&if self.output.json { as_json(event, &sent).to_string() } else { for_people(event, &sent) })?)
+        Ok(print_while_read(&if self.output.json {
+            as_json(event, &sent).to_string()
+        } else {
+            for_people(event, &sent)
+        })?)
     }
 }
 

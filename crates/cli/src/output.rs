@@ -19,7 +19,7 @@ impl Output {
     /// Standard output cannot be written.
     pub fn print(self, value: &Value, people: impl FnOnce() -> String) -> io::Result<()> {
         let text = if self.json { value.to_string() } else { people() };
-        say(&text)
+        print_line(&text)
     }
 }
 
@@ -27,15 +27,15 @@ impl Output {
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn say(text: &str) -> io::Result<()> {
-    tell(text).map(|_is_read| ())
+pub fn print_line(text: &str) -> io::Result<()> {
+    print_while_read(text).map(|_is_read| ())
 }
 
 /// Prints a text and ends the line, for a command that continues. Returns `false` if the pipe is closed.
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn tell(text: &str) -> io::Result<bool> {
+pub fn print_while_read(text: &str) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),

@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::Cli;
-use crate::output::say;
+use crate::output::print_line;
 
 /// The name of the program.
 const NAME: &str = "cais";
@@ -21,7 +21,7 @@ pub fn completions(shell: Shell) -> anyhow::Result<()> {
     // Into memory first: the library panics when standard output is closed.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), NAME, &mut script);
-    Ok(say(&String::from_utf8(script)?)?)
+    Ok(print_line(&String::from_utf8(script)?)?)
 }
 
 /// Writes one manual page per command into `directory`. Without a directory, prints the page of the program.
@@ -32,7 +32,7 @@ pub fn manual(directory: Option<&Path>) -> anyhow::Result<()> {
     let Some(directory) = directory else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-        return Ok(say(&String::from_utf8(page)?)?);
+        return Ok(print_line(&String::from_utf8(page)?)?);
     };
     let cannot = || format!("the manual pages cannot be written into {}", directory.display());
     fs::create_dir_all(directory).with_context(cannot)?;

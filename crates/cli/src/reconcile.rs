@@ -18,7 +18,7 @@ use crate::output::{Output, instant, table};
 /// Exit code if an acquirer's lists could not be read.
 const UNREAD: u8 = 2;
 /// Interval between two updates of the progress display.
-const MOVES_EVERY: Duration = Duration::from_millis(100);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The longest span. Each of its days costs a request, even without payments.
 const LONGEST: SignedDuration = SignedDuration::from_hours(367 * 24);
@@ -69,7 +69,7 @@ async fn compare(ports: &Ports, args: ReconcileArgs, output: Output) -> anyhow::
 fn progress_bar() -> anyhow::Result<ProgressBar> {
     let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}")?;
     let bar = ProgressBar::new_spinner().with_style(style);
-    bar.enable_steady_tick(MOVES_EVERY);
+    bar.enable_steady_tick(PROGRESS_INTERVAL);
     Ok(bar)
 }
 

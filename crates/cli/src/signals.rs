@@ -35,7 +35,7 @@ impl Signals {
     pub fn force_exit_on_next(mut self) {
         tokio::spawn(async move {
             self.received().await;
-            tracing::warn!("a second signal: ending at once");
+            tracing::warn!("second signal received; the process exits at once");
             std::process::exit(FORCED);
         });
     }

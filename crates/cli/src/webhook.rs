@@ -65,7 +65,7 @@ pub fn run(context: &dyn CliContext, command: WebhookCommand, output: Output) ->
     let problem = judge(&args, &secrets, &body, context.now());
     let value = json!({ "ok": problem.is_none(), "problem": problem });
     output.print(&value, || match &problem {
-        None => "The signature is right.".to_owned(),
+        None => "The signature is valid.".to_owned(),
         Some(problem) => format!("The webhook must not be trusted: {problem}."),
     })?;
     Ok(if problem.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

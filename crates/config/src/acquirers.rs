@@ -1,19 +1,21 @@
 //! The acquirers of a configuration.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_ports::Secret;
 
-use super::reader::Reader;
-use super::url;
+use crate::declare::{Kind, file, keys, number, secret, text};
+use crate::reader::{Reader, path};
+use crate::url;
+
+/// The table of the acquirers.
+pub const TABLE: &str = "acquirers";
 
 /// The name of the built-in sandbox, which no configured acquirer may have.
 pub const SANDBOX: &str = "sandbox";
-
-/// Upper limit of the generation, far above real use.
-const MAX_GENERATION: u32 = 1_000_000;
 
 /// The interface of an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,111 +27,71 @@ pub enum AcquirerKind {
 }
 
 impl AcquirerKind {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Bacen, Self::Efi];
-
-    /// Returns the name in the configuration.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Bacen => "bacen",
-            Self::Efi => "efi",
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "bacen" => Ok(Self::Bacen),
+            "efi" => Ok(Self::Efi),
+            _ => Err("must be `bacen` or `efi` (others are not supported in this version)"),
         }
     }
 }
 
-/// An acquirer with the Central Bank's API Pix, or an extension of it.
-#[derive(Debug, Clone)]
-pub struct AcquirerConfig {
-    /// The acquirer's interface.
-    pub kind: AcquirerKind,
-    /// The acquirer's name in the ledger, the records and the logs.
-    pub name: AcquirerName,
-    /// The base of its API, without `/v2` and without a slash at the end.
-    pub base_url: String,
-    /// Address that issues tokens; `None` is `/oauth/token` under `base_url`.
-    pub token_url: Option<String>,
-    /// The `OAuth2` client.
-    pub client_id: String,
-    /// Its secret.
-    pub client_secret: Secret,
-    /// PEM or PKCS#12 of the client certificate and its key.
-    pub certificate_file: Option<PathBuf>,
-    /// Opens a PKCS#12 file.
-    pub certificate_passphrase: Option<Secret>,
-    /// PEM of the certificates that authenticate the acquirer.
-    pub ca_file: Option<PathBuf>,
-    /// The Pix key that charges are paid to.
-    pub pix_key: PixKey,
-    /// Generation of the callback address, counted from 0.
-    pub callback_generation: u32,
+keys! {
+    /// An acquirer with the Central Bank's API Pix, or an extension of it.
+    #[derive(Debug, Clone)]
+    pub struct AcquirerConfig {
+        /// The acquirer's name in the ledger, the records and the logs: the name of its table.
+        name: AcquirerName = name;
+        /// The interface of the acquirer. `bacen` is the Central Bank's API Pix: charges and refunds. `efi` adds Efí's
+        /// payouts and infractions. NAME is 1 to 32 characters of a-z, 0-9 and -. Without any acquirer `cais serve`
+        /// starts only with the built-in sandbox (`sandbox`).
+        kind: AcquirerKind = text("bacen or efi", AcquirerKind::parse)
+            .required("give `efi`, or `bacen` for another institution of the Central Bank's API Pix");
+        /// The base address of the acquirer's API, without `/v2`.
+        base_url: String = upstream_url().required("");
+        /// The address that issues access tokens.
+        token_url: Option<String> = upstream_url().optional().default_shown("`/oauth/token` under `base_url`");
+        /// The `OAuth2` client.
+        client_id: String = text("text", |text| Ok::<_, Infallible>(text.to_owned())).required("");
+        /// The `OAuth2` client's secret.
+        client_secret: Secret = secret_text().required("");
+        /// PEM or PKCS#12 file with the client certificate and its private key, if the acquirer requires mutual TLS.
+        certificate_file: Option<PathBuf> = file().private().optional();
+        /// The passphrase of the PKCS#12 file.
+        certificate_passphrase: Option<Secret> = secret_text().optional();
+        /// PEM file with root certificates for the acquirer, in addition to the system's.
+        ca_file: Option<PathBuf> = file().optional();
+        /// The Pix key that receives charges and sends payouts.
+        pix_key: PixKey = text("text", PixKey::parse).required("");
+        /// Raise the number by one to register a new secret callback address, for example after a leak. The previous
+        /// address stays valid until the next raise. Raise the number a second time after the acquirer has accepted the
+        /// new address.
+        callback_generation: u32 = number(0..=1_000_000).default("0");
+    }
 }
 
-/// Reads every acquirer; the ones that are wrong are left out and noted.
-pub fn read(reader: &mut Reader) -> Vec<AcquirerConfig> {
-    reader.names("acquirers").into_iter().filter_map(|name| read_one(reader, &name)).collect()
+/// Reads every acquirer. Returns `None` after a mistake in one of them.
+pub fn read(reader: &mut Reader, table: &str) -> Option<Vec<AcquirerConfig>> {
+    let all: Vec<_> = reader.names(table).iter().map(|name| AcquirerConfig::read(reader, &path(table, name))).collect();
+    all.into_iter().collect()
 }
 
-fn read_one(reader: &mut Reader, name: &str) -> Option<AcquirerConfig> {
-    let table = format!("acquirers.{name}");
-    let parsed = AcquirerName::parse(name);
-    match &parsed {
-        Err(rule) => reader.wrong(&table, format!("the name {rule}")),
-        Ok(_) if name == SANDBOX => reader.wrong(&table, "this name belongs to the built-in sandbox"),
-        Ok(_) => {}
+/// Reads the name of a table `acquirers.NAME` from the path of this field.
+fn name(reader: &mut Reader, path: &str) -> Option<AcquirerName> {
+    let table = path.strip_suffix(".name")?;
+    let (_, name) = table.split_once('.')?;
+    match AcquirerName::parse(name) {
+        Err(rule) => reader.wrong(table, format!("the name {rule}")),
+        Ok(_) if name == SANDBOX => reader.wrong(table, "this name belongs to the built-in sandbox"),
+        Ok(name) => return Some(name),
     }
-    let key = |suffix: &str| format!("{table}.{suffix}");
-    let kind = read_kind(reader, &key("kind"));
-    let base_url = required(reader, &key("base_url"), url::upstream);
-    let token_url = reader.optional(&key("token_url"), url::upstream);
-    let client_id = required(reader, &key("client_id"), |text| Ok::<_, &str>(text.to_owned()));
-    let client_secret = reader.secret(&key("client_secret"));
-    if !reader.is_set(&key("client_secret")) {
-        reader.wrong(&key("client_secret"), "is missing: give it, or the file that holds it as `client_secret_file`");
-    }
-    let certificate_file = reader.file(&key("certificate_file"));
-    let certificate_passphrase = reader.secret(&key("certificate_passphrase"));
-    let ca_file = reader.file(&key("ca_file"));
-    let pix_key = required(reader, &key("pix_key"), PixKey::parse);
-    let callback_generation = reader.number(&key("callback_generation"), 0, 0..=MAX_GENERATION);
-    Some(AcquirerConfig {
-        kind: kind?,
-        name: parsed.ok()?,
-        base_url: base_url?,
-        token_url,
-        client_id: client_id?,
-        client_secret: client_secret?,
-        certificate_file,
-        certificate_passphrase,
-        ca_file,
-        pix_key: pix_key?,
-        callback_generation,
-    })
+    None
 }
 
-fn read_kind(reader: &mut Reader, path: &str) -> Option<AcquirerKind> {
-    if !reader.is_set(path) {
-        reader.wrong(path, "is missing: give `efi`, or `bacen` for another institution of the Central Bank's API Pix");
-        return None;
-    }
-    let word = reader.text(path)?;
-    let kind = AcquirerKind::ALL.into_iter().find(|kind| kind.as_str() == word);
-    match (kind, word.as_str()) {
-        (Some(_), _) => reader.show(path, word),
-        (None, "woovi") => reader.wrong(path, "`woovi` is not supported in this version; `bacen` and `efi` are"),
-        (None, _) => reader.wrong(path, format!("must be `bacen` or `efi`, not `{word}`")),
-    }
-    kind
+fn upstream_url() -> Kind<String> {
+    text("https URL (http on loopback)", url::upstream)
 }
 
-fn required<T, E: std::fmt::Display>(
-    reader: &mut Reader,
-    path: &str,
-    read: impl FnOnce(&str) -> Result<T, E>,
-) -> Option<T> {
-    if !reader.is_set(path) {
-        reader.wrong(path, "is missing");
-        return None;
-    }
-    reader.optional(path, read)
+fn secret_text() -> Kind<Secret> {
+    secret("text", |text| Ok::<_, Infallible>(Secret::new(text)))
 }

@@ -1,31 +1,36 @@
-//! The page of all keys, generated from the table that the reader uses.
+//! The page of all keys, generated from their declarations.
 
 use std::fmt::Write;
 
-use super::keys::{FILE_SUFFIX, KEYS, variable};
+use crate::reader::{Described, FILE_SUFFIX, Reader};
+use crate::source::{Sources, variable};
+use crate::{Config, acquirers};
+
+/// The segment of a key for a name that the operator chooses.
+const NAME: &str = "NAME";
 
 /// Returns the page `docs/CONFIGURATION.md`.
 #[must_use]
 pub fn markdown() -> String {
     let mut page = String::from(INTRODUCTION);
-    for key in KEYS {
-        let file = if key.secret { format!(" or `{}{FILE_SUFFIX}`", key.name) } else { String::new() };
-        let default = if key.default.is_empty() { "–" } else { key.default };
+    for Described { path, takes, default, is_secret, text } in keys() {
+        let file = if is_secret { format!(" or `{path}{FILE_SUFFIX}`") } else { String::new() };
+        let default = if default.is_empty() { "–" } else { &default };
+        let (variable, takes) = (variable(&path), takes.replace('|', "\\|"));
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            page,
-            "| `{}`{file} | `{}` | {} | {default} | {} |",
-            key.name,
-            variable(key.name),
-            escaped(key.takes),
-            key.what
-        );
+        let _ = writeln!(page, "| `{path}`{file} | `{variable}` | {takes} | {default} | {text} |");
     }
     page
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('|', "\\|")
+/// Returns the keys of a configuration with one acquirer of the name [`NAME`].
+fn keys() -> Vec<Described> {
+    let sources = Sources::default().with(&format!("{}.{NAME}.kind", acquirers::TABLE), "efi");
+    let Ok(figment) = sources.merge() else { return Vec::new() };
+    let mut reader = Reader::new(figment);
+    // The configuration is incomplete. Each key is described all the same.
+    let _incomplete = Config::read(&mut reader, "");
+    reader.into_described()
 }
 
 const INTRODUCTION: &str = "# Configuration

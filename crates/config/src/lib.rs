@@ -1,13 +1,17 @@
 //! The configuration: read once at the start, checked as a whole, with all mistakes reported.
+//!
+//! To add a key: one line in [`Config`] or in one of its tables, with the text for the page as its documentation. Then
+//! `cais config docs > docs/CONFIGURATION.md`.
 
 mod acquirers;
+mod declare;
 mod directory;
 pub mod docs;
-pub mod keys;
+mod given;
 mod log_format;
 mod problem;
 mod reader;
-pub mod source;
+mod source;
 mod url;
 pub mod warnings;
 mod world;
@@ -15,11 +19,13 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use cais_persistence::{DatabaseUrl, DatabaseUrlError};
 use cais_rate_limits::RedisUrl;
+use cais_secrets::MasterKey;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
@@ -27,92 +33,111 @@ pub use acquirers::{AcquirerConfig, AcquirerKind, SANDBOX};
 pub use log_format::LogFormat;
 pub use problem::{Problem, Problems};
 pub use reader::Effective;
-use reader::Reader;
 pub use source::Sources;
 pub use world::World;
 
-use cais_secrets::MasterKey;
+use declare::{Kind, blocks, flag, keys, masked_secret, number, secret, text};
+use reader::Reader;
 
-/// Default address of the API.
-pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
-/// Default address of the metrics.
-pub const DEFAULT_ADMIN_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9180);
-/// Default notice for load balancers, in seconds. Most of them probe every two seconds, so two probes fit.
-const DRAIN_DELAY_S: u32 = 5;
 /// The key of the data directory.
 const DATA_DIR: &str = "data_dir";
 /// The file of the default database, in the data directory.
 const DATABASE_FILE: &str = "cais.db";
+/// The advice for a master key.
+const MAKE_A_KEY: &str = "with PostgreSQL every node must be given the same; make one with `openssl rand -hex 32`";
 
-/// The rule for an address, in messages.
-const ADDRESS: &str = "an address and port such as 127.0.0.1:8080";
-
-/// The form of a list of address blocks, for messages about a wrong one.
-const CIDR_BLOCKS: &str = "CIDR blocks such as 10.0.0.0/8";
-
-/// Settings of the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StoreTuning {
-    /// Groups of accounts that commit in parallel.
-    pub lanes: usize,
-    /// Largest number of changes in one commit.
-    pub max_batch: usize,
-    /// Connections that read.
-    pub readers: u32,
+keys! {
+    /// Receivers of webhooks that are permitted for development.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct WebhookSettings {
+        /// For development: permits webhook receivers over plain http. Checked at registration and at every attempt.
+        allow_insecure: bool = flag().default("false");
+        /// For development: permits webhook receivers at these addresses, although they are not public. Checked at
+        /// registration and at every attempt.
+        allow_addresses: Vec<IpNet> = blocks().default("").default_shown("none");
+    }
 }
 
-/// Receivers of webhooks that are permitted for development.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WebhookSettings {
-    /// `true` permits plain http.
-    pub allow_insecure: bool,
-    /// Addresses that need not be public.
-    pub allow_addresses: Vec<IpNet>,
-}
-
-/// A configuration without a mistake.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// Address of the API.
-    pub listen: SocketAddr,
-    /// Address of the metrics. `None` is the default, which may give way to a free port if [`Config::admin_may_move`].
-    pub admin_listen: Option<SocketAddr>,
-    /// Base of the callback addresses, without a slash at the end.
-    pub public_url: Option<String>,
-    /// Directory of the service's files.
-    pub data_dir: PathBuf,
-    /// The database.
-    pub database_url: DatabaseUrl,
-    /// `true` if PostgreSQL is migrated at the start.
-    pub migrate_on_start: bool,
-    /// Settings of the store.
-    pub store: StoreTuning,
-    /// The master key; `None` is the file in the data directory.
-    pub master_key: Option<MasterKey>,
-    /// Requests per minute and key.
-    pub rate_limit_per_minute: u32,
-    /// The Redis server that counts the requests of all nodes.
-    pub redis_url: Option<RedisUrl>,
-    /// Limit of concurrent API connections per address.
-    pub max_connections_per_address: u32,
-    /// Proxies whose `X-Forwarded-For` is trusted.
-    pub trusted_proxies: Vec<IpNet>,
-    /// Threads that serve the API.
-    pub workers: usize,
-    /// Seconds between the end of readiness and the end of listening.
-    pub drain_delay_s: u32,
-    /// Filter of the log.
-    pub log: String,
-    /// Format of the log.
-    pub log_format: LogFormat,
-    /// Permitted receivers of webhooks.
-    pub webhooks: WebhookSettings,
-    /// `true`: the built-in sandbox is the upstream.
-    pub sandbox: bool,
-    /// The acquirers sorted by name; empty with the sandbox.
-    pub acquirers: Vec<AcquirerConfig>,
-    /// Every effective value, with secrets masked.
-    pub effective: Vec<Effective>,
+keys! {
+    /// A configuration without a mistake.
+    #[derive(Debug, Clone)]
+    pub struct Config {
+        /// The address of the API. With port 0 the system assigns a free port, which is in `addresses.json` in the data
+        /// directory. With port 0 and without `public_url`, the callback address at acquirers changes at each start:
+        /// choose a port for production.
+        listen: SocketAddr = address().default("127.0.0.1:8080");
+        /// The address of `/metrics`, apart from the API. With port 0 the system assigns a free port. If the default
+        /// port is in use, a free port replaces it, but only with the sandbox or with `listen` at port 0.
+        /// `addresses.json` has the port.
+        admin_listen: SocketAddr = address()
+            .default("127.0.0.1:9180")
+            .rejected_if(move |admin| Some(*admin) == listen && admin.port() != 0, "must differ from `listen`");
+        /// The base of the callback addresses that acquirers call.
+        public_url: Option<String> =
+            text("http or https URL", url::base).optional().default_shown("`http://` and the address of `listen`");
+        /// The directory of the service's files. Created if absent.
+        data_dir: PathBuf = text("directory", |text| Ok::<_, Infallible>(text.into())).default("./data");
+        /// The database. The scheme selects the engine.
+        database_url: DatabaseUrl =
+            masked_secret("`sqlite:PATH` or `postgres://…`", DatabaseUrl::parse, DatabaseUrl::to_string)
+                .default(default_database(data_dir.as_deref().unwrap_or(Path::new("."))))
+                .default_shown("`sqlite:` the file `cais.db` in `data_dir`");
+        /// PostgreSQL: `true` lets `cais serve` apply migrations at its start. With SQLite migrations are always
+        /// applied.
+        migrate_on_start: bool = flag().default("false");
+        /// PostgreSQL: the number of commit lanes. Each lane commits the changes of its accounts over its own
+        /// connection. SQLite has one lane.
+        commit_lanes: usize = number(1..=16)
+            .default(if is_sqlite(database_url.as_ref()) { "1" } else { "2" })
+            .default_shown("SQLite: 1, PostgreSQL: 2");
+        /// The largest number of changes in one transaction.
+        commit_batch: usize = number(1..=256).default("256");
+        /// Database connections that read.
+        read_connections: u32 = number(1..=64)
+            .default(if is_sqlite(database_url.as_ref()) { "4" } else { "8" })
+            .default_shown("SQLite: 4, PostgreSQL: 8");
+        /// The key for hashes of API keys, for callback addresses, and for the encryption of webhook secrets. The
+        /// database has a check value of the key, and a start with another key is refused. Without the key no API key
+        /// is valid and no webhook is sent. Required with PostgreSQL, because every node needs the same key.
+        master_key: Option<MasterKey> = secret("32 bytes in hex or base64", master_key)
+            .optional()
+            .required_if(!is_sqlite(database_url.as_ref()), MAKE_A_KEY)
+            .default_shown("SQLite: generated at the first start, in `data_dir/master.key`");
+        /// Requests per minute that one API key may make.
+        rate_limit_per_minute: u32 = number(1..=1_000_000).default("600");
+        /// A Redis server in which all nodes count requests together. Without Redis, and while Redis cannot be reached,
+        /// each node counts for itself.
+        redis_url: Option<RedisUrl> =
+            secret("`redis://…`, or `rediss://…` for TLS", RedisUrl::parse).optional();
+        /// Connections to the API that one address may have at a time. An IPv6 network of 64 bits counts as one
+        /// address. Trusted proxies have no such limit.
+        max_connections_per_address: u32 = number(1..=1_000_000).default("256");
+        /// Proxies whose `X-Forwarded-For` counts. The client's address is the right-most hop that is not in this list.
+        /// Address lists of API keys, limits per address and log lines use the client's address.
+        trusted_proxies: Vec<IpNet> = blocks().default("").default_shown("none");
+        /// Threads that serve the API.
+        workers: usize = number(1..=64).default("2");
+        /// The filter of the log on standard error.
+        log: String = text("filter such as `info` or `warn,cais=debug`", log_filter).default("info");
+        /// The format of the log. `auto` is text on a terminal and JSON elsewhere.
+        log_format: LogFormat = text("auto, text or json", LogFormat::parse).default("auto");
+        /// `true` uses the built-in sandbox instead of an acquirer, for development, as `cais serve --sandbox` does.
+        /// Its money is play money: a start with acquirers on a database of the sandbox is refused, and the reverse
+        /// too.
+        sandbox: bool = flag().default("false");
+        /// Seconds between `/readyz` turning 503 and the listener's end, so that a load balancer sees the
+        /// change.
+        // Most load balancers probe every two seconds, so two probes fit. Without other nodes the delay is of no use.
+        drain_delay_s: u32 = number(0..=60)
+            .default(if is_sqlite(database_url.as_ref()) || sandbox == Some(true) { "0" } else { "5" })
+            .default_shown("5 with PostgreSQL and an acquirer, else 0");
+        /// Permitted receivers of webhooks.
+        webhooks: WebhookSettings = WebhookSettings::read;
+        /// The acquirers sorted by name; empty with the sandbox.
+        acquirers: Vec<AcquirerConfig> = acquirers::read;
+        /// Every effective value, with secrets masked.
+        effective: Vec<Effective> = |reader: &mut Reader, _path: &str| Some(reader.effective().to_vec());
+    }
 }
 
 impl Config {
@@ -122,75 +147,15 @@ impl Config {
     /// [`Problems`]: every mistake at once.
     pub fn load(sources: &Sources) -> Result<Self, Problems> {
         let mut reader = Reader::new(sources.merge().map_err(|problem| Problems(vec![problem]))?);
-        let address = |text: &str| text.parse().ok();
-        let listen: SocketAddr = reader.parsed("listen", DEFAULT_LISTEN, ADDRESS, address);
-        let chosen = reader.is_set("admin_listen");
-        let admin_listen: SocketAddr = reader.parsed("admin_listen", DEFAULT_ADMIN_LISTEN, ADDRESS, address);
-        let admin_listen = chosen.then_some(admin_listen);
-        if admin_listen == Some(listen) && listen.port() != 0 {
-            reader.wrong("admin_listen", "must differ from `listen`");
-        }
-        let public_url = reader.optional("public_url", url::base);
-        let data_dir = read_data_dir(&mut reader);
-        let database_url = read_database_url(&mut reader, &data_dir);
-        let migrate_on_start = reader.flag("migrate_on_start", false);
-        let sqlite = database_url.as_ref().is_none_or(DatabaseUrl::is_sqlite);
-        let store = StoreTuning {
-            lanes: size(reader.number("commit_lanes", if sqlite { 1 } else { 2 }, 1..=16)),
-            max_batch: size(reader.number("commit_batch", 256, 1..=256)),
-            readers: reader.number("read_connections", if sqlite { 4 } else { 8 }, 1..=64),
-        };
-        let master_key = read_master_key(&mut reader, database_url.as_ref());
-        let rate_limit_per_minute = reader.number("rate_limit_per_minute", 600, 1..=1_000_000);
-        let redis_url = read_redis_url(&mut reader);
-        let max_connections_per_address = reader.number("max_connections_per_address", 256, 1..=1_000_000);
-        let trusted_proxies = reader.list("trusted_proxies", CIDR_BLOCKS, |text| text.parse().ok());
-        let workers = size(reader.number("workers", 2, 1..=64));
-        let log = reader.parsed("log", "info".to_owned(), "a filter such as `info` or `warn,cais=debug`", |text| {
-            EnvFilter::try_new(text).is_ok().then(|| text.to_owned())
-        });
-        let log_format = reader.parsed("log_format", LogFormat::Auto, "auto, text or json", LogFormat::parse);
-        let webhooks = WebhookSettings {
-            allow_insecure: reader.flag("webhooks.allow_insecure", false),
-            allow_addresses: reader.list("webhooks.allow_addresses", CIDR_BLOCKS, |text| text.parse().ok()),
-        };
-        let sandbox = reader.flag(SANDBOX, false);
-        // A load balancer needs the delay only if other nodes take over.
-        let drain_default = if sqlite || sandbox { 0 } else { DRAIN_DELAY_S };
-        let drain_delay_s = reader.number("drain_delay_s", drain_default, 0..=60);
-        let acquirers = acquirers::read(&mut reader);
-        if sandbox && !reader.names("acquirers").is_empty() {
+        let config = Self::read(&mut reader, "");
+        let is_sandbox = reader.effective().iter().any(|entry| entry.key == SANDBOX && entry.value == "true");
+        if is_sandbox && !reader.names(acquirers::TABLE).is_empty() {
             reader.wrong(SANDBOX, "must not be true beside an acquirer: play money and real money never meet");
         }
-        let effective = reader.finish()?;
-        // `reader` has already noted the problem of a wrong URL, so an empty list is enough here.
-        let database_url = database_url.ok_or_else(|| Problems(Vec::new()))?;
-        Ok(Self {
-            listen,
-            admin_listen,
-            public_url,
-            data_dir,
-            database_url,
-            migrate_on_start,
-            store,
-            master_key,
-            rate_limit_per_minute,
-            redis_url,
-            max_connections_per_address,
-            trusted_proxies,
-            workers,
-            drain_delay_s,
-            log,
-            log_format,
-            webhooks,
-            sandbox,
-            acquirers,
-            effective,
-        })
+        let problems = reader.finish();
+        if problems.0.is_empty() { config.ok_or(problems) } else { Err(problems) }
     }
-}
 
-impl Config {
     /// Returns the URL of the default database, an SQLite file in the data directory.
     ///
     /// # Errors
@@ -202,79 +167,53 @@ impl Config {
     /// Returns `true` if a source has a value for the key.
     #[must_use]
     pub fn is_set(&self, key: &str) -> bool {
-        self.effective.iter().any(|entry| entry.key == key && entry.origin != "default")
+        self.effective.iter().any(|entry| entry.key == key && entry.origin != reader::DEFAULT)
     }
 
     /// Returns `true` if the default admin address may give way to a free port, as with several services for
     /// development.
     #[must_use]
-    pub const fn admin_may_move(&self) -> bool {
-        self.admin_listen.is_none() && (self.sandbox || self.listen.port() == 0)
+    pub fn admin_may_move(&self) -> bool {
+        !self.is_set("admin_listen") && (self.sandbox || self.listen.port() == 0)
     }
 }
 
-/// Returns the problem of the data directory and creates no file in it. `None` also if the configuration cannot be
-/// read.
+/// Returns the problem of the data directory and creates no file in it. `None` also if the directory cannot be read
+/// from the configuration.
 #[must_use]
 pub fn data_dir_problem(sources: &Sources) -> Option<Problem> {
     let mut reader = Reader::new(sources.merge().ok()?);
-    let what = directory::problem(&read_data_dir(&mut reader))?;
-    Some(Problem { key: DATA_DIR.to_owned(), what, origin: reader.origin(DATA_DIR) })
+    // Other mistakes are reported by [`Config::load`].
+    let _config = Config::read(&mut reader, "");
+    let entry = reader.effective().iter().find(|entry| entry.key == DATA_DIR)?;
+    let what = directory::problem(Path::new(&entry.value))?;
+    Some(Problem { key: entry.key.clone(), what, origin: entry.origin.clone() })
 }
 
-fn read_data_dir(reader: &mut Reader) -> PathBuf {
-    PathBuf::from(reader.parsed(DATA_DIR, "./data".to_owned(), "a directory", |text| Some(text.to_owned())))
+fn address() -> Kind<SocketAddr> {
+    text("address and port", |text| text.parse().map_err(|_| "must be an address and port such as 127.0.0.1:8080"))
 }
 
-/// Fits wherever this program runs.
-fn size(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
+fn log_filter(text: &str) -> Result<String, &'static str> {
+    EnvFilter::try_new(text).map_err(|_| "must be a filter such as `info` or `warn,cais=debug`")?;
+    Ok(text.to_owned())
+}
+
+fn master_key(text: &str) -> Result<MasterKey, &'static str> {
+    match MasterKey::parse(text) {
+        None => Err("must be 32 bytes in hex (64 digits) or base64 (44 characters)"),
+        Some(key) if key.is_uniform() => {
+            Err("must be random, and all its bytes are equal: make one with `openssl rand -hex 32`")
+        }
+        Some(key) => Ok(key),
+    }
+}
+
+/// Returns `true` also for a wrong URL, which is reported by itself.
+fn is_sqlite(url: Option<&DatabaseUrl>) -> bool {
+    url.is_none_or(DatabaseUrl::is_sqlite)
 }
 
 fn default_database(data_dir: &Path) -> String {
     format!("sqlite:{}", data_dir.join(DATABASE_FILE).display())
-}
-
-fn read_database_url(reader: &mut Reader, data_dir: &Path) -> Option<DatabaseUrl> {
-    const KEY: &str = "database_url";
-    let given = reader.secret(KEY);
-    if given.is_none() && reader.is_set(KEY) {
-        return None;
-    }
-    let text = given.map_or_else(|| default_database(data_dir), |url| url.expose().to_owned());
-    match DatabaseUrl::parse(&text) {
-        Ok(url) => {
-            reader.show_as(KEY, url.to_string());
-            Some(url)
-        }
-        Err(error) => {
-            reader.wrong(KEY, error.to_string());
-            None
-        }
-    }
-}
-
-fn read_redis_url(reader: &mut Reader) -> Option<RedisUrl> {
-    const KEY: &str = "redis_url";
-    let given = reader.secret(KEY)?;
-    RedisUrl::parse(given.expose()).map_err(|error| reader.wrong(KEY, error.to_string())).ok()
-}
-
-fn read_master_key(reader: &mut Reader, database_url: Option<&DatabaseUrl>) -> Option<MasterKey> {
-    const KEY: &str = "master_key";
-    let given = reader.secret(KEY);
-    let key = given.as_ref().and_then(|text| MasterKey::parse(text.expose()));
-    if given.is_some() && key.is_none() {
-        reader.wrong(KEY, "must be 32 bytes in hex (64 digits) or base64 (44 characters)");
-    }
-    if key.as_ref().is_some_and(MasterKey::is_uniform) {
-        reader.wrong(KEY, "must be random, and all its bytes are equal: make one with `openssl rand -hex 32`");
-    }
-    if !reader.is_set(KEY) && database_url.is_some_and(|url| !url.is_sqlite()) {
-        reader.wrong(
-            KEY,
-            "is missing: with PostgreSQL every node must be given the same; make one with `openssl rand -hex 32`",
-        );
-    }
-    key
 }

@@ -1,7 +1,5 @@
 //! The format of log lines.
 
-use std::fmt;
-
 /// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
@@ -14,23 +12,12 @@ pub enum LogFormat {
 }
 
 impl LogFormat {
-    /// Returns the format of that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Auto, Self::Text, Self::Json].into_iter().find(|format| format.as_str() == name)
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Text => "text",
-            Self::Json => "json",
+    pub(crate) fn parse(name: &str) -> Result<Self, &'static str> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err("must be auto, text or json"),
         }
-    }
-}
-
-impl fmt::Display for LogFormat {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }

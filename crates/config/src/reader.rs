@@ -1,20 +1,22 @@
-//! Reads values one by one and collects their problems.
+//! Reads declared keys one by one, and collects their problems, effective values and descriptions.
 
-use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::fs;
+use std::path::Path;
 
-use cais_ports::Secret;
 use figment::value::{Dict, Value};
 use figment::{Figment, Provider as _};
 
-use super::keys::{self, FILE_SUFFIX};
-use super::problem::{Problem, Problems};
-use super::source;
+use crate::declare::{Absent, Key, length_of_file};
+use crate::given::Given;
+use crate::problem::{Problem, Problems};
+use crate::source;
 
 /// The origin of a key without a value.
 const NOT_SET: &str = "not set";
-/// The text shown in place of a secret.
-pub const MASK: &str = "***";
+/// The origin of a default.
+pub const DEFAULT: &str = "default";
+/// The suffix of a key whose value is a file with the secret.
+pub const FILE_SUFFIX: &str = "_file";
 /// Largest file that may hold a secret.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
@@ -29,6 +31,40 @@ pub struct Effective {
     pub origin: String,
     /// `true` for a number or a boolean, rather than a text that may look like one.
     pub is_literal: bool,
+    /// `true` if the value is a file that holds a secret.
+    pub is_secret_file: bool,
+}
+
+/// A key as the page describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// The path of the key.
+    pub path: String,
+    /// The possible values.
+    pub takes: String,
+    /// The default; empty without one.
+    pub default: String,
+    /// `true` for a secret, which may be set as a file.
+    pub is_secret: bool,
+    /// The meaning.
+    pub text: String,
+}
+
+/// A declared field: a key, or a function that reads a table or derives a value.
+pub trait Declared<T> {
+    /// Reads the field. Returns `None` after a mistake, which the reader has recorded.
+    fn read(self, reader: &mut Reader, path: &str, text: &str) -> Option<T>;
+}
+
+impl<T, F: FnOnce(&mut Reader, &str) -> Option<T>> Declared<T> for F {
+    fn read(self, reader: &mut Reader, path: &str, _text: &str) -> Option<T> {
+        self(reader, path)
+    }
+}
+
+/// Returns the path of a field in a table.
+pub fn path(table: &str, field: &str) -> String {
+    if table.is_empty() { field.to_owned() } else { format!("{table}.{field}") }
 }
 
 /// A configuration as it is being read.
@@ -37,302 +73,162 @@ pub struct Reader {
     figment: Figment,
     problems: Vec<Problem>,
     effective: Vec<Effective>,
+    described: Vec<Described>,
 }
 
 impl Reader {
-    /// Returns a reader with a problem for every unknown key.
-    pub fn new(figment: Figment) -> Self {
-        let mut reader = Self { figment, problems: Vec::new(), effective: Vec::new() };
-        let mut leaves = Vec::new();
-        if let Ok(root) = reader.figment.data()
-            && let Some(root) = root.get(reader.figment.profile())
-        {
-            walk("", root, &mut leaves);
-        }
-        for (path, value) in leaves.iter().filter(|(path, _)| keys::find(path).is_none()) {
-            let origin = source::origin(&reader.figment, path, value.tag());
-            reader.problem(path, "there is no such key", origin);
-        }
-        reader
+    /// Returns a reader of these values.
+    pub const fn new(figment: Figment) -> Self {
+        Self { figment, problems: Vec::new(), effective: Vec::new(), described: Vec::new() }
     }
 
     /// Returns the names of the entries in a table such as `acquirers`.
     pub fn names(&self, table: &str) -> Vec<String> {
         match self.figment.find_value(table) {
-            Ok(Value::Dict(_, entries)) => entries
-                .into_iter()
-                .filter(|(_, entry)| matches!(entry, Value::Dict(..)))
-                .map(|(name, _)| name)
-                .collect(),
+            Ok(Value::Dict(_, entries)) => {
+                entries.into_iter().filter(|(_, entry)| entry.as_dict().is_some()).map(|(name, _)| name).collect()
+            }
             _ => Vec::new(),
         }
     }
 
-    /// Records a problem of a key; `origin` finds the source of the value.
+    /// Returns the effective values so far.
+    pub fn effective(&self) -> &[Effective] {
+        &self.effective
+    }
+
+    /// Returns the descriptions of the keys that were read.
+    pub fn into_described(self) -> Vec<Described> {
+        self.described
+    }
+
+    /// Records a problem of a key.
     pub fn wrong(&mut self, path: &str, what: impl Into<String>) {
-        let origin = self.origin(path);
-        self.problem(path, what, origin);
+        let origin = self.origin(path).unwrap_or_else(|| NOT_SET.to_owned());
+        self.problems.push(Problem { key: path.to_owned(), what: what.into(), origin });
     }
 
-    /// Returns the text of a key that is set.
-    pub fn text(&mut self, path: &str) -> Option<String> {
-        let value = self.find(path)?;
-        let text = match value {
-            Value::String(_, text) if !text.is_empty() => Some(text),
-            Value::String(..) => {
-                self.wrong(path, "must not be empty");
-                return None;
-            }
-            Value::Char(_, character) => Some(character.to_string()),
-            Value::Bool(..) | Value::Num(..) | Value::Empty(..) | Value::Dict(..) | Value::Array(..) => None,
-        };
-        if text.is_none() {
-            self.wrong(path, "must be a text in quotes");
+    /// Records a problem for every value that no key has read, and returns all problems.
+    pub fn finish(mut self) -> Problems {
+        let mut leaves = Vec::new();
+        if let Ok(root) = self.figment.data()
+            && let Some(root) = root.get(self.figment.profile())
+        {
+            walk("", root, &mut leaves);
         }
-        text
-    }
-
-    /// Returns the text parsed by `read`, else `default`; `must` is the rule for the message.
-    pub fn parsed<T>(&mut self, path: &str, default: T, must: &str, read: impl FnOnce(&str) -> Option<T>) -> T
-    where
-        T: std::fmt::Display,
-    {
-        let Some(text) = self.text(path) else {
-            self.show(path, default.to_string());
-            return default;
-        };
-        if let Some(value) = read(&text) {
-            self.show(path, text);
-            value
-        } else {
-            self.wrong(path, format!("must be {must}, not `{text}`"));
-            default
-        }
-    }
-
-    /// Returns the text parsed by `read`, if the key is set; the error is the rule for the message.
-    pub fn optional<T, E: std::fmt::Display>(
-        &mut self,
-        path: &str,
-        read: impl FnOnce(&str) -> Result<T, E>,
-    ) -> Option<T> {
-        let Some(text) = self.text(path) else {
-            self.show(path, String::new());
-            return None;
-        };
-        match read(&text) {
-            Ok(value) => {
-                self.show(path, text);
-                Some(value)
-            }
-            Err(rule) => {
-                self.wrong(path, format!("{rule}, not `{text}`"));
-                None
-            }
-        }
-    }
-
-    /// Returns a whole number in `range`, else `default`.
-    pub fn number(&mut self, path: &str, default: u32, range: RangeInclusive<u32>) -> u32 {
-        let Some(value) = self.find(path) else {
-            self.show_literal(path, default.to_string());
-            return default;
-        };
-        let number = match &value {
-            Value::Num(_, number) => number
-                .to_i128()
-                .and_then(|number| u32::try_from(number).ok())
-                .or_else(|| u32::try_from(number.to_u128()?).ok()),
-            Value::String(tag, text) if source::is_text_source(&self.figment, *tag) => text.trim().parse().ok(),
-            Value::String(..)
-            | Value::Char(..)
-            | Value::Bool(..)
-            | Value::Empty(..)
-            | Value::Dict(..)
-            | Value::Array(..) => None,
-        };
-        if let Some(number) = number.filter(|number| range.contains(number)) {
-            self.show_literal(path, number.to_string());
-            number
-        } else {
-            self.wrong(path, format!("must be a whole number from {} to {}", range.start(), range.end()));
-            default
-        }
-    }
-
-    /// Returns a flag, else `default`.
-    pub fn flag(&mut self, path: &str, default: bool) -> bool {
-        let flag = match self.find(path) {
-            None => Some(default),
-            Some(Value::Bool(_, flag)) => Some(flag),
-            Some(Value::String(tag, text)) if source::is_text_source(&self.figment, tag) => text.trim().parse().ok(),
-            Some(
-                Value::String(..)
-                | Value::Char(..)
-                | Value::Num(..)
-                | Value::Empty(..)
-                | Value::Dict(..)
-                | Value::Array(..),
-            ) => None,
-        };
-        if let Some(flag) = flag {
-            self.show_literal(path, flag.to_string());
-            flag
-        } else {
-            self.wrong(path, "must be true or false");
-            default
-        }
-    }
-
-    /// Returns a list: an array in the file, or one text with commas anywhere. Each item is parsed by `read`.
-    pub fn list<T>(&mut self, path: &str, must: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
-        let items: Option<Vec<String>> = match self.find(path) {
-            None => Some(Vec::new()),
-            Some(Value::String(_, text)) => {
-                Some(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect())
-            }
-            Some(Value::Array(_, items)) => items.into_iter().map(Value::into_string).collect(),
-            Some(Value::Char(..) | Value::Bool(..) | Value::Num(..) | Value::Empty(..) | Value::Dict(..)) => None,
-        };
-        let Some(items) = items else {
-            self.wrong(path, format!("must be a list of {must}"));
-            return Vec::new();
-        };
-        self.show(path, items.join(","));
-        let mut read_items = Vec::with_capacity(items.len());
-        for item in items {
-            match read(&item) {
-                Some(value) => read_items.push(value),
-                None => self.wrong(path, format!("must be a list of {must}, not `{item}`")),
-            }
-        }
-        read_items
-    }
-
-    /// Returns the file of a key that is set, if the file can be opened.
-    pub fn file(&mut self, path: &str) -> Option<PathBuf> {
-        let Some(file) = self.text(path).map(PathBuf::from) else {
-            self.show(path, String::new());
-            return None;
-        };
-        match std::fs::File::open(&file).and_then(|file| file.metadata()) {
-            Ok(metadata) if metadata.is_file() => {
-                self.show(path, file.display().to_string());
-                Some(file)
-            }
-            Ok(_) => {
-                self.wrong(path, format!("`{}` is not a file", file.display()));
-                None
-            }
-            Err(error) => {
-                self.wrong(path, format!("`{}` cannot be read: {error}", file.display()));
-                None
-            }
-        }
-    }
-
-    /// Returns a secret, set directly or as a file that holds the secret (without surrounding white space).
-    pub fn secret(&mut self, path: &str) -> Option<Secret> {
-        let file_path = format!("{path}{FILE_SUFFIX}");
-        if self.find(path).is_some() && self.find(&file_path).is_some() {
-            self.wrong(&file_path, format!("give `{path}` or `{file_path}`, not both"));
-            return None;
-        }
-        if let Some(file) = self.file_of_secret(&file_path) {
-            return Some(file);
-        }
-        let secret = self.text(path).map(Secret::new);
-        if self.find(&file_path).is_none() {
-            self.show(path, secret.as_ref().map_or("", |_| MASK).to_owned());
-        }
-        secret
-    }
-
-    fn file_of_secret(&mut self, path: &str) -> Option<Secret> {
-        self.find(path)?;
-        let file = self.file(path)?;
-        let length = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
-        if length > MAX_SECRET_BYTES {
-            self.wrong(path, format!("`{}` is too large for a secret", file.display()));
-            return None;
-        }
-        match std::fs::read_to_string(&file) {
-            Ok(text) if text.trim().is_empty() => self.wrong(path, format!("`{}` is empty", file.display())),
-            Ok(text) => return Some(Secret::new(text.trim().to_owned())),
-            Err(error) => self.wrong(path, format!("`{}` cannot be read: {error}", file.display())),
-        }
-        None
-    }
-
-    /// Returns `true` if a secret is set in either form, valid or not.
-    pub fn is_set(&self, path: &str) -> bool {
-        self.find(path).is_some() || self.find(&format!("{path}{FILE_SUFFIX}")).is_some()
-    }
-
-    /// Replaces the shown value of a key.
-    pub fn show_as(&mut self, path: &str, value: String) {
-        if let Some(entry) = self.effective.iter_mut().find(|entry| entry.key == path) {
-            entry.value = value;
-        }
-    }
-
-    /// Returns the effective settings if there is no problem.
-    ///
-    /// # Errors
-    /// [`Problems`], all of them.
-    pub fn finish(mut self) -> Result<Vec<Effective>, Problems> {
-        if self.problems.is_empty() {
-            return Ok(self.effective);
+        leaves.retain(|path| !self.is_key(path));
+        for path in leaves {
+            self.wrong(&path, "there is no such key");
         }
         self.problems.sort_by(|one, other| one.key.cmp(&other.key));
         self.problems.dedup();
-        Err(Problems(self.problems))
+        Problems(self.problems)
     }
 
-    fn find(&self, path: &str) -> Option<Value> {
-        self.figment.find_value(path).ok()
+    fn describe<T>(&mut self, path: &str, text: &str, key: &Key<T>) {
+        let default = match (key.shown_default, &key.absent) {
+            (Some(shown), _) => shown,
+            (None, Absent::Default(text)) => text,
+            (None, Absent::Nothing(_) | Absent::Missing(_)) => "",
+        };
+        self.described.push(Described {
+            path: path.to_owned(),
+            takes: key.takes.clone(),
+            default: default.to_owned(),
+            is_secret: key.is_secret,
+            text: text.to_owned(),
+        });
     }
 
-    /// Returns the origin of a key, or [`NOT_SET`].
-    pub fn origin(&self, path: &str) -> String {
-        self.find(path).map_or_else(|| NOT_SET.to_owned(), |value| source::origin(&self.figment, path, value.tag()))
+    fn show(&mut self, path: &str, value: String, is_literal: bool, is_secret_file: bool) {
+        let origin = self.origin(path).unwrap_or_else(|| DEFAULT.to_owned());
+        self.effective.push(Effective { key: path.to_owned(), value, origin, is_literal, is_secret_file });
     }
 
-    fn problem(&mut self, key: &str, what: impl Into<String>, origin: String) {
-        self.problems.push(Problem { key: key.to_owned(), what: what.into(), origin });
+    fn is_key(&self, path: &str) -> bool {
+        let bare = path.strip_suffix(FILE_SUFFIX);
+        self.described.iter().any(|key| key.path == path || (key.is_secret && Some(key.path.as_str()) == bare))
     }
 
-    /// Notes the value that is in force.
-    pub fn show(&mut self, path: &str, value: String) {
-        let origin = self
-            .find(path)
-            .map_or_else(|| "default".to_owned(), |value| source::origin(&self.figment, path, value.tag()));
-        self.effective.push(Effective { key: path.to_owned(), value, origin, is_literal: false });
+    fn find(&self, path: &str) -> Option<Given> {
+        let value = self.figment.find_value(path).ok()?;
+        let is_text = source::is_text_source(&self.figment, value.tag());
+        Some(Given::new(value, is_text))
     }
 
-    fn show_literal(&mut self, path: &str, value: String) {
-        self.show(path, value);
-        if let Some(entry) = self.effective.last_mut() {
-            entry.is_literal = true;
+    fn origin(&self, path: &str) -> Option<String> {
+        let value = self.figment.find_value(path).ok()?;
+        Some(source::origin(&self.figment, path, value.tag()))
+    }
+}
+
+impl<T> Declared<T> for Key<T> {
+    fn read(self, reader: &mut Reader, path: &str, text: &str) -> Option<T> {
+        reader.describe(path, text, &self);
+        self.value(reader, path).map_err(|(key, rule)| reader.wrong(&key, rule)).ok()
+    }
+}
+
+impl<T> Key<T> {
+    /// Returns the value and notes it as effective. The error is the key with the mistake, and the rule.
+    fn value(self, reader: &mut Reader, path: &str) -> Result<T, (String, String)> {
+        let file = format!("{path}{FILE_SUFFIX}");
+        let wrong = |rule| (path.to_owned(), rule);
+        match (reader.find(path), reader.find(&file).filter(|_| self.is_secret)) {
+            (Some(_), Some(_)) => Err((file.clone(), format!("give `{path}` or `{file}`, not both"))),
+            (Some(given), None) => {
+                let (value, shown) = (self.read)(&given).map_err(wrong)?;
+                if let Some((_, rule)) = self.rejected.filter(|(condition, _)| condition(&value)) {
+                    return Err(wrong(rule.to_owned()));
+                }
+                reader.show(path, shown, self.is_literal, self.is_secret_file);
+                Ok(value)
+            }
+            (None, Some(given)) => {
+                let wrong = |rule| (file.clone(), rule);
+                let name = given.text().map_err(wrong)?;
+                let secret = Given::of_text(read_secret(name).map_err(wrong)?);
+                let (value, _) = (self.read)(&secret).map_err(wrong)?;
+                reader.show(&file, name.to_owned(), false, true);
+                Ok(value)
+            }
+            (None, None) => {
+                let (value, shown) = match self.absent {
+                    Absent::Default(text) => (self.read)(&Given::of_text(text)).map_err(wrong)?,
+                    Absent::Nothing(nothing) => (nothing(), String::new()),
+                    Absent::Missing("") if self.is_secret => {
+                        let name = file.rsplit('.').next().unwrap_or_default();
+                        return Err(wrong(format!("is missing: give it, or the file that holds it as `{name}`")));
+                    }
+                    Absent::Missing("") => return Err(wrong("is missing".to_owned())),
+                    Absent::Missing(advice) => return Err(wrong(format!("is missing: {advice}"))),
+                };
+                reader.show(path, shown, self.is_literal, false);
+                Ok(value)
+            }
         }
     }
 }
 
+/// Returns the content of a file with a secret, without surrounding white space.
+fn read_secret(file: &str) -> Result<String, String> {
+    if length_of_file(Path::new(file))? > MAX_SECRET_BYTES {
+        return Err(format!("`{file}` is too large for a secret"));
+    }
+    match fs::read_to_string(file) {
+        Ok(text) if text.trim().is_empty() => Err(format!("`{file}` is empty")),
+        Ok(text) => Ok(text.trim().to_owned()),
+        Err(error) => Err(format!("`{file}` cannot be read: {error}")),
+    }
+}
+
 /// Collects the paths of all values.
-fn walk(prefix: &str, dict: &Dict, leaves: &mut Vec<(String, Value)>) {
+fn walk(prefix: &str, dict: &Dict, leaves: &mut Vec<String>) {
     for (name, value) in dict {
-        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        match value {
-            Value::Dict(_, inner) if !inner.is_empty() => walk(&path, inner, leaves),
-            Value::Dict(..)
-            | Value::String(..)
-            | Value::Char(..)
-            | Value::Bool(..)
-            | Value::Num(..)
-            | Value::Empty(..)
-            | Value::Array(..) => {
-                leaves.push((path, value.clone()));
-            }
+        let path = path(prefix, name);
+        match value.as_dict() {
+            Some(inner) if !inner.is_empty() => walk(&path, inner, leaves),
+            Some(_) | None => leaves.push(path),
         }
     }
 }

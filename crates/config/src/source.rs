@@ -6,13 +6,12 @@ use figment::providers::{Format, Toml};
 use figment::value::{Dict, Map, Tag, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 
-use super::keys;
-use super::problem::Problem;
+use crate::problem::Problem;
 
 /// The prefix of the service's environment variables.
-pub const PREFIX: &str = "CAIS_";
+const PREFIX: &str = "CAIS_";
 /// The separator between levels in their names.
-pub const SEPARATOR: &str = "__";
+const SEPARATOR: &str = "__";
 /// The variable with the path of the configuration file. No key of the configuration.
 const CONFIG_VARIABLE: &str = "CAIS_CONFIG";
 /// The name of the provider of environment variables.
@@ -131,16 +130,21 @@ fn insert(dict: &mut Dict, path: &str, value: &str) {
     }
 }
 
+/// Returns the environment variable of a key.
+pub(crate) fn variable(path: &str) -> String {
+    format!("{PREFIX}{}", path.to_ascii_uppercase().replace('.', SEPARATOR))
+}
+
 /// Returns the origin of a value, for people.
 pub(crate) fn origin(figment: &Figment, path: &str, tag: Tag) -> String {
     match figment.get_metadata(tag) {
-        Some(metadata) if metadata.name == ENVIRONMENT => keys::variable(path),
+        Some(metadata) if metadata.name == ENVIRONMENT => variable(path),
         Some(metadata) => metadata
             .source
             .as_ref()
             .and_then(|source| source.file_path())
             .map_or_else(|| metadata.name.to_string(), |path| path.display().to_string()),
-        None => "default".to_owned(),
+        None => crate::reader::DEFAULT.to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Precedence, masks, and all mistakes at once.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn shown(config: &Config, key: &str) -> (String, String) {
 #[test]
 fn empty_configuration_is_valid() {
     let config = Config::load(&Sources::default()).unwrap();
-    assert_eq!(config.listen, DEFAULT_LISTEN);
+    assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(config.data_dir, Path::new("./data"));
     assert!(config.database_url.is_sqlite());
     assert!(config.acquirers.is_empty());
@@ -37,7 +37,7 @@ fn command_overrides_environment_which_overrides_file() {
     let toml = "workers = 3\ncommit_batch = 8\nlisten = '127.0.0.1:1'";
     let (_folder, sources) = sources(toml, &[("CAIS_WORKERS", "5"), ("CAIS_LISTEN", "127.0.0.1:2"), ("OTHER", "x")]);
     let config = Config::load(&sources.with("listen", "127.0.0.1:3")).unwrap();
-    assert_eq!((config.workers, config.store.max_batch, config.listen.port()), (5, 8, 3));
+    assert_eq!((config.workers, config.commit_batch, config.listen.port()), (5, 8, 3));
     assert_eq!(shown(&config, "workers"), ("5".into(), "CAIS_WORKERS".into()));
     assert!(shown(&config, "commit_batch").1.ends_with("cais.toml"));
     assert_eq!(shown(&config, "listen").1, "command line");
@@ -225,18 +225,58 @@ fn configuration_page_matches_the_key_table() {
     assert!(written == docs::markdown(), "run `cais config docs > docs/CONFIGURATION.md`");
 }
 
-#[test]
-fn key_table_has_exactly_the_keys_that_are_read() {
-    let toml = "[acquirers.NAME]\nkind = 'bacen'";
-    let (_folder, sources) = sources(toml, &[]);
-    let mut reader = Reader::new(sources.merge().unwrap());
-    acquirers::read(&mut reader);
-    let config = Config::load(&Sources::default()).unwrap();
-    for key in keys::KEYS.iter().filter(|key| !key.name.contains(keys::NAME)) {
-        assert!(config.effective.iter().any(|entry| entry.key == key.name), "{} is never read", key.name);
+keys! {
+    /// A table of two keys.
+    #[derive(Debug)]
+    struct Sample {
+        /// The size of the
+        /// sample.
+        size: u32 = number(1..=3).default("2");
+        /// The secret.
+        code: Option<String> = secret("text", |text| if text == "bad" { Err("is bad") } else { Ok(text.to_owned()) })
+            .optional()
+            .required_if(size == Some(3), "give one");
     }
-    for entry in &config.effective {
-        assert!(keys::find(&entry.key).is_some(), "{} is not in the table", entry.key);
+}
+
+#[test]
+fn declared_key_is_read_checked_shown_and_described() {
+    let read = |toml: &str, variables: &[(&str, &str)]| {
+        let (_folder, sources) = sources(toml, variables);
+        let mut reader = Reader::new(sources.merge().unwrap());
+        let sample = Sample::read(&mut reader, "t");
+        let effective: Vec<_> =
+            reader.effective().iter().map(|entry| (entry.key.clone(), entry.value.clone())).collect();
+        (sample, effective, reader)
+    };
+    let (sample, effective, reader) = read("", &[("CAIS_T__SIZE", "1"), ("CAIS_T__CODE", "hush")]);
+    let sample = sample.unwrap();
+    assert_eq!((sample.size, sample.code.as_deref()), (1, Some("hush")));
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    assert_eq!(effective, [pair("t.size", "1"), pair("t.code", "***")]);
+    let [size, code] = &reader.into_described()[..] else { panic!("two keys") };
+    assert_eq!((size.path.as_str(), size.takes.as_str(), size.default.as_str()), ("t.size", "1 to 3", "2"));
+    assert_eq!((size.text.as_str(), size.is_secret), ("The size of the sample.", false));
+    assert_eq!((code.default.as_str(), code.is_secret), ("", true));
+
+    let problems = |toml: &str, variables: &[(&str, &str)]| {
+        let (sample, _, reader) = read(toml, variables);
+        assert!(sample.is_none());
+        reader.finish().0.into_iter().map(|problem| format!("{}: {}", problem.key, problem.what)).collect::<Vec<_>>()
+    };
+    assert_eq!(problems("", &[("CAIS_T__SIZE", "4")]), ["t.size: must be a whole number from 1 to 3"]);
+    assert_eq!(problems("t.size = '1'", &[]), ["t.size: must be a whole number from 1 to 3"]);
+    assert_eq!(problems("t.code = 1", &[]), ["t.code: must be a text in quotes"]);
+    assert_eq!(
+        problems("t.size = 3\nt.sise = 2", &[]),
+        ["t.code: is missing: give one", "t.sise: there is no such key"]
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("code");
+    for (content, rule) in [("bad", "is bad".to_owned()), (" ", format!("`{}` is empty", file.display()))] {
+        std::fs::write(&file, content).unwrap();
+        let found = problems("", &[("CAIS_T__CODE_FILE", &file.display().to_string())]);
+        assert_eq!(found, [format!("t.code_file: {rule}")], "{content}");
     }
 }
 

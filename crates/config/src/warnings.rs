@@ -5,70 +5,34 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::keys::{self, FILE_SUFFIX};
-use super::{AcquirerKind, Config};
 use cais_secrets::MASTER_KEY_FILE;
+
+use crate::{AcquirerKind, Config};
 
 /// Read permission for users outside the file's group.
 const OTHERS_READ: u32 = 0o004;
 /// Write permission for group and others.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The kinds of warnings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WarningKind {
-    /// The master key repeats itself.
-    MasterKeyWeak,
-    /// Every user of the machine can read a secret.
-    SecretFileReadable,
-    /// Other users can write into the data directory.
-    DataDirWritable,
-    /// The database's password and data cross the network in the clear.
-    DatabaseUnencrypted,
-    /// The metrics can be read without a key from other machines.
-    AdminListenOpen,
-    /// Webhooks may be sent to addresses that are not public.
-    WebhooksUnrestricted,
-    /// The acquirer demands a client certificate.
-    EfiWithoutCertificate,
-    /// Each node counts requests for itself.
-    RateLimitsNotShared,
-}
-
-impl WarningKind {
-    /// Every kind.
-    pub const ALL: [Self; 8] = [
-        Self::MasterKeyWeak,
-        Self::SecretFileReadable,
-        Self::DataDirWritable,
-        Self::DatabaseUnencrypted,
-        Self::AdminListenOpen,
-        Self::WebhooksUnrestricted,
-        Self::EfiWithoutCertificate,
-        Self::RateLimitsNotShared,
-    ];
-
-    /// Returns the stable name in the log and in the output of `config check`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::MasterKeyWeak => "master_key_weak",
-            Self::SecretFileReadable => "secret_file_readable",
-            Self::DataDirWritable => "data_dir_writable",
-            Self::DatabaseUnencrypted => "database_unencrypted",
-            Self::AdminListenOpen => "admin_listen_open",
-            Self::WebhooksUnrestricted => "webhooks_unrestricted",
-            Self::EfiWithoutCertificate => "efi_without_certificate",
-            Self::RateLimitsNotShared => "rate_limits_not_shared",
-        }
-    }
-}
+/// The name of the warning about files with secrets.
+pub const SECRET_FILE_READABLE: &str = "secret_file_readable";
+/// The stable names of all warnings, in the log and in the output of `config check`.
+pub const NAMES: [&str; 8] = [
+    "master_key_weak",
+    SECRET_FILE_READABLE,
+    "data_dir_writable",
+    "database_unencrypted",
+    "admin_listen_open",
+    "webhooks_unrestricted",
+    "efi_without_certificate",
+    "rate_limits_not_shared",
+];
 
 /// A setting that is probably a mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// Its kind.
-    pub kind: WarningKind,
+    /// The stable name, one of [`NAMES`].
+    pub name: &'static str,
     /// The key.
     pub key: String,
     /// The risk and its remedy; never a secret.
@@ -79,32 +43,33 @@ pub struct Warning {
 #[must_use]
 pub fn warnings(config: &Config) -> Vec<Warning> {
     let mut found = Vec::new();
-    let mut warn = |kind, key: &str, what: String| found.push(Warning { kind, key: key.to_owned(), what });
+    let mut warn = |name, key: &str, what: String| found.push(Warning { name, key: key.to_owned(), what });
     if config.master_key.as_ref().is_some_and(cais_secrets::MasterKey::is_weak) {
         let what = "repeats few bytes and can be guessed: make one with `openssl rand -hex 32`";
-        warn(WarningKind::MasterKeyWeak, "master_key", what.to_owned());
+        warn("master_key_weak", "master_key", what.to_owned());
     }
     for (key, file) in secret_files(config) {
         if has_mode(Path::new(&file), OTHERS_READ) {
             let what = format!("`{file}` can be read by every user of this machine: `chmod o-r` it");
-            warn(WarningKind::SecretFileReadable, &key, what);
+            warn(SECRET_FILE_READABLE, &key, what);
         }
     }
     if has_mode(&config.data_dir, OTHERS_WRITE) {
         let what = format!("`{}` can be written by other users: `chmod go-w` it", config.data_dir.display());
-        warn(WarningKind::DataDirWritable, "data_dir", what);
+        warn("data_dir_writable", "data_dir", what);
     }
     if config.database_url.is_remote_without_tls() {
         let what = "reaches another machine without TLS: add `sslmode=verify-full`";
-        warn(WarningKind::DatabaseUnencrypted, "database_url", what.to_owned());
+        warn("database_unencrypted", "database_url", what.to_owned());
     }
     if !config.database_url.is_sqlite() && config.redis_url.is_none() {
-        let what = "is not set: an API key may call each node as often as `rate_limit_per_minute` says";
-        warn(WarningKind::RateLimitsNotShared, "redis_url", what.to_owned());
+        let what =
+            "is not set: each node counts the requests of an API key for itself, each up to `rate_limit_per_minute`";
+        warn("rate_limits_not_shared", "redis_url", what.to_owned());
     }
-    if config.admin_listen.is_some_and(|address| !address.ip().is_loopback()) {
+    if !config.admin_listen.ip().is_loopback() {
         let what = "is not on this machine alone, and metrics need no key: let only your monitoring reach it";
-        warn(WarningKind::AdminListenOpen, "admin_listen", what.to_owned());
+        warn("admin_listen_open", "admin_listen", what.to_owned());
     }
     if !config.sandbox {
         let settings = &config.webhooks;
@@ -114,7 +79,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
         ];
         for (key, _) in set.iter().filter(|(_, is_set)| *is_set) {
             let what = "is for development: with real money webhooks go over https to public addresses only";
-            warn(WarningKind::WebhooksUnrestricted, key, what.to_owned());
+            warn("webhooks_unrestricted", key, what.to_owned());
         }
     }
     for acquirer in &config.acquirers {
@@ -123,7 +88,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
         if is_bare && acquirer.base_url.starts_with("https://") {
             let key = format!("acquirers.{}.certificate_file", acquirer.name);
             let what = "is not set, and Efí demands a client certificate: every call would fail";
-            warn(WarningKind::EfiWithoutCertificate, &key, what.to_owned());
+            warn("efi_without_certificate", &key, what.to_owned());
         }
     }
     found
@@ -131,10 +96,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
 
 /// Returns the files that hold secrets, each with its key.
 fn secret_files(config: &Config) -> Vec<(String, String)> {
-    let holds_secret = |key: &str| {
-        keys::find(key).is_some_and(|(_, is_file)| is_file) || key.ends_with(&format!(".certificate{FILE_SUFFIX}"))
-    };
-    let named = config.effective.iter().filter(|entry| !entry.value.is_empty() && holds_secret(&entry.key));
+    let named = config.effective.iter().filter(|entry| entry.is_secret_file && !entry.value.is_empty());
     let made = config.data_dir.join(MASTER_KEY_FILE);
     let made = config.master_key.is_none().then(|| ("data_dir".to_owned(), made.display().to_string()));
     named.map(|entry| (entry.key.clone(), entry.value.clone())).chain(made).collect()
@@ -149,13 +111,15 @@ fn has_mode(path: &Path, mode: u32) -> bool {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::super::Sources;
     use super::*;
+    use crate::Sources;
 
     fn kinds(variables: &[(&str, &str)]) -> Vec<&'static str> {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let config = Config::load(&Sources { variables, ..Sources::default() }).unwrap();
-        warnings(&config).iter().map(|warning| warning.kind.as_str()).collect()
+        let found = warnings(&config);
+        assert!(found.iter().all(|warning| NAMES.contains(&warning.name)), "{found:?}");
+        found.iter().map(|warning| warning.name).collect()
     }
 
     fn set_mode(path: &Path, mode: u32) {
@@ -211,8 +175,9 @@ mod tests {
     fn warnings_match_the_operations_page() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/OPERATIONS.md");
         let page = fs::read_to_string(page).unwrap();
-        for kind in WarningKind::ALL {
-            assert!(page.contains(&format!("`{}`", kind.as_str())), "{} is missing", kind.as_str());
-        }
+        let section = page.split("\n## Probable slips\n").nth(1).unwrap().split("\n## ").next().unwrap();
+        let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+        let documented = rows.map(|(name, _)| name).filter(|name| *name != "warning");
+        assert_eq!(documented.collect::<Vec<_>>(), NAMES);
     }
 }

@@ -41,7 +41,7 @@ impl Config {
         } else if self.acquirers.is_empty() {
             Err(Problem {
                 key: "acquirers".to_owned(),
-                what: "there is none: configure one (`[acquirers.NAME]`), or ask for the built-in sandbox and its play money with `cais serve --sandbox` or `sandbox = true`".to_owned(),
+                what: "is empty: configure an acquirer (`[acquirers.NAME]`), or select the built-in sandbox and its play money with `cais serve --sandbox` or `sandbox = true`".to_owned(),
                 origin: "not set".to_owned(),
             })
         } else {

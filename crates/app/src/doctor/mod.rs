@@ -4,7 +4,7 @@ mod database;
 mod upstream;
 
 use cais_cli::Finding;
-use cais_config::warnings::{Warning, WarningKind, warnings};
+use cais_config::warnings::{SECRET_FILE_READABLE, Warning, warnings};
 use cais_config::{Config, Problem, Problems, Sources, data_dir_problem};
 
 use crate::logging;
@@ -36,12 +36,11 @@ fn of_configuration(config: &Config, sources: &Sources) -> Vec<Finding> {
         findings.push(Finding::ok("configuration", "no mistakes"));
     }
     let found = warnings(config);
-    if !found.iter().any(|warning| warning.kind == WarningKind::SecretFileReadable) {
+    if !found.iter().any(|warning| warning.name == SECRET_FILE_READABLE) {
         findings.push(Finding::ok("secret files", "not every user of this machine can read them"));
     }
-    findings.extend(
-        found.iter().map(|Warning { kind, key, what }| Finding::warning(kind.as_str(), format!("{key} {what}"))),
-    );
+    let finding = |Warning { name, key, what }: &Warning| Finding::warning(*name, format!("{key} {what}"));
+    findings.extend(found.iter().map(finding));
     findings
 }
 

@@ -53,9 +53,9 @@ impl Infrastructure {
         let clock = Arc::new(OffsetClock::new());
         let ids: Arc<dyn IdGenerator> = Arc::new(UuidV7::new(clock.clone()));
         let store = StoreConfig {
-            read_connections: config.store.readers,
-            lanes: config.store.lanes,
-            max_batch: config.store.max_batch,
+            read_connections: config.read_connections,
+            lanes: config.commit_lanes,
+            max_batch: config.commit_batch,
             ..StoreConfig::new(config.database_url.clone())
         };
         let shared = Arc::clone(&ids);

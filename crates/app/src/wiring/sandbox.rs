@@ -127,7 +127,7 @@ pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock
         move_clock: Arc::new(move |offset_s| {
             // The API and the sandbox have already rejected values out of range.
             if !clock.set_offset_s(offset_s) {
-                tracing::warn!(offset_s, "the clock cannot be moved that far");
+                tracing::warn!(offset_s, "service clock not moved: the offset is out of range");
             }
         }),
     }
@@ -136,7 +136,7 @@ pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock
 /// A sandbox in this process.
 struct InProcess(Control);
 
-fn told<T>(result: Result<T, ControlError>) -> Result<(), InstitutionError> {
+fn done<T>(result: Result<T, ControlError>) -> Result<(), InstitutionError> {
     result.map(|_| ()).map_err(|error| refused(&error))
 }
 
@@ -151,19 +151,19 @@ fn refused(error: &ControlError) -> InstitutionError {
 
 impl Institution for InProcess {
     fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), InstitutionError> {
-        told(self.0.pay(txid, amount))
+        done(self.0.pay(txid, amount))
     }
 
     fn expire(&self, txid: &Txid) -> Result<(), InstitutionError> {
-        told(self.0.expire(txid))
+        done(self.0.expire(txid))
     }
 
     fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError> {
-        told(self.0.return_sent(instruction_id.as_str(), None))
+        done(self.0.return_sent(instruction_id.as_str(), None))
     }
 
     fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError> {
-        told(self.0.fail_refund(end_to_end_id, &refund.suffix()))
+        done(self.0.fail_refund(end_to_end_id, &refund.suffix()))
     }
 
     fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError> {
@@ -185,7 +185,7 @@ impl Institution for InProcess {
             Resolution::Lost => InfractionOutcome::Lost,
             Resolution::Cancelled => InfractionOutcome::Cancelled,
         };
-        told(self.0.resolve_infraction(upstream_id, outcome))
+        done(self.0.resolve_infraction(upstream_id, outcome))
     }
 
     fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError> {
@@ -196,10 +196,10 @@ impl Institution for InProcess {
             FaultMode::DropReply => cais_sandbox::FaultMode::DropReply,
             FaultMode::Error => cais_sandbox::FaultMode::Error,
         };
-        told(self.0.set_faults(Fault { mode, latency }))
+        done(self.0.set_faults(Fault { mode, latency }))
     }
 
     fn set_clock_offset(&self, offset_s: i64) -> Result<(), InstitutionError> {
-        told(self.0.set_clock_offset(offset_s))
+        done(self.0.set_clock_offset(offset_s))
     }
 }

@@ -27,7 +27,7 @@ use cais_use_cases::accounts::{AccountEmail, approve, create, fees};
 use cais_use_cases::keys;
 
 use crate::context::{CliContext, Purpose};
-use crate::output::say;
+use crate::output::print_line;
 use crate::signals::Signals;
 use client::Client;
 use receiver::Receiver;
@@ -61,7 +61,7 @@ pub async fn run(context: &dyn CliContext, once: bool) -> anyhow::Result<ExitCod
         () = signals.received() => Ok(None),
     };
     if let (Ok(Some(key)), false) = (&walked, once) {
-        what_next(screen, address, key, &data_dir)?;
+        print_next_steps(screen, address, key, &data_dir)?;
         tokio::select! {
             () = signals.received() => {}
             error = service.failed() => walked = Err(error),
@@ -92,8 +92,8 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
     let receiver = Receiver::start().await?;
     let run = made.record.prefix.to_string();
     let clock = Arc::clone(&ports.clock);
-    Walk { client, receiver, screen, clock, fee, payout_fee, run }.take().await?;
-    screen.heading("The books")?;
+    Walk { client, receiver, screen, clock, fee, payout_fee, run }.run().await?;
+    screen.heading("The ledger")?;
     let report = ports.maintenance.verify_ledger().await?;
     anyhow::ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences);
     screen.good(&format!(
@@ -118,7 +118,7 @@ async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
         document: Document::parse("11222333000181").context("the demonstration's CNPJ")?,
         approve: true,
     };
-    let said = match create::create(ports, &operator(), command).await {
+    let origin = match create::create(ports, &operator(), command).await {
         Ok(_) => "opened and approved",
         Err(CreateAccountError::Exists { .. }) => "from an earlier run",
         Err(error @ CreateAccountError::Store(_)) => return Err(error.into()),
@@ -128,13 +128,13 @@ async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
     fees::set(ports, &operator(), &email, Operation::PixIn, &rule).await?;
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None)?;
     let account = fees::set(ports, &operator(), &email, Operation::PixOut, &rule).await?;
-    screen.good(&format!("account {EMAIL}, {said}; it pays 0.99 % of what it receives and 0.50 for each payout"))?;
+    screen.good(&format!("account {EMAIL}, {origin}; its fees are 0.99 % of each charge and 0.50 for each payout"))?;
     Ok(account)
 }
 
-fn what_next(screen: Screen, address: SocketAddr, key: &str, data_dir: &Path) -> anyhow::Result<()> {
-    screen.heading("It keeps serving. What to try next")?;
-    say(&format!(
+fn print_next_steps(screen: Screen, address: SocketAddr, key: &str, data_dir: &Path) -> anyhow::Result<()> {
+    screen.heading("The service keeps running. Next steps")?;
+    print_line(&format!(
         r#"
   The API with all its fields:  http://{address}/docs
 
@@ -144,13 +144,13 @@ fn what_next(screen: Screen, address: SocketAddr, key: &str, data_dir: &Path) ->
   curl -s http://{address}/v1/charges -H "authorization: Bearer $KEY" -H "idempotency-key: $(date +%s%N)" \
        -H 'content-type: application/json' -d '{{"amount": 10.50, "description": "Lunch", "external_id": "lunch-1"}}'
 
-  # Find it by your own name for it
+  # Read it by its external_id
   curl -s http://{address}/v1/charges/ext:lunch-1 -H "authorization: Bearer $KEY"
 
   # Pay it at the sandbox
   curl -s -X POST http://{address}/v1/sandbox/charges/ext:lunch-1/pay -H "authorization: Bearer $KEY"
 
-  # Pay somebody out; fail@sandbox.cais, slow@sandbox.cais and lost@sandbox.cais go wrong on purpose
+  # Send a payout; fail@sandbox.cais, slow@sandbox.cais and lost@sandbox.cais simulate failures
   curl -s http://{address}/v1/payouts -H "authorization: Bearer $KEY" -H "idempotency-key: $(date +%s%N)" \
        -H 'content-type: application/json' -d '{{"amount": 2, "pix_key": "bia@example.com"}}'
 
@@ -162,11 +162,11 @@ fn what_next(screen: Screen, address: SocketAddr, key: &str, data_dir: &Path) ->
   # Dispute it (MED), and see what is blocked
   curl -s -X POST http://{address}/v1/sandbox/charges/ext:lunch-1/infraction -H "authorization: Bearer $KEY"
 
-  # Hear of everything as it happens, signed, at an address of yours
+  # Forward every new event, signed, to an address of yours
   CAIS_API_KEY=$KEY cais listen --base-url http://{address} --forward-to http://127.0.0.1:3000/hooks
 
   Ctrl-C ends it. `cais demo`, and `cais serve --sandbox` in the same data directory ({data_dir}),
-  find the account, its key and its money again."#,
+  use the same account, key and money."#,
         data_dir = data_dir.display(),
     ))?;
     Ok(())

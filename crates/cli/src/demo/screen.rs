@@ -7,7 +7,7 @@ use cais_webhooks::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER};
 use super::client::{Request, Response};
 use super::pretty::pretty;
 use super::receiver::Webhook;
-use crate::output::say;
+use crate::output::print_line;
 
 /// Indentation of JSON.
 const MARGIN: usize = 4;
@@ -36,7 +36,7 @@ impl Screen {
     /// # Errors
     /// Standard output cannot be written.
     pub fn heading(self, text: &str) -> io::Result<()> {
-        say(&format!("\n{}", self.paint("1;36", text)))
+        print_line(&format!("\n{}", self.paint("1;36", text)))
     }
 
     /// Prints a sentence.
@@ -44,7 +44,7 @@ impl Screen {
     /// # Errors
     /// Standard output cannot be written.
     pub fn line(text: &str) -> io::Result<()> {
-        say(&format!("  {text}"))
+        print_line(&format!("  {text}"))
     }
 
     /// Prints a sentence about a successful check.
@@ -52,7 +52,7 @@ impl Screen {
     /// # Errors
     /// Standard output cannot be written.
     pub fn good(self, text: &str) -> io::Result<()> {
-        say(&format!("  {} {text}", self.paint("32", "✓")))
+        print_line(&format!("  {} {text}", self.paint("32", "✓")))
     }
 
     /// Prints a request as sent, without the key.
@@ -70,7 +70,7 @@ impl Screen {
             text.push('\n');
             text.push_str(&pretty(body, MARGIN));
         }
-        say(&text)
+        print_line(&text)
     }
 
     /// Prints a webhook: the headers of the signature and the body, with long values shortened.
@@ -85,7 +85,7 @@ impl Screen {
         }
         text.push('\n');
         text.push_str(&pretty(&String::from_utf8_lossy(&webhook.body), MARGIN));
-        say(&text)
+        print_line(&text)
     }
 
     /// Prints a response with long values shortened.
@@ -100,6 +100,6 @@ impl Screen {
         }
         text.push('\n');
         text.push_str(&pretty(&String::from_utf8_lossy(&response.body), MARGIN));
-        say(&text)
+        print_line(&text)
     }
 }

@@ -23,9 +23,9 @@ use money_out::{PAYOUT, REFUND};
 /// The price of the demonstration's sale.
 const AMOUNT: Money = Money::from_centavos(2_500);
 /// Longest wait for the sandbox: payments take a few milliseconds, payouts a fifth of a second, refunds a second.
-const DONE_WITHIN: Duration = Duration::from_secs(10);
+const OUTCOME_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause between two reads.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The state of a demonstration.
 pub struct Walk {
@@ -62,27 +62,30 @@ impl Walk {
     ///
     /// # Errors
     /// The first step with an unexpected result.
-    pub async fn take(&self) -> anyhow::Result<()> {
-        let before = self.balance("What the account has before").await?;
+    pub async fn run(&self) -> anyhow::Result<()> {
+        let before = self.balance("Balance before the sale").await?;
         let endpoint = self.register().await?;
         let charge = self.sell().await?;
-        self.told_of_payment(&endpoint, &charge).await?;
-        let after = self.balance("What the account has after").await?;
+        self.check_payment_webhook(&endpoint, &charge).await?;
+        let after = self.balance("Balance after the sale").await?;
         let credited = after.checked_sub(before)?;
         let expected = AMOUNT.checked_sub(self.fee)?;
-        ensure!(credited == expected, "the balance grew by {credited}, not by {expected}");
-        self.screen.good(&format!("{AMOUNT} paid, less a fee of {}, is {credited} more than before", self.fee))?;
+        ensure!(credited == expected, "the balance grew by {credited} instead of {expected}");
+        self.screen.good(&format!("{AMOUNT} paid, less a fee of {}: the balance grew by {credited}", self.fee))?;
         self.pay_out().await?;
-        let paid_out = self.balance("What the account has now").await?;
+        let paid_out = self.balance("Balance after the payout").await?;
         let gone = after.checked_sub(paid_out)?;
         let expected = PAYOUT.checked_add(self.payout_fee)?;
         ensure!(gone == expected, "the balance shrank by {gone}, not by {expected}");
-        self.screen.good(&format!("{PAYOUT} paid out and a fee of {} are {gone} less", self.payout_fee))?;
+        self.screen
+            .good(&format!("{PAYOUT} paid out and a fee of {}: the balance shrank by {gone}", self.payout_fee))?;
         self.refund(&charge).await?;
-        let refunded = self.balance("What the account has now").await?;
+        let refunded = self.balance("Balance after the refund").await?;
         let gone = paid_out.checked_sub(refunded)?;
         ensure!(gone == REFUND, "the balance shrank by {gone}, not by {REFUND}");
-        self.screen.good(&format!("{REFUND} refunded is {gone} less: the fee of the charge is not returned"))?;
+        self.screen.good(&format!(
+            "{REFUND} refunded: the balance shrank by {gone}, and the fee of the charge is not returned"
+        ))?;
         self.dispute(&charge).await?;
         self.unregister(&endpoint).await?;
         self.statement(refunded).await
@@ -96,14 +99,14 @@ impl Walk {
         let page = self.exchange(&request, 200).await?.json()?;
         let ends = amount(&page, "/data/0/balance_after")?;
         ensure!(ends == available, "the statement ends at {ends}, the balance is {available}");
-        self.screen.good("its last line ends where the balance is")?;
+        self.screen.good("the newest entry ends at the balance")?;
         Ok(())
     }
 
     /// Reads a resource until its state is as expected, and shows it.
     async fn wait(&self, path: &str, is_done: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
         let request = Request { method: "GET", path: path.to_owned(), idempotency_key: None, body: None };
-        let deadline = Instant::now() + DONE_WITHIN;
+        let deadline = Instant::now() + OUTCOME_TIMEOUT;
         loop {
             let response = self.client.send(&request).await?;
             let seen = response.json()?;
@@ -112,8 +115,8 @@ impl Walk {
                 self.screen.response(&response)?;
                 return Ok(seen);
             }
-            ensure!(Instant::now() < deadline, "{path} was not as expected within {} s", DONE_WITHIN.as_secs());
-            tokio::time::sleep(LOOK_EVERY).await;
+            ensure!(Instant::now() < deadline, "{path} was not as expected within {} s", OUTCOME_TIMEOUT.as_secs());
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 

@@ -38,21 +38,21 @@ impl Walk {
         let first = self.exchange(&request, 201).await?;
         let charge = first.json()?;
         ensure!(text(&charge, "/status")? == "pending", "the charge is not pending");
-        self.screen.heading("The network failed and the shop asks again, with the same Idempotency-Key")?;
+        self.screen.heading("The network failed: the shop repeats the request with the same Idempotency-Key")?;
         self.screen.request(&Request { body: None, ..request.clone() })?;
         let again = self.client.send(&request).await?;
         ensure!(again.status == 201 && again.body == first.body, "the repeat was answered differently");
         ensure!(again.header("idempotent-replayed") == Some("true"), "the repeat was not recognised");
-        self.screen.good("the same answer byte for byte (idempotent-replayed: true), and no second charge")?;
+        self.screen.good("the same response byte for byte (idempotent-replayed: true), and no second charge")?;
         Ok(charge)
     }
 
     fn show_code(&self, charge: &Value) -> anyhow::Result<()> {
-        self.screen.heading("What the payer scans, or copies and pastes")?;
+        self.screen.heading("The payer scans or copies the code")?;
         let code = text(charge, "/pix/copy_paste")?;
         ensure!(code.starts_with("000201"), "the Pix code is not one");
         let drawn = qr::draw(&code, self.screen.colours).context("the Pix code does not fit into a QR code")?;
-        crate::output::say(&drawn)?;
+        crate::output::print_line(&drawn)?;
         Screen::line(&code)?;
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Walk {
         let response = self.client.send(&request).await?;
         if response.status != 200 {
             self.screen.response(&response)?;
-            bail!("the sandbox did not take the payment");
+            bail!("the sandbox rejected the payment");
         }
         self.screen.good("the sandbox received a Pix and calls the service back")?;
         Ok(())

@@ -23,17 +23,17 @@ impl Walk {
         ensure!(held.checked_sub(blocked)? == DISPUTED, "{held} is blocked, and was {blocked}");
         self.screen.good(&format!("blocked in the same commit: {left} is available, {held} blocked"))?;
 
-        self.screen.heading("The shop defends itself, and the banks decide for it")?;
+        self.screen.heading("The shop submits a defense and wins")?;
         let body = r#"{"defense_text":"Two coffees, handed over at the counter.","defense_evidence_url":"https://shop.example/receipts/7"}"#;
         self.becomes(post(format!("/v1/infractions/{id}/defense"), body.to_owned()), "under_review").await?;
         let body = r#"{"outcome":"won"}"#.to_owned();
         self.becomes(post(format!("/v1/sandbox/infractions/{id}/resolve"), body), "won").await?;
         ensure!(self.parts().await? == (available, blocked), "the balance is not what it was");
         for kind in ["infraction.opened", "infraction.won"] {
-            self.told(kind, &id).await?;
+            self.webhook(kind, &id).await?;
         }
         self.screen
-            .good(&format!("{DISPUTED} is free again; the shop was sent infraction.opened and infraction.won"))?;
+            .good(&format!("{DISPUTED} is available again; webhooks infraction.opened and infraction.won arrived"))?;
         Ok(())
     }
 

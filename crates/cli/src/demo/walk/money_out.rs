@@ -29,19 +29,20 @@ impl Walk {
         let payout = self.exchange(&request, 201).await?.json()?;
         ensure!(text(&payout, "/status")? != "failed", "the payout failed");
         let id = text(&payout, "/id")?;
-        self.screen.good(&format!("{PAYOUT} and a fee of {} were held before the bank was asked", self.payout_fee))?;
-        self.balance("The balance while the payout is on its way: what is held is in none of its parts").await?;
+        self.screen
+            .good(&format!("{PAYOUT} and a fee of {} were held before the request to the bank", self.payout_fee))?;
+        self.balance("The balance during the payout: the held money is in none of its parts").await?;
         self.screen.heading("The payout")?;
         let done = |payout: &Value| text(payout, "/status").is_ok_and(|status| status == "completed");
         let payout = self.wait(&format!("/v1/payouts/{id}"), done).await?;
         let name = text(&payout, "/pix/recipient_name")?;
-        self.screen.good(&format!("it arrived; the bank says that the key belongs to {name}"))?;
+        self.screen.good(&format!("the payout arrived; its key belongs to {name}"))?;
         Ok(())
     }
 
     /// Refunds a part of the charge and waits for its completion.
     pub(super) async fn refund(&self, charge: &str) -> anyhow::Result<()> {
-        self.screen.heading("One of the coffees was cold: a part of the charge goes back")?;
+        self.screen.heading("One coffee was cold: a part of the charge is refunded")?;
         let request = Request {
             method: "POST",
             path: format!("/v1/charges/{charge}/refunds"),

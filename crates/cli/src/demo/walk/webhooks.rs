@@ -6,7 +6,7 @@ use cais_webhooks::{ID_HEADER, parse_secret};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{DONE_WITHIN, LOOK_EVERY, Walk, text};
+use super::{OUTCOME_TIMEOUT, POLL_INTERVAL, Walk, text};
 use crate::demo::client::Request;
 use crate::demo::receiver::Webhook;
 
@@ -25,42 +25,47 @@ impl Walk {
     /// Registers this run's receiver.
     pub(super) async fn register(&self) -> anyhow::Result<Registered> {
         self.delete_old().await?;
-        self.screen.heading("The shop wants to be told: it registers a webhook endpoint")?;
+        self.screen.heading("The shop registers a webhook endpoint")?;
         let url = self.receiver.url();
         let events = r#"["charge.paid","infraction.opened","infraction.won"]"#;
         let body = format!(r#"{{"url":"{url}","events":{events},"description":"{DESCRIPTION}"}}"#);
         let made = self.exchange(&request("POST", PATH.to_owned(), Some(body)), 201).await?.json()?;
-        self.screen.good("its secret is shown here and never again; what is sent is signed with it")?;
+        self.screen.good("the secret is shown once; every webhook is signed with it")?;
         Ok(Registered { id: text(&made, "/id")?, secret: parse_secret(&text(&made, "/secret")?)? })
     }
 
     /// Shows and verifies the webhook of the charge's payment, and compares it with the event.
-    pub(super) async fn told_of_payment(&self, endpoint: &Registered, charge: &str) -> anyhow::Result<()> {
-        self.screen.heading("What the shop was sent meanwhile")?;
-        let webhook = self.told("charge.paid", charge).await?;
+    pub(super) async fn check_payment_webhook(&self, endpoint: &Registered, charge: &str) -> anyhow::Result<()> {
+        self.screen.heading("The webhook of the payment")?;
+        let webhook = self.webhook("charge.paid", charge).await?;
         self.screen.webhook(&webhook)?;
         webhook.verify(&endpoint.secret, self.clock.now())?;
         self.screen.good("signature verified (Standard Webhooks v1: HMAC-SHA256 over id, timestamp and body)")?;
         let path = format!("/v1/events/{}", webhook.header(ID_HEADER));
         let event = self.client.send(&request("GET", path.clone(), None)).await?;
-        ensure!(event.status == 200 && event.body == webhook.body, "the event differs from what was sent");
-        self.screen.good(&format!("GET {path} gives the same bytes; `sequence` has no gap, so nothing is missed"))?;
+        ensure!(event.status == 200 && event.body == webhook.body, "the event differs from its webhook");
+        self.screen
+            .good(&format!("GET {path} returns the same bytes; `sequence` has no gap, so no event is missed"))?;
         Ok(())
     }
 
     /// Waits for a webhook of that type about that resource.
-    pub(super) async fn told(&self, kind: &str, resource: &str) -> anyhow::Result<Webhook> {
+    pub(super) async fn webhook(&self, kind: &str, resource: &str) -> anyhow::Result<Webhook> {
         let wanted = |event: &Value| {
             let at = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
             at("/type") == Some(kind) && at("/data/id") == Some(resource)
         };
-        let deadline = Instant::now() + DONE_WITHIN;
+        let deadline = Instant::now() + OUTCOME_TIMEOUT;
         loop {
             if let Some(webhook) = self.receiver.find(wanted) {
                 return Ok(webhook);
             }
-            ensure!(Instant::now() < deadline, "{kind} of {resource} was not sent within {} s", DONE_WITHIN.as_secs());
-            tokio::time::sleep(LOOK_EVERY).await;
+            ensure!(
+                Instant::now() < deadline,
+                "{kind} of {resource} was not sent within {} s",
+                OUTCOME_TIMEOUT.as_secs()
+            );
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
