@@ -66,13 +66,13 @@ fn losing(losses: &[Loss], afterwards: impl FnOnce(&str, &Proxy)) {
 
 #[test]
 fn batch_lost_before_server_is_repeated() {
-    losing(&[Loss::AloneRequest], |url, _| assert_eq!(batches(url, "burned"), "1"));
+    losing(&[Loss::AloneRequest], |url, _| assert_eq!(batches(url, "aborted"), "1"));
 }
 
 #[test]
 fn batch_with_lost_reply_is_not_repeated() {
-    losing(&[Loss::AloneReply], |url, _| assert_eq!([batches(url, "burned"), batches(url, "committed")], ["0", "3"]));
-    losing(&[Loss::AloneReply, Loss::BurnReply], |url, _| assert_eq!(batches(url, "burned"), "0"));
+    losing(&[Loss::AloneReply], |url, _| assert_eq!([batches(url, "aborted"), batches(url, "committed")], ["0", "3"]));
+    losing(&[Loss::AloneReply, Loss::AbortReply], |url, _| assert_eq!(batches(url, "aborted"), "0"));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn batch_arriving_after_abort_changes_nothing() {
         while count() >= before {
             assert!(started.elapsed() < Duration::from_secs(9), "the lost connection stays");
         }
-        assert_eq!([batches(url, "burned"), batches(url, "committed")], ["1".to_owned(), written]);
+        assert_eq!([batches(url, "aborted"), batches(url, "committed")], ["1".to_owned(), written]);
     });
 }
 
@@ -104,7 +104,7 @@ fn missed_guard_writes_nothing_and_aborts_no_batch() {
         assert!(
             matches!(create(&store, &charge).await, Err(CommitError::KeyInUse { record }) if record.answer.is_none())
         );
-        assert_eq!([batches(&url, "burned"), batches(&url, "committed")], ["0".to_owned(), before]);
+        assert_eq!([batches(&url, "aborted"), batches(&url, "committed")], ["0".to_owned(), before]);
         assert_stands(&store, &charge, 1).await;
         assert_eq!(issue(&store, &charge, 1).await, Ok(()));
         store.close().await;

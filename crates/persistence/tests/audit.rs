@@ -194,7 +194,7 @@ fn tampered_blocks_are_found() {
         let store = open(&url);
         disputes(&store).await;
         let count = |from: &str| Cluster::shared().unwrap().sql(&url, &format!("SELECT count(*) FROM {from}")).unwrap();
-        assert_eq!([count("blocks"), count("balances WHERE taken > 0")], ["3", "1"]);
+        assert_eq!([count("blocks"), count("balances WHERE seized > 0")], ["3", "1"]);
         for (tampering, what) in [
             ("UPDATE blocks SET held = held - 1 WHERE held > 0", "blocked of acc_"),
             ("DELETE FROM blocks", "blocked of acc_"),
@@ -209,8 +209,8 @@ fn tampered_blocks_are_found() {
             ("UPDATE infractions SET returned = returned + 1 WHERE status = 'lost'", "returned for inf_"),
             ("UPDATE infractions SET refunded = refunded - 1 WHERE status = 'lost'", "refunds made of chg_"),
             ("UPDATE charges SET refunded = refunded - 1 WHERE refunded > 0", "refunds made of chg_"),
-            ("UPDATE balances SET taken = taken - 1 WHERE taken > 0", "pending of acc_"),
-            ("UPDATE balances SET taken = taken + 1 WHERE bucket = 'pending'", "pending of acc_"),
+            ("UPDATE balances SET seized = seized - 1 WHERE seized > 0", "pending of acc_"),
+            ("UPDATE balances SET seized = seized + 1 WHERE bucket = 'pending'", "pending of acc_"),
             ("UPDATE releases SET amount = amount + 1", "waiting of E"),
         ] {
             assert_found(&store, &url, tampering, what).await;

@@ -210,5 +210,5 @@ fn losing(losses: &[Loss]) {
 fn credit_with_lost_commit_reply_is_seized_once() {
     losing(&[Loss::Request]);
     losing(&[Loss::Reply]);
-    losing(&[Loss::Reply, Loss::BurnReply]);
+    losing(&[Loss::Reply, Loss::AbortReply]);
 }

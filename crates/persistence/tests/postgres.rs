@@ -125,13 +125,13 @@ fn commit_with_lost_reply_is_not_repeated() {
 
 #[test]
 fn abort_with_lost_reply_is_not_confused_with_batch() {
-    losing(&[Loss::Request, Loss::BurnReply], |_, _| {});
-    losing(&[Loss::Request, Loss::BurnReply, Loss::BurnReply], |_, _| {});
+    losing(&[Loss::Request, Loss::AbortReply], |_, _| {});
+    losing(&[Loss::Request, Loss::AbortReply, Loss::AbortReply], |_, _| {});
 }
 
 #[test]
 fn committed_batch_with_lost_abort_reply_stays_committed() {
-    losing(&[Loss::Reply, Loss::BurnReply], |_, _| {});
+    losing(&[Loss::Reply, Loss::AbortReply], |_, _| {});
 }
 
 #[test]

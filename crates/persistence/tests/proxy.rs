@@ -25,7 +25,7 @@ pub enum Loss {
     /// The client loses its connection, and the batch reaches the server only when [`Proxy::release`] is called.
     AloneLate,
     /// An abort reaches the server, and its reply is lost.
-    BurnReply,
+    AbortReply,
 }
 
 impl Loss {
@@ -36,7 +36,7 @@ impl Loss {
             Self::Request | Self::Reply | Self::Late | Self::Frozen => has(b"COMMIT\0"),
             // The bound value counts, because the statements are prepared earlier.
             Self::AloneRequest | Self::AloneReply | Self::AloneLate => has(b"committed"),
-            Self::BurnReply => has(b"burned"),
+            Self::AbortReply => has(b"aborted"),
         }
     }
 }
@@ -130,7 +130,7 @@ impl Shared {
                 Some(Loss::Request | Loss::AloneRequest) => drop(server.shutdown(Shutdown::Both)),
                 // The server ends the connection after its idle timeout.
                 Some(Loss::Frozen) => {}
-                Some(Loss::Reply | Loss::AloneReply | Loss::BurnReply) => {
+                Some(Loss::Reply | Loss::AloneReply | Loss::AbortReply) => {
                     muted.store(true, Ordering::SeqCst);
                     server.write_all(bytes).unwrap();
                 }

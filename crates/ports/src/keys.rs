@@ -40,7 +40,7 @@ pub struct ApiKeyRecord {
     /// The display name.
     pub name: String,
     /// The hash of the secret.
-    pub mac: SecretMac,
+    pub keyed_hash: SecretMac,
     /// The permissions.
     pub scopes: Scopes,
     /// The instant of expiry.

@@ -141,8 +141,8 @@ impl World {
         keyed_hash.fill_random(&mut prefix);
         keyed_hash.fill_random(&mut secret);
         let token = ApiKeyToken { prefix: KeyPrefix::from_random(&prefix), secret: KeySecret::from_random(&secret) };
-        let mac = keyed_hash.hash(PURPOSE, token.secret.expose().as_bytes());
-        let record = ApiKeyRecord { prefix: token.prefix.clone(), mac, ..record };
+        let keyed_hash = keyed_hash.hash(PURPOSE, token.secret.expose().as_bytes());
+        let record = ApiKeyRecord { prefix: token.prefix.clone(), keyed_hash, ..record };
         self.store.commit(steps::add_key(&record)).await.unwrap();
         token.expose()
     }

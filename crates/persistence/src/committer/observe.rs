@@ -30,7 +30,7 @@ static WITHIN: Lookup = Lookup::new(
 static EVERYWHERE: Lookup =
     Lookup::new("t.account_id, t.space, t.value, t.owner", "global_reservations AS t", "t", &["space", "value"]);
 static BALANCES: Lookup = Lookup::new(
-    "t.holder, t.bucket, t.amount, t.entries, t.last_entry_id, t.taken",
+    "t.holder, t.bucket, t.amount, t.entries, t.last_entry_id, t.seized",
     "balances AS t",
     "t",
     &["holder", "bucket"],
@@ -68,7 +68,7 @@ pub(super) fn balances<'a>(
     keys.sort_unstable();
     let rows = find(engine, session, &BALANCES, &keys, true, |session, query| session.balances(query))?;
     rows.into_iter()
-        .map(|(holder, bucket, amount, entries, last, taken)| {
+        .map(|(holder, bucket, amount, entries, last, seized)| {
             let last = last
                 .map(|last| EntryId::parse(&last))
                 .transpose()
@@ -77,7 +77,7 @@ pub(super) fn balances<'a>(
             let account = named
                 .get(&key)
                 .ok_or_else(|| Fault::Corrupt(format!("balances: nobody asked for {}/{}", key.0, key.1)))?;
-            let (amount, seized_from_pending) = (Money::from_centavos(amount), Money::from_centavos(taken));
+            let (amount, seized_from_pending) = (Money::from_centavos(amount), Money::from_centavos(seized));
             Ok(((*account).clone(), Balance { amount, entries, last, seized_from_pending }))
         })
         .collect()

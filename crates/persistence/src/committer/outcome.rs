@@ -16,7 +16,7 @@ use crate::sql::{Query, Session};
 /// The outcome that a batch writes itself.
 const COMMITTED: &str = "committed";
 /// The outcome that only [`abort_if_uncommitted`] writes.
-const ABORTED: &str = "burned";
+const ABORTED: &str = "aborted";
 
 static MARK: Spec = Spec::insert_unless_there(
     "commit_batches",
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn batch_counts_as_committed_only_by_its_mark() {
         assert_eq!(stored(Some("committed")), BatchOutcome::Committed);
-        assert_eq!(stored(Some("burned")), BatchOutcome::Aborted);
+        assert_eq!(stored(Some("aborted")), BatchOutcome::Aborted);
         assert_eq!(stored(Some("else")), BatchOutcome::Unknown);
         assert_eq!(stored(None), BatchOutcome::Unknown);
     }

@@ -30,8 +30,8 @@ pub(super) const RULES: [&str; 6] = [
      LEFT JOIN releases AS r ON r.account_id = e.holder AND r.end_to_end_id = e.end_to_end_id \
      WHERE e.total <> coalesce(r.amount, 0) LIMIT ?",
     // The pending balance is the sum of the open releases less the amount that infractions seized from it before.
-    "SELECT 'pending of ' || coalesce(m.holder, r.account_id), CAST(coalesce(r.total, 0) - coalesce(m.taken, 0) AS BIGINT), coalesce(m.amount, 0) \
-     FROM (SELECT holder, amount, taken FROM balances WHERE bucket = 'pending') AS m FULL JOIN (\
+    "SELECT 'pending of ' || coalesce(m.holder, r.account_id), CAST(coalesce(r.total, 0) - coalesce(m.seized, 0) AS BIGINT), coalesce(m.amount, 0) \
+     FROM (SELECT holder, amount, seized FROM balances WHERE bucket = 'pending') AS m FULL JOIN (\
      SELECT account_id, sum(amount) AS total FROM releases WHERE released_at IS NULL GROUP BY account_id) AS r ON r.account_id = m.holder \
-     WHERE coalesce(r.total, 0) - coalesce(m.taken, 0) <> coalesce(m.amount, 0) LIMIT ?",
+     WHERE coalesce(r.total, 0) - coalesce(m.seized, 0) <> coalesce(m.amount, 0) LIMIT ?",
 ];

@@ -49,10 +49,10 @@ const CLAIM: &str = concat!(
      FROM queues AS l CROSS JOIN LATERAL (SELECT p.account_id, p.endpoint_id, p.id, p.epoch, p.due_at FROM pending_deliveries AS p \
      WHERE p.endpoint_id = l.endpoint_id AND p.epoch = l.epoch AND p.due_at >= l.head \
      AND p.due_at <= ? ORDER BY p.due_at LIMIT greatest(least(? - l.in_flight, ?), 0)) AS d) AS n ORDER BY n.place, n.due_at LIMIT ?), \
-     taken AS (UPDATE pending_deliveries AS t SET due_at = ?, lease_until = ?, fence = t.fence + 1, again = FALSE FROM due AS d \
+     claimed AS (UPDATE pending_deliveries AS t SET due_at = ?, lease_until = ?, fence = t.fence + 1, resend_requested = FALSE FROM due AS d \
      WHERE t.account_id = d.account_id AND t.endpoint_id = d.endpoint_id AND t.id = d.id AND t.due_at + 0 <= ? \
      RETURNING t.account_id, t.endpoint_id, t.id, t.epoch, t.fence, t.tries, d.due_at AS was_due, d.places) ",
-    claimed_text!("taken", "t.was_due, t.places"),
+    claimed_text!("claimed", "t.was_due, t.places"),
     " ORDER BY t.was_due, t.id"
 );
 
@@ -66,19 +66,19 @@ const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS plac
      logged AS (INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT u.account_id, u.id, u.fence, u.at, u.status_code, u.duration_ms, u.error, u.response_body FROM u JOIN deliveries AS d \
      ON d.account_id = u.account_id AND d.endpoint_id = u.endpoint_id AND d.id = u.id ON CONFLICT DO NOTHING), \
-     again AS (UPDATE pending_deliveries AS p SET due_at = CASE WHEN p.again THEN u.at + u.duration_ms * 1000 ELSE u.due_at END, \
-     lease_until = NULL, tries = CASE WHEN p.again THEN 0 ELSE p.tries + 1 END, again = FALSE \
+     retried AS (UPDATE pending_deliveries AS p SET due_at = CASE WHEN p.resend_requested THEN u.at + u.duration_ms * 1000 ELSE u.due_at END, \
+     lease_until = NULL, tries = CASE WHEN p.resend_requested THEN 0 ELSE p.tries + 1 END, resend_requested = FALSE \
      FROM u JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
-     WHERE (u.status = 'pending' OR p.again) AND p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id \
+     WHERE (u.status = 'pending' OR p.resend_requested) AND p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id \
      AND p.fence = u.fence AND COALESCE(p.lease_until, 0) <> 0 AND w.state IN ('active', 'inactive') AND w.epoch = p.epoch RETURNING u.place), \
      over AS (DELETE FROM pending_deliveries AS p USING u LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
      WHERE p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id AND p.fence = u.fence AND COALESCE(p.lease_until, 0) <> 0 \
-     AND ((u.status <> 'pending' AND NOT p.again) OR (w.state IN ('active', 'inactive') AND w.epoch = p.epoch) IS NOT TRUE) \
+     AND ((u.status <> 'pending' AND NOT p.resend_requested) OR (w.state IN ('active', 'inactive') AND w.epoch = p.epoch) IS NOT TRUE) \
      RETURNING u.place, p.account_id, p.endpoint_id, p.id, p.fence, \
      CASE WHEN w.state IN ('active', 'inactive') AND w.epoch = p.epoch THEN u.status ELSE 'cancelled' END AS status), \
      closed AS (UPDATE deliveries AS d SET status = o.status, fence = o.fence FROM over AS o \
      WHERE d.account_id = o.account_id AND d.endpoint_id = o.endpoint_id AND d.id = o.id) \
-     SELECT place, 0::bigint FROM again UNION ALL SELECT place, 1::bigint FROM over";
+     SELECT place, 0::bigint FROM retried UNION ALL SELECT place, 1::bigint FROM over";
 
 /// Skips a queue whose endpoint keeps its deliveries again.
 const CANCEL: &str = "WITH stale AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.id, p.epoch \

@@ -19,7 +19,7 @@ static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS
 
 const FENCE: &str = "SELECT id, status, fence FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const START_AGAIN: &str = "UPDATE pending_deliveries SET epoch = ?, tries = 0, requested_at = ?, \
-     again = CASE WHEN epoch = ? AND lease_until > ? THEN TRUE ELSE FALSE END, \
+     resend_requested = CASE WHEN epoch = ? AND lease_until > ? THEN TRUE ELSE FALSE END, \
      due_at = CASE WHEN epoch = ? AND lease_until > ? THEN due_at ELSE ? END, \
      lease_until = CASE WHEN epoch = ? AND lease_until > ? THEN lease_until END \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";

@@ -24,7 +24,7 @@ use crate::sql::select::{OwnIndex, Select, is_one_of};
 use crate::sql::table::{Row as _, names};
 
 /// The condition of the index of unresolved infractions.
-const UNSETTLED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
+const UNRESOLVED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
 
 /// The first two conditions are those of the index of marked infractions.
 fn infractions_for_review(page: PageRequest<InfractionId>) -> impl Select<InfractionRow<'static>> {
@@ -111,7 +111,7 @@ impl InfractionQueries for Persistence {
         let acquirer = acquirer.clone();
         self.pool()
             .read(move |session| {
-                let query = Query::new(unsettled_text(after.is_some())).bind(acquirer.as_str());
+                let query = Query::new(unresolved_text(after.is_some())).bind(acquirer.as_str());
                 let query = after.into_iter().fold(query, |query, (opened_at, id)| query.bind(opened_at).bind(id));
                 let rows = session.load(&query.bind(with_spare(limit)))?;
                 Ok(work(rows, limit, InfractionRow::name, Infraction::read))
@@ -165,9 +165,9 @@ fn page_text(filter: InfractionFilter) -> String {
     format!("{}{wanted}{id} < ? ORDER BY {id} DESC LIMIT ?", head())
 }
 
-fn unsettled_text(continued: bool) -> String {
+fn unresolved_text(continued: bool) -> String {
     let beyond = if continued { " AND (i.opened_at, i.id) > (?, ?)" } else { "" };
-    format!("{}{UNSETTLED}{beyond} ORDER BY i.opened_at, i.id LIMIT ?", head())
+    format!("{}{UNRESOLVED}{beyond} ORDER BY i.opened_at, i.id LIMIT ?", head())
 }
 
 #[cfg(test)]
@@ -190,8 +190,8 @@ pub(super) fn lists() -> Vec<super::walks::List> {
         (page(false, true), "'open', '~', 51"),
         list(&infractions_for_review(first()), "'~', 51"),
         list(&infractions_of_pix(fresh(), String::new()), "'acc_a', 'E00007'"),
-        (unsettled_text(false), "'main', 51"),
-        (unsettled_text(true), "'main', 5, 'inf_00005', 51"),
+        (unresolved_text(false), "'main', 51"),
+        (unresolved_text(true), "'main', 5, 'inf_00005', 51"),
         list(&due_infractions(0, 0, 0), "0, 9000, 51"),
         list(&undefended(start(), start(), 1), "0, 9000, 51"),
     ]
@@ -221,8 +221,8 @@ mod tests {
             (page(false, false), "infractions_by_id"),
             (page(false, true), "infractions_by_status"),
             (texts(&infractions_for_review(first())).1, "infractions_for_review (id<?)"),
-            (unsettled_text(false), "infractions_unsettled (acquirer=?)"),
-            (unsettled_text(true), "infractions_unsettled (acquirer=? AND (opened_at,id)>(?,?))"),
+            (unresolved_text(false), "infractions_unresolved (acquirer=?)"),
+            (unresolved_text(true), "infractions_unresolved (acquirer=? AND (opened_at,id)>(?,?))"),
             (texts(&due_infractions(0, 0, 0)).1, "infractions_due"),
             (texts(&undefended(start(), start(), 1)).1, "infractions_undefended"),
         ] {

@@ -19,7 +19,7 @@ table! {
     fixed { fingerprint: Binary, resource_id: Text, created_at: BigInt }
     changing {
         fence: BigInt, lease_until: BigInt, due_at: Nullable<BigInt>,
-        answer_status: Nullable<BigInt>, answer_request_id: Nullable<Text>, answer_body: Nullable<Binary>,
+        response_status: Nullable<BigInt>, response_request_id: Nullable<Text>, response_body: Nullable<Binary>,
     }
 }
 
@@ -57,12 +57,12 @@ pub(crate) static INSERT: Spec = Spec::insert_unless_there(TABLE, IdempotencyRow
 
 /// Records whose only change is the answer: only unanswered ones at the fence that was read.
 pub(crate) static ANSWER: Spec =
-    Spec::update(TABLE, SPLIT.1, READ).also("due_at = NULL").only_if("answer_status IS NULL");
+    Spec::update(TABLE, SPLIT.1, READ).also("due_at = NULL").only_if("response_status IS NULL");
 
 /// Records that are taken over, answered or released: only unanswered ones at the fence that was read.
 pub(crate) static UPDATE: Spec = Spec::update(TABLE, IdempotencyRow::COLUMNS.split_at(IdempotencyRow::FIXED).1, READ)
     .keeping("lease_until")
-    .only_if("answer_status IS NULL");
+    .only_if("response_status IS NULL");
 
 /// Returns the values of a first use without an answer.
 pub(crate) fn opened<'a>(
@@ -123,7 +123,7 @@ fn answer<'a>(standing: &Standing<'a>) -> [Value<'a>; 3] {
 
 /// Returns the idempotency record of a row.
 pub(crate) fn read(row: IdempotencyRow<'_>) -> Result<IdempotencyRecord, Fault> {
-    let answer = match (row.answer_status, row.answer_request_id, row.answer_body) {
+    let answer = match (row.response_status, row.response_request_id, row.response_body) {
         (Some(status), Some(request), Some(body)) => Some(StoredResponse {
             status: parsed(TABLE, u16::try_from(status))?,
             request: id(TABLE, &request)?,

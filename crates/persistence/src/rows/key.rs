@@ -16,7 +16,7 @@ table! {
     KeyRow of api_keys
     key { prefix: Text }
     fixed {
-        id: Text, account_id: Text, name: Text, mac: Binary, scopes: Text, allowed_addresses: Text,
+        id: Text, account_id: Text, name: Text, keyed_hash: Binary, scopes: Text, allowed_addresses: Text,
         created_at: BigInt,
     }
     changing { version: BigInt, expires_at: Nullable<BigInt>, revoked_at: Nullable<BigInt> }
@@ -35,7 +35,7 @@ impl Record for ApiKeyRecord {
             id: self.id.to_string().into(),
             account_id: self.account.to_string().into(),
             name: self.name.as_str().into(),
-            mac: self.mac.0.as_slice().into(),
+            keyed_hash: self.keyed_hash.0.as_slice().into(),
             scopes: self.scopes.to_string().into(),
             allowed_addresses: self.allowed_addresses.join("\n").into(),
             created_at: self.created_at.as_microsecond(),
@@ -55,7 +55,7 @@ impl Record for ApiKeyRecord {
             prefix: parsed(TABLE, KeyPrefix::parse(&row.prefix))?,
             account: id(TABLE, &row.account_id)?,
             name: row.name.into_owned(),
-            mac: SecretMac(bytes32(TABLE, &row.mac)?),
+            keyed_hash: SecretMac(bytes32(TABLE, &row.keyed_hash)?),
             scopes,
             expires_at: optional_instant(TABLE, row.expires_at)?,
             allowed_addresses: row.allowed_addresses.lines().map(str::to_owned).collect(),

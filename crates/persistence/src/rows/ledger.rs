@@ -48,7 +48,7 @@ pub(crate) static UPDATE: Spec = Spec::update(
 /// Balances of `pending` after a batch, with the amount seized from them.
 pub(crate) static UPDATE_PENDING: Spec = Spec::update(
     "balances",
-    &[("amount", Kind::Int), ("entries", Kind::Int), ("last_entry_id", Kind::Text), ("taken", Kind::Int)],
+    &[("amount", Kind::Int), ("entries", Kind::Int), ("last_entry_id", Kind::Text), ("seized", Kind::Int)],
     &[("holder", Kind::Text), ("bucket", Kind::Text)],
 );
 

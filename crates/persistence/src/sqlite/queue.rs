@@ -40,7 +40,7 @@ static ENDPOINT: LazyLock<String> = LazyLock::new(|| {
 const IN_FLIGHT: &str = "SELECT count(*), 0 FROM pending_deliveries WHERE endpoint_id = ? AND lease_until > ?";
 const DUE: &str = "SELECT account_id, id, due_at FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? AND due_at <= ? \
      ORDER BY due_at LIMIT ?";
-const TAKE: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ?, fence = fence + 1, again = FALSE \
+const TAKE: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ?, fence = fence + 1, resend_requested = FALSE \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const TAKEN: &str = concat!(
     claimed_text!("pending_deliveries", "t.due_at, 0"),
@@ -50,11 +50,11 @@ const TAKEN: &str = concat!(
 const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
 /// Selects a delivery whose claim is still valid, and two flags: a resend was requested; the queue keeps deliveries.
-const STANDING: &str = "SELECT CAST(p.again AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
+const STANDING: &str = "SELECT CAST(p.resend_requested AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive') \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";
 const LATER: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = tries + 1 WHERE account_id = ? AND endpoint_id = ? AND id = ?";
-const AGAIN: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = 0, again = FALSE \
+const AGAIN: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = 0, resend_requested = FALSE \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const OVER: &str =
     "DELETE FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? RETURNING id, id, fence";
@@ -159,8 +159,8 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
         .bind(attempt.response_body.as_deref());
     session.execute(&named(log, &name))?;
     let standing = named(Query::new(STANDING), &name).bind(finished.fence);
-    let Some((again, served)) = session.load(&standing)?.pop() else { return Ok(false) };
-    match (outcome.due_at, served, again) {
+    let Some((resend_requested, served)) = session.load(&standing)?.pop() else { return Ok(false) };
+    match (outcome.due_at, served, resend_requested) {
         // Readers see the delivery as cancelled since its queue ended.
         (_, 0, _) => close(session, &name, DeliveryStatus::Cancelled)?,
         (None, _, 0) => close(session, &name, outcome.status)?,

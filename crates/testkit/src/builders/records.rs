@@ -75,7 +75,7 @@ pub fn a_key(account: AccountId) -> ApiKeyRecord {
         prefix: right(KeyPrefix::parse(&format!("{:012}", number()))),
         account,
         name: "till".to_owned(),
-        mac: SecretMac([7; 32]),
+        keyed_hash: SecretMac([7; 32]),
         scopes: Scopes::all(),
         expires_at: None,
         allowed_addresses: Vec::new(),

@@ -54,17 +54,17 @@ pub async fn keys_come_back_with_their_account(h: &mut Harness) {
     let plain = a_key(account.id);
     let limited = ApiKeyRecord {
         name: "caixa \u{1F980} 'n' \"q\"".to_owned(),
-        mac: SecretMac([0; 32]),
+        keyed_hash: SecretMac([0; 32]),
         scopes: Scopes::from_iter([Scope::ChargesRead, Scope::EventsRead]),
         expires_at: Some(after_s(1)),
         allowed_addresses: vec!["10.0.0.0/8".to_owned(), "2001:db8::/32".to_owned()],
         revoked_at: Some(after_s(2)),
         ..a_key(account.id)
     };
-    let mac = SecretMac(std::array::from_fn(|index| u8::MAX - u8::try_from(index).unwrap()));
+    let keyed_hash = SecretMac(std::array::from_fn(|index| u8::MAX - u8::try_from(index).unwrap()));
     let bare = ApiKeyRecord {
         name: String::new(),
-        mac,
+        keyed_hash,
         scopes: Scopes::default(),
         allowed_addresses: vec!["0.0.0.0/0".to_owned()],
         ..a_key(account.id)

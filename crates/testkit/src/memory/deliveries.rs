@@ -35,7 +35,7 @@ pub(super) struct Row {
     pub(super) due_at: Option<Timestamp>,
     pub(super) lease_until: Option<Timestamp>,
     /// `true` if a resend follows when the attempt in flight ends.
-    pub(super) again: bool,
+    pub(super) resend_requested: bool,
     /// `true` for a test or a resend, `false` for the delivery of a new event.
     pub(super) requested: bool,
     pub(super) created_at: Timestamp,
@@ -57,7 +57,7 @@ impl Row {
             fence: 0,
             due_at: Some(delivery.at),
             lease_until: None,
-            again: false,
+            resend_requested: false,
             requested: false,
             created_at: delivery.at,
             attempts: BTreeMap::new(),
@@ -92,7 +92,7 @@ impl Row {
         self.status = status;
         self.due_at = None;
         self.lease_until = None;
-        self.again = false;
+        self.resend_requested = false;
         self.requested = false;
     }
 

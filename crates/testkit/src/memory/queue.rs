@@ -136,12 +136,12 @@ impl State {
             self.deliveries.insert(id, row);
             return id;
         };
-        row.again = row.epoch == epoch && row.is_in_flight(delivery.at);
+        row.resend_requested = row.epoch == epoch && row.is_in_flight(delivery.at);
         row.status = DeliveryStatus::Pending;
         row.requested = true;
         row.epoch = epoch;
         row.tries = 0;
-        if !row.again {
+        if !row.resend_requested {
             row.due_at = Some(delivery.at);
             row.lease_until = None;
         }
@@ -174,7 +174,7 @@ impl State {
         row.fence = row.fence.saturating_add(1);
         row.due_at = Some(until);
         row.lease_until = Some(until);
-        row.again = false;
+        row.resend_requested = false;
         Some(ClaimedDelivery {
             key: row.key,
             fence: row.fence,
@@ -203,11 +203,13 @@ impl State {
                 AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if !kept => {
                     row.ends(DeliveryStatus::Cancelled);
                 }
-                AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if row.again => {
+                AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. }
+                    if row.resend_requested =>
+                {
                     row.tries = 0;
                     row.due_at = Some(ended_at);
                     row.lease_until = None;
-                    row.again = false;
+                    row.resend_requested = false;
                 }
                 AttemptOutcome::Succeeded => row.ends(DeliveryStatus::Succeeded),
                 AttemptOutcome::Failed => row.ends(DeliveryStatus::Failed),

@@ -117,7 +117,7 @@ impl KeyRing {
         now: Timestamp,
     ) -> Result<Arc<Caller>, KeyRefusal> {
         let record = &known.record;
-        if !self.ports.keyed_hash.verify(PURPOSE, token.secret.expose().as_bytes(), &record.mac) {
+        if !self.ports.keyed_hash.verify(PURPOSE, token.secret.expose().as_bytes(), &record.keyed_hash) {
             return Err(KeyRefusal::WrongSecret);
         }
         if record.revoked_at.is_some() {

@@ -83,7 +83,7 @@ pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> R
         prefix: token.prefix.clone(),
         account: account.id,
         name: command.name.into_string(),
-        mac: ports.keyed_hash.hash(PURPOSE, token.secret.expose().as_bytes()),
+        keyed_hash: ports.keyed_hash.hash(PURPOSE, token.secret.expose().as_bytes()),
         scopes: command.scopes,
         expires_at,
         allowed_addresses: command.allowed_addresses.iter().map(|block| block.trunc().to_string()).collect(),

@@ -271,7 +271,7 @@ fn resend_committed_during_finish_is_due_at_once() {
         let finished = FinishedAttempt { key, fence: 1, epoch: 0, tries: 1, attempt, outcome, health };
         let outcome = Outcome { finished: &finished, status, due_at };
         let mut resend = server.connect_writer().unwrap();
-        resend.run("BEGIN; UPDATE pending_deliveries SET again = TRUE, tries = 0").unwrap();
+        resend.run("BEGIN; UPDATE pending_deliveries SET resend_requested = TRUE, tries = 0").unwrap();
         let standing = thread::scope(|scope| {
             let finishing =
                 scope.spawn(|| server.finish(&mut *server.connect_queue().unwrap(), std::slice::from_ref(&outcome)));
@@ -280,7 +280,8 @@ fn resend_committed_during_finish_is_due_at_once() {
             finishing.join().unwrap()
         });
         assert_eq!(standing.unwrap(), [0]);
-        let row = "SELECT concat_ws(' ', due_at, coalesce(lease_until, 0), tries, again) FROM pending_deliveries";
+        let row =
+            "SELECT concat_ws(' ', due_at, coalesce(lease_until, 0), tries, resend_requested) FROM pending_deliveries";
         let row = Cluster::shared().unwrap().sql(url.expose(), row).unwrap();
         assert_eq!(row, format!("{} 0 0 f", ended_at.as_microsecond()), "{status:?}");
     }

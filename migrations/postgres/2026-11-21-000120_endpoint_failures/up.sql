@@ -1,8 +1,0 @@
--- Endpoints at which every attempt of an epoch failed since an instant; one that has no row is well.
-CREATE TABLE endpoint_failures (
-    account_id TEXT COLLATE "C" NOT NULL,
-    endpoint_id TEXT COLLATE "C" NOT NULL,
-    epoch BIGINT NOT NULL,
-    failing_since BIGINT NOT NULL,
-    PRIMARY KEY (account_id, endpoint_id, epoch)
-);

@@ -1,2 +1,0 @@
-DROP INDEX idempotency_records_age;
-CREATE INDEX idempotency_records_age ON idempotency_records USING brin (created_at);

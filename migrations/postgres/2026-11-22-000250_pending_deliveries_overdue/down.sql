@@ -1,1 +1,0 @@
-DROP INDEX pending_deliveries_overdue;

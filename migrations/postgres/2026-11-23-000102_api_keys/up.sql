@@ -1,0 +1,18 @@
+-- Each row is an API key, with a keyed hash of its secret and never the secret itself.
+-- A request shows the public prefix of its key before its account is known. So the prefix is the primary key.
+CREATE TABLE api_keys (
+    prefix TEXT COLLATE "C" PRIMARY KEY,
+    id TEXT COLLATE "C" NOT NULL,
+    account_id TEXT COLLATE "C" NOT NULL,
+    name TEXT NOT NULL,
+    keyed_hash BYTEA NOT NULL CHECK (length(keyed_hash) = 32),
+    scopes TEXT NOT NULL,
+    expires_at BIGINT,
+    allowed_addresses TEXT NOT NULL,
+    revoked_at BIGINT,
+    created_at BIGINT NOT NULL,
+    version BIGINT NOT NULL CHECK (version >= 1)
+);
+
+-- Lists the keys of an account.
+CREATE INDEX api_keys_of_account ON api_keys (account_id, id);

@@ -1,0 +1,15 @@
+-- Each row is an event of an account, with the body that all its deliveries send.
+CREATE TABLE events (
+    account_id TEXT COLLATE "C" NOT NULL,
+    sequence BIGINT NOT NULL CHECK (sequence >= 1),
+    id TEXT COLLATE "C" NOT NULL,
+    type TEXT COLLATE "C" NOT NULL,
+    resource_id TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, sequence),
+    UNIQUE (account_id, id)
+);
+
+-- Lists the events of a type.
+CREATE INDEX events_of_type ON events (account_id, type, sequence);

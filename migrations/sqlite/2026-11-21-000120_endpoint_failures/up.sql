@@ -1,8 +1,0 @@
--- Endpoints at which every attempt of an epoch failed since an instant; one that has no row is well.
-CREATE TABLE endpoint_failures (
-    account_id TEXT NOT NULL,
-    endpoint_id TEXT NOT NULL,
-    epoch INTEGER NOT NULL,
-    failing_since INTEGER NOT NULL,
-    PRIMARY KEY (account_id, endpoint_id, epoch)
-) STRICT, WITHOUT ROWID;

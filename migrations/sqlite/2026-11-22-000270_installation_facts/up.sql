@@ -1,5 +1,0 @@
--- Facts that the first start fixes: the world of the money, and a check value of the master key. Rows are never changed.
-CREATE TABLE installation_facts (
-    name TEXT PRIMARY KEY NOT NULL CHECK (name IN ('world', 'master_key_check')),
-    value TEXT NOT NULL
-) STRICT;

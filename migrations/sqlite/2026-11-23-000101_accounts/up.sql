@@ -1,0 +1,34 @@
+-- Each row is a merchant account: its identity, permissions, limits and fees.
+CREATE TABLE accounts (
+    id TEXT PRIMARY KEY,
+    email TEXT NOT NULL,
+    name TEXT NOT NULL,
+    document TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'suspended')),
+    kyc TEXT NOT NULL CHECK (kyc IN ('pending', 'approved', 'rejected')),
+    features TEXT NOT NULL,
+    charge_limit INTEGER NOT NULL CHECK (charge_limit >= 0),
+    payout_limit INTEGER NOT NULL CHECK (payout_limit >= 0),
+    release_delay_s INTEGER NOT NULL CHECK (release_delay_s >= 0),
+    pix_in_fixed INTEGER NOT NULL CHECK (pix_in_fixed >= 0),
+    pix_in_percentage TEXT NOT NULL,
+    pix_in_min INTEGER CHECK (pix_in_min >= 0),
+    pix_in_max INTEGER CHECK (pix_in_max >= 0),
+    pix_out_fixed INTEGER NOT NULL CHECK (pix_out_fixed >= 0),
+    pix_out_percentage TEXT NOT NULL,
+    pix_out_min INTEGER CHECK (pix_out_min >= 0),
+    pix_out_max INTEGER CHECK (pix_out_max >= 0),
+    crypto_in_fixed INTEGER NOT NULL CHECK (crypto_in_fixed >= 0),
+    crypto_in_percentage TEXT NOT NULL,
+    crypto_in_min INTEGER CHECK (crypto_in_min >= 0),
+    crypto_in_max INTEGER CHECK (crypto_in_max >= 0),
+    crypto_out_fixed INTEGER NOT NULL CHECK (crypto_out_fixed >= 0),
+    crypto_out_percentage TEXT NOT NULL,
+    crypto_out_min INTEGER CHECK (crypto_out_min >= 0),
+    crypto_out_max INTEGER CHECK (crypto_out_max >= 0),
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+-- Finds an account by its e-mail address. A row in `global_reservations` keeps the address unique.
+CREATE INDEX accounts_by_email ON accounts (email);

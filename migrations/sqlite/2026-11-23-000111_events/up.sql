@@ -1,0 +1,15 @@
+-- Each row is an event of an account, with the body that all its deliveries send.
+CREATE TABLE events (
+    account_id TEXT NOT NULL,
+    sequence INTEGER NOT NULL CHECK (sequence >= 1),
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    resource_id TEXT NOT NULL,
+    body BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, sequence),
+    UNIQUE (account_id, id)
+) STRICT;
+
+-- Lists the events of a type.
+CREATE INDEX events_of_type ON events (account_id, type, sequence);
