@@ -13,7 +13,7 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
-use cais_domain::ledger::{Bucket, EntryKind, Overdraft};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::payment::Payment;
 use cais_domain::release::Release;
 use cais_domain::webhook::{Endpoint, Subscription};
@@ -25,7 +25,8 @@ use cais_ports::{
 use super::Harness;
 use super::harness::{after_s, hold, income, merchant, movement};
 use crate::builders::{
-    a_payment, a_postback, a_return_id, a_split, an_account, an_endpoint, in_status, pending_charge, steps, subscribed,
+    a_payment, a_postback, a_return_id, a_split, an_account, an_endpoint, in_status, main_acquirer, pending_charge,
+    steps, subscribed,
 };
 use crate::memory::MemoryStore;
 use crate::random::Random;
@@ -193,15 +194,20 @@ impl World {
         ChangeSet { idempotency: Some(idempotency), ..ChangeSet::new(after_s(7)) }
     }
 
+    /// Returns a transfer of a crypto deposit, a crypto withdrawal, or a failed crypto withdrawal.
     fn movement(&mut self) -> ChangeSet {
         let account = self.random.one_of(&self.accounts);
         let centavos = i64::try_from(1 + self.random.below(3_000)).unwrap();
         if self.random.below(2) == 0 {
-            return steps::transfer(hold(account, centavos));
+            return steps::transfer(Transfer { kind: EntryKind::CryptoWithdrawal, ..hold(account, centavos) });
         }
-        let (away, available) = (merchant(account, Bucket::InTransit), merchant(account, Bucket::Available));
-        let back = movement(away, available, centavos, Overdraft::Forbidden);
-        steps::transfer(if self.random.below(2) == 0 { back } else { income(account, centavos) })
+        if self.random.below(2) == 0 {
+            let (away, available) = (merchant(account, Bucket::InTransit), merchant(account, Bucket::Available));
+            let back = movement(away, available, centavos, Overdraft::Forbidden);
+            return steps::transfer(Transfer { kind: EntryKind::CryptoWithdrawalFailed, ..back });
+        }
+        let from = LedgerAccount::system(SystemAccount::Crypto(main_acquirer()), account);
+        steps::transfer(Transfer { from, kind: EntryKind::CryptoDeposit, ..income(account, centavos) })
     }
 
     /// As it is in the store, or was never stored.
