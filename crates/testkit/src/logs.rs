@@ -27,10 +27,24 @@ impl CapturedLogs {
     /// Returns the lines with this alert, oldest first.
     #[must_use]
     pub fn alerts(&self, alert: &str) -> Vec<serde_json::Value> {
+        self.having("alert", &[alert])
+    }
+
+    /// Returns the warnings and errors, oldest first.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<serde_json::Value> {
+        self.having("level", &["WARN", "ERROR"])
+    }
+
+    /// Returns the lines whose field has one of these values, oldest first.
+    fn having(&self, field: &str, values: &[&str]) -> Vec<serde_json::Value> {
         let bytes = self.lines.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        lines.filter(|line| line.get("alert").and_then(serde_json::Value::as_str) == Some(alert)).collect()
+        let is_one = |line: &serde_json::Value| {
+            line.get(field).and_then(serde_json::Value::as_str).is_some_and(|value| values.contains(&value))
+        };
+        lines.filter(is_one).collect()
     }
 }
 

@@ -224,6 +224,24 @@ impl FakePsp {
         }
     }
 
+    /// Sets the reply to orders, and replies to reads alike: without a connection, without a reply, or truly.
+    pub fn set_all(&self, sending: Sending) {
+        let (looking, listing) = match sending {
+            Sending::Down => (Looking::Down, Listing::Down),
+            Sending::Silent | Sending::LosesReplies | Sending::ArrivesLate => (Looking::Silent, Listing::Silent),
+            Sending::Takes
+            | Sending::Completes
+            | Sending::Fails
+            | Sending::Refuses
+            | Sending::Garbles
+            | Sending::TakesAndRefuses
+            | Sending::TooLate => (Looking::Tells, Listing::Pages(100)),
+        };
+        self.set(sending);
+        self.set_looking(looking);
+        self.set_listing(listing);
+    }
+
     /// Sets the reply to orders of one kind.
     pub fn set_for(&self, kind: OrderKind, sending: Sending) {
         self.state().sending.insert(kind, sending);

@@ -132,7 +132,10 @@ impl State {
         match (sending, order) {
             (Sending::Takes, _) => self.execute(order, now, UpstreamProgress::Processing).map(first_reply),
             (Sending::Completes, _) => self.execute(order, now, UpstreamProgress::Done { at: Some(now) }),
-            (Sending::Fails, _) => self.execute(order, now, UpstreamProgress::Failed { reason: None }),
+            (Sending::Fails, _) => {
+                let reason = matches!(order, Order::Refund(_)).then(|| "closed\u{0}".to_owned());
+                self.execute(order, now, UpstreamProgress::Failed { reason })
+            }
             (Sending::Down, _) => Err(AcquirerError::Unavailable("no connection".to_owned())),
             (Sending::Silent, _) => lost("no answer"),
             (Sending::LosesReplies, _) => {

@@ -162,7 +162,7 @@ async fn fetch_older(
         match fetch_upstream(acquirer, &ours.upstream_id, Some(ours.opened_at), now, BACKGROUND_DEADLINE).await {
             // Each search is repeated after an hour, independently of the position.
             Ok(Some(upstream)) => {
-                tally.changed = tally.changed.saturating_add(apply_one(ports, name, upstream).await.changed)
+                tally.changed = tally.changed.saturating_add(apply_one(ports, name, upstream).await.changed);
             }
             Ok(None) => {
                 tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "old open infraction not listed by its acquirer; its money stays blocked");

@@ -184,7 +184,7 @@ async fn advance(
         Verdict::ReopenedUnseen => return mark(ports, ours.clone(), ReviewReason::ReopenedUnseen, now).await,
         Verdict::Ends(outcome) => return end(ports, (ours, is_reopened), outcome, upstream).await,
         Verdict::Contradicts => {
-            alert_contradiction(&ours.acquirer, upstream, "the acquirer contradicts its earlier report")
+            alert_contradiction(&ours.acquirer, upstream, "the acquirer contradicts its earlier report");
         }
         Verdict::Agrees | Verdict::Defended(_) => {}
     }

@@ -70,6 +70,8 @@ async fn follow<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Rec
     let after = match refresh(ports, order.clone(), record).await {
         Ok(after) => after,
         Err(SyncError::Store(error)) => return Err(error),
+        // Its request may still be in transit.
+        Err(SyncError::Unknown) if !order.is_overdue(ports.clock.now()) => order,
         Err(error) => {
             let is_reachable = !matches!(error, SyncError::Upstream(AcquirerError::Unavailable(_)));
             followed.is_overload = matches!(&error, SyncError::Upstream(error) if is_overload(error));

@@ -2,6 +2,7 @@
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, Id};
+use cais_ports::alerts;
 use jiff::Timestamp;
 
 use super::keyed::{KeyedResource, Standing};
@@ -94,10 +95,13 @@ where
     }
     match refresh(resource.clone()).await.map_err(Into::into) {
         Ok(fresh) => Ok(fresh),
-        Err(SyncError::Store(StoreError::Internal(cause))) => Err(FetchError::Internal(cause)),
         Err(error) => {
             let id = resource.id();
-            tracing::warn!(resource = %id, %error, "resource could not be refreshed from its acquirer; the stored state is shown");
+            if let SyncError::Store(StoreError::Internal(cause)) = error {
+                tracing::error!(alert = alerts::RECORD_UNREADABLE, resource = %id, cause, "resource could not be refreshed from its acquirer; the stored state is shown");
+            } else {
+                tracing::warn!(resource = %id, %error, "resource could not be refreshed from its acquirer; the stored state is shown");
+            }
             Ok(resource)
         }
     }

@@ -10,12 +10,12 @@ use cais_ports::{
     AuditFilter, CallbackQueries as _, CallbackState, ChargeOrder, Clock as _, Operator, PageRequest, UpstreamStatus,
 };
 use cais_testkit::builders::{a_payment, an_account, main_acquirer};
+use cais_testkit::psp::{List, OrderKind, Sending};
 use cais_use_cases::callbacks::retry::{self, RetryError};
 use cais_use_cases::callbacks::{ReceiveError, process, receive};
 use cais_use_cases::charges::create::create;
 
 use crate::leases::SlowReply;
-use crate::psp::Mood;
 use crate::world::{World, id_of, ten_reais};
 
 fn states(world: &World) -> Vec<CallbackState> {
@@ -92,7 +92,7 @@ async fn callback_without_stored_charge_is_unmatched() {
     world.call_back("0123456789abcdefghijklmnopq").await;
     world.work().await;
     assert_eq!(states(&world), [CallbackState::Unmatched]);
-    assert_eq!(world.psp.finds(), 0, "upstream is asked for our own charges only");
+    assert_eq!(world.psp.finds(OrderKind::Charge), 0, "upstream is asked for our own charges only");
     assert!(world.store.callbacks().iter().all(|callback| callback.due_at.is_none()));
 }
 
@@ -114,18 +114,18 @@ async fn callback_is_kept_as_its_names_alone() {
 
 #[tokio::test]
 async fn callback_waits_while_acquirer_is_silent() {
-    for mood in [Mood::Down, Mood::Silent] {
+    for mood in [Sending::Down, Sending::Silent] {
         let world = World::new().await;
         let charge = world.pending().await;
         world.psp.pay(&charge.txid, 1_000);
         world.call_back(charge.txid.as_str()).await;
-        world.psp.set(mood);
+        world.psp.set_all(mood);
         for _ in 0..3 {
             assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
             assert_eq!(states(&world), [CallbackState::Waiting], "{mood:?}");
             world.clock.advance(Duration::from_mins(6));
         }
-        world.psp.set(Mood::Fine);
+        world.psp.set_all(Sending::Takes);
         assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
         assert_eq!(world.available(), 1_000);
     }
@@ -159,10 +159,10 @@ async fn payment_called_back_before_creation_reply_counts_once() {
 #[tokio::test]
 async fn payment_in_creation_reply_is_credited() {
     let world = World::new().await;
-    world.psp.set(Mood::LosesReplies);
+    world.psp.set_all(Sending::LosesReplies);
     world.create("a", ten_reais()).await.unwrap_err();
     let charge = world.only_charge();
-    world.psp.set(Mood::Fine);
+    world.psp.set_all(Sending::Takes);
     world.psp.pay(&charge.txid, 1_000);
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!(answer.status, 201);
@@ -178,7 +178,7 @@ async fn callback_for_charge_unknown_to_acquirer_waits() {
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
     assert_eq!(states(&world), [CallbackState::Waiting]);
 
-    world.second.hold(&order(&charge));
+    world.second.hold_order(&order(&charge));
     world.second.pay(&charge.txid, 1_000);
     world.clock.advance(Duration::from_secs(2));
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
@@ -190,8 +190,8 @@ async fn callback_for_charge_unknown_to_acquirer_waits() {
 async fn duplicate_charge_elsewhere_neither_cancels_nor_expires() {
     let world = World::with(an_account(), 2).await;
     let charge = world.pending().await;
-    world.second.hold(&order(&charge));
-    world.second.call(&charge.txid, UpstreamStatus::Removed);
+    world.second.hold_order(&order(&charge));
+    world.second.set_status(&charge.txid, UpstreamStatus::Removed);
     receive(&world.ports, &second(), charge.txid.as_str()).await.unwrap();
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!((world.status(charge.id), world.upstream()), (ChargeStatus::Pending, vec![]));
@@ -201,7 +201,7 @@ async fn duplicate_charge_elsewhere_neither_cancels_nor_expires() {
 async fn unreadable_callback_does_not_delay_others() {
     let world = World::with(an_account(), 2).await;
     let (lost, paid) = (world.pending().await, world.pending().await);
-    world.second.hold(&order(&paid));
+    world.second.hold_order(&order(&paid));
     world.second.pay(&paid.txid, 1_000);
     receive(&world.ports, &second(), format!("{},{}", lost.txid, paid.txid).into_bytes()).await.unwrap();
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
@@ -233,7 +233,7 @@ async fn callbacks_of_many_pix_are_answered_by_one_page() {
         world.clock.advance(Duration::from_millis(10));
     }
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 20);
-    assert_eq!((world.psp.lists(), world.psp.finds()), (1, 0));
+    assert_eq!((world.psp.lists(List::Received), world.psp.finds(OrderKind::Charge)), (1, 0));
     assert_eq!(world.available(), 20_000);
     assert!(states(&world).iter().all(|state| *state == CallbackState::Done));
     world.check().await;
@@ -251,7 +251,7 @@ async fn pix_missing_from_a_page_is_read_by_itself() {
         world.call_back(&named(&world, &charge, &pix)).await;
     }
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 10);
-    assert_eq!((world.psp.lists(), world.psp.finds()), (1, 2));
+    assert_eq!((world.psp.lists(List::Received), world.psp.finds(OrderKind::Charge)), (1, 2));
     assert_eq!(world.available(), 10_000);
     world.check().await;
 }
@@ -268,7 +268,7 @@ async fn pix_on_a_page_counts_for_its_own_charge_only() {
         world.call_back(&named(&world, &other, pix)).await;
     }
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
-    assert_eq!((world.available(), world.psp.lists(), world.psp.finds()), (0, 1, 1));
+    assert_eq!((world.available(), world.psp.lists(List::Received), world.psp.finds(OrderKind::Charge)), (0, 1, 1));
     assert!(states(&world).iter().all(|state| *state == CallbackState::Waiting));
 }
 
@@ -286,11 +286,11 @@ async fn forged_callbacks_cost_bounded_reads_and_delay_no_others() {
     }
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 10);
     assert_eq!(world.available(), 10_000);
-    assert_eq!((world.psp.lists(), world.psp.finds()), (1, 256));
+    assert_eq!((world.psp.lists(List::Received), world.psp.finds(OrderKind::Charge)), (1, 256));
     // Charges that were not read are read in the next pass. None is dropped.
     world.clock.advance(Duration::from_secs(1));
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
-    assert_eq!(world.psp.finds(), 512);
+    assert_eq!(world.psp.finds(OrderKind::Charge), 512);
 }
 
 #[tokio::test]
@@ -305,7 +305,7 @@ async fn callback_with_many_names_ends_after_few_passes() {
         process::run_once(&world.ports).await.unwrap();
         world.clock.advance(Duration::from_secs(1));
     }
-    assert_eq!((states(&world), world.psp.finds()), (vec![CallbackState::Done; 3], 600));
+    assert_eq!((states(&world), world.psp.finds(OrderKind::Charge)), (vec![CallbackState::Done; 3], 600));
 }
 
 #[tokio::test]
@@ -317,7 +317,7 @@ async fn pix_that_is_never_shown_ends_unmatched() {
         process::run_once(&world.ports).await.unwrap();
         world.clock.advance(Duration::from_mins(6));
     }
-    assert_eq!((states(&world), world.psp.finds()), (vec![CallbackState::Unmatched], 20));
+    assert_eq!((states(&world), world.psp.finds(OrderKind::Charge)), (vec![CallbackState::Unmatched], 20));
 }
 
 #[tokio::test]

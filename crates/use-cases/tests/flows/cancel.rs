@@ -6,10 +6,10 @@ use cais_domain::account::{Account, AccountStatus, NotPermitted};
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
 use cais_testkit::builders::{an_account, fresh};
+use cais_testkit::psp::Sending;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::cancel::{CancelChargeError, cancel};
 
-use crate::psp::Mood;
 use crate::world::{World, named, ten_reais};
 
 async fn cancelled(world: &World, charge: &Charge) -> Result<ChargeStatus, CancelChargeError> {
@@ -54,16 +54,16 @@ async fn ended_charge_cannot_be_cancelled() {
 async fn cancellation_failed_upstream_leaves_charge_pending() {
     let world = World::new().await;
     let charge = world.pending().await;
-    for (mood, certain) in [(Mood::Down, true), (Mood::Refuses, true), (Mood::Silent, false)] {
-        world.psp.set(mood);
+    for (mood, certain) in [(Sending::Down, true), (Sending::Refuses, true), (Sending::Silent, false)] {
+        world.psp.set_all(mood);
         let refused = cancelled(&world, &charge).await.unwrap_err();
         assert_eq!(refused == CancelChargeError::AcquirerUnavailable, certain, "{mood:?}: {refused}");
         assert_eq!(matches!(refused, CancelChargeError::Unavailable { retry_after_s: 1.. }), !certain);
         assert_eq!(world.status(charge.id), ChargeStatus::Pending);
     }
-    world.psp.set(Mood::LosesReplies);
+    world.psp.set_all(Sending::LosesReplies);
     cancelled(&world, &charge).await.unwrap_err();
-    world.psp.set(Mood::Fine);
+    world.psp.set_all(Sending::Takes);
     assert_eq!(cancelled(&world, &charge).await, Ok(ChargeStatus::Cancelled), "a repeat tells");
 }
 
@@ -71,9 +71,9 @@ async fn cancellation_failed_upstream_leaves_charge_pending() {
 async fn cancellation_with_lost_reply_is_visible_to_readers() {
     let world = World::new().await;
     let charge = world.pending().await;
-    world.psp.set(Mood::LosesReplies);
+    world.psp.set_all(Sending::LosesReplies);
     cancelled(&world, &charge).await.unwrap_err();
-    world.psp.set(Mood::Fine);
+    world.psp.set_all(Sending::Takes);
     assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Cancelled);
 }
 
@@ -95,7 +95,7 @@ async fn cancellation_requires_own_active_account() {
 #[tokio::test]
 async fn cancellation_during_creation_is_in_progress() {
     let world = World::new().await;
-    world.psp.set(Mood::Silent);
+    world.psp.set_all(Sending::Silent);
     let terms = named("order-1", ten_reais());
     let external_id = terms.external_id.clone().unwrap();
     world.create("a", terms).await.unwrap_err();

@@ -21,7 +21,7 @@ async fn interrupted(nth: u64, crash: Crash) -> World {
 async fn exactly_one(world: &World) {
     let charge = world.only_charge();
     assert_eq!(charge.state.status(), ChargeStatus::Pending);
-    assert_eq!(world.psp.held(), 1);
+    assert_eq!(world.psp.charges().len(), 1);
     let [one, two] = [
         world.create("a", named("order-1", ten_reais())).await.unwrap(),
         world.create("a", named("order-1", ten_reais())).await.unwrap(),

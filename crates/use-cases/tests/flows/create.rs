@@ -5,6 +5,7 @@ use std::time::Duration;
 use cais_domain::charge::ChargeStatus;
 use cais_domain::txid::Txid;
 use cais_testkit::Crash;
+use cais_testkit::psp::OrderKind;
 use cais_use_cases::charges::create::CreateChargeError;
 
 use crate::world::{PAST_LEASE, World, id_of, reais, ten_reais};
@@ -21,7 +22,7 @@ async fn charge_is_created_upstream_and_returned() {
     assert_eq!(charge.id, id_of(&answer));
     assert_eq!(charge.txid, Txid::of_charge(charge.id));
     assert_eq!(charge.state.status(), ChargeStatus::Pending);
-    assert_eq!((world.psp.creates(), world.psp.held()), (1, 1));
+    assert_eq!((world.psp.ordered(OrderKind::Charge), world.psp.charges().len()), (1, 1));
     assert_eq!(world.upstream(), [], "a creation is no event");
     world.check().await;
 }
@@ -38,7 +39,7 @@ async fn repeat_returns_first_response_byte_for_byte() {
     let again = world.create("a", ten_reais()).await.unwrap();
     assert_eq!((again.status, &again.body), (201, &first.body), "not what the charge has become since");
     assert_eq!(again.replay_of, Some(command.request));
-    assert_eq!(world.psp.creates(), 1);
+    assert_eq!(world.psp.ordered(OrderKind::Charge), 1);
 }
 
 #[tokio::test]
@@ -55,7 +56,7 @@ async fn different_request_with_used_key_conflicts() {
     let world = World::new().await;
     world.create("a", ten_reais()).await.unwrap();
     assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict));
-    assert_eq!(world.psp.held(), 1);
+    assert_eq!(world.psp.charges().len(), 1);
 }
 
 #[tokio::test]
@@ -67,7 +68,7 @@ async fn key_of_unfinished_request_is_in_progress() {
     let repeat = world.create("a", ten_reais()).await;
     assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { retry_after_s: 1.. })), "{repeat:?}");
     assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict), "also in progress");
-    assert_eq!(world.psp.creates(), 1);
+    assert_eq!(world.psp.ordered(OrderKind::Charge), 1);
     // A request is answered within 10 s. A process that holds the key for longer has crashed, and its lease must end.
     world.clock.advance(Duration::from_secs(12));
     let repeat = world.create("a", ten_reais()).await;

@@ -6,9 +6,9 @@ use cais_domain::charge::ChargeStatus;
 use cais_domain::event::EventType;
 use cais_ports::{Clock as _, UpstreamStatus};
 use cais_testkit::CapturedLogs;
+use cais_testkit::psp::{OrderKind, Sending};
 use cais_use_cases::charges::expire::run_once;
 
-use crate::psp::Mood;
 use crate::world::World;
 
 const LIFE: Duration = Duration::from_hours(1);
@@ -20,11 +20,11 @@ async fn charge_before_its_end_does_not_expire() {
     let charge = world.pending().await;
     world.clock.advance(LIFE.checked_sub(MOMENT).unwrap());
     assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
-    assert_eq!((world.status(charge.id), world.psp.finds()), (ChargeStatus::Pending, 0));
+    assert_eq!((world.status(charge.id), world.psp.finds(OrderKind::Charge)), (ChargeStatus::Pending, 0));
 
     world.clock.advance(MOMENT * 2);
     assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
-    assert_eq!((world.status(charge.id), world.psp.finds()), (ChargeStatus::Expired, 1));
+    assert_eq!((world.status(charge.id), world.psp.finds(OrderKind::Charge)), (ChargeStatus::Expired, 1));
     assert_eq!(world.upstream(), [EventType::ChargeExpired]);
     assert_eq!(run_once(&world.ports).await.unwrap().done, 0, "once");
     world.check().await;
@@ -54,10 +54,10 @@ async fn charge_with_short_payment_still_expires() {
 
 #[tokio::test]
 async fn silent_acquirer_delays_expiry_up_to_limit() {
-    for mood in [Mood::Down, Mood::Silent] {
+    for mood in [Sending::Down, Sending::Silent] {
         let world = World::new().await;
         let charge = world.pending().await;
-        world.psp.set(mood);
+        world.psp.set_all(mood);
         world.clock.advance(LIFE + MOMENT);
         assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
         assert_eq!(world.status(charge.id), ChargeStatus::Pending, "{mood:?}: it may have been paid");
@@ -67,7 +67,7 @@ async fn silent_acquirer_delays_expiry_up_to_limit() {
         assert_eq!(world.status(charge.id), ChargeStatus::Expired);
 
         // A payment in the meantime is not lost.
-        world.psp.set(Mood::Fine);
+        world.psp.set_all(Sending::Takes);
         world.psp.pay(&charge.txid, 1_000);
         world.call_back(charge.txid.as_str()).await;
         world.work().await;
@@ -90,7 +90,7 @@ async fn overdue_charge_is_expired_for_readers_before_worker() {
 async fn charge_completed_without_payment_expires() {
     let world = World::new().await;
     let charge = world.pending().await;
-    world.psp.call(&charge.txid, UpstreamStatus::Completed);
+    world.psp.set_status(&charge.txid, UpstreamStatus::Completed);
     world.clock.advance(LIFE + MOMENT);
     assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
     assert_eq!(world.status(charge.id), ChargeStatus::Pending, "its payment may show in a moment");

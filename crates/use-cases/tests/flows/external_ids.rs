@@ -2,11 +2,11 @@
 
 use cais_ports::Store as _;
 use cais_testkit::builders::{an_account, steps};
+use cais_testkit::psp::{OrderKind, Sending};
 use cais_use_cases::Response;
 use cais_use_cases::charges::create::{CreateChargeError, create};
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 
-use crate::psp::Mood;
 use crate::world::{World, id_of, named, reais, ten_reais};
 
 /// Returns the refusal of a charge whose external id belongs to `first`.
@@ -21,7 +21,7 @@ async fn known_external_id_with_same_amount_returns_original() {
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.status, again.replay_of), (200, None));
     assert_eq!(id_of(&again), id_of(&first));
-    assert_eq!((world.psp.creates(), world.psp.held()), (1, 1));
+    assert_eq!((world.psp.ordered(OrderKind::Charge), world.psp.charges().len()), (1, 1));
 
     // The response belongs to the second key from now on, in every later state of the charge.
     let charge = world.only_charge();
@@ -62,7 +62,7 @@ async fn original_is_returned_without_acquirer() {
 #[tokio::test]
 async fn external_id_of_unfinished_charge_is_in_progress() {
     let world = World::new().await;
-    world.psp.set(Mood::Silent);
+    world.psp.set_all(Sending::Silent);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     for amount in [10, 11] {
         let other = world.create("b", named("order-1", reais(amount))).await;
@@ -71,7 +71,7 @@ async fn external_id_of_unfinished_charge_is_in_progress() {
             "{amount}: {other:?}"
         );
     }
-    assert_eq!(world.psp.creates(), 1);
+    assert_eq!(world.psp.ordered(OrderKind::Charge), 1);
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn concurrent_keys_with_one_external_id_create_one_charge() {
             Err(error) => assert!(matches!(error, CreateChargeError::ExternalIdInProgress { .. }), "{error}"),
         }
     }
-    assert_eq!((made, world.psp.held()), (1, 1));
+    assert_eq!((made, world.psp.charges().len()), (1, 1));
     assert_eq!(world.create("31", named("order-1", ten_reais())).await.map(|answer| answer.status).unwrap() / 100, 2);
     world.check().await;
 }

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::ChargeStatus;
 use cais_ports::{Acquirer, Acquirers, ChargeOrder, IssueError, UpstreamCharge};
+use cais_testkit::FakeAcquirers;
 use cais_use_cases::charges::create::create;
 use tokio::sync::Semaphore;
 
-use crate::psp::acquirers;
 use crate::world::{PAST_LEASE, World, id_of, ten_reais};
 
 /// Acquirers whose reply to a creation waits for the test.
@@ -24,7 +24,7 @@ pub struct SlowReply {
 
 impl SlowReply {
     pub fn new(world: &World) -> Arc<Self> {
-        let behind = Arc::new(acquirers(std::slice::from_ref(&world.psp)));
+        let behind = Arc::new(FakeAcquirers::new(std::slice::from_ref(&world.psp)));
         Arc::new(Self { behind, done: Semaphore::new(0), let_through: Semaphore::new(0) })
     }
 }
@@ -79,7 +79,7 @@ async fn slow_holder_gets_response_of_new_holder() {
     assert!(late.replay_of.is_some(), "it was not the one who answered");
     let charge = world.only_charge();
     assert_eq!((charge.id, charge.state.status()), (id_of(&answer), ChargeStatus::Pending));
-    assert_eq!(world.psp.held(), 1);
+    assert_eq!(world.psp.charges().len(), 1);
     let records = world.store.idempotency_records();
     assert_eq!(records.len(), 1);
     assert_eq!(records[0].fence, 2);
@@ -98,7 +98,7 @@ async fn concurrent_takeovers_leave_one_holder() {
     let answers = futures_util::future::join_all(calls).await;
     let fresh = answers.iter().flatten().filter(|answer| answer.replay_of.is_none()).count();
     assert_eq!(fresh, 1, "{answers:?}");
-    assert_eq!(world.psp.held(), 1);
+    assert_eq!(world.psp.charges().len(), 1);
     let id = world.only_charge().id;
     assert!(answers.iter().flatten().all(|answer| id_of(answer) == id));
 }

@@ -14,7 +14,6 @@ mod outages;
 mod payments;
 mod permits;
 mod postbacks;
-mod psp;
 mod reads;
 mod repeats;
 mod world;

@@ -6,12 +6,12 @@ use cais_domain::charge::ChargeStatus;
 use cais_domain::money::Money;
 use cais_ports::{PageRequest, ReservationQueries as _};
 use cais_testkit::builders::an_account;
+use cais_testkit::psp::{OrderKind, Sending};
 use cais_use_cases::charges::create::{ChargeRefusal, CreateChargeError};
 use cais_use_cases::charges::fetch::FetchError;
 use cais_use_cases::charges::list;
 use cais_use_cases::resume;
 
-use crate::psp::Mood;
 use crate::world::{World, id_of, named, ten_reais};
 
 /// A time longer than every pause of a worker.
@@ -24,14 +24,18 @@ async fn visible(world: &World) -> usize {
 
 #[tokio::test]
 async fn charge_not_accepted_by_any_acquirer_is_not_visible() {
-    for mood in [Mood::Down, Mood::Refuses] {
+    for mood in [Sending::Down, Sending::Refuses] {
         let world = World::with(an_account(), 2).await;
-        world.psp.set(mood);
-        world.second.set(mood);
+        world.psp.set_all(mood);
+        world.second.set_all(mood);
         let failed = world.create("a", named("order-1", ten_reais())).await;
 
         assert_eq!(failed, Err(CreateChargeError::AcquirerUnavailable), "{mood:?}");
-        assert_eq!((world.psp.creates(), world.second.creates()), (1, 1), "both were asked");
+        assert_eq!(
+            (world.psp.ordered(OrderKind::Charge), world.second.ordered(OrderKind::Charge)),
+            (1, 1),
+            "both were asked"
+        );
         let charge = world.only_charge();
         assert_eq!(charge.state.status(), ChargeStatus::Abandoned);
         assert_eq!(visible(&world).await, 0);
@@ -45,30 +49,30 @@ async fn charge_not_accepted_by_any_acquirer_is_not_visible() {
 #[tokio::test]
 async fn repeat_of_abandoned_creation_retries_same_charge() {
     let world = World::new().await;
-    world.psp.set(Mood::Down);
+    world.psp.set_all(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     let abandoned = world.only_charge();
     // The acquirers are still down, and none has the charge, so the response is as certain as before.
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, Err(CreateChargeError::AcquirerUnavailable));
     assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
 
-    world.psp.set(Mood::Fine);
+    world.psp.set_all(Sending::Takes);
     world.clock.advance(LONG);
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!(answer.status, 201);
     let charge = world.only_charge();
     assert_eq!((charge.id, &charge.txid), (abandoned.id, &abandoned.txid));
     assert_eq!(world.read_external("order-1").await.unwrap().id, charge.id);
-    assert_eq!(world.psp.held(), 1);
+    assert_eq!(world.psp.charges().len(), 1);
     world.check().await;
 }
 
 #[tokio::test]
 async fn external_id_of_abandoned_charge_is_free() {
     let world = World::new().await;
-    world.psp.set(Mood::Refuses);
+    world.psp.set_all(Sending::Refuses);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
-    world.psp.set(Mood::Fine);
+    world.psp.set_all(Sending::Takes);
     let other = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!(other.status, 201);
 
@@ -81,24 +85,24 @@ async fn external_id_of_abandoned_charge_is_free() {
     let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.status, &again.body), (200, &first.body));
     assert!(again.replay_of.is_some());
-    assert_eq!((visible(&world).await, world.psp.held()), (1, 1));
+    assert_eq!((visible(&world).await, world.psp.charges().len()), (1, 1));
     world.check().await;
 }
 
 #[tokio::test]
 async fn abandoned_creation_is_checked_against_present_limit() {
     let mut world = World::new().await;
-    world.psp.set(Mood::Down);
+    world.psp.set_all(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     let abandoned = world.only_charge();
-    world.psp.set(Mood::Fine);
+    world.psp.set_all(Sending::Takes);
     world.clock.advance(LONG);
     let old = world.account.clone();
     let limit = Money::from_centavos(999);
     world.account.limits.charge = limit;
     let over = Err(CreateChargeError::Refused(ChargeRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
-    assert_eq!((world.only_charge(), world.psp.held()), (abandoned, 0), "nothing of it was made");
+    assert_eq!((world.only_charge(), world.psp.charges().len()), (abandoned, 0), "nothing of it was made");
 
     // A key keeps its stored response. An external id with a charge is the response to the key of the abandoned
     // creation.
@@ -108,7 +112,7 @@ async fn abandoned_creation_is_checked_against_present_limit() {
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &made.body, true));
     let named = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((named.status, id_of(&named), world.psp.held()), (200, id_of(&made), 1));
+    assert_eq!((named.status, id_of(&named), world.psp.charges().len()), (200, id_of(&made), 1));
     world.check().await;
 }
 
@@ -125,50 +129,50 @@ async fn creation_without_available_acquirer_does_not_begin() {
 #[tokio::test]
 async fn next_acquirer_gets_charge_that_first_did_not_accept() {
     let world = World::with(an_account(), 2).await;
-    world.psp.set(Mood::Down);
+    world.psp.set_all(Sending::Down);
     let answer = world.create("a", ten_reais()).await.unwrap();
     let charge = world.charge(id_of(&answer));
     assert_eq!(charge.state.acquirer().as_str(), "second");
-    assert_eq!((world.psp.held(), world.second.held()), (0, 1));
+    assert_eq!((world.psp.charges().len(), world.second.charges().len()), (0, 1));
 }
 
 #[tokio::test]
 async fn abandoned_charge_may_go_to_another_acquirer_later() {
     let world = World::with(an_account(), 2).await;
-    world.psp.set(Mood::Down);
-    world.second.set(Mood::Down);
+    world.psp.set_all(Sending::Down);
+    world.second.set_all(Sending::Down);
     world.create("a", ten_reais()).await.unwrap_err();
-    world.second.set(Mood::Fine);
+    world.second.set_all(Sending::Takes);
     assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
-    assert_eq!((world.psp.held(), world.second.held()), (0, 1));
+    assert_eq!((world.psp.charges().len(), world.second.charges().len()), (0, 1));
 }
 
 #[tokio::test]
 async fn unknown_outcome_prevents_request_to_next_acquirer() {
-    for mood in [Mood::Silent, Mood::LosesReplies] {
+    for mood in [Sending::Silent, Sending::LosesReplies] {
         let world = World::with(an_account(), 2).await;
-        world.psp.set(mood);
+        world.psp.set_all(mood);
         let lost = world.create("a", ten_reais()).await;
         assert!(matches!(lost, Err(CreateChargeError::Unavailable { retry_after_s: 1.. })), "{lost:?}");
         world.create("a", ten_reais()).await.unwrap_err();
         world.clock.advance(LONG);
         resume::run_once(&world.ports).await.unwrap();
-        assert_eq!(world.second.creates(), 0, "{mood:?}");
+        assert_eq!(world.second.ordered(OrderKind::Charge), 0, "{mood:?}");
         assert_eq!(visible(&world).await, 0);
     }
 }
 
 #[tokio::test]
 async fn worker_finishes_creation_with_unknown_outcome() {
-    for mood in [Mood::Silent, Mood::LosesReplies] {
+    for mood in [Sending::Silent, Sending::LosesReplies] {
         let world = World::new().await;
-        world.psp.set(mood);
+        world.psp.set_all(mood);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
         let begun = world.only_charge();
         let hidden = world.read_external("order-1").await;
         assert!(matches!(hidden, Err(FetchError::InProgress { retry_after_s: 1.. })), "{hidden:?}");
 
-        world.psp.set(Mood::Fine);
+        world.psp.set_all(Sending::Takes);
         world.clock.advance(LONG);
         let pass = resume::run_once(&world.ports).await.unwrap();
         assert_eq!(pass.done, 1, "{mood:?}");
@@ -177,7 +181,7 @@ async fn worker_finishes_creation_with_unknown_outcome() {
         let repeat = world.create("a", named("order-1", ten_reais())).await.unwrap();
         assert_eq!((repeat.status, id_of(&repeat)), (201, begun.id));
         assert!(repeat.replay_of.is_some(), "the worker has answered it");
-        assert_eq!(world.psp.held(), 1);
+        assert_eq!(world.psp.charges().len(), 1);
         assert_eq!(resume::run_once(&world.ports).await.unwrap().done, 0, "and is done with it");
         world.check().await;
     }
@@ -186,22 +190,22 @@ async fn worker_finishes_creation_with_unknown_outcome() {
 #[tokio::test]
 async fn repeat_before_worker_finishes_creation() {
     let world = World::new().await;
-    world.psp.set(Mood::LosesReplies);
+    world.psp.set_all(Sending::LosesReplies);
     world.create("a", ten_reais()).await.unwrap_err();
-    world.psp.set(Mood::Fine);
+    world.psp.set_all(Sending::Takes);
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!((answer.status, answer.replay_of), (201, None));
     world.clock.advance(LONG);
     assert_eq!(resume::run_once(&world.ports).await.unwrap().done, 0);
-    assert_eq!(world.psp.held(), 1);
+    assert_eq!(world.psp.charges().len(), 1);
 }
 
 #[tokio::test]
 async fn unknown_outcome_that_proves_refused_is_abandoned() {
     let world = World::new().await;
-    world.psp.set(Mood::Silent);
+    world.psp.set_all(Sending::Silent);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
-    world.psp.set(Mood::Refuses);
+    world.psp.set_all(Sending::Refuses);
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, Err(CreateChargeError::AcquirerUnavailable));
     assert_eq!(world.only_charge().state.status(), ChargeStatus::Abandoned);
     let key = cais_ports::ReservationKey::ChargeExternalId(
@@ -217,7 +221,7 @@ async fn unavailable_store_is_reported_and_recovers() {
     world.store.set_unreachable(true);
     let down = world.create("a", ten_reais()).await;
     assert!(matches!(down, Err(CreateChargeError::Unavailable { retry_after_s: 1.. })), "{down:?}");
-    assert_eq!(world.psp.creates(), 0, "no intent, no call");
+    assert_eq!(world.psp.ordered(OrderKind::Charge), 0, "no intent, no call");
     world.store.set_unreachable(false);
     assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
 }
@@ -225,12 +229,12 @@ async fn unavailable_store_is_reported_and_recovers() {
 #[tokio::test]
 async fn refusal_of_existing_charge_is_resolved_by_lookup() {
     let world = World::new().await;
-    world.psp.set(Mood::LosesReplies);
+    world.psp.set_all(Sending::LosesReplies);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     let begun = world.only_charge();
     // The acquirer created the charge, and refuses a second one with the same txid.
-    world.psp.set(Mood::Refuses);
+    world.psp.set_all(Sending::Refuses);
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((answer.status, id_of(&answer)), (201, begun.id));
-    assert_eq!((world.status(begun.id), world.psp.held()), (ChargeStatus::Pending, 1));
+    assert_eq!((world.status(begun.id), world.psp.charges().len()), (ChargeStatus::Pending, 1));
 }

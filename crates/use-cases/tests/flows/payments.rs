@@ -10,16 +10,19 @@ use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::money::Money;
 use cais_domain::payment::PaymentRole;
 use cais_domain::rate::Percentage;
-use cais_ports::{CallbackState, ChargeOrder, NewEvent};
+use cais_ports::{CallbackState, ChargeOrder, NewEvent, UpstreamProgress};
 use cais_testkit::builders::an_account;
+use cais_testkit::psp::Sending;
 use cais_use_cases::SyncGate;
 use cais_use_cases::charges::cancel::cancel;
 use cais_use_cases::charges::fetch::fetch;
 use cais_use_cases::charges::{ChargeName, expire};
 use serde_json::Value;
 
-use crate::psp::Mood;
 use crate::world::{World, named, ten_reais};
+
+/// The progress of a return that the acquirer has made.
+const RETURNED: UpstreamProgress = UpstreamProgress::Done { at: None };
 
 /// Creates a world with fees of R$ 0.50 and 1 %.
 async fn with_fee() -> World {
@@ -85,8 +88,8 @@ async fn pix_returned_in_full_before_first_read_is_not_credited() {
     for (returned, available, status) in [(1_000, 0, ChargeStatus::Pending), (999, 1_000, ChargeStatus::Paid)] {
         let world = World::new().await;
         let charge = world.pending().await;
-        world.psp.pay(&charge.txid, 1_000);
-        world.psp.give_back(&charge.txid, returned);
+        let pix = world.psp.pay(&charge.txid, 1_000);
+        world.psp.return_unasked(&pix, returned, RETURNED);
         assert_eq!(read(&world, &charge).await, status);
         assert_eq!(world.available(), available);
         world.check().await;
@@ -98,7 +101,7 @@ async fn callback_for_pix_returned_before_first_read_is_done() {
     let world = World::new().await;
     let charge = world.pending().await;
     let pix = world.psp.pay(&charge.txid, 1_000);
-    world.psp.give_back(&charge.txid, 1_000);
+    world.psp.return_unasked(&pix, 1_000, RETURNED);
     world.call_back(&format!("{}/{pix}", charge.txid)).await;
     world.work().await;
     let states: Vec<_> = world.store.callbacks().iter().map(|callback| callback.state).collect();
@@ -112,7 +115,7 @@ async fn return_after_credit_keeps_balance() {
     let charge = world.pending().await;
     let paid = world.psp.pay(&charge.txid, 1_000);
     assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
-    world.psp.give_back(&charge.txid, 1_000);
+    world.psp.return_unasked(&paid, 1_000, RETURNED);
     world.call_back(&format!("{}/{paid}", charge.txid)).await;
     world.work().await;
     assert_eq!(world.available(), 1_000);
@@ -172,11 +175,11 @@ async fn payment_that_raced_cancellation_pays_charge() {
 #[tokio::test]
 async fn payment_of_abandoned_charge_is_credited_in_full() {
     let world = with_fee().await;
-    world.psp.set(Mood::Refuses);
+    world.psp.set_all(Sending::Refuses);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     let charge = world.only_charge();
-    world.psp.set(Mood::Fine);
-    world.psp.hold(&ChargeOrder {
+    world.psp.set_all(Sending::Takes);
+    world.psp.hold_order(&ChargeOrder {
         txid: charge.txid.clone(),
         amount: charge.terms.amount,
         expires_in_s: 3_600,

@@ -4,9 +4,9 @@ use cais_domain::account::{Account, AccountStatus, Feature, Limits, NotPermitted
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_testkit::builders::an_account;
+use cais_testkit::psp::{OrderKind, Sending};
 use cais_use_cases::charges::create::{AskedShare, ChargeRefusal, CreateCharge, CreateChargeError, NewCharge, create};
 
-use crate::psp::Mood;
 use crate::world::{World, named, reais, ten_reais};
 
 /// Returns the request with the account as an operator has changed it since.
@@ -29,7 +29,7 @@ async fn forbidden_creation_names_its_reason() {
         let refused = create(&world.ports, as_account(&world, account, ten_reais())).await;
         assert_eq!(refused, Err(CreateChargeError::NotPermitted(reason)));
     }
-    assert_eq!((world.store.charges().len(), world.psp.creates()), (0, 0));
+    assert_eq!((world.store.charges().len(), world.psp.ordered(OrderKind::Charge)), (0, 0));
     assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201, "the key is free as before");
 }
 
@@ -57,14 +57,14 @@ async fn stored_answer_of_suspended_account_is_replayed() {
 #[tokio::test]
 async fn abandoned_creation_of_suspended_account_is_not_retried() {
     let world = World::new().await;
-    world.psp.set(Mood::Refuses);
+    world.psp.set_all(Sending::Refuses);
     world.create("a", ten_reais()).await.unwrap_err();
-    world.psp.set(Mood::Fine);
+    world.psp.set_all(Sending::Takes);
     let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
-    let creates = world.psp.creates();
+    let creates = world.psp.ordered(OrderKind::Charge);
     let refused = create(&world.ports, as_account(&world, suspended, ten_reais())).await;
     assert_eq!(refused, Err(CreateChargeError::NotPermitted(NotPermitted::Suspended)));
-    assert_eq!(world.psp.creates(), creates);
+    assert_eq!(world.psp.ordered(OrderKind::Charge), creates);
     assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
 }
 

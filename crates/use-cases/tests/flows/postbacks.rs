@@ -8,6 +8,7 @@ use cais_domain::money::Money;
 use cais_domain::webhook::{DisabledReason, Endpoint, EndpointChange, Postback, Subscription};
 use cais_ports::{DeliveryQueries as _, Store as _};
 use cais_testkit::builders::{a_webhook_url, an_account, an_endpoint, steps, subscribed};
+use cais_testkit::psp::OrderKind;
 use cais_use_cases::charges::create::{ChargeRefusal, CreateChargeError, NewCharge, create};
 use cais_use_cases::webhooks::change::change;
 use cais_use_cases::webhooks::delete::delete;
@@ -89,7 +90,7 @@ async fn postback_without_active_endpoint_is_refused() {
             "{url}"
         );
     }
-    assert_eq!((world.store.commits(), world.psp.creates()), (commits, 0));
+    assert_eq!((world.store.commits(), world.psp.ordered(OrderKind::Charge)), (commits, 0));
     // The endpoint is checked before the business rules.
     let mut command = world.command("a", NewCharge { postback_url: Some(gone.url.to_string()), ..reais(10) });
     command.account.limits = Limits { charge: Money::from_centavos(1), ..command.account.limits };

@@ -5,12 +5,12 @@ use std::time::Duration;
 use cais_domain::charge::ChargeStatus;
 use cais_ports::PageRequest;
 use cais_testkit::builders::fresh;
+use cais_testkit::psp::{OrderKind, Sending};
 use cais_use_cases::SyncGate;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::{FetchError, fetch};
 use cais_use_cases::charges::list::{ListError, list};
 
-use crate::psp::Mood;
 use crate::world::World;
 
 #[tokio::test]
@@ -22,27 +22,27 @@ async fn acquirer_is_read_once_per_second_and_charge() {
     for _ in 0..5 {
         read(one.id).await;
     }
-    assert_eq!(world.psp.finds(), 1);
+    assert_eq!(world.psp.finds(OrderKind::Charge), 1);
     read(two.id).await;
-    assert_eq!(world.psp.finds(), 2, "each charge has its own second");
+    assert_eq!(world.psp.finds(OrderKind::Charge), 2, "each charge has its own second");
 
     world.psp.pay(&one.txid, 1_000);
     world.clock.advance(Duration::from_millis(999));
     assert_eq!(read(one.id).await.state.status(), ChargeStatus::Pending);
     world.clock.advance(Duration::from_millis(1));
     assert_eq!(read(one.id).await.state.status(), ChargeStatus::Paid);
-    assert_eq!(world.psp.finds(), 3);
+    assert_eq!(world.psp.finds(OrderKind::Charge), 3);
     world.clock.advance(Duration::from_secs(5));
     read(one.id).await;
-    assert_eq!(world.psp.finds(), 3, "what is paid needs no asking");
+    assert_eq!(world.psp.finds(OrderKind::Charge), 3, "what is paid needs no asking");
 }
 
 #[tokio::test]
 async fn silent_acquirer_leaves_stored_state_in_response() {
     let world = World::new().await;
     let charge = world.pending().await;
-    for mood in [Mood::Down, Mood::Refuses, Mood::Silent] {
-        world.psp.set(mood);
+    for mood in [Sending::Down, Sending::Refuses, Sending::Silent] {
+        world.psp.set_all(mood);
         assert_eq!(world.read(charge.id).await.as_ref(), Ok(&charge), "{mood:?}");
     }
 }
@@ -92,7 +92,7 @@ async fn pages_stay_contiguous_while_charges_are_added() {
 #[tokio::test]
 async fn abandoned_charge_is_not_a_cursor() {
     let world = World::new().await;
-    world.psp.set(Mood::Refuses);
+    world.psp.set_all(Sending::Refuses);
     world.create("a", crate::world::ten_reais()).await.unwrap_err();
     let page = PageRequest { limit: 1, starting_after: Some(world.only_charge().id) };
     assert_eq!(list(&world.ports, world.account.id, page).await, Err(ListError::UnknownCursor));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::account::Account;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
@@ -16,7 +17,10 @@ use cais_domain::webhook::WebhookUrl;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{Acquirers, Fingerprint, Maintenance as _, Store as _, UrlRefusal};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, steps};
-use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
+use cais_testkit::{
+    FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
+    TextRepresentation,
+};
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::callbacks::{process, receive};
 use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
@@ -24,8 +28,6 @@ use cais_use_cases::charges::fetch::{FetchError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Ports, Response, SyncGate, resume};
-
-use crate::psp::{Psp, acquirers};
 
 /// A time just longer than the lease of a creation.
 pub const PAST_LEASE: Duration = Duration::from_secs(31);
@@ -35,9 +37,9 @@ pub struct World {
     pub ports: Ports,
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
-    pub psp: Psp,
+    pub psp: FakePsp,
     /// The acquirer that is asked if the first certainly did not accept a charge.
-    pub second: Psp,
+    pub second: FakePsp,
     pub account: Account,
 }
 
@@ -50,15 +52,15 @@ impl World {
     /// Creates the account, and this number of acquirers.
     pub async fn with(account: Account, psps: usize) -> Self {
         let clock = Arc::new(ManualClock::default());
-        let psp = Psp::new(main_acquirer().as_str(), Arc::clone(&clock));
-        let second = Psp::new("second", Arc::clone(&clock));
+        let psp = FakePsp::new(&main_acquirer(), Arc::clone(&clock));
+        let second = FakePsp::new(&AcquirerName::parse("second").unwrap(), Arc::clone(&clock));
         let all = [psp.clone(), second.clone()];
         let store = Arc::new(MemoryStore::default());
         let ports = Ports {
             store: store.clone(),
             queries: store.clone(),
             maintenance: store.clone(),
-            acquirers: Arc::new(acquirers(&all[..psps])),
+            acquirers: Arc::new(FakeAcquirers::new(&all[..psps])),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
             keyed_hash: Arc::new(PlainKeyedHash::default()),

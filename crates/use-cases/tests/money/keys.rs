@@ -3,10 +3,10 @@
 use cais_domain::charge::ChargeStatus;
 use cais_ports::StoredResponse;
 use cais_testkit::builders::{fresh, in_status, pending_charge};
+use cais_testkit::psp::{Looking, OrderKind, Sending};
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 
-use crate::psp::{Looking, Returning};
 use crate::world::{World, all, id_of, named, part};
 
 #[tokio::test]
@@ -14,15 +14,15 @@ async fn repeat_returns_same_bytes_after_later_changes() {
     let world = World::new().await;
     let charge = world.paid().await;
     let first = world.refund("a", &charge, part(400)).await.unwrap();
-    world.psp.settle(&cais_ports::UpstreamProgress::Done { at: None });
+    world.psp.settle_refunds(&cais_ports::UpstreamProgress::Done { at: None });
     assert_eq!(world.poll().await, 1);
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     world.refund("b", &charge, all()).await.unwrap();
     let again = world.refund("a", &charge, part(400)).await.unwrap();
     assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &first.body, true));
     assert_eq!(world.refund("a", &charge, part(401)).await, Err(CreateRefundError::KeyConflict));
     assert_eq!(world.refund("a", &world.pending().await, part(400)).await, Err(CreateRefundError::KeyConflict));
-    assert_eq!(world.psp.orders().len(), 2);
+    assert_eq!(world.psp.refund_orders().len(), 2);
     let records = world.store.idempotency_records();
     let kept = records[0].answer.as_ref().map(|StoredResponse { body, .. }| body);
     assert_eq!(kept, Some(&first.body));
@@ -33,7 +33,7 @@ async fn external_id_belongs_to_one_refund_permanently() {
     let world = World::new().await;
     let charge = world.paid().await;
     let other = world.paid().await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let first = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
     for (key, asked) in [("b", part(400)), ("c", all())] {
         let same = world.refund(key, &charge, named("back-1", asked)).await.unwrap();
@@ -53,7 +53,7 @@ async fn external_id_belongs_to_one_refund_permanently() {
     world.refund("e", &charge, all()).await.unwrap();
     let same = world.refund("f", &charge, named("back-1", part(400))).await.unwrap();
     assert_eq!((same.status, id_of(&same)), (200, id_of(&first)));
-    assert_eq!((world.psp.orders().len(), world.psp.returned()), (2, 1_000));
+    assert_eq!((world.psp.refund_orders().len(), world.psp.returned()), (2, 1_000));
     world.check().await;
 }
 
@@ -87,7 +87,7 @@ async fn concurrent_requests_with_one_external_id_make_one_refund() {
             Err(error) => assert!(matches!(error, CreateRefundError::ExternalIdInProgress { .. }), "{error:?}"),
         }
     }
-    assert_eq!((world.psp.orders().len(), world.in_transit()), (1, 100));
+    assert_eq!((world.psp.refund_orders().len(), world.in_transit()), (1, 100));
     world.check().await;
 }
 
@@ -103,10 +103,10 @@ async fn refused_request_leaves_its_key_free() {
 async fn refund_with_lost_reply_is_looked_up_at_once() {
     let world = World::new().await;
     let charge = world.paid().await;
-    world.psp.set(Returning::LosesReplies);
+    world.psp.set(Sending::LosesReplies);
     world.psp.set_looking(Looking::Tells);
     world.refund("a", &charge, all()).await.unwrap();
-    assert_eq!((world.psp.orders().len(), world.psp.finds()), (1, 1));
+    assert_eq!((world.psp.refund_orders().len(), world.psp.finds(OrderKind::Refund)), (1, 1));
     assert!(world.only_refund().state.return_id().is_some(), "what was found is kept");
 }
 

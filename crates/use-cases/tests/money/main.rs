@@ -4,7 +4,6 @@
 
 mod keys;
 mod polling;
-mod psp;
 mod reading;
 mod reconcile_automatic;
 mod reconcile_received;

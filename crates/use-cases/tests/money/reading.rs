@@ -6,16 +6,16 @@ use cais_domain::money::Money;
 use cais_domain::timeline::Direction;
 use cais_ports::{EntryFilter, PageRequest, Span, TransactionFilter};
 use cais_testkit::builders::{an_account, fresh};
+use cais_testkit::psp::Sending;
 use cais_use_cases::{statement, timeline};
 
-use crate::psp::Returning;
 use crate::world::{World, part};
 
 async fn busy() -> World {
     let world = World::new().await;
     for key in ["a", "b", "c"] {
         let charge = world.paid().await;
-        world.psp.set(Returning::Completes);
+        world.psp.set(Sending::Completes);
         world.refund(key, &charge, part(100)).await.unwrap();
     }
     world.pending().await;

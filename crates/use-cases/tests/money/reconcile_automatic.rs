@@ -6,11 +6,11 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{Clock as _, PositionQueries as _, Store as _, UpstreamList, UpstreamPayout, Write};
 use cais_testkit::builders::{an_end_to_end_id, steps};
+use cais_testkit::psp::Looking;
 use cais_use_cases::charges::expire;
 use cais_use_cases::reconcile::{AutomaticRun, DifferenceKind, Report, run, run_once};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::psp::Looking;
 use crate::reconcile_received::kinds;
 use crate::reconcile_sent::{DONE, only, paid_out, part, upstream};
 use crate::world::World;
@@ -60,11 +60,11 @@ fn before(at: Timestamp, by: Duration) -> Timestamp {
 async fn returned_late() -> World {
     let world = paid_out(PayoutStatus::Completed).await;
     let sent = upstream(only(&world).instruction_id(), 1_000, DONE);
-    world.psp.has_sent(sent.clone());
+    world.psp.hold_payout(sent.clone());
     pass(&world).await;
     world.clock.advance(Duration::from_hours(26));
     let returned = vec![part(&world, 1_000)];
-    world.psp.has_sent(UpstreamPayout { returned, ..sent });
+    world.psp.hold_payout(UpstreamPayout { returned, ..sent });
     world
 }
 
@@ -85,10 +85,10 @@ async fn late_return_without_callback_is_credited_within_a_day() {
 async fn return_90_days_after_completion_is_credited() {
     let world = paid_out(PayoutStatus::Completed).await;
     let sent = upstream(only(&world).instruction_id(), 1_000, DONE);
-    world.psp.has_sent(sent.clone());
+    world.psp.hold_payout(sent.clone());
     world.clock.advance(DAY * 90);
     let returned = vec![part(&world, 400)];
-    world.psp.has_sent(UpstreamPayout { returned, ..sent });
+    world.psp.hold_payout(UpstreamPayout { returned, ..sent });
     let available = world.available();
     for _ in 0..ROUND {
         world.clock.advance(EVERY);
@@ -188,7 +188,7 @@ async fn unreadable_row_is_reported_and_the_others_are_credited() {
     let start = world.clock.now();
     pass(&world).await;
     let charge = world.pending().await;
-    world.psp.lists_unreadable("E12345678202611201500aaaaaaaaaaa");
+    world.psp.list_unreadable("E12345678202611201500aaaaaaaaaaa");
     world.psp.pay(&charge.txid, 1_000);
     world.clock.advance(EVERY);
     let report = compared(&world, start, world.clock.now(), false).await;
@@ -211,7 +211,7 @@ async fn payment_with_unreadable_row_is_not_reported_missing() {
     let start = world.clock.now();
     world.paid().await;
     let credited = world.store.payments()[0].payment.end_to_end_id.clone();
-    world.psp.lists_unreadable(credited.as_str());
+    world.psp.list_unreadable(credited.as_str());
     world.psp.change_payment(&credited, |payment| payment.end_to_end_id = an_end_to_end_id());
     world.clock.advance(HOUR);
     let report = compared(&world, start, world.clock.now(), false).await;

@@ -8,10 +8,10 @@ use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::UpstreamProgress;
 use cais_testkit::builders::{fresh, start};
+use cais_testkit::psp::{Listing, Looking};
 use cais_use_cases::reconcile::{Difference, DifferenceKind, Report, run, run_once};
 use jiff::SignedDuration;
 
-use crate::psp::{Listing, Looking};
 use crate::world::{LONG, World};
 
 pub async fn compare(world: &World, repair: bool) -> Report {
@@ -129,7 +129,7 @@ async fn payment_returned_before_credit_is_no_difference() {
     let world = World::new().await;
     let charge = world.pending().await;
     let pix = world.psp.pay(&charge.txid, 1_000);
-    world.psp.give_back(&pix, 1_000, UpstreamProgress::Done { at: None });
+    world.psp.return_unasked(&pix, 1_000, UpstreamProgress::Done { at: None });
     assert_eq!(compare(&world, true).await.differences, []);
     assert_eq!(world.available(), 0);
 }
@@ -154,7 +154,7 @@ async fn removed_acquirer_is_reported() {
     let world = World::new().await;
     let mut charge = world.paid().await;
     charge = world.read(&charge).await;
-    let only_second = crate::psp::acquirers(std::slice::from_ref(&world.second));
+    let only_second = cais_testkit::FakeAcquirers::new(std::slice::from_ref(&world.second));
     let ports = cais_use_cases::Ports { acquirers: std::sync::Arc::new(only_second), ..world.ports.clone() };
     let until = world.clock.advance(LONG);
     let report = run(&ports, charge.created_at, until, true, &|_| {}).await.unwrap();

@@ -3,13 +3,13 @@
 use cais_domain::money::Money;
 use cais_domain::refund::RefundStatus;
 use cais_ports::UpstreamProgress;
+use cais_testkit::psp::Sending;
 use cais_use_cases::reconcile::DifferenceKind;
 
-use crate::psp::Returning;
 use crate::reconcile_received::{compare, kinds};
 use crate::world::{LONG, World, all, part};
 
-async fn refunded(returning: Returning) -> (World, cais_domain::end_to_end_id::EndToEndId) {
+async fn refunded(returning: Sending) -> (World, cais_domain::end_to_end_id::EndToEndId) {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(returning);
@@ -20,10 +20,10 @@ async fn refunded(returning: Returning) -> (World, cais_domain::end_to_end_id::E
 
 #[tokio::test]
 async fn matching_refund_is_no_difference() {
-    for returning in [Returning::Completes, Returning::Takes, Returning::Fails, Returning::Refuses, Returning::Down] {
+    for returning in [Sending::Completes, Sending::Takes, Sending::Fails, Sending::Refuses, Sending::Down] {
         let (world, _) = refunded(returning).await;
         let report = compare(&world, true).await;
-        let listed = u64::from(!matches!(returning, Returning::Refuses | Returning::Down));
+        let listed = u64::from(!matches!(returning, Sending::Refuses | Sending::Down));
         assert_eq!((report.differences, report.refunds), (vec![], listed), "{returning:?}");
     }
 }
@@ -34,8 +34,8 @@ async fn missed_refund_outcome_is_applied() {
         (UpstreamProgress::Done { at: None }, RefundStatus::Completed),
         (UpstreamProgress::Failed { reason: None }, RefundStatus::Failed),
     ] {
-        let (world, _) = refunded(Returning::Takes).await;
-        world.psp.settle(&progress);
+        let (world, _) = refunded(Sending::Takes).await;
+        world.psp.settle_refunds(&progress);
         let report = compare(&world, false).await;
         assert_eq!(kinds(&report), [(DifferenceKind::RefundOutcome, false)]);
         assert_eq!(world.status(), RefundStatus::Processing);
@@ -51,19 +51,19 @@ async fn recent_refund_outcome_is_no_difference_yet() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.refund("a", &charge, all()).await.unwrap();
-    world.psp.settle(&UpstreamProgress::Done { at: None });
+    world.psp.settle_refunds(&UpstreamProgress::Done { at: None });
     assert_eq!(compare(&world, false).await.differences, []);
 }
 
 #[tokio::test]
 async fn known_refund_outcome_is_never_reversed() {
     for (returning, progress) in [
-        (Returning::Completes, UpstreamProgress::Failed { reason: None }),
-        (Returning::Completes, UpstreamProgress::Processing),
-        (Returning::Fails, UpstreamProgress::Done { at: None }),
+        (Sending::Completes, UpstreamProgress::Failed { reason: None }),
+        (Sending::Completes, UpstreamProgress::Processing),
+        (Sending::Fails, UpstreamProgress::Done { at: None }),
     ] {
         let (world, _) = refunded(returning).await;
-        world.psp.settle(&progress);
+        world.psp.settle_refunds(&progress);
         let before = (world.only_refund(), world.available());
         let report = compare(&world, true).await;
         assert_eq!(kinds(&report), [(DifferenceKind::RefundOutcome, false)], "{returning:?} {progress:?}");
@@ -74,7 +74,7 @@ async fn known_refund_outcome_is_never_reversed() {
 
 #[tokio::test]
 async fn completed_refund_unknown_upstream_is_reported() {
-    let (world, _) = refunded(Returning::Completes).await;
+    let (world, _) = refunded(Sending::Completes).await;
     world.psp.forget_returns();
     let report = compare(&world, true).await;
     assert_eq!(kinds(&report), [(DifferenceKind::RefundOutcome, false)]);
@@ -83,8 +83,8 @@ async fn completed_refund_unknown_upstream_is_reported() {
 
 #[tokio::test]
 async fn refund_with_other_amount_is_reported() {
-    let (world, pix) = refunded(Returning::Takes).await;
-    world.psp.settle(&UpstreamProgress::Done { at: None });
+    let (world, pix) = refunded(Sending::Takes).await;
+    world.psp.settle_refunds(&UpstreamProgress::Done { at: None });
     world.psp.change_payment(&pix, |payment| payment.returns[0].amount = Money::from_centavos(1));
     let report = compare(&world, true).await;
     assert_eq!(kinds(&report), [(DifferenceKind::RefundAmount, false)]);
@@ -97,7 +97,7 @@ async fn return_without_refund_is_reported() {
     let charge = world.paid().await;
     let pix = charge.state.settlement().unwrap().end_to_end_id.clone();
     world.refund("a", &charge, part(100)).await.unwrap();
-    world.psp.give_back(&pix, 200, UpstreamProgress::Failed { reason: None });
+    world.psp.return_unasked(&pix, 200, UpstreamProgress::Failed { reason: None });
     assert_eq!(compare(&world, true).await.differences, [], "one that failed moves nothing");
     world.psp.change_payment(&pix, |payment| payment.returns[1].progress = UpstreamProgress::Done { at: None });
     let report = compare(&world, true).await;
@@ -108,9 +108,9 @@ async fn return_without_refund_is_reported() {
 
 #[tokio::test]
 async fn abandoned_refund_found_upstream_is_reported() {
-    let (world, pix) = refunded(Returning::Down).await;
+    let (world, pix) = refunded(Sending::Down).await;
     let name = world.only_refund().id.suffix();
-    world.psp.give_back(&pix, 1_000, UpstreamProgress::Done { at: None });
+    world.psp.return_unasked(&pix, 1_000, UpstreamProgress::Done { at: None });
     world.psp.change_payment(&pix, |payment| payment.returns[0].name = name);
     let report = compare(&world, true).await;
     assert_eq!(kinds(&report), [(DifferenceKind::RefundOutcome, false)]);

@@ -7,9 +7,9 @@ use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStatus};
 use cais_ports::{Clock as _, ReturnedPart, Store as _, UpstreamPayout, UpstreamProgress};
 use cais_testkit::builders::{a_payout, a_recipient, a_return_id, an_end_to_end_id, fresh, start, steps};
+use cais_testkit::psp::{Listing, Looking};
 use cais_use_cases::reconcile::DifferenceKind;
 
-use crate::psp::{Listing, Looking};
 use crate::reconcile_received::{compare, kinds};
 use crate::world::{LONG, World};
 
@@ -74,7 +74,7 @@ async fn matching_payout_is_no_difference() {
         (PayoutStatus::Abandoned, failed),
     ] {
         let world = paid_out(status).await;
-        world.psp.has_sent(upstream(only(&world).instruction_id(), 1_000, progress));
+        world.psp.hold_payout(upstream(only(&world).instruction_id(), 1_000, progress));
         let report = compare(&world, true).await;
         assert_eq!((report.differences, report.sent), (vec![], 1), "{status:?}");
     }
@@ -84,7 +84,7 @@ async fn matching_payout_is_no_difference() {
 async fn missed_payout_outcome_is_applied() {
     for status in [PayoutStatus::Pending, PayoutStatus::Processing] {
         let world = paid_out(status).await;
-        world.psp.has_sent(upstream(only(&world).instruction_id(), 1_000, DONE));
+        world.psp.hold_payout(upstream(only(&world).instruction_id(), 1_000, DONE));
         assert_eq!(kinds(&compare(&world, false).await), [(DifferenceKind::PayoutOutcome, false)]);
         assert_eq!(only(&world).state.status(), status);
         assert_eq!(kinds(&compare(&world, true).await), [(DifferenceKind::PayoutOutcome, true)]);
@@ -98,7 +98,7 @@ async fn missed_payout_return_is_credited() {
     let world = paid_out(PayoutStatus::Completed).await;
     let before = world.available();
     let returned = vec![part(&world, 400)];
-    world.psp.has_sent(UpstreamPayout { returned, ..upstream(only(&world).instruction_id(), 1_000, DONE) });
+    world.psp.hold_payout(UpstreamPayout { returned, ..upstream(only(&world).instruction_id(), 1_000, DONE) });
     let report = compare(&world, false).await;
     assert_eq!(kinds(&report), [(DifferenceKind::PayoutOutcome, false)]);
     assert_eq!(report.differences[0].theirs.as_deref(), Some("completed, 4.00 came back"));
@@ -123,7 +123,7 @@ async fn known_payout_outcome_is_never_reversed() {
     ] {
         let world = paid_out(status).await;
         let before = (only(&world), world.available());
-        world.psp.has_sent(upstream(only(&world).instruction_id(), 1_000, progress.clone()));
+        world.psp.hold_payout(upstream(only(&world).instruction_id(), 1_000, progress.clone()));
         let report = compare(&world, true).await;
         assert_eq!(kinds(&report), [(DifferenceKind::PayoutOutcome, false)], "{status:?} {progress:?}");
         assert_eq!((only(&world), world.available()), before);
@@ -134,7 +134,7 @@ async fn known_payout_outcome_is_never_reversed() {
 #[tokio::test]
 async fn payout_with_other_amount_is_reported_and_unchanged() {
     let world = paid_out(PayoutStatus::Processing).await;
-    world.psp.has_sent(upstream(only(&world).instruction_id(), 999, DONE));
+    world.psp.hold_payout(upstream(only(&world).instruction_id(), 999, DONE));
     let report = compare(&world, true).await;
     assert_eq!(kinds(&report), [(DifferenceKind::PayoutAmount, false)]);
     assert_eq!(only(&world).state.status(), PayoutStatus::Processing);
@@ -144,10 +144,10 @@ async fn payout_with_other_amount_is_reported_and_unchanged() {
 async fn sent_pix_without_payout_is_reported() {
     let world = World::new().await;
     let unknown = |name: &str| upstream(InstructionId::parse(name).unwrap(), 100, DONE);
-    world.psp.has_sent(unknown("byhand1"));
-    world.psp.has_sent(unknown(&fresh::<cais_domain::ids::kind::Payout>().suffix()));
+    world.psp.hold_payout(unknown("byhand1"));
+    world.psp.hold_payout(unknown(&fresh::<cais_domain::ids::kind::Payout>().suffix()));
     let failed = UpstreamPayout { progress: UpstreamProgress::Failed { reason: None }, ..unknown("byhand2") };
-    world.psp.has_sent(failed);
+    world.psp.hold_payout(failed);
     let upstream = (DifferenceKind::PayoutUnknown, false);
     assert_eq!(kinds(&compare(&world, true).await), [upstream, upstream]);
 }
@@ -156,8 +156,8 @@ async fn sent_pix_without_payout_is_reported() {
 async fn payout_sent_by_second_acquirer_is_reported() {
     let world = paid_out(PayoutStatus::Completed).await;
     let sent = upstream(only(&world).instruction_id(), 1_000, DONE);
-    world.psp.has_sent(sent.clone());
-    world.second.has_sent(sent);
+    world.psp.hold_payout(sent.clone());
+    world.second.hold_payout(sent);
     let report = compare(&world, true).await;
     assert_eq!(kinds(&report), [(DifferenceKind::PayoutUnknown, false)]);
     assert_eq!((&report.differences[0].acquirer, report.differences[0].resource.is_some()), (&world.second.name, true));
@@ -189,7 +189,7 @@ async fn unlisted_payout_is_looked_up_before_it_is_reported() {
     assert_eq!(compare(&world, true).await.differences, [], "a list may lag");
     world.clock.advance(Duration::from_mins(2));
     world.psp.set_listing(Listing::Empty);
-    world.psp.has_sent(upstream(only(&world).instruction_id(), 1_000, DONE));
+    world.psp.hold_payout(upstream(only(&world).instruction_id(), 1_000, DONE));
     world.psp.set_looking(Looking::Silent);
     let report = compare(&world, true).await;
     assert_eq!((report.differences, report.unread.len()), (vec![], 1));

@@ -8,17 +8,17 @@ use cais_domain::event::EventType;
 use cais_domain::refund::RefundStatus;
 use cais_ports::{Acquirers as _, UpstreamProgress};
 use cais_testkit::Crash;
+use cais_testkit::psp::{Looking, Moment, Sending};
 use cais_use_cases::refunds::create::CreateRefundError;
 
-use crate::psp::{Looking, Returning};
 use crate::world::{LONG, PAST_LEASE, World, all, id_of, named, status_of};
 
 /// Commit 1 holds the money, commit 2 writes the outcome; the acquirer is asked between them.
 const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
 /// The reactions of the acquirer to an order that arrives.
-const RETURNINGS: [Returning; 4] = [Returning::Takes, Returning::Completes, Returning::Fails, Returning::LosesReplies];
+const RETURNINGS: [Sending; 4] = [Sending::Takes, Sending::Completes, Sending::Fails, Sending::LosesReplies];
 
-async fn interrupted(nth: u64, crash: Crash, returning: Returning) -> (World, cais_domain::charge::Charge) {
+async fn interrupted(nth: u64, crash: Crash, returning: Sending) -> (World, cais_domain::charge::Charge) {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(returning);
@@ -30,20 +30,20 @@ async fn interrupted(nth: u64, crash: Crash, returning: Returning) -> (World, ca
 
 /// Asserts one refund here, at most one at the acquirer, the same response for all repeats, and the balances of the
 /// outcome.
-async fn exactly_one(world: &World, charge: &cais_domain::charge::Charge, returning: Returning) {
+async fn exactly_one(world: &World, charge: &cais_domain::charge::Charge, returning: Sending) {
     let answer = world.refund("a", charge, named("back-1", all())).await.unwrap();
     let again = world.refund("a", charge, named("back-1", all())).await.unwrap();
     let refund = world.only_refund();
     assert_eq!((answer.status, id_of(&answer)), (201, refund.id));
     assert_eq!((again.status, &again.body), (201, &answer.body));
-    assert!(world.psp.orders().iter().all(|order| order.id == refund.id));
-    if returning == Returning::Fails {
+    assert!(world.psp.refund_orders().iter().all(|order| order.id == refund.id));
+    if returning == Sending::Fails {
         world.clock.advance(LONG);
         world.poll().await;
         assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Failed, 1_000, 0));
         assert_eq!((world.upstream(), world.psp.returned()), (vec![EventType::ChargePaid, EventType::RefundFailed], 0));
     } else {
-        world.psp.settle(&UpstreamProgress::Done { at: None });
+        world.psp.settle_refunds(&UpstreamProgress::Done { at: None });
         world.clock.advance(LONG);
         world.poll().await;
         assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Completed, 0, 0));
@@ -88,13 +88,13 @@ async fn worker_after_lease_makes_exactly_one_refund() {
 async fn interrupted_resumption_is_resumed() {
     for (nth, crash) in ALL {
         for first in [(1, Crash::After), (2, Crash::Before)] {
-            let (world, charge) = interrupted(first.0, first.1, Returning::Takes).await;
+            let (world, charge) = interrupted(first.0, first.1, Sending::Takes).await;
             world.clock.advance(PAST_LEASE);
             world.store.crash_at(nth, crash);
             assert_eq!(world.resume().await, 0);
             world.clock.advance(PAST_LEASE);
             world.resume().await;
-            exactly_one(&world, &charge, Returning::Takes).await;
+            exactly_one(&world, &charge, Sending::Takes).await;
         }
     }
 }
@@ -102,9 +102,9 @@ async fn interrupted_resumption_is_resumed() {
 #[tokio::test]
 async fn refund_that_may_have_been_sent_is_never_abandoned() {
     for (nth, crash) in [(1, Crash::After), (2, Crash::Before)] {
-        for returning in [Returning::Down, Returning::Refuses, Returning::Silent] {
+        for returning in [Sending::Down, Sending::Refuses, Sending::Silent] {
             for looking in [Looking::Tells, Looking::Silent, Looking::Forgets] {
-                let (world, charge) = interrupted(nth, crash, Returning::Takes).await;
+                let (world, charge) = interrupted(nth, crash, Sending::Takes).await;
                 world.psp.set(returning);
                 world.psp.set_looking(looking);
                 world.clock.advance(PAST_LEASE);
@@ -120,32 +120,32 @@ async fn refund_that_may_have_been_sent_is_never_abandoned() {
 #[tokio::test]
 async fn interrupted_abandonment_ends_in_one_refund() {
     for crash in [Crash::Before, Crash::After] {
-        let (world, charge) = interrupted(2, crash, Returning::Down).await;
-        world.psp.set(Returning::Takes);
+        let (world, charge) = interrupted(2, crash, Sending::Down).await;
+        world.psp.set(Sending::Takes);
         world.clock.advance(PAST_LEASE);
         let finished = world.resume().await;
         assert_eq!(finished, usize::from(crash == Crash::Before), "what was given up waits for its caller");
-        exactly_one(&world, &charge, Returning::Takes).await;
+        exactly_one(&world, &charge, Sending::Takes).await;
     }
 }
 
 #[tokio::test]
 async fn late_process_neither_abandons_nor_answers() {
-    for returning in [Returning::Down, Returning::Refuses, Returning::Takes] {
+    for returning in [Sending::Down, Sending::Refuses, Sending::Takes] {
         let world = World::new().await;
         let charge = world.paid().await;
         world.psp.set(returning);
         let other = world.clone();
         // While the reply is in transit, the lease ends, and a worker takes over with the acquirer available again.
-        world.psp.meanwhile(move || {
+        world.psp.when(Moment::Ordered, move || {
             other.clock.advance(PAST_LEASE);
-            other.psp.set(Returning::Takes);
+            other.psp.set(Sending::Takes);
             assert_eq!(futures_util::future::FutureExt::now_or_never(other.resume()), Some(1));
         });
         let answer = world.refund("a", &charge, named("back-1", all())).await.unwrap();
         assert_eq!((answer.status, answer.replay_of.is_some()), (201, true), "{returning:?}");
         assert_eq!(world.in_transit(), 1_000);
-        exactly_one(&world, &charge, Returning::Takes).await;
+        exactly_one(&world, &charge, Sending::Takes).await;
     }
 }
 
@@ -158,14 +158,14 @@ async fn process_without_lease_sends_nothing() {
     let mut sleepy = cais_ports::acquirer::MockAcquirers::new();
     sleepy.expect_named().returning(move |name| {
         clock.advance(PAST_LEASE);
-        crate::psp::acquirers(std::slice::from_ref(&psp)).named(name)
+        cais_testkit::FakeAcquirers::new(std::slice::from_ref(&psp)).named(name)
     });
     let ports = cais_use_cases::Ports { acquirers: std::sync::Arc::new(sleepy), ..world.ports.clone() };
     let command = world.command("a", &charge, named("back-1", all()));
     let answer = cais_use_cases::refunds::create::create(&ports, command).await.unwrap();
-    assert_eq!((status_of(&answer).as_str(), world.psp.orders().len()), ("processing", 0));
+    assert_eq!((status_of(&answer).as_str(), world.psp.refund_orders().len()), ("processing", 0));
     world.clock.advance(Duration::from_secs(61));
     world.poll().await;
-    assert_eq!(world.psp.orders().len(), 1, "the poller sends it");
-    exactly_one(&world, &charge, Returning::Takes).await;
+    assert_eq!(world.psp.refund_orders().len(), 1, "the poller sends it");
+    exactly_one(&world, &charge, Sending::Takes).await;
 }

@@ -5,20 +5,20 @@ use cais_domain::event::EventType;
 use cais_domain::money::Money;
 use cais_domain::refund::{RefundState, RefundStatus};
 use cais_testkit::builders::{a_postback, an_endpoint, terms};
+use cais_testkit::psp::{Looking, Sending};
 use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 
-use crate::psp::{Looking, Returning};
 use crate::world::{World, all, id_of, named, part, status_of};
 
 #[tokio::test]
 async fn accepted_refund_is_held_until_its_outcome() {
     for (returning, looking) in [
-        (Returning::Takes, Looking::Tells),
-        (Returning::LosesReplies, Looking::Tells),
-        (Returning::LosesReplies, Looking::Silent),
-        (Returning::Silent, Looking::Tells),
-        (Returning::Silent, Looking::Silent),
-        (Returning::Garbles, Looking::Silent),
+        (Sending::Takes, Looking::Tells),
+        (Sending::LosesReplies, Looking::Tells),
+        (Sending::LosesReplies, Looking::Silent),
+        (Sending::Silent, Looking::Tells),
+        (Sending::Silent, Looking::Silent),
+        (Sending::Garbles, Looking::Silent),
     ] {
         let world = World::new().await;
         let charge = world.paid().await;
@@ -37,7 +37,7 @@ async fn accepted_refund_is_held_until_its_outcome() {
 async fn refund_completed_at_once_leaves_the_balance() {
     let world = World::new().await;
     let charge = world.paid().await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let answer = world.refund("a", &charge, part(400)).await.unwrap();
     assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
     assert_eq!((world.available(), world.in_transit()), (600, 0));
@@ -55,7 +55,7 @@ async fn refund_completed_at_once_leaves_the_balance() {
 
 #[tokio::test]
 async fn refused_or_failed_refund_is_released_and_repeatable() {
-    for returning in [Returning::Refuses, Returning::Fails] {
+    for returning in [Sending::Refuses, Sending::Fails] {
         let world = World::new().await;
         let charge = world.paid().await;
         world.psp.set(returning);
@@ -66,7 +66,7 @@ async fn refused_or_failed_refund_is_released_and_repeatable() {
         let RefundState::Failed { reason, .. } = world.only_refund().state else { unreachable!() };
         assert!(!reason.contains('\0') && !reason.is_empty(), "{reason:?} can be kept and shown");
 
-        world.psp.set(Returning::Completes);
+        world.psp.set(Sending::Completes);
         let again = world.refund("b", &charge, all()).await.unwrap();
         assert_eq!(status_of(&again), "completed");
         assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
@@ -78,7 +78,7 @@ async fn refused_or_failed_refund_is_released_and_repeatable() {
 async fn refund_not_accepted_leaves_no_trace() {
     let world = World::new().await;
     let charge = world.paid().await;
-    world.psp.set(Returning::Down);
+    world.psp.set(Sending::Down);
     let refused = world.refund("a", &charge, named("back-1", all())).await;
     assert_eq!(refused, Err(CreateRefundError::AcquirerUnavailable));
     assert_eq!((world.available(), world.in_transit(), world.status()), (1_000, 0, RefundStatus::Abandoned));
@@ -86,7 +86,7 @@ async fn refund_not_accepted_leaves_no_trace() {
     assert_eq!(world.resume().await, 0, "nobody but its caller tries it again");
 
     let given_up = world.only_refund().id;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let resumed = world.refund("a", &charge, named("back-1", all())).await.unwrap();
     assert_eq!((resumed.status, id_of(&resumed)), (201, given_up), "the same refund under the same name");
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
@@ -97,9 +97,9 @@ async fn refund_not_accepted_leaves_no_trace() {
 async fn abandoned_refund_frees_its_external_id_and_amount() {
     let world = World::new().await;
     let charge = world.paid().await;
-    world.psp.set(Returning::Down);
+    world.psp.set(Sending::Down);
     world.refund("a", &charge, named("back-1", part(600))).await.unwrap_err();
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let other = world.refund("b", &charge, named("back-2", part(600))).await.unwrap();
     assert_eq!(other.status, 201);
 
@@ -118,9 +118,9 @@ async fn abandoned_refund_frees_its_external_id_and_amount() {
 async fn repeat_of_abandoned_refund_returns_new_owner_of_its_id() {
     let world = World::new().await;
     let charge = world.paid().await;
-    world.psp.set(Returning::Down);
+    world.psp.set(Sending::Down);
     world.refund("a", &charge, named("back-1", part(300))).await.unwrap_err();
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let owner = world.refund("b", &charge, named("back-1", part(300))).await.unwrap();
     for replayed in [false, true] {
         let late = world.refund("a", &charge, named("back-1", part(300))).await.unwrap();
@@ -130,9 +130,9 @@ async fn repeat_of_abandoned_refund_returns_new_owner_of_its_id() {
     assert_eq!(world.psp.returned(), 300);
 
     // The response is also replayed if no amount is left for another attempt.
-    world.psp.set(Returning::Down);
+    world.psp.set(Sending::Down);
     world.refund("c", &charge, named("back-2", part(700))).await.unwrap_err();
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let owner = world.refund("d", &charge, named("back-2", part(700))).await.unwrap();
     let late = world.refund("c", &charge, named("back-2", part(700))).await.unwrap();
     assert_eq!((late.status, id_of(&late)), (200, id_of(&owner)));
@@ -143,10 +143,10 @@ async fn repeat_of_abandoned_refund_returns_new_owner_of_its_id() {
 async fn repeat_of_abandoned_refund_without_balance_is_refused() {
     let world = World::new().await;
     let charge = world.paid().await;
-    world.psp.set(Returning::Down);
+    world.psp.set(Sending::Down);
     world.refund("a", &charge, named("back-1", all())).await.unwrap_err();
     world.spend_all_but(500).await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let refused = world.refund("a", &charge, named("back-1", all())).await.unwrap();
     assert_eq!(refused.status, 422);
     world.fund(500).await;
@@ -163,7 +163,7 @@ async fn postback_gets_charge_events_and_no_refund_events() {
     let charge = world.waiting(ChargeTerms { postback: Some(postback.clone()), fee: Money::ZERO, ..terms() }).await;
     world.psp.pay(&charge.txid, 1_000);
     let charge = world.read(&charge).await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     world.refund("a", &charge, all()).await.unwrap();
     let events = world.store.events(world.account.id);
     let named: Vec<_> = events.iter().map(|stored| (stored.event.kind, stored.event.postback.as_ref())).collect();

@@ -8,11 +8,11 @@ use cais_domain::refund::RefundStatus;
 use cais_ports::{Store as _, UpstreamProgress};
 use cais_testkit::Crash;
 use cais_testkit::builders::{in_status, pending_charge, steps};
+use cais_testkit::psp::Sending;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::reconcile::DifferenceKind;
 use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 
-use crate::psp::Returning;
 use crate::reconcile_received::{compare, kinds};
 use crate::world::{LONG, PAST_LEASE, World, all, id_of, named, part, status_of};
 
@@ -40,7 +40,7 @@ fn exceeds(rest: i64) -> CreateRefundError {
 #[tokio::test]
 async fn second_payment_is_refunded_and_charge_stays_paid() {
     let (world, charge, pix) = paid_twice().await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let of = (&charge, &pix);
     assert_eq!(world.refund_payment("a", of, part(701)).await, Err(exceeds(700)));
     assert_eq!(world.refund_payment("b", of, part(300)).await.unwrap().status, 201);
@@ -48,7 +48,7 @@ async fn second_payment_is_refunded_and_charge_stays_paid() {
     let rest = world.refund_payment("d", of, all()).await.unwrap();
     assert_eq!((rest.status, status_of(&rest).as_str()), (201, "completed"));
     assert_eq!(world.refund_payment("e", of, all()).await, Err(exceeds(0)));
-    assert!(world.psp.orders().iter().all(|order| order.end_to_end_id == pix));
+    assert!(world.psp.refund_orders().iter().all(|order| order.end_to_end_id == pix));
     assert_eq!((world.available(), world.psp.returned()), (1_000, 700));
     let after = world.charge(charge.id);
     assert_eq!((after.state.status(), after.refunds.done), (ChargeStatus::Paid, Money::ZERO));
@@ -61,7 +61,7 @@ async fn second_payment_is_refunded_and_charge_stays_paid() {
 #[tokio::test]
 async fn second_payment_of_refunded_charge_is_refunded() {
     let (world, charge, pix) = paid_twice().await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     world.refund("a", &charge, all()).await.unwrap();
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
     assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().status, 201);
@@ -75,7 +75,7 @@ async fn overpayment_goes_back_excess_first() {
     let charge = world.pending().await;
     let pix = world.psp.pay(&charge.txid, 1_500);
     let charge = world.read(&charge).await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     world.refund_payment("a", (&charge, &pix), part(500)).await.unwrap();
     assert_eq!(world.charge(charge.id).refunds.done, Money::ZERO, "the excess is not the charge's");
     assert_eq!(world.refund_payment("b", (&charge, &pix), part(1_001)).await, Err(exceeds(1_000)));
@@ -98,10 +98,10 @@ async fn payment_below_amount_is_refunded_in_each_status() {
             world.refund("a", &charge, all()).await,
             Err(CreateRefundError::Refused(RefundRefusal::InvalidState(status)))
         );
-        world.psp.set(Returning::Takes);
+        world.psp.set(Sending::Takes);
         let made = world.refund_payment("b", (&charge, &pix), all()).await.unwrap();
         assert_eq!((made.status, world.available(), world.in_transit()), (201, 0, 400));
-        world.psp.settle(&UpstreamProgress::Done { at: None });
+        world.psp.settle_refunds(&UpstreamProgress::Done { at: None });
         assert_eq!(world.poll().await, 1);
         assert_eq!((world.status(), world.charge(charge.id).state.status()), (RefundStatus::Completed, status));
         world.check().await;
@@ -116,7 +116,7 @@ async fn payment_of_abandoned_charge_is_refunded() {
     world.psp.hold(&charge);
     let pix = extra(&world, &charge, 1_000).await;
     assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::Refused(RefundRefusal::NotFound)));
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().status, 201);
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Abandoned);
@@ -132,18 +132,18 @@ async fn payment_of_another_charge_is_not_found() {
         let refused = world.refund_payment("a", (charge, pix), all()).await;
         assert_eq!(refused, Err(CreateRefundError::Refused(RefundRefusal::NoSuchPayment)));
     }
-    assert_eq!((world.store.refunds(), world.psp.orders()), (vec![], vec![]));
+    assert_eq!((world.store.refunds(), world.psp.refund_orders()), (vec![], vec![]));
 }
 
 #[tokio::test]
 async fn failed_payment_refund_releases_its_whole_amount() {
-    for returning in [Returning::Fails, Returning::Refuses] {
+    for returning in [Sending::Fails, Sending::Refuses] {
         let (world, charge, pix) = paid_twice().await;
         world.psp.set(returning);
         world.refund_payment("a", (&charge, &pix), all()).await.unwrap();
         world.poll().await;
         assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Failed, 1_700, 0));
-        world.psp.set(Returning::Completes);
+        world.psp.set(Sending::Completes);
         assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().status, 201);
         assert_eq!((world.available(), world.psp.returned()), (1_000, 700));
         world.check().await;
@@ -154,18 +154,18 @@ async fn failed_payment_refund_releases_its_whole_amount() {
 async fn payment_refund_not_accepted_is_retried_by_its_key() {
     let (world, charge, pix) = paid_twice().await;
     let of = (&charge, &pix);
-    world.psp.set(Returning::Down);
+    world.psp.set(Sending::Down);
     let failed = world.refund_payment("a", of, part(700)).await;
     assert_eq!(failed, Err(CreateRefundError::AcquirerUnavailable));
     assert_eq!((world.status(), world.available()), (RefundStatus::Abandoned, 1_700));
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let taken = world.refund_payment("b", of, part(100)).await.unwrap();
     assert_eq!(world.refund_payment("a", of, part(700)).await, Err(exceeds(600)));
     assert_eq!((taken.status, world.available(), world.psp.returned()), (201, 1_600, 100));
 
-    world.psp.set(Returning::Down);
+    world.psp.set(Sending::Down);
     world.refund_payment("c", of, part(600)).await.unwrap_err();
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     assert_eq!(world.refund_payment("c", of, part(600)).await.unwrap().status, 201);
     assert_eq!((world.available(), world.psp.returned()), (1_000, 700));
     world.check().await;
@@ -175,7 +175,7 @@ async fn payment_refund_not_accepted_is_retried_by_its_key() {
 async fn payment_refund_interrupted_anywhere_happens_once() {
     for (nth, crash) in [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)] {
         let (world, charge, pix) = paid_twice().await;
-        world.psp.set(Returning::Completes);
+        world.psp.set(Sending::Completes);
         world.store.crash_at(nth, crash);
         world.refund_payment("a", (&charge, &pix), named("back-1", all())).await.unwrap_err();
         world.clock.advance(PAST_LEASE);
@@ -202,7 +202,7 @@ async fn external_id_of_another_payment_is_a_conflict() {
 #[tokio::test]
 async fn many_refunds_of_one_payment_never_exceed_it() {
     let (world, charge, pix) = paid_twice().await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let contended = world.contended();
     let keys: Vec<String> = (0..12).map(|number| number.to_string()).collect();
     let calls = keys.iter().map(|key| contended.refund_payment(key, (&charge, &pix), part(200)));
@@ -215,7 +215,7 @@ async fn many_refunds_of_one_payment_never_exceed_it() {
 #[tokio::test]
 async fn completed_payment_refund_unknown_upstream_is_reported() {
     let (world, charge, pix) = paid_twice().await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     world.refund_payment("a", (&charge, &pix), all()).await.unwrap();
     world.clock.advance(LONG);
     assert_eq!(compare(&world, false).await.differences, []);

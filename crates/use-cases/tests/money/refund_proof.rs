@@ -5,28 +5,28 @@ use std::time::Duration;
 use cais_domain::refund::RefundStatus;
 use cais_ports::UpstreamProgress;
 use cais_testkit::CapturedLogs;
+use cais_testkit::psp::{Listing, Looking, Sending};
 use cais_use_cases::refunds::poll::run_once;
 
-use crate::psp::{Listing, Looking, Returning};
 use crate::world::{LONG, World, all};
 
 const ALERT: &str = "refund_outcome_unproven";
 
 /// Creates a refund without a reply that is refused from now on. No look-up shows it.
-async fn unanswered(returning: Returning) -> World {
+async fn unanswered(returning: Sending) -> World {
     let world = World::new().await;
     let charge = world.paid().await;
     world.psp.set(returning);
     world.psp.set_looking(Looking::Forgets);
     world.refund("a", &charge, all()).await.unwrap();
-    world.psp.set(Returning::Refuses);
+    world.psp.set(Sending::Refuses);
     world.clock.advance(LONG);
     world
 }
 
 async fn completes(world: &World) {
     world.psp.set_looking(Looking::Tells);
-    world.psp.settle(&UpstreamProgress::Done { at: None });
+    world.psp.settle_refunds(&UpstreamProgress::Done { at: None });
     world.clock.advance(LONG);
     world.poll().await;
     assert_eq!((world.status(), world.available()), (RefundStatus::Completed, 0));
@@ -37,20 +37,20 @@ async fn completes(world: &World) {
 async fn first_refusal_without_lookup_keeps_refund_processing() {
     let world = World::new().await;
     let charge = world.paid().await;
-    world.psp.set(Returning::Refuses);
+    world.psp.set(Sending::Refuses);
     world.psp.set_looking(Looking::Silent);
     world.refund("a", &charge, all()).await.unwrap();
     assert_eq!((world.status(), world.in_transit()), (RefundStatus::Processing, 1_000));
     world.psp.set_looking(Looking::Tells);
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status()), (1, RefundStatus::Failed));
-    assert_eq!((world.available(), world.psp.orders().len()), (1_000, 2));
+    assert_eq!((world.available(), world.psp.refund_orders().len()), (1_000, 2));
     world.check().await;
 }
 
 #[tokio::test]
 async fn refused_repeat_of_listed_return_keeps_refund_processing() {
-    let world = unanswered(Returning::LosesReplies).await;
+    let world = unanswered(Sending::LosesReplies).await;
     assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing));
     assert_eq!((world.in_transit(), world.psp.returned()), (1_000, 1_000));
     completes(&world).await;
@@ -59,7 +59,7 @@ async fn refused_repeat_of_listed_return_keeps_refund_processing() {
 #[tokio::test]
 async fn refused_repeat_without_the_pix_raises_an_alert() {
     for listing in [Listing::Silent, Listing::Empty] {
-        for returning in [Returning::LosesReplies, Returning::Silent] {
+        for returning in [Sending::LosesReplies, Sending::Silent] {
             let world = unanswered(returning).await;
             world.psp.set_listing(listing);
             let logs = CapturedLogs::start();
@@ -75,9 +75,9 @@ async fn refused_repeat_without_the_pix_raises_an_alert() {
 
 #[tokio::test]
 async fn return_without_its_name_is_not_absent() {
-    let world = unanswered(Returning::LosesReplies).await;
-    let pix = world.psp.orders()[0].end_to_end_id.clone();
-    let named = world.psp.orders()[0].id.suffix();
+    let world = unanswered(Sending::LosesReplies).await;
+    let pix = world.psp.refund_orders()[0].end_to_end_id.clone();
+    let named = world.psp.refund_orders()[0].id.suffix();
     world.psp.change_payment(&pix, |payment| payment.returns[0].name.clear());
     world.psp.change_payment(&pix, |payment| payment.returns[0].return_id = None);
     let logs = CapturedLogs::start();
@@ -91,7 +91,7 @@ async fn return_without_its_name_is_not_absent() {
 async fn refund_without_proof_for_ten_minutes_raises_an_alert() {
     let world = World::new().await;
     let charge = world.paid().await;
-    world.psp.set(Returning::LosesReplies);
+    world.psp.set(Sending::LosesReplies);
     world.psp.set_looking(Looking::Silent);
     world.refund("a", &charge, all()).await.unwrap();
     let logs = CapturedLogs::start();

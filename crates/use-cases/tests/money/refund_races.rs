@@ -6,11 +6,11 @@ use cais_domain::money::Money;
 use cais_domain::refund::RefundStatus;
 use cais_ports::{Store as _, UpstreamProgress};
 use cais_testkit::builders::steps;
+use cais_testkit::psp::{Moment, Sending};
 use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 use futures_util::future::FutureExt as _;
 use proptest::prelude::*;
 
-use crate::psp::Returning;
 use crate::world::{World, all, part, status_of};
 
 #[tokio::test]
@@ -19,7 +19,7 @@ async fn concurrent_refunds_never_exceed_the_charge() {
         let world = World::new().await.contended();
         let charge = world.paid().await;
         world.fund(10_000).await;
-        world.psp.set(Returning::Completes);
+        world.psp.set(Sending::Completes);
         let calls = (0..64).map(|number| {
             let (world, charge) = (world.clone(), charge.clone());
             tokio::spawn(async move { world.refund(&number.to_string(), &charge, part(centavos)).await })
@@ -56,7 +56,7 @@ async fn concurrent_refunds_with_balance_for_one_make_one() {
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.as_ref().unwrap().status).collect();
     assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
     assert_eq!(statuses.iter().filter(|status| **status == 422).count(), 63, "{statuses:?}");
-    assert_eq!((world.available(), world.in_transit(), world.psp.orders().len()), (0, 100, 1));
+    assert_eq!((world.available(), world.in_transit(), world.psp.refund_orders().len()), (0, 100, 1));
     world.check().await;
 }
 
@@ -65,8 +65,8 @@ async fn second_payment_during_refund_is_credited() {
     let world = World::new().await;
     let charge = world.paid().await;
     let (other, paid) = (world.clone(), charge.clone());
-    world.psp.set(Returning::Completes);
-    world.psp.meanwhile(move || {
+    world.psp.set(Sending::Completes);
+    world.psp.when(Moment::Ordered, move || {
         other.psp.pay(&paid.txid, 700);
         let looked = cais_use_cases::reconcile::run_once(&other.ports).now_or_never();
         assert_eq!(looked.unwrap().unwrap().done, 2, "the payment, and the refund itself");
@@ -83,8 +83,8 @@ async fn infraction_during_refund_stops_only_the_next_refund() {
     let world = World::new().await;
     let charge = world.paid().await;
     let (other, id) = (world.clone(), charge.id);
-    world.psp.set(Returning::Completes);
-    world.psp.meanwhile(move || {
+    world.psp.set(Sending::Completes);
+    world.psp.when(Moment::Ordered, move || {
         let disputed = Charge { open_infractions: 1, ..other.charge(id) };
         let opened = other.store.commit(steps::update_charge(&disputed, disputed.created_at)).now_or_never();
         assert!(opened.unwrap().is_ok());
@@ -103,11 +103,11 @@ async fn charge_refresh_before_reply_applies_outcome_first() {
     let world = World::new().await;
     let charge = world.paid().await;
     // The acquirer shows the return, while its reply is lost, a failure or a refusal.
-    for (key, says) in [("a", Returning::Silent), ("b", Returning::Down), ("c", Returning::Refuses)] {
+    for (key, says) in [("a", Sending::Silent), ("b", Sending::Down), ("c", Sending::Refuses)] {
         let (other, paid) = (world.clone(), charge.clone());
         world.psp.set(says);
-        world.psp.meanwhile(move || {
-            let order = other.psp.orders().last().unwrap().clone();
+        world.psp.when(Moment::Ordered, move || {
+            let order = other.psp.refund_orders().last().unwrap().clone();
             other.psp.change_payment(&order.end_to_end_id, |payment| {
                 payment.returns.push(cais_ports::UpstreamReturn {
                     name: order.id.suffix(),
@@ -135,7 +135,7 @@ async fn concurrent_readers_and_pollers_complete_refund_once() {
     let world = World::new().await.contended();
     let charge = world.paid().await;
     world.refund("a", &charge, all()).await.unwrap();
-    world.psp.settle(&UpstreamProgress::Done { at: None });
+    world.psp.settle_refunds(&UpstreamProgress::Done { at: None });
     world.clock.advance(crate::world::LONG);
     let workers = (0..32).map(|number| {
         let world = world.clone();
@@ -160,9 +160,9 @@ async fn concurrent_readers_and_pollers_complete_refund_once() {
 async fn concurrent_repeats_of_abandoned_refund_make_it_once() {
     let world = World::new().await.contended();
     let charge = world.paid().await;
-    world.psp.set(Returning::Down);
+    world.psp.set(Sending::Down);
     world.refund("a", &charge, all()).await.unwrap_err();
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let calls = (0..16).map(|_| {
         let (world, charge) = (world.clone(), charge.clone());
         tokio::spawn(async move { world.refund("a", &charge, all()).await })
@@ -181,7 +181,7 @@ async fn concurrent_repeats_of_abandoned_refund_make_it_once() {
 async fn concurrent_payments_and_refunds_of_one_charge_add_up() {
     let world = World::new().await.contended();
     let charge = world.paid().await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     for centavos in [300, 500] {
         world.psp.pay(&charge.txid, centavos);
     }
@@ -207,7 +207,7 @@ async fn concurrent_payments_and_refunds_of_one_charge_add_up() {
 
 #[derive(Debug, Clone)]
 enum Action {
-    Refund(i64, Returning),
+    Refund(i64, Sending),
     Settle(bool),
     Poll,
     Lose(u64, bool),
@@ -216,13 +216,13 @@ enum Action {
 
 fn action() -> impl Strategy<Value = Action> {
     let returning = prop_oneof![
-        Just(Returning::Takes),
-        Just(Returning::Completes),
-        Just(Returning::Fails),
-        Just(Returning::Down),
-        Just(Returning::Refuses),
-        Just(Returning::Silent),
-        Just(Returning::LosesReplies),
+        Just(Sending::Takes),
+        Just(Sending::Completes),
+        Just(Sending::Fails),
+        Just(Sending::Down),
+        Just(Sending::Refuses),
+        Just(Sending::Silent),
+        Just(Sending::LosesReplies),
     ];
     prop_oneof![
         4 => (1_i64..700, returning).prop_map(|(centavos, returning)| Action::Refund(centavos, returning)),
@@ -271,7 +271,7 @@ proptest! {
                 world.check().await;
             }
             // All faults end. Interruptions that are still planned affect these passes, so several follow.
-            world.psp.set(Returning::Takes);
+            world.psp.set(Sending::Takes);
             for _ in 0..8 {
                 world.psp.settle_open(&UpstreamProgress::Done { at: None });
                 act(&world, &charge, 0, Action::Resume).await;

@@ -8,10 +8,10 @@ use cais_domain::money::Money;
 use cais_domain::refund::WITHIN;
 use cais_ports::Store as _;
 use cais_testkit::builders::{in_status, pending_charge, steps};
+use cais_testkit::psp::Sending;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, RefundRefusal, create};
 
-use crate::psp::Returning;
 use crate::world::{World, all, named, part};
 
 #[tokio::test]
@@ -28,9 +28,9 @@ async fn unpaid_charge_is_not_refunded() {
         world.store.commit(steps::open_charge(&charge)).await.unwrap();
         assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::Refused(RefundRefusal::NotFound)));
     }
-    assert_eq!(world.psp.orders(), []);
+    assert_eq!(world.psp.refund_orders(), []);
     let charge = world.paid().await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     world.refund("b", &charge, all()).await.unwrap();
     let again = world.refund("c", &charge, all()).await;
     assert_eq!(again, Err(CreateRefundError::Refused(RefundRefusal::InvalidState(ChargeStatus::Refunded))));
@@ -61,7 +61,7 @@ async fn charge_is_found_by_its_external_id() {
     world.psp.pay(&pending.txid, 1_000);
     assert_eq!(world.read(&pending).await.state.status(), ChargeStatus::Paid);
     world.fund(1_000).await;
-    world.psp.set(Returning::Refuses);
+    world.psp.set(Sending::Refuses);
     assert_eq!(create(&world.ports, command).await.unwrap().status, 201);
 }
 
@@ -70,13 +70,13 @@ async fn partial_refunds_never_exceed_the_amount() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.fund(5_000).await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     let exceeds =
         |rest| Err(CreateRefundError::Refused(RefundRefusal::ExceedsAmount { rest: Money::from_centavos(rest) }));
     assert_eq!(world.refund("a", &charge, part(1_001)).await, exceeds(1_000));
     assert_eq!(world.refund("b", &charge, part(1)).await.unwrap().status, 201);
     assert_eq!(world.refund("c", &charge, part(1_000)).await, exceeds(999));
-    world.psp.set(Returning::Takes);
+    world.psp.set(Sending::Takes);
     assert_eq!(world.refund("d", &charge, part(999)).await.unwrap().status, 201, "on its way");
     assert_eq!(world.refund("e", &charge, part(1)).await, exceeds(0));
     assert_eq!(world.refund("e", &charge, all()).await, exceeds(0));
@@ -90,7 +90,7 @@ async fn excess_payment_is_not_refunded_with_charge() {
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 1_500);
     let charge = world.read(&charge).await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     world.refund("a", &charge, all()).await.unwrap();
     assert_eq!((world.available(), world.psp.returned()), (500, 1_000));
     world.check().await;
@@ -129,7 +129,7 @@ async fn refund_without_balance_is_refused() {
     world.spend_all_but(399).await;
     let refused = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
     assert_eq!((refused.status, refused.replay_of), (422, None));
-    assert_eq!((world.store.refunds(), world.psp.orders()), (vec![], vec![]));
+    assert_eq!((world.store.refunds(), world.psp.refund_orders()), (vec![], vec![]));
     assert_eq!(world.charge(charge.id).refunds.in_flight, Money::ZERO);
     world.fund(1).await;
     let again = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
@@ -177,9 +177,9 @@ async fn refund_goes_through_acquirer_of_payment() {
         &|_| {},
     );
     assert_eq!(sync.await.unwrap().differences.len(), 1);
-    world.second.set(Returning::Completes);
+    world.second.set(Sending::Completes);
     assert_eq!(world.refund("a", &charge, all()).await.unwrap().status, 201);
-    assert_eq!((world.psp.orders().len(), world.second.orders().len()), (0, 1));
+    assert_eq!((world.psp.refund_orders().len(), world.second.refund_orders().len()), (0, 1));
     assert_eq!(world.only_refund().acquirer, world.second.name);
     assert_eq!((world.available(), world.second.returned()), (0, 1_000));
     world.check().await;

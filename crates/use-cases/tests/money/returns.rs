@@ -24,7 +24,7 @@ async fn callback_for_charge_updates_its_refunds() {
         let world = World::new().await;
         let charge = world.paid().await;
         world.refund("a", &charge, all()).await.unwrap();
-        world.psp.settle(&progress);
+        world.psp.settle_refunds(&progress);
         for _ in 0..2 {
             call_back(&world, &charge).await;
             assert_eq!((world.status(), world.available(), world.in_transit()), (status, available, 0));
@@ -46,7 +46,7 @@ async fn foreign_return_keeps_balance() {
     let pix = charge.state.settlement().unwrap().end_to_end_id.clone();
     world.refund("a", &charge, part(100)).await.unwrap();
     let refund = world.only_refund();
-    world.psp.give_back(&pix, 400, UpstreamProgress::Done { at: None });
+    world.psp.return_unasked(&pix, 400, UpstreamProgress::Done { at: None });
     // A name in the form of a refund of this service that matches no refund.
     let name = cais_testkit::builders::fresh::<cais_domain::ids::kind::Refund>().suffix();
     world.psp.change_payment(&pix, |payment| {
@@ -67,7 +67,7 @@ async fn return_with_our_name_at_another_acquirer_is_foreign() {
     let name = world.only_refund().id.suffix();
     world.second.hold(&charge);
     let twin = world.second.pay(&charge.txid, 300);
-    world.second.give_back(&twin, 100, UpstreamProgress::Done { at: None });
+    world.second.return_unasked(&twin, 100, UpstreamProgress::Done { at: None });
     world.second.change_payment(&twin, |payment| payment.returns[0].name = name);
     let looked = cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
     assert_eq!(looked.done, 1, "the second payment is credited");
@@ -87,7 +87,7 @@ async fn pix_returned_in_full_before_first_read_is_not_credited() {
         let world = World::new().await;
         let charge = world.pending().await;
         let pix = world.psp.pay(&charge.txid, 1_000);
-        world.psp.give_back(&pix, returned, progress);
+        world.psp.return_unasked(&pix, returned, progress);
         assert_eq!(world.read(&charge).await.state.status(), status);
         assert_eq!(world.available(), available);
         world.check().await;

@@ -11,12 +11,12 @@ use cais_domain::rate::Percentage;
 use cais_ports::acquirer::MockAcquirers;
 use cais_ports::{Acquirers as _, Fingerprint, IssueError, Store as _, UpstreamCharge, UpstreamStatus, Write};
 use cais_testkit::builders::{a_split, an_account, fresh, main_acquirer, steps, terms};
+use cais_testkit::psp::Sending;
 use cais_use_cases::charges::create::{AskedShare, ChargeRefusal, CreateCharge, CreateChargeError, NewCharge, create};
 use cais_use_cases::{Ports, Response};
 use jiff::ToSpan as _;
 use proptest::prelude::*;
 
-use crate::psp::Returning;
 use crate::world::{World, all};
 
 fn sharing() -> Account {
@@ -190,7 +190,7 @@ async fn shares_are_credited_with_payment_and_survive_refund() {
 
     // The creator returns the whole amount at its own expense.
     world.fund(1_000).await;
-    world.psp.set(Returning::Completes);
+    world.psp.set(Sending::Completes);
     assert_eq!(world.refund("a", &paid, all()).await.unwrap().status, 201);
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
     assert_eq!((money_of(&world, &one, Bucket::Available), money_of(&world, &two, Bucket::Available)), (313, 94));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::account::Account;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
@@ -19,7 +20,10 @@ use cais_domain::refund::{Refund, RefundStatus};
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, Store};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, steps, terms};
-use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
+use cais_testkit::{
+    FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
+    TextRepresentation,
+};
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::fetch;
@@ -27,8 +31,6 @@ use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create};
 use cais_use_cases::refunds::poll;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Ports, Response, SyncGate, resume};
-
-use crate::psp::{Psp, acquirers};
 
 /// A time just longer than the lease of a creation.
 pub const PAST_LEASE: Duration = Duration::from_secs(31);
@@ -41,8 +43,8 @@ pub struct World {
     pub ports: Ports,
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
-    pub psp: Psp,
-    pub second: Psp,
+    pub psp: FakePsp,
+    pub second: FakePsp,
     pub account: Account,
 }
 
@@ -79,14 +81,14 @@ impl World {
 
     pub async fn with(account: Account) -> Self {
         let clock = Arc::new(ManualClock::default());
-        let psp = Psp::new(main_acquirer().as_str(), Arc::clone(&clock));
-        let second = Psp::new("second", Arc::clone(&clock));
+        let psp = FakePsp::new(&main_acquirer(), Arc::clone(&clock));
+        let second = FakePsp::new(&AcquirerName::parse("second").unwrap(), Arc::clone(&clock));
         let store = Arc::new(MemoryStore::default());
         let ports = Ports {
             store: store.clone(),
             queries: store.clone(),
             maintenance: store.clone(),
-            acquirers: Arc::new(acquirers(&[psp.clone(), second.clone()])),
+            acquirers: Arc::new(FakeAcquirers::new(&[psp.clone(), second.clone()])),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
             keyed_hash: Arc::new(PlainKeyedHash::default()),
