@@ -63,7 +63,7 @@ impl CryptoBed {
         let request = self.client.post(self.url("/v1/auth")).json(&body);
         let reply = read(request.send().await.unwrap()).await;
         assert_eq!(reply.status, 200, "{reply:?}");
-        self.token = reply.body["token"].as_str().unwrap().to_owned();
+        reply.body["token"].as_str().unwrap().clone_into(&mut self.token);
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -109,7 +109,7 @@ impl CryptoBed {
         self.get(&format!("/v1/payment/{id}")).await
     }
 
-    pub async fn balance(&self, coin: &str) -> String {
+    pub fn balance(&self, coin: &str) -> String {
         let ledger = self.control.ledger().unwrap();
         ledger.crypto.balances[coin].to_string()
     }
@@ -143,8 +143,9 @@ impl CryptoBed {
     /// Returns the TOTP code of the step that is `steps` after the present one, as any authenticator does.
     pub fn code(&self, steps: i64) -> String {
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-        let bits: String =
-            self.credentials.totp_secret.chars().map(|c| format!("{:05b}", alphabet.find(c).unwrap())).collect();
+        let letters = self.credentials.totp_secret.chars();
+        let bits: Vec<String> = letters.map(|c| format!("{:05b}", alphabet.find(c).unwrap())).collect();
+        let bits = bits.concat();
         let key: Vec<u8> =
             (0..bits.len() / 8).map(|i| u8::from_str_radix(&bits[i * 8..i * 8 + 8], 2).unwrap()).collect();
         let counter = self.control.ledger().unwrap().now.as_second() / 30 + steps;

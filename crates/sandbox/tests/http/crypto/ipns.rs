@@ -17,7 +17,7 @@ use crate::{
 fn signature(bed: &CryptoBed, body: &Value) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA512, bed.credentials.ipn_secret.as_bytes());
     let tag = hmac::sign(&key, body.to_string().as_bytes());
-    tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 fn statuses(received: &[Received], field: &str) -> Vec<String> {

@@ -68,7 +68,7 @@ async fn payout_has_text_ids_and_amounts() {
     assert_eq!(bed.status_of_payout(batch).await, "CREATING");
     assert_eq!(bed.status_of_payout(row["id"].as_str().unwrap()).await, "CREATING");
     // The amount and the network fee.
-    assert_eq!(bed.balance("trx").await, "39999798.899999");
+    assert_eq!(bed.balance("trx"), "39999798.899999");
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn payout_is_refused_with_nothing_created() {
         assert_eq!(bed.post("/v1/payout", &body).await.refusal(), (400, "INVALID_REQUEST_PARAMS"), "{body}");
     }
     let ledger = bed.control.ledger().unwrap().crypto;
-    assert_eq!((ledger.withdrawals.len(), bed.balance("trx").await.as_str()), (0, "40000000"));
+    assert_eq!((ledger.withdrawals.len(), bed.balance("trx").as_str()), (0, "40000000"));
 }
 
 #[tokio::test]
