@@ -1,4 +1,4 @@
-//! The part of `OData` that the service knows: one function, parameter aliases, and five options.
+//! The supported part of `OData`: one function, parameter aliases, and five options.
 
 use std::collections::BTreeMap;
 
@@ -60,9 +60,9 @@ impl Query {
             Some(_) => return Err(invalid()),
         };
         let select = take("$select").map(|text| text.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>());
-        let knows = |names: &Vec<String>| names.iter().all(|name| COLUMNS.contains(&name.as_str()));
+        let are_columns = |names: &Vec<String>| names.iter().all(|name| COLUMNS.contains(&name.as_str()));
         if take("$format").is_some_and(|format| format != "json")
-            || select.as_ref().is_some_and(|names| !knows(names))
+            || select.as_ref().is_some_and(|names| !are_columns(names))
             || !self.0.is_empty()
         {
             return Err(invalid());

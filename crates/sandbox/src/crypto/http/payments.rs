@@ -60,10 +60,10 @@ fn order(mut body: Fields) -> Result<PaymentOrder, CryptoError> {
     Ok(order)
 }
 
-/// Returns the coin of a code in lower case, as this endpoint expects.
+/// Returns the coin of a code in any case.
 ///
 /// # Errors
-/// 400 for other codes.
+/// 400 for unknown codes.
 pub(super) fn coin(code: &str) -> Result<&'static Coin, CryptoError> {
     coins::find(code).ok_or_else(|| CryptoError::currency(code))
 }
@@ -88,7 +88,7 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
     answer(StatusCode::OK, &views::read(&payment, psp.crypto.settings().pay_amount_as_text))
 }
 
-/// `POST /v1/payment/{id}/update-merchant-estimate`: the present estimate. It stays the same while it is valid.
+/// `POST /v1/payment/{id}/update-merchant-estimate`: the present estimate, renewed only after its end.
 ///
 /// # Errors
 /// Those of [`get`].

@@ -123,7 +123,7 @@ fn order(mut item: Fields, description: Option<&str>, callback: Option<&str>) ->
         description: item.text("payout_description")?.or(description.map(str::to_owned)),
         external_id: item.text("unique_external_id")?,
     };
-    // `fiat_amount` would override the amount. It is not simulated.
+    // `fiat_amount` would override the amount, and is not simulated.
     item.conclude()?;
     check_address(&text, &code)?;
     if order.amount.decimals() > i64::from(PAYOUT_DECIMALS) {

@@ -40,7 +40,7 @@ pub struct IpnTotals {
     pub abandoned: u64,
 }
 
-/// One line of the journal: the new form of every object that a step changed. So each step is written whole.
+/// A line of the journal: the new form of every object that a step changed. So each step is written whole.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CryptoChange {

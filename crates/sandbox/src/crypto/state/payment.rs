@@ -62,7 +62,7 @@ pub struct PaymentTerms {
     pub is_fee_paid_by_user: bool,
 }
 
-/// A payment. One payment takes one deposit; every further deposit becomes a child.
+/// A payment. The first deposit belongs to the payment; every further deposit becomes a child.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Payment {
     /// `payment_id`.
