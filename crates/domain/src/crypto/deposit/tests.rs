@@ -1,3 +1,5 @@
+//! Tests of crypto deposits.
+
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use jiff::{SignedDuration, ToSpan as _};

@@ -1,3 +1,5 @@
+//! Tests of rates.
+
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use jiff::ToSpan as _;
