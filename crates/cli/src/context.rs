@@ -1,4 +1,4 @@
-//! What commands need from the binary: the installation, opened, started or examined by its adapters.
+//! The interface to the binary: the installation, opened, started or examined by its adapters.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
