@@ -17,7 +17,9 @@ pub mod bacen;
 pub mod breaker;
 mod deadline;
 pub mod efi;
+mod guard;
 mod guarded;
+mod guarded_processor;
 mod http;
 pub mod nowpayments;
 pub mod ptax;
@@ -26,6 +28,7 @@ pub mod trace;
 
 pub use bacen::{BacenAcquirer, BacenConfig, BacenConfigError, Timeouts};
 pub use efi::EfiAcquirer;
+pub use guarded_processor::{GuardedProcessor, GuardedRates};
 pub use http::{Certificate, CertificateError, Secret};
 pub use nowpayments::{NowPayments, NowPaymentsConfig, NowPaymentsConfigError};
 pub use ptax::{Ptax, PtaxConfig, PtaxConfigError};

@@ -10,7 +10,8 @@ use cais_ports::{Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, Up
 
 use crate::breaker::MonotonicClock;
 use crate::deadline::Deadline;
-use crate::guarded::{Guarded, MIN_BUDGET};
+use crate::guard::MIN_BUDGET;
+use crate::guarded::Guarded;
 
 /// The time reserved for each following acquirer, so that a slow failure leaves time for the next.
 const RESERVE: Duration = Duration::from_millis(2_500);

@@ -97,8 +97,14 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<(), AcquirerError>;
 
-    /// Reads the withdrawal of a batch. A missing batch is `OutcomeUnknown`, because the processor assigned its id.
-    async fn get_withdrawal(&self, batch: &ProcessorId, budget: Duration) -> Result<UpstreamWithdrawal, AcquirerError>;
+    /// Reads our withdrawal in its batch. A missing batch is `OutcomeUnknown`, because the processor assigned its id. So
+    /// is a batch that shows another identifier of ours.
+    async fn get_withdrawal(
+        &self,
+        id: CryptoWithdrawalId,
+        batch: &ProcessorId,
+        budget: Duration,
+    ) -> Result<UpstreamWithdrawal, AcquirerError>;
 
     /// Finds a withdrawal by our identifier; `None` if the processor does not have it. The request may still be in
     /// flight, so the withdrawal may appear later.

@@ -127,8 +127,13 @@ impl CryptoProcessor for NowPayments {
         withdrawal::verify(&self.api, batch, &code, Deadline::after(budget)).await
     }
 
-    async fn get_withdrawal(&self, batch: &ProcessorId, budget: Duration) -> Result<UpstreamWithdrawal, AcquirerError> {
-        withdrawal::get(&self.api, batch, Deadline::after(budget)).await.map_err(FindError::of_a_read)
+    async fn get_withdrawal(
+        &self,
+        id: CryptoWithdrawalId,
+        batch: &ProcessorId,
+        budget: Duration,
+    ) -> Result<UpstreamWithdrawal, AcquirerError> {
+        withdrawal::get(&self.api, id, batch, Deadline::after(budget)).await.map_err(FindError::of_a_read)
     }
 
     async fn find_withdrawal(

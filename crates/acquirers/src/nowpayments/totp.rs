@@ -1,4 +1,4 @@
-//! One-time codes that verify withdrawals (RFC 6238 with its defaults: HMAC-SHA1, six digits, 30 s).
+//! Codes that verify withdrawals, each valid once (RFC 6238 with its defaults: HMAC-SHA1, six digits, 30 s).
 
 use std::sync::{Mutex, PoisonError};
 
@@ -30,7 +30,7 @@ impl OneTimeCodes {
     /// Returns the code of the instant; `None` if the code of this step, or of a later one, was returned before.
     pub(super) fn take(&self, at: Timestamp) -> Option<String> {
         let step = u64::try_from(at.as_second().div_euclid(STEP_S)).ok()?;
-        // One assignment, so a panic elsewhere leaves a consistent state.
+        // A single assignment, so a panic elsewhere leaves a consistent state.
         let mut last = self.last_step.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|last| step <= last) {
             return None;

@@ -100,9 +100,18 @@ pub(super) async fn verify(
 }
 
 /// Requests `GET /v1/payout/{id}`.
-pub(super) async fn get(api: &Api, batch: &ProcessorId, deadline: Deadline) -> Result<UpstreamWithdrawal, FindError> {
+pub(super) async fn get(
+    api: &Api,
+    id: CryptoWithdrawalId,
+    batch: &ProcessorId,
+    deadline: Deadline,
+) -> Result<UpstreamWithdrawal, FindError> {
     let reply = api.get(&format!("/v1/payout/{batch}"), &[], Access::Login, deadline).await?;
-    Ok(rows::only(refusal::success(&reply)?, Some(batch))?)
+    let found = rows::only(refusal::success(&reply)?, Some(batch))?;
+    if found.order.is_some_and(|order| order != id) {
+        return Err(Defect::mismatch("unique_external_id", "is another").into());
+    }
+    Ok(found)
 }
 
 /// Reads the list `GET /v1/payout` up to our identifier, which is not a filter of the list.

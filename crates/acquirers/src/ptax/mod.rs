@@ -54,7 +54,7 @@ pub enum PtaxConfigError {
     /// The roots or TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The machine does not know the time zone of the Central Bank.
+    /// The machine has no data of the time zone of the Central Bank.
     #[error("the time zone America/Sao_Paulo is missing")]
     TimeZone,
 }

@@ -68,7 +68,7 @@ async fn calls_about_withdrawals_report_the_right_outcome() {
             processor(&url).verify_withdrawal(&batch(), at, budget).await
         }),
         assert_outcomes("get", created_withdrawal(), |url, budget| async move {
-            processor(&url).get_withdrawal(&batch(), budget).await
+            processor(&url).get_withdrawal(withdrawal_id(), &batch(), budget).await
         }),
         assert_outcomes("find", created_withdrawal(), |url, budget| async move {
             processor(&url).find_withdrawal(withdrawal_id(), budget).await

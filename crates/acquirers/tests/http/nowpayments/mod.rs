@@ -5,6 +5,7 @@ mod bad_luck;
 mod callbacks;
 mod deposits;
 mod finding;
+mod guard;
 mod reads;
 mod refusals;
 mod sandbox;

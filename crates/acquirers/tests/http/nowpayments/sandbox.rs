@@ -169,7 +169,7 @@ async fn withdrawal_is_created_verified_and_finished() {
     assert_eq!(kind(&bed.processor.verify_withdrawal(&created.batch, later, BUDGET).await), "unavailable");
     let finished = loop {
         assert!(matches!(bed.called_back().await, CryptoCallback::Withdrawal { batch, .. } if batch == created.batch));
-        let read = bed.processor.get_withdrawal(&created.batch, BUDGET).await.unwrap();
+        let read = bed.processor.get_withdrawal(order.id, &created.batch, BUDGET).await.unwrap();
         if read.status == UpstreamWithdrawalStatus::Finished {
             break read;
         }
@@ -177,7 +177,7 @@ async fn withdrawal_is_created_verified_and_finished() {
     assert!(finished.tx_hash.is_some() && finished.amount == order.amount);
     for payout_shape in [PayoutShape::Array, PayoutShape::Withdrawals, PayoutShape::Payouts, PayoutShape::Object] {
         bed.control.set_crypto_settings(CryptoSettings { payout_shape, ..CryptoSettings::default() });
-        let read = bed.processor.get_withdrawal(&created.batch, BUDGET).await.unwrap();
+        let read = bed.processor.get_withdrawal(order.id, &created.batch, BUDGET).await.unwrap();
         assert_eq!(read, finished, "{payout_shape:?}");
     }
     assert_eq!(bed.processor.find_withdrawal(order.id, BUDGET).await, Ok(Some(finished)));
@@ -191,10 +191,11 @@ async fn outcome_of_a_verified_withdrawal_is_read() {
         (WithdrawalFate::Fail, UpstreamWithdrawalStatus::Failed),
     ] {
         let bed = Bed::start().await;
-        let created = bed.processor.create_withdrawal(&withdrawal(), BUDGET).await.unwrap();
+        let order = withdrawal();
+        let created = bed.processor.create_withdrawal(&order, BUDGET).await.unwrap();
         bed.processor.verify_withdrawal(&created.batch, now(), BUDGET).await.unwrap();
         bed.control.move_crypto_withdrawal(created.batch.as_str(), fate).unwrap();
-        assert_eq!(bed.processor.get_withdrawal(&created.batch, BUDGET).await.unwrap().status, wanted);
+        assert_eq!(bed.processor.get_withdrawal(order.id, &created.batch, BUDGET).await.unwrap().status, wanted);
     }
 }
 
@@ -223,7 +224,7 @@ async fn withdrawal_with_lost_reply_is_found_by_look_up() {
 }
 
 #[tokio::test]
-async fn refused_withdrawals_are_told_apart() {
+async fn refusal_and_missing_balance_are_distinguished() {
     let bed = Bed::start().await;
     let amount = |text| CryptoAmount::parse(Currency::UsdtBsc, text).unwrap();
     for (sent, wanted) in [("0.000001", "refused"), ("1000000", "unavailable")] {
@@ -232,7 +233,7 @@ async fn refused_withdrawals_are_told_apart() {
         assert_eq!(kind(&result), wanted, "{sent}: {}", reason(&result));
         assert_eq!(bed.sent(order.id), 0);
     }
-    // The payout address of an account that may not pay out.
+    // The processor permits withdrawals from listed addresses of callers only.
     bed.control.set_crypto_settings(CryptoSettings { payouts_allowed: false, ..CryptoSettings::default() });
     assert_eq!(kind(&bed.processor.create_withdrawal(&withdrawal(), BUDGET).await), "unavailable");
 }
@@ -255,12 +256,12 @@ async fn price_of_a_coin_is_the_market_price() {
     bed.control.set_crypto_coin("btc", &price).unwrap();
     let found = bed.processor.usdt_per_coin(Currency::Btc, BUDGET).await;
     assert_eq!(found, Ok(Rate::parse("97123.45").unwrap()));
-    let zero = Address::parse(Currency::Trx, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t").unwrap();
-    assert_eq!(bed.processor.accepts_address(&zero, BUDGET).await, Ok(true));
+    let address = Address::parse(Currency::Trx, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t").unwrap();
+    assert_eq!(bed.processor.accepts_address(&address, BUDGET).await, Ok(true));
 }
 
 #[tokio::test]
-async fn rate_of_the_dollar_survives_weekends_and_ends_with_its_source() {
+async fn dollar_rate_survives_weekends_and_ends_with_its_source() {
     let bed = Bed::start().await;
     bed.control.set_ptax_rate("5.4056", None).unwrap();
     let rate = bed.ptax.usd_rate(now(), BUDGET).await.unwrap();

@@ -20,7 +20,7 @@ fn ok() -> Act {
 async fn get(answer: &Value) -> Result<UpstreamWithdrawal, cais_ports::AcquirerError> {
     let answer = answer.clone();
     let server = Server::start(move |_, _| json_reply(200, &answer)).await;
-    processor(&server.url()).get_withdrawal(&batch(), BUDGET).await
+    processor(&server.url()).get_withdrawal(withdrawal_id(), &batch(), BUDGET).await
 }
 
 #[tokio::test]
@@ -169,11 +169,12 @@ async fn record_is_read_in_every_form() {
         assert_eq!((found.batch, found.order), (batch(), Some(withdrawal_id())), "{answer}");
         assert_eq!(found.amount, withdrawal_order().amount);
     }
-    for answer in [json!([]), json!([[[[[[row]]]]]]), json!({"withdrawals": {}}), json!("OK")] {
+    let other = changed(row.clone(), "/unique_external_id", Some(json!("cwd_01jd8x2m4pe9ktva0c6rzq5w3n")));
+    for answer in [other, json!([]), json!([[[[[[row]]]]]]), json!({"withdrawals": {}}), json!("OK")] {
         assert_eq!(kind(&get(&answer).await), "unknown", "{answer}");
     }
     let server = Server::start(|_, _| refusal(404, "NOT_FOUND")).await;
-    assert_eq!(kind(&processor(&server.url()).get_withdrawal(&batch(), BUDGET).await), "unknown");
+    assert_eq!(kind(&processor(&server.url()).get_withdrawal(withdrawal_id(), &batch(), BUDGET).await), "unknown");
 }
 
 #[tokio::test]

@@ -1,0 +1,113 @@
+//! The breaker of an institution, with all calls counted and timed.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cais_ports::AcquirerError;
+use metrics::{counter, histogram};
+
+use crate::breaker::{Breaker, MonotonicClock, Outcome};
+use crate::http::observe;
+
+/// The smallest budget of a call. With less, a call could fail only by our fault and would count against the breaker.
+pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
+
+/// The effect of a call on the breaker.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// The outcome counts.
+    Counts,
+    /// The outcome does not count. A feature may be switched off (Efí's homologation answers 500 to all requests
+    /// about infractions), and charges must not be affected.
+    Aside,
+}
+
+/// Calls pass while the breaker allows them. Otherwise they fail at once with [`AcquirerError::Unavailable`].
+pub(crate) struct Guard {
+    name: String,
+    breaker: Arc<Breaker>,
+}
+
+impl Guard {
+    /// Creates a guard. `name` labels the metrics and the log lines.
+    pub(crate) fn new(name: &str, clock: MonotonicClock) -> Self {
+        Self { name: name.to_owned(), breaker: Breaker::new(name, clock) }
+    }
+
+    pub(crate) fn is_available(&self) -> bool {
+        self.breaker.is_available()
+    }
+
+    /// Makes a call whose outcome counts.
+    pub(crate) async fn call<T>(
+        &self,
+        operation: &'static str,
+        budget: Duration,
+        work: impl Future<Output = Result<T, AcquirerError>> + Send,
+    ) -> Result<T, AcquirerError> {
+        self.attempt((operation, Weight::Counts), budget, work).await.unwrap_or_else(|| Err(left_alone()))
+    }
+
+    /// Makes a call whose outcome does not count.
+    pub(crate) async fn call_aside<T>(
+        &self,
+        operation: &'static str,
+        budget: Duration,
+        work: impl Future<Output = Result<T, AcquirerError>> + Send,
+    ) -> Result<T, AcquirerError> {
+        self.attempt((operation, Weight::Aside), budget, work).await.unwrap_or_else(|| Err(left_alone()))
+    }
+
+    /// Makes a call and reports to breaker and metrics; `None` if the breaker refused the call.
+    pub(crate) async fn attempt<T>(
+        &self,
+        (operation, weight): (&'static str, Weight),
+        budget: Duration,
+        work: impl Future<Output = Result<T, AcquirerError>> + Send,
+    ) -> Option<Result<T, AcquirerError>> {
+        if budget < MIN_BUDGET {
+            let error = AcquirerError::Unavailable("the deadline has passed".to_owned());
+            return Some(Err(error));
+        }
+        let Some(permit) = self.breaker.enter() else {
+            self.count(operation, "left_alone");
+            return None;
+        };
+        let started = Instant::now();
+        let (result, answered) = observe(work).await;
+        // A refused answer concerns one record. The institution is reachable.
+        let of_an_error = if answered { Outcome::Answered } else { Outcome::Failed };
+        let (outcome, label) = match &result {
+            Ok(_) => (Outcome::Answered, "ok"),
+            Err(AcquirerError::Refused(_)) => (Outcome::Answered, "refused"),
+            Err(AcquirerError::Unavailable(_)) => (of_an_error, "unavailable"),
+            Err(AcquirerError::OutcomeUnknown(_)) => (of_an_error, "unknown"),
+        };
+        match weight {
+            Weight::Counts => permit.report(outcome),
+            Weight::Aside => drop(permit),
+        }
+        self.count(operation, label);
+        histogram!(
+            "cais_acquirer_request_seconds",
+            "acquirer" => self.name.clone(),
+            "operation" => operation
+        )
+        .record(started.elapsed().as_secs_f64());
+        Some(result)
+    }
+
+    fn count(&self, operation: &'static str, outcome: &'static str) {
+        counter!(
+            "cais_acquirer_requests_total",
+            "acquirer" => self.name.clone(),
+            "operation" => operation,
+            "outcome" => outcome
+        )
+        .increment(1);
+    }
+}
+
+pub(crate) fn left_alone() -> AcquirerError {
+    AcquirerError::Unavailable("the breaker is open after consecutive failures".to_owned())
+}
