@@ -6,7 +6,7 @@ use cais_use_cases::infractions::alerts::{Alert, run_once};
 
 use crate::world::World;
 
-async fn upstream(world: &World) -> Vec<u8> {
+async fn raised_hours(world: &World) -> Vec<u8> {
     run_once(&world.ports).await.unwrap().into_iter().map(|Alert { hours, .. }| hours).collect()
 }
 
@@ -14,12 +14,12 @@ async fn upstream(world: &World) -> Vec<u8> {
 async fn alert_is_raised_once_per_hour_mark() {
     let world = World::new().await;
     world.disputed().await;
-    let mut heard = Vec::new();
+    let mut raised = Vec::new();
     for _ in 0..168 {
-        heard.extend(upstream(&world).await);
+        raised.extend(raised_hours(&world).await);
         world.clock.advance(Duration::from_hours(1));
     }
-    assert_eq!(heard, [48, 24, 6]);
+    assert_eq!(raised, [48, 24, 6]);
     world.check().await;
 }
 
@@ -29,7 +29,7 @@ async fn alert_on_two_nodes_is_raised_once() {
     world.disputed().await;
     world.clock.advance(Duration::from_hours(165));
     let contended = world.contended();
-    let nodes = futures_util::future::join_all((0..8).map(|_| upstream(&contended))).await;
+    let nodes = futures_util::future::join_all((0..8).map(|_| raised_hours(&contended))).await;
     assert_eq!(nodes.concat(), [6]);
 }
 
@@ -43,9 +43,9 @@ async fn alerts_beyond_one_list_are_raised() {
     world.poll().await;
     world.clock.advance(Duration::from_hours(150));
     // All have the same deadline, so the list ends among them.
-    let mut heard = upstream(&world).await;
-    heard.extend(upstream(&world).await);
-    assert_eq!(heard.len(), 300);
+    let mut raised = raised_hours(&world).await;
+    raised.extend(raised_hours(&world).await);
+    assert_eq!(raised.len(), 300);
 }
 
 #[tokio::test]
@@ -54,5 +54,5 @@ async fn defended_or_resolved_infraction_raises_no_alert() {
     world.disputed().await;
     world.defend("Entregue.").await.unwrap();
     world.clock.advance(Duration::from_hours(165));
-    assert!(upstream(&world).await.is_empty());
+    assert!(raised_hours(&world).await.is_empty());
 }

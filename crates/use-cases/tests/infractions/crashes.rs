@@ -69,7 +69,7 @@ async fn dispute_with_any_interrupted_commit_ends_correctly() {
                 world.check().await;
                 world.poll().await;
                 assert_eq!((world.statuses(), world.money()), (vec![status], money), "{commit} {crash:?}");
-                assert_eq!(world.upstream().len(), 3, "{commit} {crash:?}");
+                assert_eq!(world.event_types().len(), 3, "{commit} {crash:?}");
                 world.check().await;
             }
         }

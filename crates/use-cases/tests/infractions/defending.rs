@@ -25,7 +25,7 @@ async fn defense_is_sent_with_its_evidence() {
     assert_eq!(defense.submitted_at, Some(world.clock.now()));
     assert_eq!(world.psp.last_defense().whole_text(), "Entregue.\nhttps://shop.example/1");
     assert_eq!((world.psp.defenses(), world.money()), ((1, 1), [0, 0, 1_000]));
-    assert_eq!(world.upstream(), [EventType::InfractionOpened, EventType::InfractionUnderReview]);
+    assert_eq!(world.event_types(), [EventType::InfractionOpened, EventType::InfractionUnderReview]);
     assert_eq!((world.poll().await, world.resume().await), (0, 0), "nothing is left to do");
     world.check().await;
 }
@@ -231,7 +231,7 @@ async fn infraction_that_ends_during_defense_keeps_both() {
     let infraction = world.defend("Entregue.").await.unwrap();
     assert_eq!(infraction.state.status(), InfractionStatus::Won);
     assert!(infraction.defense.unwrap().submitted_at.is_some());
-    assert_eq!(world.upstream()[1..], [EventType::InfractionUnderReview, EventType::InfractionWon]);
+    assert_eq!(world.event_types()[1..], [EventType::InfractionUnderReview, EventType::InfractionWon]);
     world.check().await;
 }
 

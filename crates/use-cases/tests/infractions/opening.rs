@@ -22,7 +22,7 @@ async fn dispute_blocks_at_once_and_publishes_events() {
     let id = world.psp.dispute(&pix, 700);
     assert_eq!(world.poll().await, 1);
     assert_eq!(world.money(), [600, 0, 700]);
-    assert_eq!(world.upstream(), [EventType::InfractionOpened]);
+    assert_eq!(world.event_types(), [EventType::InfractionOpened]);
     let infraction = world.last();
     assert_eq!((infraction.charge, infraction.end_to_end_id, infraction.upstream_id), (charge.id, pix, id));
     assert_eq!(infraction.reason.as_deref(), Some("Não reconheço"));
@@ -40,7 +40,7 @@ async fn repeated_report_changes_nothing() {
     assert_eq!(world.poll().await, 0);
     world.call_back(&id).await;
     assert_eq!(world.all(), before.0);
-    assert_eq!(world.upstream(), [EventType::InfractionOpened]);
+    assert_eq!(world.event_types(), [EventType::InfractionOpened]);
     world.check().await;
 }
 

@@ -37,7 +37,7 @@ async fn defense_that_arrived_is_not_sent_again() {
     world.clock.advance(LONG);
     assert_eq!(world.resume().await, 1);
     assert_eq!((world.psp.defenses(), world.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
-    assert_eq!(world.upstream(), [EventType::InfractionOpened, EventType::InfractionUnderReview]);
+    assert_eq!(world.event_types(), [EventType::InfractionOpened, EventType::InfractionUnderReview]);
     world.check().await;
 }
 

@@ -28,7 +28,7 @@ async fn won_or_cancelled_dispute_releases_its_block() {
         let (charge, id) = world.disputed().await;
         world.psp.settle(&id, upstream);
         assert_eq!(world.poll().await, 1);
-        assert_eq!((world.money(), world.upstream()), ([1_000, 0, 0], vec![EventType::InfractionOpened, event]));
+        assert_eq!((world.money(), world.event_types()), ([1_000, 0, 0], vec![EventType::InfractionOpened, event]));
         assert_eq!(world.charge(charge.id).open_infractions, 0);
         assert!(world.refund("now", charge.id, 1_000).await.is_ok(), "it can be refunded again");
         world.check().await;
@@ -45,7 +45,7 @@ async fn lost_dispute_is_returned_and_counts_as_refund() {
     world.poll().await;
     assert_eq!((world.money(), left(&world)), ([0, 0, 0], 0));
     let expected = [EventType::InfractionOpened, EventType::InfractionLost, EventType::ChargeRefunded];
-    assert_eq!(world.upstream(), expected);
+    assert_eq!(world.event_types(), expected);
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
     let (returned, refunded) = (Money::from_centavos(1_000), Money::from_centavos(1_000));
     assert_eq!(world.last().state, InfractionState::Lost { returned, refunded, at: settled_at });
@@ -65,7 +65,7 @@ async fn postback_gets_charge_events_and_no_infraction_events() {
         let of_the_charge = stored.event.resource == charge.id.to_string();
         assert_eq!(stored.event.postback, postback.clone().filter(|_| of_the_charge), "{:?}", stored.event.kind);
     }
-    assert_eq!(world.upstream().last(), Some(&EventType::ChargeRefunded));
+    assert_eq!(world.event_types().last(), Some(&EventType::ChargeRefunded));
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn infraction_first_seen_ended_is_opened_and_resolved() {
         world.psp.settle(&id, upstream);
         assert_eq!(world.poll().await, 1);
         assert_eq!(world.money(), money);
-        assert_eq!(world.upstream()[0], EventType::InfractionOpened);
+        assert_eq!(world.event_types()[0], EventType::InfractionOpened);
         assert_eq!(world.poll().await, 0);
         world.check().await;
     }
@@ -110,7 +110,7 @@ async fn infraction_defended_and_ended_between_polls_is_defended() {
     world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
     world.poll().await;
     let expected = [EventType::InfractionOpened, EventType::InfractionUnderReview, EventType::InfractionWon];
-    assert_eq!(world.upstream(), expected);
+    assert_eq!(world.event_types(), expected);
     assert_eq!(world.last().defense.unwrap().text.unwrap().as_str(), "Entregue.");
     world.check().await;
 }
@@ -127,12 +127,12 @@ async fn first_outcome_stays_after_later_reports() {
         let (_, id) = world.disputed().await;
         world.psp.settle(&id, first);
         world.poll().await;
-        let (money, upstream) = (world.money(), world.upstream());
+        let (money, upstream) = (world.money(), world.event_types());
         for other in others {
             world.psp.settle(&id, other);
             assert_eq!(world.poll().await, 0);
         }
-        assert_eq!((world.statuses(), world.money(), world.upstream()), (vec![ours], money, upstream));
+        assert_eq!((world.statuses(), world.money(), world.event_types()), (vec![ours], money, upstream));
         world.check().await;
     }
 }

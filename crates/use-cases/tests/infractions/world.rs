@@ -324,7 +324,7 @@ impl World {
     }
 
     /// Returns the published events in order, without payments.
-    pub fn upstream(&self) -> Vec<EventType> {
+    pub fn event_types(&self) -> Vec<EventType> {
         let events = self.store.events(self.account.id);
         events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
     }

@@ -24,14 +24,14 @@ async fn repeated_callback_applies_outcome_once() {
     }
     assert_eq!(world.status(), PayoutStatus::Processing, "kept, not believed yet");
     world.process().await;
-    assert_eq!((world.status(), world.upstream()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
+    assert_eq!((world.status(), world.event_types()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
     assert_eq!((world.fees(), world.left(&main_acquirer())), (FEE, 1_000));
     for _ in 0..10 {
         world.clock.advance(LONG);
         world.process().await;
     }
     assert_eq!(world.callbacks(), [CallbackState::Done], "repeats of an open callback are not stored");
-    assert_eq!((world.upstream().len(), world.poll().await), (1, 0));
+    assert_eq!((world.event_types().len(), world.poll().await), (1, 0));
     world.check().await;
 }
 
@@ -115,7 +115,11 @@ async fn callback_for_return_waits_until_it_is_shown() {
     assert_eq!((world.process().await, world.callbacks()), (1, vec![CallbackState::Done]));
     assert_eq!((world.status(), world.money()), (PayoutStatus::Reversed, (FUNDS - FEE, 0)));
     world.call_back_for(&payout, &part).await;
-    assert_eq!((world.process().await, world.upstream().len()), (1, 2), "once, however often it is upstream");
+    assert_eq!(
+        (world.process().await, world.event_types().len()),
+        (1, 2),
+        "one change and one event for repeated callbacks"
+    );
     world.check().await;
 }
 

@@ -42,10 +42,10 @@ async fn exactly_one(world: &World, sending: Sending) {
     world.clock.advance(LONG);
     world.poll().await;
     if sending == Sending::Fails {
-        assert_eq!((world.status(), world.upstream()), (PayoutStatus::Failed, vec![EventType::PayoutFailed]));
+        assert_eq!((world.status(), world.event_types()), (PayoutStatus::Failed, vec![EventType::PayoutFailed]));
         assert_eq!((world.money(), world.fees(), world.psp.sent()), ((FUNDS, 0), 0, 0));
     } else {
-        assert_eq!((world.status(), world.upstream()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
+        assert_eq!((world.status(), world.event_types()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
         assert_eq!((world.money(), world.fees(), world.psp.sent()), ((FUNDS - 1_000 - FEE, 0), FEE, 1));
         assert_eq!(world.left(&main_acquirer()), 1_000);
     }
@@ -203,7 +203,7 @@ async fn outcome_with_interrupted_commit_is_written_once() {
             world.clock.advance(LONG);
             world.poll().await;
             let expected = if failed { EventType::PayoutFailed } else { EventType::PayoutCompleted };
-            assert_eq!(world.upstream(), [expected], "{crash:?}");
+            assert_eq!(world.event_types(), [expected], "{crash:?}");
             assert_eq!(world.money(), if failed { (FUNDS, 0) } else { (FUNDS - 1_000 - FEE, 0) });
             world.check().await;
         }

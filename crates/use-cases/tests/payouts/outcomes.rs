@@ -41,7 +41,7 @@ async fn accepted_payout_is_processing_with_its_recipient() {
     assert!(payout.state.end_to_end_id().is_some() && payout.due_at.is_some());
     let orders = world.psp.payout_orders();
     assert_eq!((orders.len(), &orders[0].instruction_id), (1, &payout.instruction_id()));
-    assert_eq!((world.money(), world.fees(), world.upstream()), (HELD, 0, vec![]));
+    assert_eq!((world.money(), world.fees(), world.event_types()), (HELD, 0, vec![]));
     assert_eq!(
         entries(&world, payout.id),
         [
@@ -81,7 +81,7 @@ async fn payout_sent_at_once_is_completed() {
     let payout = world.only_payout();
     assert_eq!((payout.recipient.clone(), payout.due_at), (a_recipient(), None));
     assert_eq!((world.money(), world.fees(), world.left(&main_acquirer())), (GONE, FEE, 1_000));
-    assert_eq!(world.upstream(), [EventType::PayoutCompleted]);
+    assert_eq!(world.event_types(), [EventType::PayoutCompleted]);
     assert_eq!(
         entries(&world, payout.id)[4..],
         [(Bucket::InTransit, EntryKind::Payout, -1_000), (Bucket::InTransit, EntryKind::Fee, -FEE)]
@@ -102,7 +102,7 @@ async fn payout_refused_or_failed_at_once_releases_its_hold() {
         let payout = world.only_payout();
         assert_eq!(payout.state.failure(), Some(reason));
         assert_eq!((world.money(), world.fees(), world.left(&main_acquirer())), ((FUNDS, 0), 0, 0));
-        assert_eq!(world.upstream(), [EventType::PayoutFailed]);
+        assert_eq!(world.event_types(), [EventType::PayoutFailed]);
         assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id, "it stays visible, and keeps its name");
         assert_eq!(
             entries(&world, payout.id)[4..],

@@ -20,7 +20,7 @@ const MOMENT: Duration = Duration::from_secs(2);
 async fn poll_applies_payout_outcome() {
     let world = World::new().await;
     world.completed().await;
-    assert_eq!((world.status(), world.upstream()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
+    assert_eq!((world.status(), world.event_types()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
     assert_eq!((world.money().1, world.fees(), world.left(&main_acquirer())), (0, FEE, 1_000));
     world.clock.advance(LONG);
     assert_eq!(world.poll().await, 0, "what has ended is not asked for");
@@ -32,7 +32,7 @@ async fn poll_applies_payout_outcome() {
     world.clock.advance(MOMENT);
     assert_eq!(world.poll().await, 1);
     assert_eq!(world.only_payout().state.failure(), Some("closed account"), "what stores refuse is left out");
-    assert_eq!((world.money(), world.upstream()), ((FUNDS, 0), vec![EventType::PayoutFailed]));
+    assert_eq!((world.money(), world.event_types()), ((FUNDS, 0), vec![EventType::PayoutFailed]));
     world.check().await;
 }
 
@@ -121,7 +121,7 @@ async fn refusal_of_missing_payout_ends_it() {
     world.psp.set(Sending::Refuses);
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status()), (1, PayoutStatus::Failed));
-    assert_eq!((world.money(), world.upstream()), ((FUNDS, 0), vec![EventType::PayoutFailed]));
+    assert_eq!((world.money(), world.event_types()), ((FUNDS, 0), vec![EventType::PayoutFailed]));
     assert_eq!(world.only_payout().state.failure(), Some("the key has no owner"));
     world.check().await;
 }
@@ -177,7 +177,7 @@ async fn payout_outcome_is_never_reversed() {
     world.read(payout.id).await.unwrap();
     world.call_back(&payout).await;
     world.process().await;
-    assert_eq!((world.status(), world.money(), world.upstream().len()), (PayoutStatus::Completed, after, 1));
+    assert_eq!((world.status(), world.money(), world.event_types().len()), (PayoutStatus::Completed, after, 1));
     world.check().await;
 
     // The payout failed, and then the acquirer reports an arrival.
@@ -190,7 +190,7 @@ async fn payout_outcome_is_never_reversed() {
     world.read(payout.id).await.unwrap();
     world.call_back(&payout).await;
     world.process().await;
-    assert_eq!((world.status(), world.money(), world.upstream().len()), (PayoutStatus::Failed, (FUNDS, 0), 1));
+    assert_eq!((world.status(), world.money(), world.event_types().len()), (PayoutStatus::Failed, (FUNDS, 0), 1));
     world.check().await;
 }
 
@@ -207,7 +207,7 @@ async fn two_nodes_resend_and_end_payout_once() {
     });
     world.poll().await;
     assert_eq!(
-        (world.upstream(), world.left(&main_acquirer()), world.fees()),
+        (world.event_types(), world.left(&main_acquirer()), world.fees()),
         (vec![EventType::PayoutCompleted], 1_000, FEE)
     );
     world.check().await;

@@ -31,7 +31,7 @@ async fn completes(world: &World) {
     world.clock.advance(LONG);
     world.poll().await;
     assert_eq!((world.status(), world.psp.sent()), (PayoutStatus::Completed, 1));
-    assert_eq!((world.left(&main_acquirer()), world.upstream()), (1_000, vec![EventType::PayoutCompleted]));
+    assert_eq!((world.left(&main_acquirer()), world.event_types()), (1_000, vec![EventType::PayoutCompleted]));
     world.check().await;
 }
 
@@ -82,7 +82,7 @@ async fn refused_repeat_without_a_whole_list_raises_an_alert() {
             let alerts = logs.alerts(ALERT);
             assert_eq!(alerts.len(), 1, "{listing:?} {sending:?}: {alerts:?}");
             assert_eq!(alerts[0]["payout"], world.only_payout().id.to_string());
-            assert_eq!((alerts[0]["level"].as_str(), world.upstream().len()), (Some("ERROR"), 0));
+            assert_eq!((alerts[0]["level"].as_str(), world.event_types().len()), (Some("ERROR"), 0));
             world.check().await;
         }
     }

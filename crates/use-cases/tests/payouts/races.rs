@@ -34,7 +34,7 @@ async fn callback_before_reply_counts_once() {
         call_back_early(&world, |world| world.psp.complete());
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"), "{sending:?}");
-        assert_eq!((world.upstream(), world.money(), world.fees()), (vec![EventType::PayoutCompleted], GONE, FEE));
+        assert_eq!((world.event_types(), world.money(), world.fees()), (vec![EventType::PayoutCompleted], GONE, FEE));
         assert_eq!(world.left(&main_acquirer()), 1_000);
         assert_eq!(world.create("a", ten_reais()).await.unwrap().body, answer.body);
         world.check().await;
@@ -44,7 +44,7 @@ async fn callback_before_reply_counts_once() {
         call_back_early(&world, |world| world.psp.fail());
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{sending:?}");
-        assert_eq!((world.upstream(), world.money()), (vec![EventType::PayoutFailed], (FUNDS, 0)));
+        assert_eq!((world.event_types(), world.money()), (vec![EventType::PayoutFailed], (FUNDS, 0)));
         world.check().await;
 
         let world = World::new().await;
@@ -97,7 +97,7 @@ async fn concurrent_reads_polls_and_callbacks_end_payout_once() {
         } else {
             (PayoutStatus::Completed, EventType::PayoutCompleted)
         };
-        assert_eq!((read.state.status(), world.upstream()), (status, vec![upstream]));
+        assert_eq!((read.state.status(), world.event_types()), (status, vec![upstream]));
         assert_eq!(world.money(), if failed { (FUNDS, 0) } else { GONE });
         assert_eq!(world.psp.finds(OrderKind::Payout), 4, "the first look and three more");
         world.check().await;
@@ -159,12 +159,12 @@ async fn payout_abandoned_during_takeover_is_not_sent() {
         world.clock.advance(PAST_LEASE);
         // Between the read of the new holder and its commit, the first holder resumes and abandons the creation.
         let within = world.clone();
-        let slow = SlowStore::judging_after(&world, move || give_up(&within, None));
+        let slow = SlowStore::judging_after(&world, move || abandon(&within, None));
         let taker = world.over(slow);
         if by_worker {
             world.psp.set(Sending::Takes);
             assert_eq!(taker.resume().await, 0);
-            assert_eq!(world.psp.sent(), 0, "its caller was upstream that nothing happened");
+            assert_eq!(world.psp.sent(), 0, "its caller received a refusal");
         } else {
             let again = taker.create("a", named("order-1", ten_reais())).await;
             assert_eq!(again, Err(CreatePayoutError::AcquirerUnavailable));
@@ -185,14 +185,14 @@ async fn payout_abandoned_before_worker_read_is_not_retried() {
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     world.clock.advance(PAST_LEASE);
     // The state for a worker that listed the request just before.
-    give_up(&world, Some(world.clock.now()));
+    abandon(&world, Some(world.clock.now()));
     world.psp.set(Sending::Takes);
-    assert_eq!((world.resume().await, world.psp.sent()), (0, 0), "its caller was upstream that nothing happened");
+    assert_eq!((world.resume().await, world.psp.sent()), (0, 0), "its caller received a refusal");
     world.untouched().await;
 }
 
 /// Commits the first holder's result if the acquirer certainly did not accept the order.
-fn give_up(world: &World, due_at: Option<Timestamp>) {
+fn abandon(world: &World, due_at: Option<Timestamp>) {
     let payout: Payout = world.only_payout();
     let external_id = payout.terms.external_id.clone().unwrap();
     let name = world.store.idempotency_records().remove(0).name;

@@ -25,7 +25,7 @@ async fn full_return_credits_amount_without_fee() {
         world.process().await;
     }
     assert_eq!((world.money(), world.fees(), world.left(&main_acquirer())), ((FUNDS - FEE, 0), FEE, 0));
-    assert_eq!((world.upstream(), world.only_payout().returned), (REVERSED.to_vec(), Money::from_centavos(1_000)));
+    assert_eq!((world.event_types(), world.only_payout().returned), (REVERSED.to_vec(), Money::from_centavos(1_000)));
     world.check().await;
 }
 
@@ -39,7 +39,7 @@ async fn returned_parts_add_up_to_reversal() {
     world.psp.return_payout(300);
     world.psp.return_payout(400);
     assert_eq!(world.read(payout.id).await.unwrap().state.status(), PayoutStatus::Reversed);
-    assert_eq!((world.money(), world.upstream()), ((FUNDS - FEE, 0), REVERSED.to_vec()));
+    assert_eq!((world.money(), world.event_types()), ((FUNDS - FEE, 0), REVERSED.to_vec()));
     world.check().await;
 }
 
@@ -87,7 +87,7 @@ async fn return_before_seen_completion_completes_payout_first() {
         // A second commit would be lost, so outcome and parts share one commit.
         world.store.crash_at(2, Crash::Before);
         assert_eq!(world.poll().await, 1, "{completed}");
-        assert_eq!((world.status(), world.upstream()), (PayoutStatus::Reversed, REVERSED.to_vec()));
+        assert_eq!((world.status(), world.event_types()), (PayoutStatus::Reversed, REVERSED.to_vec()));
         assert_eq!((world.money(), world.fees()), ((FUNDS - FEE, 0), FEE));
         world.check().await;
     }
@@ -108,7 +108,7 @@ async fn return_before_creation_reply_is_credited_with_outcome() {
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!(world.store.commits() - commits, 3, "the key is known, it is taken over, outcome and parts are one");
     assert_eq!((answer.status, status_of(&answer).as_str()), (201, "reversed"));
-    assert_eq!((world.status(), world.upstream()), (PayoutStatus::Reversed, REVERSED.to_vec()));
+    assert_eq!((world.status(), world.event_types()), (PayoutStatus::Reversed, REVERSED.to_vec()));
     assert_eq!(world.create("a", ten_reais()).await.unwrap().body, answer.body);
     assert_eq!(world.money(), (FUNDS - FEE, 0));
     world.check().await;
@@ -127,7 +127,7 @@ async fn interrupted_reads_and_callbacks_credit_return_once() {
     });
     world.read(payout.id).await.unwrap();
     assert_eq!(
-        (world.status(), world.upstream(), world.money()),
+        (world.status(), world.event_types(), world.money()),
         (PayoutStatus::Reversed, REVERSED.to_vec(), (FUNDS - FEE, 0))
     );
     world.check().await;
@@ -141,7 +141,7 @@ async fn interrupted_reads_and_callbacks_credit_return_once() {
         world.read(payout.id).await.unwrap();
         world.clock.advance(LONG);
         world.read(payout.id).await.unwrap();
-        assert_eq!((world.upstream(), world.money()), (REVERSED.to_vec(), (FUNDS - FEE, 0)), "{crash:?}");
+        assert_eq!((world.event_types(), world.money()), (REVERSED.to_vec(), (FUNDS - FEE, 0)), "{crash:?}");
         world.check().await;
     }
 }

@@ -239,7 +239,7 @@ impl World {
     }
 
     /// Returns the published events of payouts in order.
-    pub fn upstream(&self) -> Vec<EventType> {
+    pub fn event_types(&self) -> Vec<EventType> {
         let events = self.store.events(self.account.id);
         events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
     }
@@ -255,7 +255,7 @@ impl World {
 
     /// Asserts that the whole balance is present and no event was published.
     pub async fn untouched(&self) {
-        assert_eq!((self.money(), self.fees(), self.upstream()), ((FUNDS, 0), 0, vec![]));
+        assert_eq!((self.money(), self.fees(), self.event_types()), ((FUNDS, 0), 0, vec![]));
         assert_eq!(self.visible().await, 0);
         self.check().await;
     }
