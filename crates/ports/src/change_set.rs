@@ -1,6 +1,8 @@
 //! A change set: everything that must become true together, as one value.
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::block::BlockChange;
+use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
@@ -41,9 +43,21 @@ pub enum ReservationKey {
     /// An infraction as its acquirer names it: `acquirer/name`, and `acquirer/name/2` and so on if it was reopened after it was resolved.
     /// Globally unique.
     Infraction(String),
+    /// An account's external id of a crypto deposit: unique within the account, forever.
+    CryptoDepositExternalId(AccountId, ExternalId),
+    /// An account's external id of a crypto withdrawal: unique within the account, forever.
+    CryptoWithdrawalExternalId(AccountId, ExternalId),
+    /// A payment at a crypto processor, `processor/id`: globally unique, so the payment belongs to one deposit.
+    CryptoPayment(String),
 }
 
 impl ReservationKey {
+    /// Returns the key of a payment at a crypto processor.
+    #[must_use]
+    pub fn crypto_payment(processor: &AcquirerName, payment: &ProcessorId) -> Self {
+        Self::CryptoPayment(format!("{processor}/{payment}"))
+    }
+
     /// Returns the kind of the value, as the store names it.
     #[must_use]
     pub const fn space(&self) -> &'static str {
@@ -59,6 +73,9 @@ impl ReservationKey {
             Self::EndpointUrl(..) => "endpoint.url",
             Self::EndpointSlot(..) => "endpoint.slot",
             Self::Infraction(_) => "infraction",
+            Self::CryptoDepositExternalId(..) => "crypto_deposit.external_id",
+            Self::CryptoWithdrawalExternalId(..) => "crypto_withdrawal.external_id",
+            Self::CryptoPayment(_) => "crypto_payment",
         }
     }
 
@@ -68,14 +85,16 @@ impl ReservationKey {
         match self {
             Self::ChargeExternalId(_, external_id)
             | Self::PayoutExternalId(_, external_id)
-            | Self::RefundExternalId(_, external_id) => external_id.as_str(),
+            | Self::RefundExternalId(_, external_id)
+            | Self::CryptoDepositExternalId(_, external_id)
+            | Self::CryptoWithdrawalExternalId(_, external_id) => external_id.as_str(),
             Self::Txid(txid) => txid.as_str(),
             Self::EndToEndId(end_to_end_id) => end_to_end_id.as_str(),
             Self::Email(email) => email,
             Self::InstructionId(instruction_id) => instruction_id.as_str(),
             Self::ReturnId(return_id) => return_id.as_str(),
             Self::EndpointUrl(_, url) => url.as_str(),
-            Self::EndpointSlot(_, name) | Self::Infraction(name) => name,
+            Self::EndpointSlot(_, name) | Self::Infraction(name) | Self::CryptoPayment(name) => name,
         }
     }
 
@@ -87,13 +106,16 @@ impl ReservationKey {
             | Self::PayoutExternalId(account, _)
             | Self::RefundExternalId(account, _)
             | Self::EndpointUrl(account, _)
-            | Self::EndpointSlot(account, _) => Some(*account),
+            | Self::EndpointSlot(account, _)
+            | Self::CryptoDepositExternalId(account, _)
+            | Self::CryptoWithdrawalExternalId(account, _) => Some(*account),
             Self::Txid(_)
             | Self::EndToEndId(_)
             | Self::Email(_)
             | Self::InstructionId(_)
             | Self::ReturnId(_)
-            | Self::Infraction(_) => None,
+            | Self::Infraction(_)
+            | Self::CryptoPayment(_) => None,
         }
     }
 }

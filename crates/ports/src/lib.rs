@@ -12,6 +12,7 @@ pub mod callback_item;
 pub mod change_set;
 pub mod clock;
 pub mod crypto;
+pub mod crypto_queries;
 pub mod deliveries;
 pub mod due;
 pub mod events;
@@ -48,6 +49,7 @@ pub use crypto::{
     CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder, UpstreamDeposit, UpstreamDepositStatus,
     UpstreamWithdrawal, UpstreamWithdrawalStatus,
 };
+pub use crypto_queries::{CryptoDepositQueries, CryptoQuoteQueries, CryptoWithdrawalQueries};
 pub use deliveries::{
     AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue, DueQueues,
     EndpointQueue, FinishedAttempt, Health, NewDelivery,

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use crate::audit::AuditQueries;
 use crate::callback::{Callback, CallbackCounts};
 use crate::change_set::ReservationKey;
+use crate::crypto_queries::{CryptoDepositQueries, CryptoQuoteQueries, CryptoWithdrawalQueries};
 use crate::events::{DeliveryQueries, EndpointQueries, EventQueries};
 use crate::idempotency::{IdempotencyRecord, IdempotencyRef};
 use crate::infractions::InfractionQueries;
@@ -152,6 +153,9 @@ pub trait Queries:
     + InfractionQueries
     + PositionQueries
     + AuditQueries
+    + CryptoQuoteQueries
+    + CryptoDepositQueries
+    + CryptoWithdrawalQueries
 {
 }
 
@@ -175,5 +179,8 @@ impl<T> Queries for T where
         + InfractionQueries
         + PositionQueries
         + AuditQueries
+        + CryptoQuoteQueries
+        + CryptoDepositQueries
+        + CryptoWithdrawalQueries
 {
 }

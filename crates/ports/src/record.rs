@@ -2,8 +2,12 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::KeyPrefix;
+use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, AuditId, CallbackId, ChargeId, EndpointId, InfractionId, PayoutId, RefundId};
+use cais_domain::ids::{
+    AccountId, AuditId, CallbackId, ChargeId, CryptoDepositId, CryptoQuoteId, CryptoWithdrawalId, EndpointId,
+    InfractionId, PayoutId, RefundId,
+};
 
 use crate::position::UpstreamList;
 
@@ -81,6 +85,30 @@ macro_rules! records {
             positions: Position($crate::position::PollPosition) |one| {
                 key { acquirer: AcquirerName = one.acquirer.clone(), list: UpstreamList = one.list }
                 account { None }
+                version { version }
+            }
+            /// A crypto quote: only `used_by` changes.
+            crypto_quotes: CryptoQuote(cais_domain::crypto::Quote) |one| {
+                key { account: AccountId = one.account, id: CryptoQuoteId = one.id }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// A crypto deposit; its id, account, terms, processor and instant of creation never change.
+            crypto_deposits: CryptoDeposit(cais_domain::crypto::Deposit) |one| {
+                key { account: AccountId = one.account, id: CryptoDepositId = one.id }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// A payment to the address of a deposit: only `coins`, `gross`, `fee` and `state` change.
+            crypto_payments: CryptoPayment(cais_domain::crypto::deposit::DepositPayment) |one| {
+                key { account: AccountId = one.account, processor: AcquirerName = one.processor.clone(), id: ProcessorId = one.id.clone() }
+                account { Some(one.account) }
+                version { version }
+            }
+            /// A crypto withdrawal; its id, account, terms, processor and instant of creation never change.
+            crypto_withdrawals: CryptoWithdrawal(cais_domain::crypto::Withdrawal) |one| {
+                key { account: AccountId = one.account, id: CryptoWithdrawalId = one.id }
+                account { Some(one.account) }
                 version { version }
             }
             /// A row of the audit log; it never changes.

@@ -68,3 +68,20 @@ FROM generate_series(1, 10000) AS n;
 INSERT INTO audit_log (id, changed_at, operator, source, host, action, subject, account_id)
 SELECT name_of('aue_', n), n, 'ana', 'cli', 'h', (ARRAY['key.create', 'account.limits'])[1 + n % 2], 's', 'acc_a'
 FROM generate_series(1, 10000) AS n;
+
+INSERT INTO crypto_quotes (account_id, id, side, currency, amount, rate, coins, fee_rule, usdt_per_coin, coin_priced_at, brl_per_usd,
+    usd_priced_at, spread, expires_at, created_at, version)
+SELECT 'acc_a', name_of('cqt_', n), 'deposit', CASE WHEN n <= 20 THEN 'btc' ELSE 'trx' END, 1, '1', '1', '0 0 - -', '1', n, '1', n, '0', n, n, 1
+FROM generate_series(1, 10000) AS n;
+INSERT INTO crypto_deposits (account_id, id, amount, currency, origin, processor, quote_id, rate, fee_rule, coins, status, payment_id, address,
+    expires_at, state_at, credited_coins, credited_gross, credited_fee, due_at, attempts, created_at, version)
+SELECT 'acc_a', name_of('cdp_', n), 1, 'btc', 'api', 'now', 'q', '1', '0 0 - -', '1', 'pending', 'p', 'a', n, NULL, '0', 0, 0, n, 0, n, 1
+FROM generate_series(1, 10000) AS n;
+INSERT INTO crypto_payments (account_id, processor, payment_id, deposit_id, currency, coins, gross, fee, state, review_reason, created_at, version)
+SELECT 'acc_a', 'now', name_of('p', n), name_of('cdp_', n / 10), 'btc', '1', 0, 0, CASE WHEN n <= 20 THEN 'review' ELSE 'credited' END,
+    CASE WHEN n <= 20 THEN 'too_late' END, n, 1
+FROM generate_series(1, 10000) AS n;
+INSERT INTO crypto_withdrawals (account_id, id, amount, currency, address, origin, processor, quote_id, rate, fee, coins, status, sent_at,
+    review_since, due_at, attempts, created_at, version)
+SELECT 'acc_a', name_of('cwd_', n), 1, 'btc', 'a', 'api', 'now', 'q', '1', 0, '1', 'processing', n, CASE WHEN n <= 20 THEN n END, n, 0, n, 1
+FROM generate_series(1, 10000) AS n;

@@ -2,6 +2,7 @@
 
 mod audit;
 mod coalesce;
+mod crypto;
 mod deliveries;
 mod events;
 mod infractions;

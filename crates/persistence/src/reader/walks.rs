@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cais_testkit::postgres::Cluster;
 
-use super::{audit, deliveries, events, infractions, money_out, queries, reconciliation, statement, timeline};
+use super::{audit, crypto, deliveries, events, infractions, money_out, queries, reconciliation, statement, timeline};
 use crate::engine::Engine as _;
 use crate::postgres::Postgres;
 use crate::sql::select::{Select, texts};
@@ -34,6 +34,7 @@ fn lists() -> Vec<List> {
         statement::lists,
         reconciliation::lists,
         audit::lists,
+        crypto::lists,
     ];
     modules.into_iter().flat_map(|lists| lists()).collect()
 }

@@ -5,11 +5,10 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::money::Money;
 use cais_domain::split::Split;
 use cais_domain::txid::Txid;
-use cais_domain::webhook::{Postback, WebhookUrl};
 
 use super::{
-    Record, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text, parsed,
-    to_u32, us, usual,
+    Record, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_postback,
+    parse_text, parsed, to_u32, us, usual,
 };
 use crate::error::Fault;
 use crate::sql::Value;
@@ -130,7 +129,7 @@ impl Record for Charge {
             payer_document: parse_text(TABLE, row.payer_document.as_deref())?,
             expires_in_s: to_u32(TABLE, row.expires_in_s)?,
             external_id: parse_external_id(TABLE, row.external_id.as_deref())?,
-            postback: read_postback(row.postback_endpoint.as_deref(), row.postback_url.as_deref())?,
+            postback: parse_postback(TABLE, row.postback_endpoint.as_deref(), row.postback_url.as_deref())?,
             split,
             origin: parse_enum(TABLE, &row.origin, Origin::parse)?,
         };
@@ -153,17 +152,6 @@ impl Record for Charge {
             return Err(corrupt(TABLE, "more goes back than was paid"));
         }
         Ok(charge)
-    }
-}
-
-fn read_postback(endpoint: Option<&str>, url: Option<&str>) -> Result<Option<Postback>, Fault> {
-    match (endpoint, url) {
-        (Some(endpoint), Some(url)) => {
-            let url = parsed(TABLE, WebhookUrl::parse(url))?;
-            Ok(Some(Postback { endpoint: id(TABLE, endpoint)?, url }))
-        }
-        (None, None) => Ok(None),
-        (Some(_), None) | (None, Some(_)) => Err(corrupt(TABLE, "half an endpoint for its events")),
     }
 }
 

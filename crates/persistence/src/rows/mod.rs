@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod block;
 pub(crate) mod callback;
 pub(crate) mod charge;
+pub(crate) mod crypto;
 pub(crate) mod delivery;
 pub(crate) mod endpoint;
 pub(crate) mod event;
@@ -30,6 +31,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{Id, IdKind};
 use cais_domain::text::{LineBreaks, Text};
+use cais_domain::webhook::{Postback, WebhookUrl};
 use cais_ports::{AnyRecord, RecordKey};
 use jiff::Timestamp;
 
@@ -157,6 +159,18 @@ pub(crate) fn acquirer(table: &str, text: &str) -> Result<AcquirerName, Fault> {
 /// Returns a text. Its limits were checked when it was written; a control character is still an error.
 fn parse_text(table: &str, text: Option<&str>) -> Result<Option<Text>, Fault> {
     text.map(|text| parsed(table, Text::parse(text, usize::MAX, LineBreaks::Allowed))).transpose()
+}
+
+/// Returns the endpoint that an order names for its events.
+fn parse_postback(table: &str, endpoint: Option<&str>, url: Option<&str>) -> Result<Option<Postback>, Fault> {
+    match (endpoint, url) {
+        (Some(endpoint), Some(url)) => {
+            let url = parsed(table, WebhookUrl::parse(url))?;
+            Ok(Some(Postback { endpoint: id(table, endpoint)?, url }))
+        }
+        (None, None) => Ok(None),
+        (Some(_), None) | (None, Some(_)) => Err(corrupt(table, "half an endpoint for its events")),
+    }
 }
 
 fn parse_external_id(table: &str, text: Option<&str>) -> Result<Option<ExternalId>, Fault> {

@@ -1,11 +1,15 @@
 //! Records and change sets for tests: complete, valid, and all different.
 
+mod crypto;
 mod infractions;
 mod money_out;
 mod records;
 pub mod steps;
 mod webhooks;
 
+pub use crypto::{
+    a_deposit, a_deposit_payment, a_processor_id, a_quote, a_withdrawal, deposit_in_status, usdt, withdrawal_in_status,
+};
 pub use infractions::{
     a_defense, a_position, an_infraction, an_upstream_infraction, infraction_in_status, new_infraction,
 };

@@ -5,6 +5,7 @@ mod attempts;
 pub mod audit;
 pub mod block_races;
 pub mod blocks;
+pub mod crypto;
 mod dispute;
 pub mod due;
 pub mod durability;
@@ -212,6 +213,18 @@ macro_rules! store_suite {
                 pages_of_payouts_are_complete_and_stable
                 due_payouts_come_longest_overdue_first
                 payouts_are_found_by_their_name_upstream
+            }
+            crypto {
+                crypto_quotes_come_back
+                crypto_quote_is_used_once
+                newest_crypto_quote_is_found_by_currency
+                crypto_deposits_come_back_in_every_state
+                crypto_deposit_is_found_by_its_payment
+                crypto_lists_show_visible_records_of_the_account
+                due_crypto_records_come_longest_overdue_first
+                deposit_payments_come_back_and_wait_for_review
+                crypto_withdrawals_come_back_in_every_state
+                withdrawals_wait_for_review
             }
             payout_money {
                 payout_is_held_and_completed

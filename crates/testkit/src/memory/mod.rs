@@ -1,6 +1,7 @@
 //! A store in memory: the snapshot of `cais_commit_rules`, and the records around it.
 
 mod audit;
+mod crypto;
 mod deliveries;
 mod endpoint_queues;
 mod infraction_rules;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
+use cais_domain::crypto::deposit::DepositPayment;
+use cais_domain::crypto::{Deposit, Quote, Withdrawal};
 use cais_domain::infraction::Infraction;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
@@ -96,6 +98,21 @@ impl Tables {
         }
         if let (AnyRecord::Position(now), Some(stored)) = (&mut record, self.positions.get(key)) {
             **now = PollPosition { seen_until: now.seen_until, ..stored.clone() };
+        }
+        if let (AnyRecord::CryptoQuote(now), Some(stored)) = (&mut record, self.crypto_quotes.get(key)) {
+            **now = Quote { used_by: now.used_by.clone(), ..stored.clone() };
+        }
+        if let (AnyRecord::CryptoDeposit(now), Some(stored)) = (&mut record, self.crypto_deposits.get(key)) {
+            let Deposit { terms, processor, created_at, .. } = stored.clone();
+            **now = Deposit { terms, processor, created_at, ..(**now).clone() };
+        }
+        if let (AnyRecord::CryptoPayment(now), Some(stored)) = (&mut record, self.crypto_payments.get(key)) {
+            let DepositPayment { coins, gross, fee, state, .. } = (**now).clone();
+            **now = DepositPayment { coins, gross, fee, state, ..stored.clone() };
+        }
+        if let (AnyRecord::CryptoWithdrawal(now), Some(stored)) = (&mut record, self.crypto_withdrawals.get(key)) {
+            let Withdrawal { terms, processor, created_at, .. } = stored.clone();
+            **now = Withdrawal { terms, processor, created_at, ..(**now).clone() };
         }
         record
     }

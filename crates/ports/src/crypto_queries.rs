@@ -1,0 +1,74 @@
+//! Queries of crypto quotes, deposits and withdrawals.
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::deposit::DepositPayment;
+use cais_domain::crypto::{Currency, Deposit, ProcessorId, Quote, Withdrawal};
+use cais_domain::ids::{AccountId, CryptoDepositId, CryptoQuoteId, CryptoWithdrawalId};
+use jiff::Timestamp;
+
+use crate::page::{Page, PageRequest};
+use crate::queries::QueryError;
+
+/// Quotes.
+#[async_trait]
+pub trait CryptoQuoteQueries: Send + Sync {
+    /// Returns a quote of the account, used or not.
+    async fn find_crypto_quote(&self, account: AccountId, id: CryptoQuoteId) -> Result<Option<Quote>, QueryError>;
+    /// Returns the newest quote of a currency, of any account. Its rate is compared with the next one.
+    async fn find_newest_crypto_quote(&self, currency: Currency) -> Result<Option<Quote>, QueryError>;
+}
+
+/// Deposits and the payments to their addresses.
+#[async_trait]
+pub trait CryptoDepositQueries: Send + Sync {
+    /// Returns a deposit of the account, in any state.
+    async fn find_crypto_deposit(&self, account: AccountId, id: CryptoDepositId)
+    -> Result<Option<Deposit>, QueryError>;
+    /// Returns the deposit to whose address the processor received this payment.
+    async fn find_crypto_deposit_of_payment(
+        &self,
+        processor: &AcquirerName,
+        payment: &ProcessorId,
+    ) -> Result<Option<Deposit>, QueryError>;
+    /// Lists the visible deposits of the account, newest first.
+    async fn list_crypto_deposits(
+        &self,
+        account: AccountId,
+        page: PageRequest<CryptoDepositId>,
+    ) -> Result<Page<Deposit>, QueryError>;
+    /// Lists deposits of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the
+    /// longest overdue first.
+    async fn list_due_crypto_deposits(&self, now: Timestamp, limit: u32) -> Result<Vec<Deposit>, QueryError>;
+    /// Lists the stored payments of a deposit by their ids, at most `limit`.
+    async fn list_deposit_payments(
+        &self,
+        account: AccountId,
+        deposit: CryptoDepositId,
+        limit: u32,
+    ) -> Result<Vec<DepositPayment>, QueryError>;
+    /// Lists payments of all accounts that wait for an operator, the longest waiting first, at most `limit`.
+    async fn list_payments_for_review(&self, limit: u32) -> Result<Vec<DepositPayment>, QueryError>;
+}
+
+/// Withdrawals.
+#[async_trait]
+pub trait CryptoWithdrawalQueries: Send + Sync {
+    /// Returns a withdrawal of the account, in any state.
+    async fn find_crypto_withdrawal(
+        &self,
+        account: AccountId,
+        id: CryptoWithdrawalId,
+    ) -> Result<Option<Withdrawal>, QueryError>;
+    /// Lists the visible withdrawals of the account, newest first.
+    async fn list_crypto_withdrawals(
+        &self,
+        account: AccountId,
+        page: PageRequest<CryptoWithdrawalId>,
+    ) -> Result<Page<Withdrawal>, QueryError>;
+    /// Lists withdrawals of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]),
+    /// the longest overdue first.
+    async fn list_due_crypto_withdrawals(&self, now: Timestamp, limit: u32) -> Result<Vec<Withdrawal>, QueryError>;
+    /// Lists withdrawals of all accounts that wait for an operator, the longest waiting first, at most `limit`.
+    async fn list_withdrawals_for_review(&self, limit: u32) -> Result<Vec<Withdrawal>, QueryError>;
+}

@@ -1,0 +1,265 @@
+//! Crypto quotes, deposits, payments and withdrawals are read back exactly as written, are guarded by their versions, and
+//! are listed for their readers.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::deposit::{
+    ArrivedCoins, DepositPayment, DepositState, DepositStatus, PaymentReview, PaymentState, Resolution,
+};
+use cais_domain::crypto::withdrawal::{WithdrawalPrice, WithdrawalState, WithdrawalStatus};
+use cais_domain::crypto::{CryptoAmount, Currency, Deposit, Quote, Side, Withdrawal};
+use cais_domain::external_id::ExternalId;
+use cais_domain::fee::FeeRule;
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::{AnyRecord, ChangeSet, CommitError, Page, PageRequest, Reservation, ReservationKey, Write};
+
+use super::Harness;
+use super::harness::{after_s, walk};
+use crate::builders::{
+    a_deposit, a_deposit_payment, a_postback, a_processor_id, a_quote, a_withdrawal, an_endpoint, deposit_in_status,
+    fresh, main_acquirer, start, steps, usdt, withdrawal_in_status,
+};
+
+async fn insert(h: &Harness, record: impl Into<AnyRecord>) {
+    h.good(steps::write(Write::Insert(record.into()), start())).await;
+}
+
+async fn update(h: &Harness, record: impl Into<AnyRecord>) {
+    h.good(steps::write(Write::Update(record.into()), start())).await;
+}
+
+/// A new quote, a used one, and one with every part of a fee rule.
+pub async fn crypto_quotes_come_back(h: &mut Harness) {
+    let account = h.account().await.id;
+    for side in Side::ALL {
+        let mut quote = a_quote(account, side);
+        let (min, max) = (Some(Money::from_centavos(1)), Some(Money::from_centavos(i64::MAX)));
+        quote.prices.fee_rule = FeeRule::try_new(Money::ZERO, Percentage::parse("99.9999").unwrap(), min, max).unwrap();
+        insert(h, quote.clone()).await;
+        let read = Quote { version: 1, ..quote };
+        assert_eq!(h.store.find_crypto_quote(account, read.id).await.unwrap(), Some(read.clone()));
+        let used = Quote { used_by: Some("cdp_1".to_owned()), ..read };
+        update(h, used.clone()).await;
+        let read = Quote { version: 2, ..used };
+        assert_eq!(h.store.find_crypto_quote(account, read.id).await.unwrap(), Some(read.clone()));
+        assert_eq!(h.store.find_crypto_quote(fresh(), read.id).await.unwrap(), None);
+    }
+}
+
+/// Two uses of one version: the second is refused.
+pub async fn crypto_quote_is_used_once(h: &mut Harness) {
+    let quote = a_quote(h.account().await.id, Side::Withdrawal);
+    insert(h, quote.clone()).await;
+    let used = |by: &str| Quote { used_by: Some(by.to_owned()), version: 1, ..quote.clone() };
+    update(h, used("cwd_1")).await;
+    let again = h.commit(steps::write(Write::Update(used("cwd_2").into()), start())).await;
+    assert_eq!(again, Err(CommitError::Stale));
+    let stored = h.store.find_crypto_quote(quote.account, quote.id).await.unwrap().unwrap();
+    assert_eq!(stored.used_by.as_deref(), Some("cwd_1"));
+}
+
+/// The newest of all accounts, by currency.
+pub async fn newest_crypto_quote_is_found_by_currency(h: &mut Harness) {
+    let accounts = [h.account().await.id, h.account().await.id];
+    let mut last = None;
+    for account in accounts {
+        let mut other = a_quote(account, Side::Deposit);
+        other.terms.currency = Currency::Trx;
+        other.prices.coins = CryptoAmount::parse(Currency::Trx, "1").unwrap();
+        let quote = a_quote(account, Side::Deposit);
+        insert(h, quote.clone()).await;
+        insert(h, other).await;
+        last = Some(Quote { version: 1, ..quote });
+    }
+    assert_eq!(h.store.find_newest_crypto_quote(Currency::UsdtErc20).await.unwrap(), last);
+    assert_eq!(h.store.find_newest_crypto_quote(Currency::Ltc).await.unwrap(), None);
+}
+
+/// In every state, new and after an update, with all optional values and with none.
+pub async fn crypto_deposits_come_back_in_every_state(h: &mut Harness) {
+    let account = h.account().await.id;
+    for status in DepositStatus::ALL {
+        let mut deposit = a_deposit(account);
+        deposit.terms.description = Some(Text::parse("Pedido\n1 ã", 140, LineBreaks::Allowed).unwrap());
+        deposit.terms.external_id = Some(ExternalId::parse(&format!("order {status:?}")).unwrap());
+        deposit.terms.postback = Some(a_postback(&an_endpoint(account, 0)));
+        for deposit in [deposit, a_deposit(account)] {
+            insert(h, deposit.clone()).await;
+            let read = Deposit { version: 1, ..deposit };
+            assert_eq!(h.store.find_crypto_deposit(account, read.id).await.unwrap(), Some(read.clone()));
+            let mut moved = deposit_in_status(read, status);
+            (moved.tx_hash, moved.attempts) = (Some("0xabc".to_owned()), 7);
+            if let DepositState::Pending(issued) = &mut moved.state {
+                issued.extra_id = Some("memo".to_owned());
+            }
+            update(h, moved.clone()).await;
+            let read = Deposit { version: 2, ..moved };
+            assert_eq!(h.store.find_crypto_deposit(account, read.id).await.unwrap(), Some(read.clone()));
+            assert_eq!(h.store.find_crypto_deposit(fresh(), read.id).await.unwrap(), None);
+        }
+        for resolution in Resolution::ALL {
+            let credited = deposit_in_status(a_deposit(account), DepositStatus::Completed);
+            let written = Deposit { resolution: Some(resolution), ..credited };
+            insert(h, written.clone()).await;
+            let read = Deposit { version: 1, ..written };
+            assert_eq!(h.store.find_crypto_deposit(account, read.id).await.unwrap(), Some(read));
+        }
+    }
+}
+
+/// By the reservation of the payment, which is made when the address is issued.
+pub async fn crypto_deposit_is_found_by_its_payment(h: &mut Harness) {
+    let deposit = deposit_in_status(a_deposit(h.account().await.id), DepositStatus::Pending);
+    let (processor, payment) = (main_acquirer(), a_processor_id());
+    let key = ReservationKey::crypto_payment(&processor, &payment);
+    let reservation = Reservation { key, account: deposit.account, owner: deposit.id.to_string() };
+    let mut change: ChangeSet = steps::write(Write::insert(deposit.clone()), start());
+    change.reserve.push(reservation.clone());
+    h.good(change).await;
+    let found = h.store.find_crypto_deposit_of_payment(&processor, &payment).await.unwrap();
+    assert_eq!(found, Some(Deposit { version: 1, ..deposit.clone() }));
+    let other = AcquirerName::parse("other").unwrap();
+    assert_eq!(h.store.find_crypto_deposit_of_payment(&other, &payment).await.unwrap(), None);
+    assert_eq!(h.store.find_crypto_deposit_of_payment(&processor, &a_processor_id()).await.unwrap(), None);
+    let mut again: ChangeSet = steps::write(Write::insert(a_deposit(deposit.account)), start());
+    again.reserve.push(reservation);
+    assert!(matches!(h.commit(again).await, Err(CommitError::Taken { .. })), "a payment has one deposit");
+}
+
+/// Visible ones of the account, page after page.
+pub async fn crypto_lists_show_visible_records_of_the_account(h: &mut Harness) {
+    let (account, other) = (h.account().await.id, h.account().await.id);
+    let (mut deposits, mut withdrawals) = (Vec::new(), Vec::new());
+    for account in [account, other] {
+        for status in DepositStatus::ALL {
+            let deposit = deposit_in_status(a_deposit(account), status);
+            insert(h, deposit.clone()).await;
+            deposits.push(Deposit { version: 1, ..deposit });
+        }
+        for status in WithdrawalStatus::ALL {
+            let withdrawal = withdrawal_in_status(a_withdrawal(account), status);
+            insert(h, withdrawal.clone()).await;
+            withdrawals.push(Withdrawal { version: 1, ..withdrawal });
+        }
+    }
+    deposits.retain(|deposit| deposit.account == account && deposit.is_visible());
+    withdrawals.retain(|withdrawal| withdrawal.account == account && withdrawal.is_visible());
+    deposits.reverse();
+    withdrawals.reverse();
+    for limit in [1, 3, 50] {
+        let read = async |page| h.store.list_crypto_deposits(account, page).await.unwrap();
+        assert_eq!(walk(limit, |deposit: &Deposit| deposit.id, read).await, deposits, "limit {limit}");
+        let read = async |page| h.store.list_crypto_withdrawals(account, page).await.unwrap();
+        assert_eq!(walk(limit, |withdrawal: &Withdrawal| withdrawal.id, read).await, withdrawals, "limit {limit}");
+    }
+    let nothing: Page<Deposit> =
+        h.store.list_crypto_deposits(fresh(), PageRequest { limit: 5, starting_after: None }).await.unwrap();
+    assert_eq!(nothing, Page { rows: Vec::new(), has_more: false });
+}
+
+/// Of all accounts, the longest overdue first.
+pub async fn due_crypto_records_come_longest_overdue_first(h: &mut Harness) {
+    let accounts = [h.account().await.id, h.account().await.id];
+    let (mut deposits, mut withdrawals) = (Vec::new(), Vec::new());
+    for (due_s, account) in [40, 10, 30, 20].into_iter().zip(accounts.into_iter().cycle()) {
+        let deposit = deposit_in_status(a_deposit(account), DepositStatus::Confirming);
+        let deposit = Deposit { due_at: Some(after_s(due_s)), ..deposit };
+        insert(h, deposit.clone()).await;
+        deposits.push((due_s, deposit.id));
+        let withdrawal = withdrawal_in_status(a_withdrawal(account), WithdrawalStatus::Processing);
+        let withdrawal = Withdrawal { due_at: Some(after_s(due_s)), ..withdrawal };
+        insert(h, withdrawal.clone()).await;
+        withdrawals.push((due_s, withdrawal.id));
+    }
+    deposits.sort_unstable();
+    withdrawals.sort_unstable();
+    for (now_s, limit, expected) in [(5, 9, 0), (10, 9, 1), (35, 9, 3), (35, 2, 2), (60, 9, 4)] {
+        let due = h.store.list_due_crypto_deposits(after_s(now_s), limit).await.unwrap();
+        let ids = deposits.iter().map(|(_, id)| *id).take(expected);
+        assert!(due.iter().map(|deposit| deposit.id).eq(ids), "deposits after {now_s} s, at most {limit}");
+        let due = h.store.list_due_crypto_withdrawals(after_s(now_s), limit).await.unwrap();
+        let ids = withdrawals.iter().map(|(_, id)| *id).take(expected);
+        assert!(due.iter().map(|withdrawal| withdrawal.id).eq(ids), "withdrawals after {now_s} s, at most {limit}");
+    }
+}
+
+/// In each state and for each reason, of supported and of other coins.
+pub async fn deposit_payments_come_back_and_wait_for_review(h: &mut Harness) {
+    let deposit = a_deposit(h.account().await.id);
+    insert(h, deposit.clone()).await;
+    let unsupported = ArrivedCoins::Unsupported { currency: "doge".to_owned(), amount: "1000.50".to_owned() };
+    let states = PaymentReview::ALL.map(PaymentState::Review);
+    let states = states.into_iter().chain([PaymentState::Credited, PaymentState::Dismissed]);
+    let (mut all, mut waiting) = (Vec::new(), Vec::new());
+    for (second, state) in (0..).zip(states) {
+        for coins in [ArrivedCoins::Supported(usdt("0.000001")), unsupported.clone()] {
+            let new = DepositPayment {
+                coins,
+                created_at: after_s(second),
+                ..a_deposit_payment(&deposit, PaymentState::Credited)
+            };
+            insert(h, new.clone()).await;
+            let changed =
+                DepositPayment { state, gross: Money::from_centavos(200), fee: Money::ZERO, version: 1, ..new };
+            update(h, changed.clone()).await;
+            let read = DepositPayment { version: 2, ..changed };
+            if let PaymentState::Review(_) = state {
+                waiting.push(read.clone());
+            }
+            all.push(read);
+        }
+    }
+    all.sort_by(|one, other| one.id.cmp(&other.id));
+    assert_eq!(h.store.list_deposit_payments(deposit.account, deposit.id, 50).await.unwrap(), all);
+    assert_eq!(h.store.list_deposit_payments(fresh(), deposit.id, 50).await.unwrap(), []);
+    assert_eq!(h.store.list_deposit_payments(deposit.account, deposit.id, 1).await.unwrap(), all[..1]);
+    let mut review = h.store.list_payments_for_review(50).await.unwrap();
+    assert!(review.is_sorted_by_key(|payment| payment.created_at), "the longest waiting comes first");
+    review.sort_by(|one, other| one.id.cmp(&other.id));
+    waiting.sort_by(|one, other| one.id.cmp(&other.id));
+    assert_eq!(review, waiting);
+}
+
+/// In every state, new and after an update, with all optional values and with none.
+pub async fn crypto_withdrawals_come_back_in_every_state(h: &mut Harness) {
+    let account = h.account().await.id;
+    for status in WithdrawalStatus::ALL {
+        let mut withdrawal = a_withdrawal(account);
+        withdrawal.terms.description = Some(Text::parse("Pedido\n1 ã", 140, LineBreaks::Allowed).unwrap());
+        withdrawal.terms.external_id = Some(ExternalId::parse(&format!("order {status:?}")).unwrap());
+        for withdrawal in [withdrawal, a_withdrawal(account)] {
+            insert(h, withdrawal.clone()).await;
+            let read = Withdrawal { version: 1, ..withdrawal };
+            assert_eq!(h.store.find_crypto_withdrawal(account, read.id).await.unwrap(), Some(read.clone()));
+            let mut moved = withdrawal_in_status(read, status);
+            (moved.network_fee, moved.tx_hash) = (Some(usdt("1.5")), Some("0xabc".to_owned()));
+            moved.price = WithdrawalPrice { coins: usdt("17.25"), ..moved.price };
+            update(h, moved.clone()).await;
+            let read = Withdrawal { version: 2, ..moved };
+            assert_eq!(h.store.find_crypto_withdrawal(account, read.id).await.unwrap(), Some(read.clone()));
+            assert_eq!(h.store.find_crypto_withdrawal(fresh(), read.id).await.unwrap(), None);
+        }
+    }
+}
+
+/// Only those whose outcome an operator has to decide, the longest waiting first.
+pub async fn withdrawals_wait_for_review(h: &mut Harness) {
+    let account = h.account().await.id;
+    let mut waiting = Vec::new();
+    for second in [30, 10, 20] {
+        let mut withdrawal = withdrawal_in_status(a_withdrawal(account), WithdrawalStatus::Processing);
+        insert(h, withdrawal.clone()).await;
+        if let WithdrawalState::Processing { review_since, .. } = &mut withdrawal.state {
+            *review_since = Some(after_s(second));
+        }
+        let marked = Withdrawal { version: 1, ..withdrawal };
+        update(h, marked.clone()).await;
+        waiting.push((second, Withdrawal { version: 2, ..marked }));
+        insert(h, withdrawal_in_status(a_withdrawal(account), WithdrawalStatus::Processing)).await;
+    }
+    waiting.sort_by_key(|(second, _)| *second);
+    let waiting: Vec<_> = waiting.into_iter().map(|(_, withdrawal)| withdrawal).collect();
+    assert_eq!(h.store.list_withdrawals_for_review(50).await.unwrap(), waiting);
+    assert_eq!(h.store.list_withdrawals_for_review(2).await.unwrap(), waiting[..2]);
+}

@@ -1,0 +1,22 @@
+-- Payments to the addresses of crypto deposits, by the processor's identifier. Each later payment to an address has its own row.
+CREATE TABLE crypto_payments (
+    account_id TEXT NOT NULL,
+    processor TEXT NOT NULL,
+    payment_id TEXT NOT NULL,
+    deposit_id TEXT NOT NULL,
+    currency TEXT NOT NULL,
+    coins TEXT NOT NULL,
+    gross INTEGER NOT NULL CHECK (gross >= 0),
+    fee INTEGER NOT NULL CHECK (fee BETWEEN 0 AND gross),
+    state TEXT NOT NULL CHECK (state IN ('credited', 'review', 'dismissed')),
+    review_reason TEXT CHECK (review_reason IN ('wrong_asset', 'too_late', 'unexpected_state', 'fewer_coins')),
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    PRIMARY KEY (account_id, processor, payment_id),
+    CHECK ((state = 'review') = (review_reason IS NOT NULL))
+) STRICT;
+
+-- The payments of a deposit.
+CREATE INDEX crypto_payments_of_deposit ON crypto_payments (account_id, deposit_id, payment_id);
+-- The payments that wait for an operator.
+CREATE INDEX crypto_payments_for_review ON crypto_payments (created_at, payment_id) WHERE review_reason IS NOT NULL;
