@@ -40,6 +40,9 @@ alerts! {
     CLOCK_SKEW = "clock_skew",
         "A clock is or was wrong. Charges may expire late, or work may be scheduled too late.",
         "Compare the clocks of the nodes and the database with a time server. Releases of `pending` money follow the node's clock alone.";
+    CRYPTO_RATE_JUMPED = "crypto_rate_jumped",
+        "The rate of a currency is more than twice, or less than half, the last one. Quotes of the currency are refused for a day.",
+        "Compare the price at the processor and the Central Bank's rate with the market. Report a wrong price to its source.";
     DATABASE_LANGUAGE = "database_language",
         "PostgreSQL's messages are not in English. Some conflicts are not recognized, and their callers receive errors.",
         "Set `lc_messages` to `C` for the role or the database.";

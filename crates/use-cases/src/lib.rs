@@ -5,6 +5,7 @@ pub mod audit;
 pub mod balance;
 pub mod callbacks;
 pub mod charges;
+pub mod crypto;
 pub mod events;
 pub mod external_id_conflict;
 pub mod housekeeping;

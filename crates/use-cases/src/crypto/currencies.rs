@@ -1,0 +1,70 @@
+//! Lists the currencies with their live minimums.
+
+use cais_domain::crypto::{Currency, Minimum, Side};
+use cais_domain::money::Money;
+use futures_util::future::join_all;
+
+use super::{CryptoSources, CryptoUnavailable, prices};
+use crate::ports::Ports;
+
+/// The minimum of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveMinimum {
+    /// The minimums in coins.
+    pub coins: Minimum,
+    /// The effective minimum in BRL.
+    pub effective_brl: Money,
+}
+
+/// A currency. A side without a minimum is not available now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveCurrency {
+    /// The currency.
+    pub currency: Currency,
+    /// The minimum of deposits.
+    pub deposit: Option<LiveMinimum>,
+    /// The minimum of withdrawals.
+    pub withdrawal: Option<LiveMinimum>,
+}
+
+/// Returns all currencies. A currency whose price cannot be read is listed as unavailable.
+///
+/// # Errors
+/// [`CryptoUnavailable`] if no price of any currency can be read.
+pub async fn list(ports: &Ports, crypto: &CryptoSources) -> Result<Vec<LiveCurrency>, CryptoUnavailable> {
+    let reads = Currency::ALL.map(|currency| async move {
+        let [deposit, withdrawal] = Side::ALL.map(|side| minimum(ports, crypto, currency, side));
+        let (deposit, withdrawal) = futures_util::future::join(deposit, withdrawal).await;
+        (currency, deposit, withdrawal)
+    });
+    let read = join_all(reads).await;
+    let failed = read.iter().all(|(_, deposit, withdrawal)| deposit.is_err() && withdrawal.is_err());
+    if let (true, Some((_, Err(error), _))) = (failed, read.first()) {
+        return Err(error.clone());
+    }
+    let current = read.into_iter();
+    Ok(current
+        .map(|(currency, deposit, withdrawal)| LiveCurrency {
+            currency,
+            deposit: available(currency, deposit),
+            withdrawal: available(currency, withdrawal),
+        })
+        .collect())
+}
+
+async fn minimum(
+    ports: &Ports,
+    crypto: &CryptoSources,
+    currency: Currency,
+    side: Side,
+) -> Result<LiveMinimum, CryptoUnavailable> {
+    let price = prices::read(ports, crypto, currency, side).await?;
+    Ok(LiveMinimum { coins: price.minimum, effective_brl: price.minimum.effective_brl(&price.rate)? })
+}
+
+fn available(currency: Currency, read: Result<LiveMinimum, CryptoUnavailable>) -> Option<LiveMinimum> {
+    read.inspect_err(|error| {
+        tracing::warn!(currency = currency.code(), %error, "a minimum could not be read; the currency is shown as unavailable");
+    })
+    .ok()
+}

@@ -1,0 +1,54 @@
+//! The reason for which no price is given. Every crypto operation fails closed without a price.
+
+use cais_domain::crypto::quote::QuoteError;
+use cais_domain::crypto::{CryptoAmountError, RateError};
+use cais_domain::money::MoneyError;
+use cais_ports::AcquirerError;
+
+use crate::store_error::StoreError;
+
+/// The reason for which an operation without a price cannot continue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CryptoUnavailable {
+    /// The processor or the source of rates did not answer.
+    #[error(transparent)]
+    Upstream(#[from] AcquirerError),
+    /// The inputs give no rate.
+    #[error(transparent)]
+    Rate(#[from] RateError),
+    /// The rate is more than twice, or less than half, the last one.
+    #[error("the rate {new} follows {last} too soon")]
+    Jump {
+        /// The new rate.
+        new: String,
+        /// The rate of the newest quote.
+        last: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The processor's numbers are out of range.
+    #[error("a number of the processor is out of range: {0}")]
+    OutOfRange(String),
+}
+
+impl From<QuoteError> for CryptoUnavailable {
+    fn from(error: QuoteError) -> Self {
+        match error {
+            QuoteError::Rate(error) => Self::Rate(error),
+            QuoteError::Coins(_) | QuoteError::Money(_) | QuoteError::NoCoins => Self::OutOfRange(error.to_string()),
+        }
+    }
+}
+
+impl From<CryptoAmountError> for CryptoUnavailable {
+    fn from(error: CryptoAmountError) -> Self {
+        Self::OutOfRange(error.to_string())
+    }
+}
+
+impl From<MoneyError> for CryptoUnavailable {
+    fn from(error: MoneyError) -> Self {
+        Self::OutOfRange(error.to_string())
+    }
+}

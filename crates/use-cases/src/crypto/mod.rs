@@ -1,0 +1,24 @@
+//! Use cases of crypto deposits and withdrawals.
+
+pub mod currencies;
+mod error;
+mod prices;
+pub mod quotes;
+
+use std::sync::Arc;
+
+use cais_domain::rate::Percentage;
+use cais_ports::{CryptoProcessor, ExchangeRates};
+
+pub use error::CryptoUnavailable;
+
+/// The sources of crypto operations. Clones share them.
+#[derive(Clone)]
+pub struct CryptoSources {
+    /// The processor.
+    pub processor: Arc<dyn CryptoProcessor>,
+    /// The source of BRL per USD.
+    pub rates: Arc<dyn ExchangeRates>,
+    /// The spread of every account.
+    pub spread: Percentage,
+}

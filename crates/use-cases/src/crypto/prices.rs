@@ -1,0 +1,72 @@
+//! Reads the inputs of a rate and the minimums, live.
+
+use std::time::Duration;
+
+use cais_domain::crypto::rate::MAX_COMPARED_AGE;
+use cais_domain::crypto::{Currency, Minimum, Rate, RateInputs, Side};
+use cais_ports::alerts;
+
+use super::{CryptoSources, CryptoUnavailable};
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+
+/// The time of one read, of the 10 s within which a POST answers.
+const READ_BUDGET: Duration = Duration::from_secs(3);
+
+/// A rate, its inputs and the minimum of its side.
+#[derive(Debug, Clone)]
+pub(super) struct Price {
+    /// BRL for one coin.
+    pub(super) rate: Rate,
+    /// The inputs.
+    pub(super) inputs: RateInputs,
+    /// The minimum.
+    pub(super) minimum: Minimum,
+}
+
+/// Reads a price. The three reads are made at once.
+pub(super) async fn read(
+    ports: &Ports,
+    crypto: &CryptoSources,
+    currency: Currency,
+    side: Side,
+) -> Result<Price, CryptoUnavailable> {
+    let processor = &crypto.processor;
+    // An instant before the reads: the prices are at least as new.
+    let at = ports.clock.now();
+    let (usdt_per_coin, usd, technical) = futures_util::future::join3(
+        processor.usdt_per_coin(currency, READ_BUDGET),
+        crypto.rates.usd_rate(at, READ_BUDGET),
+        processor.minimum(side, currency, READ_BUDGET),
+    )
+    .await;
+    let (usdt_per_coin, usd) = (usdt_per_coin?, usd?);
+    let minimum = Minimum::new(side, &usdt_per_coin, technical?)?;
+    let inputs = RateInputs {
+        usdt_per_coin,
+        coin_priced_at: at,
+        brl_per_usd: usd.of(side).clone(),
+        usd_priced_at: usd.published_at,
+        spread: crypto.spread.clone(),
+    };
+    let rate = inputs.rate(side, ports.clock.now())?;
+    check_jump(ports, currency, &rate).await?;
+    Ok(Price { rate, inputs, minimum })
+}
+
+/// Compares a rate with that of the newest quote of the currency. A jump is more likely an error of a source than a move
+/// of the market.
+async fn check_jump(ports: &Ports, currency: Currency, rate: &Rate) -> Result<(), CryptoUnavailable> {
+    let newest = ports.queries.find_newest_crypto_quote(currency).await.map_err(StoreError::from)?;
+    let recent = newest.filter(|quote| ports.clock.now().duration_since(quote.created_at) <= MAX_COMPARED_AGE);
+    match recent {
+        Some(quote) if !rate.may_follow(&quote.prices.rate) => {
+            tracing::error!(
+                alert = alerts::CRYPTO_RATE_JUMPED, currency = currency.code(), %rate, last = %quote.prices.rate, quote = %quote.id,
+                "the rate of a currency jumped; no quotes are given"
+            );
+            Err(CryptoUnavailable::Jump { new: rate.to_string(), last: quote.prices.rate.to_string() })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
