@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::ids::DeliveryId;
-use cais_domain::webhook::WebhookUrl;
+use cais_domain::merchant::webhook::WebhookUrl;
 use cais_ports::{
     AttemptOutcome, ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueQueues, EndpointQueue, FinishedAttempt,
     NewDelivery, Outgoing, QueryError, Sent, UrlRefusal, WebhookSender,

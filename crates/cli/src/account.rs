@@ -1,9 +1,9 @@
 //! `cais account`: the operators' commands for accounts.
 
-use cais_domain::account::{Account, Features, Kyc};
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::ids::AccountId;
+use cais_domain::merchant::account::{Account, Features, Kyc};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};

@@ -1,6 +1,6 @@
 //! `cais key`: API keys of an account.
 
-use cais_domain::api_key::{KeyPrefix, Scope, Scopes};
+use cais_domain::merchant::api_key::{KeyPrefix, Scope, Scopes};
 use cais_domain::text::Text;
 use cais_ports::{ApiKeyRecord, Operator};
 use cais_use_cases::Ports;

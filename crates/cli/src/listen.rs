@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use cais_domain::event::EventType;
-use cais_domain::webhook::WebhookUrl;
+use cais_domain::merchant::webhook::WebhookUrl;
 use cais_http_api::causes::chain;
 use cais_ports::{AttemptError, Sent, SigningSecret};
 use cais_webhooks::{Relay, RelayError, RelayedEvent, parse_secret};

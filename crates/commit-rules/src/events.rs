@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
-use cais_domain::webhook::Endpoint;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_ports::{ChangeSet, CommitError, EndpointQueue, IdGenerator, NewDelivery, NewEvent};
 
 use crate::effects::{Effects, NumberedEvent, Side};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use cais_domain::block::Block;
 use cais_domain::ids::{AccountId, EndpointId, EntryId, InfractionId};
 use cais_domain::ledger::LedgerAccount;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
-use cais_domain::webhook::Endpoint;
 use cais_ports::{AnyRecord, ChangeSet};
 
 use crate::effects::Effects;

@@ -2,10 +2,8 @@
 #![doc = include_str!("../README.md")]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
-pub mod account;
 pub mod acquirer_name;
 pub mod allocate;
-pub mod api_key;
 pub mod block;
 pub mod br_code;
 pub mod charge;
@@ -16,11 +14,11 @@ pub mod end_to_end_id;
 pub mod event;
 pub mod external_id;
 pub mod fee;
-pub mod idempotency_key;
 pub mod ids;
 pub mod infraction;
 pub mod instruction_id;
 pub mod ledger;
+pub mod merchant;
 pub mod money;
 pub mod pause;
 pub mod payment;
@@ -33,4 +31,3 @@ pub mod split;
 pub mod text;
 pub mod timeline;
 pub mod txid;
-pub mod webhook;

@@ -1,7 +1,7 @@
 //! The API key of a request.
 
 use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderName};
-use cais_domain::api_key::ApiKeyToken;
+use cais_domain::merchant::api_key::ApiKeyToken;
 
 use super::error::{ApiError, ErrorCode};
 

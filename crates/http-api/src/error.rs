@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
-use cais_domain::account::NotPermitted;
 use cais_domain::ids::RequestId;
+use cais_domain::merchant::account::NotPermitted;
 use cais_ports::QueryError;
 use cais_strict_json::Issue;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;

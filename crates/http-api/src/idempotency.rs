@@ -1,7 +1,7 @@
 //! The header that makes a retry safe.
 
 use actix_web::http::header::HeaderMap;
-use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_strict_json::Issue;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};

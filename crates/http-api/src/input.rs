@@ -9,7 +9,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpRequest};
-use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_ports::Fingerprint;
 use cais_strict_json::{Fields, Issues, Node, read};
 

@@ -13,15 +13,15 @@ pub mod transaction;
 pub mod values;
 pub mod webhook;
 
-use cais_domain::account::Account;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_domain::webhook::Endpoint;
 use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit};
 use cais_qr_code::QrImages;
 

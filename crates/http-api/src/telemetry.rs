@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
-use cais_domain::api_key::KeyPrefix;
 use cais_domain::ids::{AccountId, RequestId};
+use cais_domain::merchant::api_key::KeyPrefix;
 use metrics::{Counter, Histogram};
 
 /// The label of requests without a route: paths are chosen by callers and never become labels.
@@ -172,7 +172,7 @@ impl RouteNumbers {
             answered;
         let client = client.map(tracing::field::display);
         let account = account.map(tracing::field::display);
-        let key = key.map(cais_domain::api_key::KeyPrefix::as_str);
+        let key = key.map(cais_domain::merchant::api_key::KeyPrefix::as_str);
         let replay_of = replay_of.map(tracing::field::display);
         let (route, status, took_us) =
             (self.pattern.as_str(), status.as_u16(), u64::try_from(took.as_micros()).unwrap_or(u64::MAX));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cais_domain::account::Account;
 use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::merchant::account::Account;
 use cais_persistence::Persistence;
 use cais_ports::{ChargeQueries as _, CommitError, Store as _};
 use cais_testkit::builders::{a_charge, an_account, in_status, start, steps};

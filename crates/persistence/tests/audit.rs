@@ -1,8 +1,8 @@
 //! The audit detects tampering with payouts, refunds, releases, splits or infractions, and with the money that they moved.
 
-use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::infraction::{Disputed, Infraction};
+use cais_domain::merchant::account::Account;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cais_domain::account::Account;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ledger::{LedgerAccount, SystemAccount};
+use cais_domain::merchant::account::Account;
 use cais_persistence::{Persistence, StoreConfig};
 use cais_ports::{
     BalanceQueries as _, ChangeSet, ChargeQueries as _, CommitError, Committed, Maintenance as _, Store as _, Write,

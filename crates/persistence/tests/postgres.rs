@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::event::EventType;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
+use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use cais_persistence::{Persistence, StoreConfig};
 use cais_ports::{BalanceQueries as _, ChangeSet, CommitError, Maintenance as _, Store as _};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cais_domain::ids::DeliveryId;
-use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_persistence::Persistence;
 use cais_ports::{
     AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryQueries as _, DeliveryQueue as _,

@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
-use cais_domain::webhook::Subscription;
+use cais_domain::merchant::webhook::Subscription;
 use cais_persistence::Persistence;
 use cais_ports::{
     AttemptOutcome, DeliveryAttempt, DeliveryClaim, DeliveryQueries as _, DeliveryQueue as _, EventFilter, EventPage,
@@ -94,7 +94,7 @@ fn event_with_pending_delivery_stays_with_later_ones() {
     of_both(async |store| {
         let account = an_account().id;
         let wants = Subscription::parse(["charge.expired"]).unwrap();
-        let endpoint = cais_domain::webhook::Endpoint { subscription: wants, ..an_endpoint(account, 0) };
+        let endpoint = cais_domain::merchant::webhook::Endpoint { subscription: wants, ..an_endpoint(account, 0) };
         store.commit(steps::open_endpoint(&endpoint)).await.unwrap();
         publish(&store, account, 130).await;
         let waited = an_event(account, EventType::ChargeExpired, "chg_1");

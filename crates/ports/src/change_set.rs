@@ -9,8 +9,8 @@ use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, EntryId, EventId};
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Transfer};
+use cais_domain::merchant::webhook::{Postback, WebhookUrl};
 use cais_domain::txid::Txid;
-use cais_domain::webhook::{Postback, WebhookUrl};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -253,7 +253,7 @@ impl NewEvent {
 ///
 /// The store derives two more effects. First, after all transfers and block changes, under-funded blocks are topped up
 /// ([`cais_domain::block::top_up_blocks`]). This concerns each account that a transfer credits in `available` or `pending`, or that has a
-/// block change. Second, each event gets a delivery for every endpoint of its account that [`cais_domain::webhook::Endpoint::subscribes_to`] selects.
+/// block change. Second, each event gets a delivery for every endpoint of its account that [`cais_domain::merchant::webhook::Endpoint::subscribes_to`] selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSet {
     /// The instant of the decision, in whole microseconds.

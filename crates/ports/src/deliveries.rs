@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
-use cais_domain::webhook::Endpoint;
+use cais_domain::merchant::webhook::Endpoint;
 use jiff::Timestamp;
 
 use crate::queries::QueryError;
@@ -189,7 +189,7 @@ pub trait DeliveryQueue: Send + Sync {
     /// queues. The cost is bounded: above the counted backlog, one call reads at most 10,000 queues. For deliveries that
     /// waited for an inactive endpoint, [`DeliveryQueue::cancel_stale`] hints the queue.
     ///
-    /// A due time further ahead than [`cais_domain::webhook::MAX_RETRY_PAUSE`], or a lease further ahead than [`crate::DELIVERY_LEASE`],
+    /// A due time further ahead than [`cais_domain::merchant::webhook::MAX_RETRY_PAUSE`], or a lease further ahead than [`crate::DELIVERY_LEASE`],
     /// comes from a wrong clock ([`crate::Due`]). A call makes such deliveries due, within a minute.
     async fn due_queues(
         &self,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
-use cais_domain::webhook::{DeliveryStatus, Endpoint, WebhookUrl};
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, WebhookUrl};
 use jiff::Timestamp;
 
 use crate::deliveries::{DeliveryAttempt, EndpointQueue};

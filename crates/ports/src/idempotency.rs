@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{AccountId, RequestId};
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use jiff::Timestamp;
 
 /// SHA-256 of method, path and canonical body.

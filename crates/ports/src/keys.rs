@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use cais_domain::api_key::{KeyPrefix, Scopes};
 use cais_domain::ids::{AccountId, KeyId};
+use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
 use jiff::Timestamp;
 
 /// HMAC-SHA256 of a secret under the master key.

@@ -1,12 +1,12 @@
 //! The read side: data that use cases load before a decision. Every read sees all commits answered before it began.
 
 use async_trait::async_trait;
-use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, CallbackId, ChargeId};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;

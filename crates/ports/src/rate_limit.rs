@@ -1,7 +1,7 @@
 //! The rate limit of API keys.
 
 use async_trait::async_trait;
-use cais_domain::api_key::KeyPrefix;
+use cais_domain::merchant::api_key::KeyPrefix;
 use jiff::Timestamp;
 
 /// The result of counting one call.

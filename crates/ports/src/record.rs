@@ -1,13 +1,13 @@
 //! The one list of records: the values that a change set inserts or updates.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::api_key::KeyPrefix;
 use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{
     AccountId, AuditId, CallbackId, ChargeId, CryptoDepositId, CryptoQuoteId, CryptoWithdrawalId, EndpointId,
     InfractionId, PayoutId, RefundId,
 };
+use cais_domain::merchant::api_key::KeyPrefix;
 
 use crate::position::UpstreamList;
 
@@ -22,7 +22,7 @@ macro_rules! records {
     ($then:ident) => {
         $then! {
             /// An account; its id, e-mail and instant of creation never change.
-            accounts: Account(cais_domain::account::Account) |one| {
+            accounts: Account(cais_domain::merchant::account::Account) |one| {
                 key { id: AccountId = one.id }
                 account { Some(one.id) }
                 version { version }
@@ -70,7 +70,7 @@ macro_rules! records {
                 version { version }
             }
             /// A webhook endpoint: only `url`, `subscription`, `description`, `state`, `epoch`, `secret` and `previous` change.
-            endpoints: Endpoint(cais_domain::webhook::Endpoint) |one| {
+            endpoints: Endpoint(cais_domain::merchant::webhook::Endpoint) |one| {
                 key { account: AccountId = one.account, id: EndpointId = one.id }
                 account { Some(one.account) }
                 version { version }

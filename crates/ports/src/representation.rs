@@ -1,14 +1,14 @@
 //! The JSON form of resources in stored answers and events.
 
-use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_domain::webhook::Endpoint;
 
 use crate::keys::ApiKeyRecord;
 use crate::statement::SplitCredit;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cais_domain::webhook::SealedSecret;
+use cais_domain::merchant::webhook::SealedSecret;
 
 /// The prefix of signing secrets (Standard Webhooks).
 pub const SECRET_PREFIX: &str = "whsec_";

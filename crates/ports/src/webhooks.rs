@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cais_domain::ids::EventId;
-use cais_domain::webhook::WebhookUrl;
+use cais_domain::merchant::webhook::WebhookUrl;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::secret_cipher::SigningSecret;

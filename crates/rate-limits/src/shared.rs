@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cais_domain::api_key::KeyPrefix;
+use cais_domain::merchant::api_key::KeyPrefix;
 use cais_ports::{RateDecision, RateLimits, alerts};
 use jiff::Timestamp;
 use redis::aio::MultiplexedConnection;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use cais_domain::api_key::KeyPrefix;
+use cais_domain::merchant::api_key::KeyPrefix;
 use cais_ports::{RateDecision, RateLimits};
 use jiff::Timestamp;
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use cais_domain::api_key::KeyPrefix;
+use cais_domain::merchant::api_key::KeyPrefix;
 use cais_ports::RateLimits as _;
 use cais_rate_limits::{RedisUrl, SharedWindows};
 use cais_testkit::redis::RedisServer;

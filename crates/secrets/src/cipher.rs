@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cais_domain::webhook::SealedSecret;
+use cais_domain::merchant::webhook::SealedSecret;
 use cais_ports::{DecryptError, EncryptError, KeyedHash, SecretCipher, SigningSecret};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 

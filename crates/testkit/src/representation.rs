@@ -1,14 +1,14 @@
 //! Resources as short JSON objects, for tests of the stored content rather than its format.
 
-use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_domain::webhook::Endpoint;
 use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit};
 use serde_json::json;
 

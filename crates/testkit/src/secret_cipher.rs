@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cais_domain::webhook::SealedSecret;
+use cais_domain::merchant::webhook::SealedSecret;
 use cais_ports::{DecryptError, EncryptError, SecretCipher, SigningSecret};
 
 /// The size in bytes of the number that makes each ciphertext different.

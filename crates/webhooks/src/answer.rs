@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cais_domain::webhook::MAX_RETRY_AFTER;
+use cais_domain::merchant::webhook::MAX_RETRY_AFTER;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -78,7 +78,7 @@ fn date(text: &str) -> Option<Timestamp> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use cais_domain::webhook::MAX_RETRY_AFTER;
+    use cais_domain::merchant::webhook::MAX_RETRY_AFTER;
     use jiff::{SignedDuration, Timestamp};
     use proptest::prelude::{any, proptest};
     use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};

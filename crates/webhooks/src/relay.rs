@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::ids::EventId;
-use cais_domain::webhook::WebhookUrl;
+use cais_domain::merchant::webhook::WebhookUrl;
 use cais_ports::secret_cipher::SigningSecret;
 use cais_ports::webhooks::{Outgoing, Sent, WebhookSender};
 use jiff::Timestamp;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use cais_domain::webhook::WebhookUrl;
+use cais_domain::merchant::webhook::WebhookUrl;
 use cais_ports::webhooks::{AttemptError, Outgoing, Sent, UrlRefusal, WebhookSender};
 use ipnet::IpNet;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};

@@ -93,6 +93,7 @@ const RULES: [Rule; 16] = [
             "ring",
             "tracing-subscriber",
             "utoipa",
+            "utoipa-actix-web",
             "utoipa-swagger-ui",
         ],
     },

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
-use cais_domain::webhook::DeliveryStatus;
+use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_persistence::Persistence;
 use cais_ports::{DeliveryQueries as _, EndpointQueries as _, PageRequest};
 

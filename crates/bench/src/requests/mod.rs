@@ -9,7 +9,7 @@ pub use create::{Create, Created, creators, creators_of};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
-use cais_domain::account::Account;
+use cais_domain::merchant::account::Account;
 use cais_ports::{AccountQueries as _, PageRequest};
 
 use crate::bare;

@@ -13,10 +13,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
-use cais_domain::account::Account;
-use cais_domain::api_key::Scopes;
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::api_key::Scopes;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};

@@ -2,7 +2,7 @@
 
 use cais_commit_rules::KeySnapshot;
 use cais_domain::event::EventType;
-use cais_domain::webhook::{
+use cais_domain::merchant::webhook::{
     DisabledReason, Endpoint, EndpointState, NewEndpoint, Postback, SealedSecret, Subscription, WebhookUrl,
 };
 use cais_ports::{EndpointQueue, NewDelivery, RecordKey, Write, entry_to_come};

@@ -16,11 +16,11 @@ use crate::acquirer_name::AcquirerName;
 use crate::document::Document;
 use crate::external_id::ExternalId;
 use crate::ids::{AccountId, ChargeId};
+use crate::merchant::webhook::Postback;
 use crate::money::{Money, MoneyError};
 use crate::split::Split;
 use crate::text::Text;
 use crate::txid::Txid;
-use crate::webhook::Postback;
 
 /// The least amount of a charge: R$ 2.00.
 pub const MIN_AMOUNT: Money = Money::from_centavos(200);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use cais_domain::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scope, ScopeError, Scopes};
+use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scope, ScopeError, Scopes};
 use proptest::prelude::*;
 
 const SECRET: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg";

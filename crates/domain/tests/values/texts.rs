@@ -1,7 +1,7 @@
 //! Texts of a request: lengths in characters, no control characters.
 
 use cais_domain::external_id::ExternalId;
-use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::text::{LineBreaks, Text, TextError};
 
 #[test]

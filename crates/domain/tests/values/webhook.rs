@@ -4,7 +4,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
-use cais_domain::webhook::{
+use cais_domain::merchant::webhook::{
     DisabledReason, Endpoint, EndpointChange, EndpointState, EndpointStep, FAILING_AFTER, MAX_RETRY_AFTER,
     MAX_RETRY_PAUSE, NewEndpoint, Postback, SCHEDULE_S, SealedSecret, Subscription, SubscriptionError, WebhookUrl,
     is_failing_for_good, next_attempt,

@@ -1,8 +1,8 @@
 //! Accounts and API keys for operators: on the command line, and in the audit log.
 
-use cais_domain::account::{Account, Feature};
-use cais_domain::api_key::Scope;
 use cais_domain::fee::Operation;
+use cais_domain::merchant::account::{Account, Feature};
+use cais_domain::merchant::api_key::Scope;
 use cais_domain::money::Money;
 use cais_ports::ApiKeyRecord;
 use jiff::Timestamp;

@@ -1,7 +1,7 @@
 //! The bodies of webhook endpoints and deliveries.
 
+use cais_domain::merchant::webhook::{DeliveryStatus as Status, DisabledReason as Reason, Endpoint, EndpointState};
 use cais_domain::text::Text;
-use cais_domain::webhook::{DeliveryStatus as Status, DisabledReason as Reason, Endpoint, EndpointState};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use cais_domain::account::{Features, Limits};
+use cais_domain::merchant::account::{Features, Limits};
 use cais_domain::money::Money;
 use cais_testkit::builders::an_account;
 
@@ -135,7 +135,7 @@ async fn cancelled_charge_cannot_be_paid() {
 
 #[actix_web::test]
 async fn charge_beyond_limits_or_features_is_rejected() {
-    let limited = cais_domain::account::Account {
+    let limited = cais_domain::merchant::account::Account {
         limits: Limits { charge: Money::from_centavos(500), ..Limits::default() },
         ..an_account()
     };
@@ -146,7 +146,7 @@ async fn charge_beyond_limits_or_features_is_rejected() {
     assert_eq!(post(&world, CHARGES, "split-key", split).await.error(), (403, "split_disabled".to_owned()));
     assert_eq!(post(&world, CHARGES, "split-none", r#"{"amount":5,"split":[]}"#).await.status, 201);
 
-    let featureless = cais_domain::account::Account { features: Features::default(), ..an_account() };
+    let featureless = cais_domain::merchant::account::Account { features: Features::default(), ..an_account() };
     let world = World::with(featureless, true).await;
     assert_eq!(
         post(&world, CHARGES, "feature-key", r#"{"amount":5}"#).await.error(),

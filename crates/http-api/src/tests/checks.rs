@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use actix_web::http::Method;
-use cais_domain::account::{Account, AccountStatus};
-use cais_domain::api_key::Scopes;
 use cais_domain::charge::{Charge, ChargeTerms};
+use cais_domain::merchant::account::{Account, AccountStatus};
+use cais_domain::merchant::api_key::Scopes;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::Store as _;
 use cais_testkit::builders::{an_account, pending_charge, steps};

@@ -1,7 +1,7 @@
 //! Infractions over HTTP, from the payer's dispute to its end.
 
-use cais_domain::account::{Account, AccountStatus};
-use cais_domain::api_key::Scopes;
+use cais_domain::merchant::account::{Account, AccountStatus};
+use cais_domain::merchant::api_key::Scopes;
 use cais_ports::{AcquirerError, DefenseReceipt};
 use cais_testkit::builders::an_account;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 
 use actix_web::http::Method;
-use cais_domain::api_key::Scopes;
+use cais_domain::merchant::api_key::Scopes;
 use cais_testkit::builders::an_account;
 use flate2::read::GzDecoder;
 

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use cais_domain::account::{Account, Features, Limits};
-use cais_domain::api_key::Scopes;
 use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::merchant::account::{Account, Features, Limits};
+use cais_domain::merchant::api_key::Scopes;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_testkit::builders::an_account;

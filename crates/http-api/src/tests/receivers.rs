@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use cais_domain::webhook::WebhookUrl;
+use cais_domain::merchant::webhook::WebhookUrl;
 use cais_ports::{AttemptError, Outgoing, Sent, UrlRefusal, WebhookSender};
 use cais_use_cases::webhooks::dispatch::{self, DispatchLimits, Signal};
 use futures_util::{StreamExt as _, stream};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cais_domain::api_key::Scopes;
+use cais_domain::merchant::api_key::Scopes;
 use cais_testkit::builders::an_account;
 
 use super::super::FaultMode;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use actix_web::body::MessageBody as _;
 use actix_web::http::Method;
-use cais_domain::api_key::Scopes;
+use cais_domain::merchant::api_key::Scopes;
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! The timeline over HTTP.
 
-use cais_domain::account::{Account, Features};
-use cais_domain::api_key::Scopes;
+use cais_domain::merchant::account::{Account, Features};
+use cais_domain::merchant::api_key::Scopes;
 use cais_testkit::builders::an_account;
 
 use super::*;

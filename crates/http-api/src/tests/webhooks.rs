@@ -1,7 +1,7 @@
 //! Webhook endpoints and deliveries over HTTP.
 
-use cais_domain::account::{Account, AccountStatus};
-use cais_domain::api_key::Scopes;
+use cais_domain::merchant::account::{Account, AccountStatus};
+use cais_domain::merchant::api_key::Scopes;
 use cais_testkit::builders::an_account;
 
 use super::receivers::deliver;

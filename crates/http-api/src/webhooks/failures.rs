@@ -1,6 +1,6 @@
 //! The errors of requests about endpoints, deliveries and events.
 
-use cais_domain::webhook::{MAX_ENDPOINTS, MAX_WAITING_REQUESTS};
+use cais_domain::merchant::webhook::{MAX_ENDPOINTS, MAX_WAITING_REQUESTS};
 use cais_ports::UrlRefusal;
 use cais_strict_json::Issue;
 use cais_use_cases::webhooks::change::ChangeEndpointError;

@@ -1,8 +1,10 @@
 //! The bodies of the endpoints on webhook endpoints, field by field.
 
 use cais_domain::event::EventType;
+use cais_domain::merchant::webhook::{
+    DEFAULT_GRACE_S, EndpointChange, MAX_DESCRIPTION, MAX_GRACE_S, Subscription, WebhookUrl,
+};
 use cais_domain::text::{LineBreaks, Text};
-use cais_domain::webhook::{DEFAULT_GRACE_S, EndpointChange, MAX_DESCRIPTION, MAX_GRACE_S, Subscription, WebhookUrl};
 use cais_ports::WebhookSender;
 use cais_strict_json::{Complaint, Fields, Issues, Node};
 use cais_use_cases::webhooks::create::CreateEndpoint;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use cais_commit_rules::{Balance, Blocks, Endpoints, KeySnapshot};
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::LedgerAccount;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
-use cais_domain::webhook::Endpoint;
 use cais_ports::{IdempotencyRef, RecordKey, ReservationKey, alerts};
 
 use super::touched::TouchedKeys;

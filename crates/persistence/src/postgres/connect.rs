@@ -184,7 +184,7 @@ fn warn_unless_english(session: &mut dyn Session) {
         ),
         Ok(None) => {}
         Err(error) => {
-            tracing::debug!(%error, "language of the server's messages could not be read; it stays unchecked")
+            tracing::debug!(%error, "language of the server's messages could not be read; it stays unchecked");
         }
     }
 }

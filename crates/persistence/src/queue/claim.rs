@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cais_domain::ids::EndpointId;
-use cais_domain::webhook::Endpoint;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_ports::{ClaimedDelivery, DeliveryClaim, EndpointQueue, alerts};
 
 use crate::rows::Record as _;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use cais_domain::webhook::MAX_RETRY_PAUSE;
+use cais_domain::merchant::webhook::MAX_RETRY_PAUSE;
 use cais_ports::{DELIVERY_LEASE, Due, alerts};
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,6 +1,6 @@
 //! Finished attempts: each is logged, and its outcome is applied if its claim is still valid.
 
-use cais_domain::webhook::DeliveryStatus;
+use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_ports::{AttemptOutcome, FinishedAttempt, Health, alerts};
 use jiff::Timestamp;
 

@@ -8,10 +8,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use cais_domain::account::Account;
-use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::payout::Payout;
 use cais_domain::txid::Txid;
 use cais_ports::{ApiKeyRecord, IdempotencyRecord, IdempotencyRef, QueryError, alerts};

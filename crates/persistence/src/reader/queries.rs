@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, CallbackId, ChargeId};
 use cais_domain::ledger::Bucket;
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::money::Money;
 use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use cais_domain::account::{Account, AccountStatus, Features, Kyc, Limits};
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
+use cais_domain::merchant::account::{Account, AccountStatus, Features, Kyc, Limits};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 

@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
-use cais_domain::webhook::DeliveryStatus;
+use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_ports::{Delivery, DeliveryAttempt, DeliveryKey, EndpointQueue, NewDelivery};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use jiff::Timestamp;

@@ -1,6 +1,6 @@
 //! Rows of webhook endpoints.
 
-use cais_domain::webhook::{
+use cais_domain::merchant::webhook::{
     DisabledReason, Endpoint, EndpointState, PreviousSecret, SealedSecret, Subscription, WebhookUrl,
 };
 

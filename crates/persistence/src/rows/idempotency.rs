@@ -1,6 +1,6 @@
 //! Rows of idempotency records.
 
-use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_ports::{Fingerprint, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord, StoredResponse};
 use jiff::Timestamp;
 

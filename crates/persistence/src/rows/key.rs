@@ -1,6 +1,6 @@
 //! Rows of API keys.
 
-use cais_domain::api_key::{KeyPrefix, Scopes};
+use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
 use cais_ports::{ApiKeyRecord, SecretMac};
 
 use super::{Record, bytes32, id, instant, optional_instant, parsed, us};

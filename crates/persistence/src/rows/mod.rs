@@ -30,8 +30,8 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{Id, IdKind};
+use cais_domain::merchant::webhook::{Postback, WebhookUrl};
 use cais_domain::text::{LineBreaks, Text};
-use cais_domain::webhook::{Postback, WebhookUrl};
 use cais_ports::{AnyRecord, RecordKey};
 use jiff::Timestamp;
 

@@ -5,9 +5,9 @@ mod money_out;
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::release::Release;
 use cais_domain::txid::Txid;
-use cais_domain::webhook::Endpoint;
 use cais_testkit::builders::{fresh, start};
 
 use super::block::BlockRow;

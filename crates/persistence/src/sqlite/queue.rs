@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use cais_domain::webhook::DeliveryStatus;
+use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_ports::{ClaimedDelivery, DeliveryClaim, EndpointQueue};
 
 use super::connect::Sqlite;

@@ -81,7 +81,7 @@ impl Amount {
         layout(&self.0)
     }
 
-    /// Returns the amount as a JavaScript number would print it, with at most [`SAFE_DIGITS`] digits.
+    /// Returns the amount as a JavaScript number would print it, with at most 15 digits.
     #[must_use]
     pub fn javascript_rounded(&self) -> String {
         layout(&self.0.with_prec(SAFE_DIGITS))

@@ -3,10 +3,8 @@
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cais_domain::account::{Account, AccountStatus, Kyc, Limits};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::allocate::allocate;
-use cais_domain::api_key::{KeyPrefix, Scopes};
 use cais_domain::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, Issued, Origin, RefundTotals, Settlement};
 use cais_domain::document::Document;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -14,6 +12,8 @@ use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::FeeSchedule;
 use cais_domain::ids::{AccountId, Id, IdKind};
+use cais_domain::merchant::account::{Account, AccountStatus, Kyc, Limits};
+use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
 use cais_domain::money::Money;
 use cais_domain::payment::Payment;
 use cais_domain::rate::Percentage;
@@ -57,7 +57,7 @@ pub fn an_account() -> Account {
         document: right(Document::parse("12345678909")),
         status: AccountStatus::Active,
         kyc: Kyc::Pending,
-        features: cais_domain::account::Features::default(),
+        features: cais_domain::merchant::account::Features::default(),
         fees: FeeSchedule::default(),
         limits: Limits::default(),
         release_delay_s: 0,

@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
-use cais_domain::webhook::{Endpoint, NewEndpoint, Postback, SealedSecret, Subscription, WebhookUrl};
+use cais_domain::merchant::webhook::{Endpoint, NewEndpoint, Postback, SealedSecret, Subscription, WebhookUrl};
 use cais_ports::{EndpointQueue, NewDelivery};
 
 use super::records::{fresh, number, right, start};

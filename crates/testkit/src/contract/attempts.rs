@@ -1,6 +1,6 @@
 //! Claims and outcomes as a node makes them.
 
-use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{
     AttemptOutcome, ClaimedDelivery, Delivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, EndpointQueue,
     FinishedAttempt, Health, NewDelivery,

@@ -1,6 +1,6 @@
 //! The audit log: rows become durable with their change, and are returned filtered and page by page.
 
-use cais_domain::account::{Account, AccountStatus};
+use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_ports::{AuditFilter, AuditRow, ChangeSet, CommitError, Operator, Page, PageRequest, Write};
 
 use super::Harness;

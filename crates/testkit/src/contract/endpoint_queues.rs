@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::{DisabledReason, Endpoint};
+use cais_domain::merchant::webhook::{DisabledReason, Endpoint};
 use cais_ports::{AttemptOutcome, DueQueues, EndpointQueue, NewDelivery};
 use futures_util::FutureExt as _;
 

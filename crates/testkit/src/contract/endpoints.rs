@@ -2,10 +2,10 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId};
-use cais_domain::text::{LineBreaks, Text};
-use cais_domain::webhook::{
+use cais_domain::merchant::webhook::{
     DisabledReason, Endpoint, EndpointState, MAX_DESCRIPTION, MAX_ENDPOINTS, PreviousSecret, SealedSecret, WebhookUrl,
 };
+use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{CommitError, Page, PageRequest, ReservationKey, Write};
 use jiff::Timestamp;
 

@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
-use cais_domain::webhook::{DeliveryStatus, DisabledReason, Endpoint, EndpointChange, EndpointStep};
+use cais_domain::merchant::webhook::{DeliveryStatus, DisabledReason, Endpoint, EndpointChange, EndpointStep};
 use cais_ports::{AttemptOutcome, DeliveryKey, EndpointQueue, FinishedAttempt, Health, NewDelivery, NewEvent};
 use futures_util::FutureExt as _;
 

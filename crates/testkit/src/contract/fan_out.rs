@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EventId};
-use cais_domain::webhook::{DeliveryStatus, DisabledReason, Endpoint, EndpointState, Postback};
+use cais_domain::merchant::webhook::{DeliveryStatus, DisabledReason, Endpoint, EndpointState, Postback};
 use cais_ports::{ChangeSet, Delivery, EventFilter, NewEvent};
 
 use super::Harness;

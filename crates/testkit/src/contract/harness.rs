@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, EndpointId, EventId, Id, IdKind, RefundId};
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_domain::webhook::Endpoint;
 use cais_ports::{
     Balances, ChangeSet, CommitError, Committed, Delivery, DeliveryQueries, DeliveryQueue, EventFilter, EventPage,
     EventQueries, Maintenance, Page, PageRequest, Queries, Store, StoredEvent, Write,

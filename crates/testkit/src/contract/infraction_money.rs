@@ -6,9 +6,9 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Disputed, Infraction, InfractionStatus, InfractionStep, NewInfraction};
 use cais_domain::ledger::Bucket;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
-use cais_domain::webhook::Endpoint;
 use cais_ports::{ChangeSet, CommitError, EventFilter};
 
 use super::Harness;

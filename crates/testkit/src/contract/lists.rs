@@ -107,7 +107,7 @@ pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
     written.reverse();
     let mut walked = Vec::new();
     for has_more in [true, true, false] {
-        let starting_after = walked.last().map(|account: &cais_domain::account::Account| account.id);
+        let starting_after = walked.last().map(|account: &cais_domain::merchant::account::Account| account.id);
         let page = PageRequest { limit: 2, starting_after };
         let page = h.store.list_accounts(page).await.unwrap();
         assert_eq!(page.has_more, has_more);

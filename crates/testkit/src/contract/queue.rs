@@ -1,7 +1,7 @@
 //! The queue: only due deliveries are claimed, by one node at a time, and their outcomes are stored.
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::{DeliveryStatus, Endpoint, MAX_RETRY_PAUSE};
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, MAX_RETRY_PAUSE};
 use cais_ports::{
     AttemptOutcome, CLOCK_DIFFERENCE, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, FinishedAttempt,
     Health, NewDelivery, PageRequest,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{DeliveryId, EndpointId};
-use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{AttemptOutcome, ChangeSet, ClaimedDelivery, DeliveryClaim, DueQueues, EndpointQueue};
 use tokio::task::JoinSet;
 

@@ -1,11 +1,11 @@
 //! Accounts, keys and callbacks are read back exactly as written, and change only in their changeable fields.
 
-use cais_domain::account::{Account, AccountStatus, Feature, Features, Kyc, Limits};
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::api_key::{Scope, Scopes};
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::ids::CallbackId;
+use cais_domain::merchant::account::{Account, AccountStatus, Feature, Features, Kyc, Limits};
+use cais_domain::merchant::api_key::{Scope, Scopes};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::{ApiKeyRecord, Callback, CallbackCounts, CallbackState, ChangeSet, PageRequest, SecretMac, Write};

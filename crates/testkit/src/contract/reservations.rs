@@ -4,7 +4,7 @@ use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::AccountId;
 use cais_domain::instruction_id::InstructionId;
-use cais_domain::webhook::WebhookUrl;
+use cais_domain::merchant::webhook::WebhookUrl;
 use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey};
 
 use super::Harness;

@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EventId};
-use cais_domain::webhook::EndpointChange;
+use cais_domain::merchant::webhook::EndpointChange;
 use cais_ports::{AttemptOutcome, CommitError, EventFilter, NewEvent, PruneBefore};
 
 use super::Harness;

@@ -3,9 +3,9 @@
 use cais_domain::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, MAX_EXPIRES_IN_S, MIN_EXPIRES_IN_S, Origin};
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::AccountId;
+use cais_domain::merchant::webhook::{Postback, WebhookUrl};
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
-use cais_domain::webhook::{Postback, WebhookUrl};
 use jiff::Timestamp;
 
 use super::Harness;

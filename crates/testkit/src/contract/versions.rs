@@ -1,7 +1,7 @@
 //! Records change only from the version that was read, and the checks have a fixed order.
 
-use cais_domain::account::Account;
 use cais_domain::charge::ChargeStatus;
+use cais_domain::merchant::account::Account;
 use cais_domain::release::Release;
 use cais_ports::{ChangeSet, CommitError, Write};
 

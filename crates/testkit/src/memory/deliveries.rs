@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
-use cais_domain::webhook::{DeliveryStatus, MAX_RETRY_PAUSE};
+use cais_domain::merchant::webhook::{DeliveryStatus, MAX_RETRY_PAUSE};
 use cais_ports::{
     DELIVERY_LEASE, Delivery, DeliveryAttempt, DeliveryKey, DeliveryQueries, Due, EndpointQueue, NewDelivery, Page,
     PageRequest, QueryError,

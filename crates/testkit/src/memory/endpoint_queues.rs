@@ -1,6 +1,6 @@
 //! The deliveries of a queue, and the endpoint that the queue leads to.
 
-use cais_domain::webhook::Endpoint;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_ports::{DeliveryKey, EndpointQueue};
 
 use super::deliveries::Row;

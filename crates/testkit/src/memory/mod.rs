@@ -28,12 +28,12 @@ use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;
 use cais_domain::infraction::Infraction;
 use cais_domain::ledger::LedgerAccount;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_domain::webhook::Endpoint;
 use cais_ports::{
     Callback, ChangeSet, CommitError, Committed, EndpointQueue, IdempotencyRecord, PollPosition, QueryError, RecordKey,
     Store,

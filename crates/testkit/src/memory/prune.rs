@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cais_commit_rules::Snapshot;
 use cais_domain::ids::{EndpointId, EventId};
-use cais_domain::webhook::{DeliveryStatus, EndpointState};
+use cais_domain::merchant::webhook::{DeliveryStatus, EndpointState};
 use cais_ports::{CallbackState, PruneBefore, Pruned, RecordKey};
 use jiff::Timestamp;
 

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
-use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, CallbackId, ChargeId};
 use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;

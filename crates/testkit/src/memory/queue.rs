@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cais_domain::ids::DeliveryId;
-use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{
     AttemptOutcome, ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueQueues, EndpointQueue, FinishedAttempt, Health,
     NewDelivery, QueryError,

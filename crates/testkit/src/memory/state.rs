@@ -8,10 +8,10 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId};
 use cais_domain::infraction::Infraction;
 use cais_domain::ledger::{EntryKind, LedgerAccount};
+use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::refund::RefundStatus;
-use cais_domain::webhook::Endpoint;
 use cais_ports::{
     AnyRecord, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord, NewEvent, Write,
 };

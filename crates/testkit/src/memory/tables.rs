@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::crypto::deposit::DepositPayment;
 use cais_domain::crypto::{Deposit, Quote, Withdrawal};
 use cais_domain::infraction::Infraction;
+use cais_domain::merchant::account::Account;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;

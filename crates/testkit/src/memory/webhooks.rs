@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, EndpointId, EventId};
-use cais_domain::webhook::{Endpoint, WebhookUrl};
+use cais_domain::merchant::webhook::{Endpoint, WebhookUrl};
 use cais_ports::{EndpointQueries, EndpointQueue, EventFilter, EventPage, EventQueries, Page, PageRequest, QueryError};
 use jiff::Timestamp;
 

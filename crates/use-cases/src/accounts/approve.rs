@@ -1,6 +1,6 @@
 //! Approves an account's KYC.
 
-use cais_domain::account::Account;
+use cais_domain::merchant::account::Account;
 use cais_ports::Operator;
 
 use super::update::update;

@@ -1,9 +1,9 @@
 //! Opens an account.
 
-use cais_domain::account::{Account, AccountStatus, Features, Kyc, Limits};
 use cais_domain::document::Document;
 use cais_domain::fee::FeeSchedule;
 use cais_domain::ids::AccountId;
+use cais_domain::merchant::account::{Account, AccountStatus, Features, Kyc, Limits};
 use cais_domain::text::Text;
 use cais_ports::{ChangeSet, CommitError, Operator, Reservation, ReservationKey, Write};
 

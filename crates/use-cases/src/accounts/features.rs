@@ -1,6 +1,6 @@
 //! Switches features of an account on and off.
 
-use cais_domain::account::{Account, Features};
+use cais_domain::merchant::account::{Account, Features};
 use cais_ports::Operator;
 
 use super::update::update;

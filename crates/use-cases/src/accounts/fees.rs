@@ -1,7 +1,7 @@
 //! Sets the fee of an account for an operation.
 
-use cais_domain::account::Account;
 use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::merchant::account::Account;
 use cais_ports::Operator;
 
 use super::update::update;

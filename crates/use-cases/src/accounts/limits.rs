@@ -1,6 +1,6 @@
 //! Sets the largest transactions of an account.
 
-use cais_domain::account::{Account, Limits};
+use cais_domain::merchant::account::{Account, Limits};
 use cais_domain::money::Money;
 use cais_ports::Operator;
 

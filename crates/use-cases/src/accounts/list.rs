@@ -1,7 +1,7 @@
 //! Lists accounts, newest first.
 
-use cais_domain::account::Account;
 use cais_domain::ids::AccountId;
+use cais_domain::merchant::account::Account;
 use cais_ports::{Page, PageRequest, QueryError};
 
 use crate::Ports;

@@ -1,6 +1,6 @@
 //! Sets the time for which an account's received money waits in `pending`.
 
-use cais_domain::account::Account;
+use cais_domain::merchant::account::Account;
 use cais_ports::Operator;
 
 use super::update::update;

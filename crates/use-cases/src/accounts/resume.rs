@@ -1,6 +1,6 @@
 //! Ends an account's suspension.
 
-use cais_domain::account::{Account, AccountStatus};
+use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_ports::Operator;
 
 use super::update::update;

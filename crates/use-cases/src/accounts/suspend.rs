@@ -1,6 +1,6 @@
 //! Suspends an account: it reads but does not write.
 
-use cais_domain::account::{Account, AccountStatus};
+use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_ports::Operator;
 
 use super::update::update;

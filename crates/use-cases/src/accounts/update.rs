@@ -1,6 +1,6 @@
 //! Changes one stored account, and reads it again after a concurrent change.
 
-use cais_domain::account::Account;
+use cais_domain::merchant::account::Account;
 use cais_ports::{ChangeSet, CommitError, Operator, QueryError, Write};
 
 use super::AccountEmail;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cais_domain::account::{Account, NotPermitted};
 use cais_domain::charge::{Charge, ChargeState, ChargeStatus};
+use cais_domain::merchant::account::{Account, NotPermitted};
 use cais_ports::AcquirerError;
 
 use super::fetch::{ChargeName, FetchError, find};

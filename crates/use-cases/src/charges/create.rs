@@ -1,12 +1,12 @@
 //! Creates a charge: takes the idempotency key, requests the charge from an acquirer, and answers. Each half is one
 //! commit, so that a crash between them is resumed.
 
-use cais_domain::account::{Account, Feature};
 use cais_domain::charge::{Charge, ChargeTerms, Origin, Step};
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::Operation;
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{ChargeId, RequestId};
+use cais_domain::merchant::account::{Account, Feature};
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};

@@ -1,6 +1,6 @@
 //! Resolves the recipients of a charge's split. Recipients are named by e-mail and checked when the charge is created.
 
-use cais_domain::account::{Account, AccountStatus, Kyc};
+use cais_domain::merchant::account::{Account, AccountStatus, Kyc};
 use cais_domain::rate::Percentage;
 use cais_domain::split::{Share, Split};
 use futures_util::future::try_join_all;

@@ -1,10 +1,10 @@
 //! Creates a quote, and reads one.
 
-use cais_domain::account::{Account, Feature, NotPermitted};
 use cais_domain::crypto::quote::{QuoteError, QuotedTerms};
 use cais_domain::crypto::{CryptoAmount, Quote, Side};
 use cais_domain::fee::Operation;
 use cais_domain::ids::{AccountId, CryptoQuoteId};
+use cais_domain::merchant::account::{Account, Feature, NotPermitted};
 use cais_domain::money::Money;
 use cais_ports::{ChangeSet, Write};
 

@@ -1,9 +1,9 @@
 //! Defends against an infraction. The first commit stores the defense, the acquirer receives it, and a second commit stores
 //! the result.
 
-use cais_domain::account::{Account, NotPermitted};
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionError, InfractionState, InfractionStatus, InfractionStep};
+use cais_domain::merchant::account::{Account, NotPermitted};
 use cais_domain::text::Text;
 use cais_ports::DefenseReceipt;
 use jiff::Timestamp;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use cais_domain::account::Account;
-use cais_domain::api_key::{ApiKeyToken, KeyPrefix, Scopes};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, Scopes};
 use cais_ports::{ApiKeyRecord, QueryError};
 use ipnet::IpNet;
 use jiff::{SignedDuration, Timestamp};

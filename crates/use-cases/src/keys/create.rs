@@ -1,7 +1,7 @@
 //! Creates an API key and returns its secret once.
 
-use cais_domain::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::ids::KeyId;
+use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::text::Text;
 use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, Write};
 use ipnet::IpNet;

@@ -1,6 +1,6 @@
 //! Revokes an API key permanently.
 
-use cais_domain::api_key::KeyPrefix;
+use cais_domain::merchant::api_key::KeyPrefix;
 use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, QueryError, Write};
 
 use crate::Ports;

@@ -1,13 +1,13 @@
 //! Creates a payout: takes the idempotency key, holds the money, sends the order, and answers. Each half is one commit,
 //! so that a crash between them is resumed.
 
-use cais_domain::account::{Account, Feature};
 use cais_domain::charge::Origin;
 use cais_domain::document::Document;
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::Operation;
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{PayoutId, RequestId};
+use cais_domain::merchant::account::{Account, Feature};
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStep, PayoutTerms};
 use cais_domain::pix_key::PixKey;

@@ -1,14 +1,14 @@
 //! Creates a refund of a payment. One commit holds the money and stores the idempotency record, then the acquirer
 //! receives the refund, and a second commit stores the outcome and the answer.
 
-use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{RefundId, RequestId};
 use cais_domain::infraction::Infraction;
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundError, RefundStep, Refundable};
 use cais_domain::text::Text;

@@ -1,6 +1,6 @@
 //! The reasons for which no resource is created, for all resources with an idempotency key.
 
-use cais_domain::account::NotPermitted;
+use cais_domain::merchant::account::NotPermitted;
 
 use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::KeyInUse;

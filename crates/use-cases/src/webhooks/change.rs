@@ -1,8 +1,10 @@
 //! Changes an endpoint: its address, its subscription, and whether it is active.
 
-use cais_domain::account::{Account, NotPermitted};
 use cais_domain::ids::EndpointId;
-use cais_domain::webhook::{Endpoint, EndpointChange, EndpointError, EndpointState, EndpointStep, WebhookUrl};
+use cais_domain::merchant::account::{Account, NotPermitted};
+use cais_domain::merchant::webhook::{
+    Endpoint, EndpointChange, EndpointError, EndpointState, EndpointStep, WebhookUrl,
+};
 use cais_ports::{ChangeSet, CommitError, UrlRefusal};
 use jiff::Timestamp;
 

@@ -1,9 +1,9 @@
 //! Registers an endpoint: checks its address, creates its secret, and reserves one of the account's slots.
 
-use cais_domain::account::{Account, NotPermitted};
 use cais_domain::ids::{AccountId, EndpointId};
+use cais_domain::merchant::account::{Account, NotPermitted};
+use cais_domain::merchant::webhook::{Endpoint, MAX_ENDPOINTS, NewEndpoint, Subscription, WebhookUrl};
 use cais_domain::text::Text;
-use cais_domain::webhook::{Endpoint, MAX_ENDPOINTS, NewEndpoint, Subscription, WebhookUrl};
 use cais_ports::{ChangeSet, CommitError, PageRequest, ReservationKey, SigningSecret, UrlRefusal, Write};
 
 use super::records::{new_secret, of, slot_key, stored, url_key};

@@ -1,8 +1,8 @@
 //! Deletes an endpoint. No event is sent to it any more, and its address and slot are free again.
 
-use cais_domain::account::Account;
 use cais_domain::ids::EndpointId;
-use cais_domain::webhook::EndpointStep;
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::EndpointStep;
 use cais_ports::CommitError;
 
 use super::error::WriteEndpointError;

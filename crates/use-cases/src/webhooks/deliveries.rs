@@ -1,9 +1,9 @@
 //! Lists deliveries to an endpoint, and sends a delivery again.
 
-use cais_domain::account::Account;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
-use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{Delivery, NewDelivery, Page, PageRequest};
 
 use super::error::SendAgainError;

@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
-use cais_domain::webhook::{DisabledReason, Endpoint, EndpointError, EndpointStep, is_failing_for_good};
+use cais_domain::merchant::webhook::{DisabledReason, Endpoint, EndpointError, EndpointStep, is_failing_for_good};
 use cais_ports::{CommitError, NewEvent};
 
 use super::records::{queue, update};

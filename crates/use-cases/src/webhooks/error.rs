@@ -1,7 +1,7 @@
 //! The reasons for which an operation on an endpoint, a delivery or an event failed.
 
-use cais_domain::account::NotPermitted;
-use cais_domain::webhook::MAX_WAITING_REQUESTS;
+use cais_domain::merchant::account::NotPermitted;
+use cais_domain::merchant::webhook::MAX_WAITING_REQUESTS;
 
 use crate::store_error::StoreError;
 

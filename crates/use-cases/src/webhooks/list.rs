@@ -1,7 +1,7 @@
 //! Reads the account's endpoints, newest first.
 
 use cais_domain::ids::{AccountId, EndpointId};
-use cais_domain::webhook::Endpoint;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_ports::{Page, PageRequest};
 
 use super::records::visible;

@@ -1,7 +1,7 @@
 //! Resolves the endpoint that a charge names for its events, besides the subscribed endpoints.
 
 use cais_domain::ids::AccountId;
-use cais_domain::webhook::{Endpoint, Postback, WebhookUrl};
+use cais_domain::merchant::webhook::{Endpoint, Postback, WebhookUrl};
 
 use crate::ports::Ports;
 use crate::store_error::StoreError;

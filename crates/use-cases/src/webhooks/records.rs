@@ -1,7 +1,7 @@
 //! Shared helpers of the use cases of endpoints.
 
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
-use cais_domain::webhook::{Endpoint, MAX_WAITING_REQUESTS, WebhookUrl};
+use cais_domain::merchant::webhook::{Endpoint, MAX_WAITING_REQUESTS, WebhookUrl};
 use cais_ports::{ChangeSet, EndpointQueue, NewDelivery, Reservation, ReservationKey, SigningSecret, Write};
 use jiff::Timestamp;
 

@@ -1,8 +1,8 @@
 //! Sends an event again to each endpoint that had it or subscribes to it now.
 
-use cais_domain::account::Account;
 use cais_domain::ids::{DeliveryId, EventId};
-use cais_domain::webhook::{DeliveryStatus, Endpoint, MAX_ENDPOINTS};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, MAX_ENDPOINTS};
 use cais_ports::{Delivery, NewDelivery, PageRequest, StoredEvent};
 use jiff::Timestamp;
 

@@ -1,8 +1,8 @@
 //! Rotates the secret of an endpoint. The previous secret also signs for a while, so that the receiver can change over.
 
-use cais_domain::account::Account;
 use cais_domain::ids::EndpointId;
-use cais_domain::webhook::{Endpoint, EndpointError, EndpointStep};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::{Endpoint, EndpointError, EndpointStep};
 use cais_ports::{CommitError, SigningSecret};
 
 use super::error::WriteEndpointError;
@@ -11,7 +11,7 @@ use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
 /// Creates a new secret for the endpoint, returned only once. The previous secret also signs for `grace_s` seconds, at
-/// most [`cais_domain::webhook::MAX_GRACE_S`].
+/// most [`cais_domain::merchant::webhook::MAX_GRACE_S`].
 ///
 /// # Errors
 /// [`WriteEndpointError`].

@@ -1,9 +1,9 @@
 //! Tests an endpoint with an event that only this endpoint receives and no list shows.
 
-use cais_domain::account::Account;
 use cais_domain::event::EventType;
 use cais_domain::ids::{DeliveryId, EndpointId, EventId};
-use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{Delivery, NewDelivery, NewEvent};
 use jiff::Timestamp;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cais_domain::account::{Account, Features, NotPermitted};
 use cais_domain::crypto::{Currency, RateError, Side};
+use cais_domain::merchant::account::{Account, Features, NotPermitted};
 use cais_domain::money::Money;
 use cais_use_cases::crypto::CryptoUnavailable;
 use cais_use_cases::crypto::quotes::{QuoteRefusal, find};
@@ -72,7 +72,7 @@ async fn quote_fails_closed_without_an_answer() {
 #[tokio::test]
 async fn quote_fails_closed_on_an_old_dollar_rate() {
     let world = World::new();
-    world.clock.advance(Duration::from_secs(7 * 24 * 3_600));
+    world.clock.advance(Duration::from_hours(7 * 24));
     let refused = world.quote(Side::Deposit, 100_000).await;
     assert_eq!(refused, Err(QuoteRefusal::Unavailable(CryptoUnavailable::Rate(RateError::UsdRateAge))));
 }
@@ -91,9 +91,9 @@ async fn rate_that_jumps_is_refused_until_a_day_has_passed() {
     world.set(|numbers| numbers.usdt_per_coin = Some("190000"));
     assert!(world.quote(Side::Deposit, 100_000).await.is_ok());
     world.set(|numbers| {
-        (numbers.usdt_per_coin, numbers.published_at) = (Some("1000000"), numbers.published_at + 25.hours())
+        (numbers.usdt_per_coin, numbers.published_at) = (Some("1000000"), numbers.published_at + 25.hours());
     });
-    world.clock.advance(Duration::from_secs(25 * 3_600));
+    world.clock.advance(Duration::from_hours(25));
     assert!(world.quote(Side::Deposit, 1_000_000).await.is_ok());
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use cais_domain::account::{Account, Feature};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::quote::QuotedTerms;
 use cais_domain::crypto::{CryptoAmount, Currency, Quote, Rate, Side};
+use cais_domain::merchant::account::{Account, Feature};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::acquirer::MockAcquirers;
@@ -71,8 +71,10 @@ impl World {
         }));
         let features = [Feature::CryptoIn, Feature::CryptoOut];
         let account = an_account();
-        let account =
-            Account { features: features.into_iter().fold(account.features, |all, one| all.with(one)), ..account };
+        let account = Account {
+            features: features.into_iter().fold(account.features, cais_domain::merchant::account::Features::with),
+            ..account
+        };
         let crypto = CryptoSources {
             processor: Arc::new(processor(&numbers)),
             rates: Arc::new(rates(&numbers)),

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use cais_domain::account::{Account, AccountStatus, NotPermitted};
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
+use cais_domain::merchant::account::{Account, AccountStatus, NotPermitted};
 use cais_testkit::builders::{an_account, fresh};
 use cais_testkit::psp::Sending;
 use cais_use_cases::charges::ChargeName;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use cais_domain::account::Account;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
+use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use cais_domain::payment::PaymentRole;
 use cais_domain::rate::Percentage;

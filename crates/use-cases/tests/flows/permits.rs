@@ -1,6 +1,6 @@
 //! The required state and permissions of an account, and the order of the checks.
 
-use cais_domain::account::{Account, AccountStatus, Feature, Limits, NotPermitted};
+use cais_domain::merchant::account::{Account, AccountStatus, Feature, Limits, NotPermitted};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_testkit::builders::an_account;
@@ -19,7 +19,7 @@ async fn forbidden_creation_names_its_reason() {
     let world = World::new().await;
     let good = world.account.clone();
     let suspended = Account { status: AccountStatus::Suspended, ..good.clone() };
-    let unknown = Account { kyc: cais_domain::account::Kyc::Pending, ..good.clone() };
+    let unknown = Account { kyc: cais_domain::merchant::account::Kyc::Pending, ..good.clone() };
     let switched_off = Account { features: good.features.without(Feature::PixIn), ..good.clone() };
     for (account, reason) in [
         (suspended, NotPermitted::Suspended),

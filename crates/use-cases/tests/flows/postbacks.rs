@@ -1,11 +1,11 @@
 //! The endpoint that a charge names for its events. The endpoint must exist at the creation, and receives each event
 //! once.
 
-use cais_domain::account::Limits;
 use cais_domain::event::EventType;
 use cais_domain::ids::EndpointId;
+use cais_domain::merchant::account::Limits;
+use cais_domain::merchant::webhook::{DisabledReason, Endpoint, EndpointChange, Postback, Subscription};
 use cais_domain::money::Money;
-use cais_domain::webhook::{DisabledReason, Endpoint, EndpointChange, Postback, Subscription};
 use cais_ports::{DeliveryQueries as _, Store as _};
 use cais_testkit::builders::{a_webhook_url, an_account, an_endpoint, steps, subscribed};
 use cais_testkit::psp::OrderKind;
@@ -72,7 +72,7 @@ async fn postback_without_active_endpoint_is_refused() {
     world.change(&stopped, stops()).await;
     delete(&world.ports, &world.account, gone.id).await.unwrap();
     let inside = "https://inside.example/hook";
-    let url = cais_domain::webhook::WebhookUrl::parse(inside).unwrap();
+    let url = cais_domain::merchant::webhook::WebhookUrl::parse(inside).unwrap();
     let forbidden = Endpoint { url, ..an_endpoint(world.account.id, 2) };
     world.store.commit(steps::open_endpoint(&forbidden)).await.unwrap();
     let other = an_account();

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use cais_domain::account::Account;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::infraction::{Infraction, InfractionState, InfractionStatus};
+use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use cais_ports::{CallbackState, UpstreamInfractionStatus, UpstreamProgress};
 use cais_testkit::builders::an_account;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use cais_domain::account::{Account, AccountStatus};
 use cais_domain::event::EventType;
 use cais_domain::infraction::{InfractionState, InfractionStatus};
+use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_ports::{Clock as _, UpstreamInfractionStatus};
 use cais_testkit::builders::{an_account, fresh};
 use cais_use_cases::infractions::defend::{DefendError, defend};

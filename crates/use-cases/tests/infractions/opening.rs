@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use cais_domain::account::Account;
 use cais_domain::charge::ChargeStatus;
 use cais_domain::event::EventType;
 use cais_domain::infraction::InfractionStatus;
+use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use cais_ports::{UpstreamInfractionStatus, UpstreamProgress};
 use cais_testkit::builders::an_account;

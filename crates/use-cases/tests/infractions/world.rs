@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cais_domain::account::Account;
 use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{ChargeId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::{LineBreaks, Text};

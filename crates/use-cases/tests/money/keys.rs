@@ -115,7 +115,7 @@ async fn keys_of_accounts_are_independent() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.refund("a", &charge, part(100)).await.unwrap();
-    let stranger = cais_domain::account::Account { id: fresh(), ..world.account.clone() };
+    let stranger = cais_domain::merchant::account::Account { id: fresh(), ..world.account.clone() };
     let command =
         cais_use_cases::refunds::create::CreateRefund { account: stranger, ..world.command("a", &charge, part(100)) };
     let refused = cais_use_cases::refunds::create::create(&world.ports, command).await;

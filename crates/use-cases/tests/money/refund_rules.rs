@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cais_domain::account::{Account, AccountStatus, Feature, NotPermitted};
 use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::merchant::account::{Account, AccountStatus, Feature, NotPermitted};
 use cais_domain::money::Money;
 use cais_domain::refund::WITHIN;
 use cais_ports::Store as _;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cais_domain::account::Account;
 use cais_domain::ledger::{Bucket, EntryKind};
+use cais_domain::merchant::account::Account;
 use cais_ports::{Store as _, Write};
 use cais_testkit::Crash;
 use cais_testkit::builders::{an_account, steps};

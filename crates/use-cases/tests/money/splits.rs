@@ -1,11 +1,11 @@
 //! Charges with shares: eligible recipients, the amount of each share, and the permanence of a share.
 
-use cais_domain::account::{Account, AccountStatus, Feature, Features, Kyc};
 use cais_domain::charge::{ChargeStatus, ChargeTerms};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_domain::merchant::account::{Account, AccountStatus, Feature, Features, Kyc};
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::acquirer::MockAcquirers;

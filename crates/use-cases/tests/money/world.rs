@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{ChargeId, RefundId};
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundStatus};
 use cais_ports::webhooks::MockWebhookSender;

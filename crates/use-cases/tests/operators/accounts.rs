@@ -1,7 +1,7 @@
 //! Operators create, change and list accounts.
 
-use cais_domain::account::{AccountStatus, Features, Kyc};
 use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::merchant::account::{AccountStatus, Features, Kyc};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::{CommitError, PageRequest};

@@ -1,7 +1,7 @@
 //! Every change by an operator writes a row of the audit log in the same commit.
 
-use cais_domain::api_key::Scopes;
 use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::merchant::api_key::Scopes;
 use cais_domain::money::Money;
 use cais_ports::{AuditFilter, AuditRow, PageRequest};
 use cais_use_cases::accounts::{approve, features, fees, limits, release_delay, resume, suspend};
@@ -26,8 +26,8 @@ async fn operator_command_writes_one_audit_row() {
     approve::approve(ports, by, who).await.unwrap();
     suspend::suspend(ports, by, who).await.unwrap();
     resume::resume(ports, by, who).await.unwrap();
-    let split = cais_domain::account::Features::parse("split").unwrap();
-    features::set(ports, by, who, split, cais_domain::account::Features::default()).await.unwrap();
+    let split = cais_domain::merchant::account::Features::parse("split").unwrap();
+    features::set(ports, by, who, split, cais_domain::merchant::account::Features::default()).await.unwrap();
     let rule = FeeRule::try_new(Money::from_centavos(50), cais_domain::rate::Percentage::zero(), None, None).unwrap();
     fees::set(ports, by, who, Operation::PixIn, &rule).await.unwrap();
     limits::set(ports, by, who, Some(Money::from_centavos(100)), None).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cais_domain::api_key::{ApiKeyToken, KeyPrefix, Scope, Scopes};
+use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, Scope, Scopes};
 use cais_ports::KeyQueries as _;
 use cais_use_cases::accounts::ChangeAccountError;
 use cais_use_cases::keys::create::{

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
-use cais_domain::account::{Account, Features};
 use cais_domain::document::Document;
+use cais_domain::merchant::account::{Account, Features};
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::acquirer::MockAcquirers;
 use cais_ports::webhooks::MockWebhookSender;

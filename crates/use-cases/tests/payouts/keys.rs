@@ -1,6 +1,6 @@
 //! Idempotency keys: one payout per key, for all repeats at any time.
 
-use cais_domain::account::{Account, AccountStatus, Feature, Features, NotPermitted};
+use cais_domain::merchant::account::{Account, AccountStatus, Feature, Features, NotPermitted};
 use cais_domain::money::Money;
 use cais_domain::payout::PayoutStatus;
 use cais_testkit::Crash;

@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::ChargeTerms;
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::{FeeRule, Operation};
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::PayoutId;
 use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStatus};
 use cais_domain::pix_key::PixKey;

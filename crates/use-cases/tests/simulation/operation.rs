@@ -1,8 +1,8 @@
 //! The operations that send an order to an acquirer, as a merchant calls them.
 
-use cais_domain::account::Account;
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{ChargeId, InfractionId, RequestId};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::{LineBreaks, Text};

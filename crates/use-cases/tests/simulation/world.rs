@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::fee::{FeeRule, Operation as Priced};
 use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::webhooks::MockWebhookSender;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use cais_domain::account::{Account, AccountStatus, NotPermitted};
 use cais_domain::event::EventType;
 use cais_domain::ids::EndpointId;
-use cais_domain::webhook::{Endpoint, EndpointChange, EndpointState, Subscription, WebhookUrl};
+use cais_domain::merchant::account::{Account, AccountStatus, NotPermitted};
+use cais_domain::merchant::webhook::{Endpoint, EndpointChange, EndpointState, Subscription, WebhookUrl};
 use cais_ports::{SigningSecret, UrlRefusal};
 use cais_testkit::builders::{a_webhook_url, fresh, subscribed};
 use cais_use_cases::webhooks::WriteEndpointError;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::{DeliveryStatus, SCHEDULE_S, Subscription};
+use cais_domain::merchant::webhook::{DeliveryStatus, SCHEDULE_S, Subscription};
 use cais_ports::{AttemptError, Sent};
 use cais_testkit::PlainSecretCipher;
 use cais_testkit::builders::a_webhook_url;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::{DeliveryStatus, DisabledReason, EndpointState, FAILING_AFTER};
+use cais_domain::merchant::webhook::{DeliveryStatus, DisabledReason, EndpointState, FAILING_AFTER};
 use cais_testkit::builders::{a_webhook_url, subscribed};
 use cais_use_cases::webhooks::delete::delete;
 use jiff::SignedDuration;
@@ -78,7 +78,7 @@ async fn outdated_410_does_not_disable_changed_endpoint() {
         match meanwhile {
             "moved" => {
                 let url = Some(a_webhook_url());
-                let moved = cais_domain::webhook::EndpointChange { url, ..Default::default() };
+                let moved = cais_domain::merchant::webhook::EndpointChange { url, ..Default::default() };
                 world.change(&endpoint, moved).await;
             }
             "deleted" => delete(&world.ports, &world.account, endpoint.id).await.unwrap(),
@@ -100,7 +100,7 @@ async fn tried(
     world: &World,
     dispatcher: &Dispatcher,
     answer: cais_ports::Sent,
-    url: &cais_domain::webhook::WebhookUrl,
+    url: &cais_domain::merchant::webhook::WebhookUrl,
 ) {
     let before = world.receivers.calls_to(url).len();
     world.receivers.set(url, Answer::Now(answer));

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use cais_domain::account::{Account, AccountStatus, NotPermitted};
+use cais_domain::merchant::account::{Account, AccountStatus, NotPermitted};
+use cais_domain::merchant::webhook::{EndpointState, MAX_ENDPOINTS, SealedSecret, Subscription, WebhookUrl};
 use cais_domain::text::{LineBreaks, Text};
-use cais_domain::webhook::{EndpointState, MAX_ENDPOINTS, SealedSecret, Subscription, WebhookUrl};
 use cais_ports::{DecryptError, EncryptError, SecretCipher, SigningSecret, UrlRefusal};
 use cais_testkit::builders::{a_webhook_url, an_account};
 use cais_use_cases::Ports;

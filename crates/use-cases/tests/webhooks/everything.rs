@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
-use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{AttemptError, Sent};
 use cais_use_cases::webhooks::dispatch::DispatchLimits;
 use proptest::prelude::*;

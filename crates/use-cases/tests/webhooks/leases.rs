@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
-use cais_domain::webhook::DeliveryStatus;
+use cais_domain::merchant::webhook::DeliveryStatus;
 
 use crate::queue::Queue;
 use crate::receivers::{Answer, refused, taken};

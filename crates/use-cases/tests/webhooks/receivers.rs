@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use cais_domain::ids::EventId;
-use cais_domain::webhook::WebhookUrl;
+use cais_domain::merchant::webhook::WebhookUrl;
 use cais_ports::{AttemptError, Outgoing, Sent, SigningSecret, UrlRefusal, WebhookSender};
 use jiff::Timestamp;
 use tokio::sync::oneshot;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use cais_domain::account::{Account, AccountStatus, NotPermitted};
 use cais_domain::event::EventType;
-use cais_domain::webhook::{DeliveryStatus, DisabledReason, EndpointChange, EndpointStep, Subscription};
+use cais_domain::merchant::account::{Account, AccountStatus, NotPermitted};
+use cais_domain::merchant::webhook::{DeliveryStatus, DisabledReason, EndpointChange, EndpointStep, Subscription};
 use cais_ports::Store as _;
 use cais_testkit::builders::{an_account, fresh, steps, subscribed};
 use cais_use_cases::webhooks::deliveries::resend;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::DeliveryStatus;
+use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_use_cases::webhooks::dispatch::{DispatchLimits, Signal};
 use futures_util::{StreamExt as _, stream};
 

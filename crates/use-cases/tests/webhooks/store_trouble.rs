@@ -1,7 +1,7 @@
 //! A store that fails for a while: no delivery is lost, and requests are retried only at ticks.
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::DeliveryStatus;
+use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_ports::QueryError;
 
 use crate::queue::{Failure, Queue, down};

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cais_domain::account::Account;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId};
-use cais_domain::webhook::{DeliveryStatus, Endpoint, EndpointChange, Subscription};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, EndpointChange, Subscription};
 use cais_ports::acquirer::MockAcquirers;
 use cais_ports::{
     ChangeSet, CommitError, Committed, Delivery, DeliveryQueries as _, EndpointQueries as _, NewEvent, PageRequest,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::ids::EventId;
-use cais_domain::webhook::WebhookUrl;
+use cais_domain::merchant::webhook::WebhookUrl;
 use cais_ports::secret_cipher::SigningSecret;
 use cais_ports::webhooks::{Outgoing, Sent, WebhookSender as _};
 use jiff::Timestamp;

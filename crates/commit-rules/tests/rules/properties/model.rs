@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cais_domain::block::{Block, BlockChange, BlockEnd};
 use cais_domain::ids::{DeliveryId, EndpointId, InfractionId};
-use cais_domain::webhook::{Endpoint, EndpointState};
+use cais_domain::merchant::webhook::{Endpoint, EndpointState};
 use cais_ports::{
     AnyRecord, EndpointQueue, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewDelivery, NewEvent, RecordKey,
     ReservationKey, Write,

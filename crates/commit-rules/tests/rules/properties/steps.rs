@@ -5,7 +5,7 @@ use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::ids::InfractionId;
-use cais_domain::webhook::{DisabledReason, Endpoint, EndpointState, Postback, Subscription, WebhookUrl};
+use cais_domain::merchant::webhook::{DisabledReason, Endpoint, EndpointState, Postback, Subscription, WebhookUrl};
 use cais_ports::{
     IdempotencyChange, IdempotencyRef, NewEvent, NewIdempotencyRecord, Reservation, ReservationKey, Write,
     entry_to_come,

@@ -24,9 +24,9 @@ use crate::charge::Origin;
 use crate::external_id::ExternalId;
 use crate::fee::FeeRule;
 use crate::ids::{AccountId, CryptoDepositId, CryptoQuoteId};
+use crate::merchant::webhook::Postback;
 use crate::money::{Money, MoneyError};
 use crate::text::Text;
-use crate::webhook::Postback;
 
 /// The merchant's request. The terms never change.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, NewEndpoint, SealedSecret, Subscription, WebhookUrl};
 use cais_domain::text::{LineBreaks, Text};
-use cais_domain::webhook::{DeliveryStatus, Endpoint, NewEndpoint, SealedSecret, Subscription, WebhookUrl};
 use cais_ports::{Delivery, DeliveryAttempt, NewEvent, ResourceRenderer as _};
 use jiff::Timestamp;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{DeliveryId, EndpointId, EventId};
-use cais_domain::webhook::{
+use cais_domain::merchant::webhook::{
     DeliveryStatus, DisabledReason, Endpoint, EndpointState, NewEndpoint, SealedSecret, Subscription, WebhookUrl,
 };
 use cais_ports::{Delivery, DeliveryAttempt};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::thread;
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::DeliveryStatus;
+use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_ports::{AttemptOutcome, DeliveryAttempt, DeliveryKey, FinishedAttempt, Health};
 use cais_testkit::builders::{fresh, start};
 use cais_testkit::postgres::Cluster;

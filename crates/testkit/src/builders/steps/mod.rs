@@ -16,12 +16,12 @@ pub use refunds::{
 };
 pub use webhooks::{move_endpoint, open_endpoint, publish, update_endpoint};
 
-use cais_domain::account::Account;
 use cais_domain::charge::{Charge, Credit};
 use cais_domain::event::EventType;
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::Transfer;
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::payment::Payment;
 use cais_domain::release::Release;
 use cais_ports::{

@@ -1,6 +1,6 @@
 //! The steps of a webhook endpoint, and events of any type.
 
-use cais_domain::webhook::{Endpoint, EndpointState, EndpointStep};
+use cais_domain::merchant::webhook::{Endpoint, EndpointState, EndpointStep};
 use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
 use jiff::Timestamp;
 

@@ -2,8 +2,8 @@
 
 use cais_domain::event::EventType;
 use cais_domain::infraction::{Disputed, Infraction, NewInfraction};
+use cais_domain::merchant::webhook::{EndpointChange, Subscription};
 use cais_domain::money::Money;
-use cais_domain::webhook::{EndpointChange, Subscription};
 use cais_ports::{ChangeSet, InfractionQueries as _};
 
 use super::World;

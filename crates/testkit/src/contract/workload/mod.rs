@@ -8,15 +8,15 @@ mod money_out;
 
 use std::collections::BTreeSet;
 
-use cais_domain::account::Account;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::webhook::{Endpoint, Subscription};
 use cais_domain::payment::Payment;
 use cais_domain::release::Release;
-use cais_domain::webhook::{Endpoint, Subscription};
 use cais_ports::{
     ChangeSet, ChargeQueries as _, CommitError, Committed, IdempotencyChange, IdempotencyQueries as _, IdempotencyRef,
     Store as _,

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::{DisabledReason, is_failing_for_good, next_attempt};
+use cais_domain::merchant::webhook::{DisabledReason, is_failing_for_good, next_attempt};
 use cais_ports::{
     AttemptError, AttemptOutcome, ClaimedDelivery, DecryptError, DeliveryAttempt, DeliveryKey, FinishedAttempt, Health,
     Outgoing, Sent, SigningSecret, alerts,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use cais_domain::webhook::{DisabledReason, Endpoint};
+use cais_domain::merchant::webhook::{DisabledReason, Endpoint};
 use cais_ports::{ClaimedDelivery, DeliveryClaim, DueQueues, EndpointQueue, FinishedAttempt, QueryError, alerts};
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;

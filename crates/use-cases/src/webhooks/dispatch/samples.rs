@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::Endpoint;
+use cais_domain::merchant::webhook::Endpoint;
 use cais_ports::{AttemptError, ClaimedDelivery, DeliveryKey, EndpointQueue, Sent};
 use cais_testkit::builders::{an_account, an_endpoint, fresh, queue_of};
 

@@ -1,7 +1,7 @@
 //! The outcome of an attempt: schedule, disabling, health.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use cais_domain::webhook::{FAILING_AFTER, MAX_RETRY_AFTER, SCHEDULE_S};
+use cais_domain::merchant::webhook::{FAILING_AFTER, MAX_RETRY_AFTER, SCHEDULE_S};
 use cais_testkit::builders::start;
 use jiff::{SignedDuration, ToSpan as _};
 
