@@ -122,8 +122,8 @@ keys! {
         /// The format of the log. `auto` is text on a terminal and JSON elsewhere.
         log_format: LogFormat = text("auto, text or json", LogFormat::parse).default("auto");
         /// `true` uses the built-in sandbox instead of an acquirer, for development, as `cais serve --sandbox` does.
-        /// Its money is play money: a start with acquirers on a database of the sandbox is refused, and the reverse
-        /// too.
+        /// Its money is play money. So a start with acquirers on a database of the sandbox is refused, and a start
+        /// with the sandbox on a database of acquirers too.
         sandbox: bool = flag().default("false");
         /// Seconds between `/readyz` turning 503 and the listener's end, so that a load balancer sees the
         /// change.
