@@ -39,8 +39,8 @@ impl KeySnapshot {
             (None, None) => Ok(()),
             (Some(record), Some(fence)) if record.answer.is_none() && record.fence == fence => Ok(()),
             (Some(record), _) => Err(CommitError::KeyInUse { record: Box::new(record.clone()) }),
-            // Records are removed after a month, if they are answered or wait for their caller alone. Only a repeat that comes so late, and
-            // at that moment, misses what it has just read.
+            // Records that are answered, or wait for their caller alone, are removed after a month. A repeat gets here only if it comes so
+            // late, and its record is removed just after the repeat has read the record.
             (None, Some(_)) => {
                 Err(CommitError::Corrupt(format!("the idempotency record of {} is missing", wanted.name().account)))
             }

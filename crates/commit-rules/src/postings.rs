@@ -31,7 +31,7 @@ pub(crate) struct Postings<'s, 'a> {
 }
 
 impl<'s, 'a> Postings<'s, 'a> {
-    /// Moves the money of a change set beside the snapshot.
+    /// Computes the entries and balances after a change set. The snapshot itself does not change.
     ///
     /// # Errors
     /// [`CommitError::NotCovered`] at the first transfer that overdraws its account; [`CommitError::Stale`] if a block that ends holds

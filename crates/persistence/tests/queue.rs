@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use crate::postgres::{database, open};
 use crate::proxy::{Loss, Proxy};
 
-/// The number of places of an endpoint.
+/// The number of slots of an endpoint.
 const PLACES: usize = 8;
 const LEASE_S: i64 = 30;
 

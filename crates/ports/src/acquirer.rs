@@ -375,8 +375,8 @@ pub trait Acquirers: Send + Sync {
     /// Returns all configured acquirers, in order.
     fn names(&self) -> Vec<AcquirerName>;
 
-    /// Creates the charge at the first accepting acquirer, beginning with `begin_with`. The next one follows only after
-    /// a certain failure.
+    /// Creates the charge at the first accepting acquirer, beginning with `begin_with`. The next one follows
+    /// only if the previous one certainly did not accept the charge.
     async fn issue(
         &self,
         order: &ChargeOrder,

@@ -87,9 +87,9 @@ pub struct DynamicCode {
 /// A code of either kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BrCode {
-    /// With the receiver's key.
+    /// A code with the receiver's key.
     Static(StaticCode),
-    /// With the address of a charge.
+    /// A code with the address of a charge.
     Dynamic(DynamicCode),
 }
 

@@ -85,7 +85,7 @@ pub struct ChargeTerms {
 impl ChargeTerms {
     /// Returns the payer for the acquirer: document and name, or neither.
     ///
-    /// The document is free text for the merchant. Both go upstream only if the document is a valid CPF or CNPJ.
+    /// The document is free text for the merchant. Both go to the acquirer only if the document is a valid CPF or CNPJ.
     #[must_use]
     pub fn payer(&self) -> Option<(Document, &str)> {
         let name = self.payer_name.as_ref()?;

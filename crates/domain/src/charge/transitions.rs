@@ -118,8 +118,8 @@ impl Charge {
         }
     }
 
-    /// Expires a charge that upstream shows as unpaid. `upstream_end` is the end of the payment period at the acquirer,
-    /// possibly earlier than at issue.
+    /// Expires a charge that the acquirer shows as unpaid. `upstream_end` is the end of the payment period
+    /// there, possibly earlier than at issue.
     ///
     /// # Errors
     /// [`ChargeError::NotYetExpired`] before that end, [`ChargeError::InvalidState`] unless the charge is pending or
@@ -143,7 +143,7 @@ impl Charge {
         }
     }
 
-    /// Cancels the charge for its merchant, after upstream cancelled it.
+    /// Cancels the charge for its merchant, after the acquirer cancelled it.
     ///
     /// # Errors
     /// [`ChargeError::InvalidState`] unless the charge is pending or cancelled.

@@ -12,10 +12,10 @@
 //! guards new rows as well (`ON CONFLICT DO NOTHING`), because a row that does not exist cannot be locked. Refused change sets are never
 //! written.
 //!
-//! An optimistic batch that locks nothing is one statement and one round trip, if the engine supports that. Its failure may be that of a
-//! commit, so its outcome is looked up like that of a commit.
+//! An optimistic batch that locks nothing is one statement and one round trip, if the engine supports that. The statement
+//! also commits. So after a failure its outcome is looked up, as after a failed COMMIT.
 //!
-//! Every step can wait for a lock of another transaction, and each wait is short. After a batch of several change sets reached that limit:
+//! Every step can wait for a lock of another transaction, and each wait is short. If a batch of several change sets reaches that limit:
 //!
 //! 1. The locked rows are found without waiting (`apart`). The change sets that touch them are returned as [`Outcome::Locked`], and the
 //!    others run again.
@@ -56,7 +56,8 @@ type Verdicts = Vec<Result<Committed, CommitError>>;
 pub(super) enum Outcome {
     /// The change set is durable, or was refused.
     Judged(Result<Committed, CommitError>),
-    /// Not written: another transaction has locked a row of the change set, or an earlier one of the batch waits for such a row.
+    /// Not written: another transaction has locked a row of the change set. Or an earlier change set of the batch, which this one follows,
+    /// was not written.
     Locked,
     /// Not written: the change set waited too long for a lock that cannot be seen.
     Stuck,

@@ -73,7 +73,7 @@ pub(crate) struct Postgres {
     language_known: AtomicBool,
     /// The texts of batches that stay prepared.
     shapes: Mutex<HashSet<String>>,
-    /// The start of the next claim in each lane.
+    /// The start of the next claim in each queue.
     pub(super) heads: Mutex<Heads>,
 }
 

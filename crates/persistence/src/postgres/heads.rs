@@ -2,7 +2,7 @@
 //!
 //! A row that leaves the head of a queue stays in the index until the next vacuum, and each claim would visit it again. So a full claim
 //! stores the start of the next one. A slow commit may insert an older row before that start. A queue is therefore walked from its beginning
-//! once a second, and whenever it seems to have fewer rows than there are places. So no row is missed, and none waits for more than a
+//! once a second, and whenever it seems to have fewer rows than there are free slots. So no row is missed, and none waits for more than a
 //! second because of a younger one.
 
 use std::collections::{BTreeMap, HashMap};
@@ -43,8 +43,8 @@ impl Heads {
         self.fresh(queue, now).map_or(BEGINNING, |head| head.due_at)
     }
 
-    /// Updates the queues' starts from the rows of a claim, of which the first in each queue count. Returns the queues that may have more rows
-    /// and have to be walked from their beginning. Returns none if the claim was `full`.
+    /// Updates the starts of the queues from the rows of a claim. Returns the queues that may have more rows and have to be walked from
+    /// their beginning. Returns none if the claim was `full`.
     pub(super) fn learn(&mut self, queues: &Queues, rows: &[ClaimedRow], full: bool, now: Instant) -> Queues {
         let mut got: HashMap<&str, (i64, i64, i64)> = HashMap::new();
         for ((_, endpoint, _), _, _, (_, due_at, places)) in rows {

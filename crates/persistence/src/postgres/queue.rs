@@ -28,7 +28,7 @@ const QUEUES: &str = queues_text!(
      WHERE (p.endpoint_id, p.epoch) > (h.endpoint_id, h.epoch) ORDER BY p.endpoint_id, p.epoch, p.due_at LIMIT 1) AS n WHERE h.place < ?)"
 );
 
-/// A claim locks the row of its endpoint, so that two nodes never share its places. Rows that another transaction has locked are skipped.
+/// A claim locks the row of its endpoint, so that two nodes never use the same slots. Rows that another transaction has locked are skipped.
 static LOCK: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {} FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS id, unnest(?::bigint[]) AS epoch) AS u \
@@ -39,7 +39,7 @@ static LOCK: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// Runs after the lock, so that the statement sees all earlier claims. Endpoints with the fewest deliveries in flight are served first:
-/// slow endpoints take no places from fast ones.
+/// slow endpoints take no slots from fast ones.
 const CLAIM: &str = concat!(
     "WITH queues AS MATERIALIZED (SELECT u.*, (SELECT count(*) FROM pending_deliveries AS f \
      WHERE f.endpoint_id = u.endpoint_id AND f.lease_until > ?) AS in_flight \

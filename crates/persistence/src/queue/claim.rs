@@ -12,7 +12,7 @@ use crate::rows::delivery::{self, ClaimedRow};
 use crate::rows::endpoint::EndpointRow;
 
 /// A statement that reads claimed deliveries, where `t` is the row in the queue, from `source`. PostgreSQL also reads the due time and the
-/// number of places.
+/// number of free slots.
 macro_rules! claimed_text {
     ($source:literal, $due:literal) => {
         concat!(

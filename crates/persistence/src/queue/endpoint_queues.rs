@@ -37,8 +37,8 @@ macro_rules! queues_text {
 }
 pub(crate) use queues_text;
 
-/// Selects the queues of the rows that are overdue the longest. The expression is that of an index for this statement alone. A claim along
-/// that index would walk past all due rows of other queues.
+/// Selects the queues of the rows that are overdue the longest. The expression `0 + due_at` has an index for this statement alone. A claim
+/// along that index would walk past all due rows of other queues.
 pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o.due_at, o.number, \
      CAST(CASE WHEN w.id IS NULL THEN 0 WHEN w.state = 'inactive' THEN 1 ELSE 2 END AS BIGINT) \
      FROM (SELECT r.account_id, r.endpoint_id, r.epoch, min(r.due_at) AS due_at, count(*) AS number \

@@ -124,7 +124,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// Tries the work until it is done, fails for good, or no caller waits for it. Work with an uncertain outcome may be done twice.
+    /// Tries the work until it is done, until it fails for good, or until no caller waits for it. Work with an uncertain outcome may be
+    /// done twice.
     fn work<T>(
         &mut self,
         wanted: &dyn Fn() -> bool,

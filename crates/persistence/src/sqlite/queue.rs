@@ -85,7 +85,7 @@ impl QueueEngine for Sqlite {
                 candidates.extend(due(session, claim, queue)?);
             }
         }
-        // Endpoints with the fewest deliveries in flight are served first: slow endpoints take no places from fast ones.
+        // Endpoints with the fewest deliveries in flight are served first: slow endpoints take no slots from fast ones.
         candidates.sort_unstable();
         candidates.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
         candidates.sort_unstable_by(|(_, one, name), (_, other, other_name)| (one, name).cmp(&(other, other_name)));

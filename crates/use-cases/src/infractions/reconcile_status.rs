@@ -152,7 +152,7 @@ fn status(upstream: &UpstreamInfraction) -> UpstreamInfractionStatus {
     if defended { UpstreamInfractionStatus::Defended } else { upstream.status }
 }
 
-/// Returns the defense that the acquirer shows. `None`: that defense is the one that this service sent.
+/// Returns the defense that the acquirer shows; `None` if this service sent that defense.
 fn defense_at_acquirer(ours: &Infraction, upstream: &UpstreamInfraction, now: Timestamp) -> Option<Defense> {
     let reported = upstream.defense.as_ref().and_then(|defense| defense.text.as_deref());
     if let Some(order) = order(ours)

@@ -60,7 +60,7 @@ impl Run<'_> {
 /// Compares the Pix received and sent from `from` on and before `until`, and the payouts sent earlier that came back in
 /// that time. Repairs safe differences if `repair`.
 ///
-/// Every readable acquirer is compared, whatever fails for the others or for the local records of them.
+/// A failure for one acquirer, or for the local records of one, does not stop the comparison of the others.
 ///
 /// # Errors
 /// [`StoreError`] if the local records cannot be read and no row was compared.

@@ -1,4 +1,4 @@
-//! Finding many things in an acquirer's list: one page answers for hundreds of them.
+//! Finds many rows in an acquirer's list: one page shows hundreds of them.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -11,15 +11,15 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{UpstreamLimits, is_overload};
 
-/// Rows expected in a span of time before its list is read: below that, single reads cost less.
+/// The smallest number of expected rows for which the list of a span is read. For fewer rows, single reads cost less.
 const WORTH_A_PAGE: usize = 8;
-/// Rows expected in one span at most: as many as a page has.
+/// The largest number of expected rows in one span: as many as a page has.
 const SPAN_OF: usize = 1_000;
-/// The longest time without any of them within one span. Lists go by whole seconds.
+/// The longest time without an expected row within one span. Lists work in whole seconds.
 const MAX_GAP: SignedDuration = SignedDuration::from_secs(2);
 /// Pages of a span that may be read without an expected row.
 const FIRST_PAGES: usize = 2;
-/// Further pages of a span: one for so many expected rows. The list may be long and have few of them.
+/// The number of expected rows per further page of a span. The list may be long and have few expected rows.
 const EXPECTED_PER_PAGE: usize = 100;
 
 /// A row that the list should contain.
@@ -27,7 +27,7 @@ const EXPECTED_PER_PAGE: usize = 100;
 pub(crate) struct Wanted<K> {
     /// Its name.
     pub key: K,
-    /// About when it happened. A hint: where it is wrong the list does not show it.
+    /// The approximate instant of the row. If this hint is wrong, the list does not show the row.
     pub at: Timestamp,
 }
 
@@ -159,7 +159,7 @@ mod tests {
         Timestamp::from_second(1_750_000_000_i64.saturating_add(second)).unwrap_or_default()
     }
 
-    /// Returns the spans of so many wanted rows at each second.
+    /// Returns the spans for these numbers of wanted rows at each second.
     fn spans_of(seconds: &[(i64, usize)]) -> Vec<(i64, i64, usize)> {
         let mut key = 0_usize;
         let mut wanted = Vec::new();

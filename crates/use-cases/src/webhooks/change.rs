@@ -32,8 +32,8 @@ pub enum ChangeEndpointError {
     Store(#[from] StoreError),
 }
 
-/// Changes the endpoint and returns it. An address that becomes active is checked first: a new address, and that of a
-/// reactivated endpoint.
+/// Changes the endpoint and returns it. Before the change, checks a new address, and the address of an endpoint that
+/// becomes active again.
 ///
 /// # Errors
 /// [`ChangeEndpointError`]; the checks come in the order of its variants.

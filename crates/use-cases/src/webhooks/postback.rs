@@ -13,7 +13,7 @@ use crate::store_error::StoreError;
 /// [`StoreError`].
 pub async fn resolve(ports: &Ports, account: AccountId, url: &str) -> Result<Option<Postback>, StoreError> {
     let Ok(url) = WebhookUrl::parse(url) else { return Ok(None) };
-    // The address was permitted at its registration. Stricter present rules still apply.
+    // The address was permitted at its registration. The rules may have become stricter since, and apply now.
     if ports.webhooks.permits(&url).is_err() {
         return Ok(None);
     }

@@ -261,7 +261,7 @@ pub async fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Lets everything go on that can.
+/// Lets all tasks run that can make progress.
 pub async fn settle() {
     for _ in 0..200 {
         tokio::task::yield_now().await;

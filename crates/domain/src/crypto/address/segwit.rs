@@ -13,7 +13,7 @@ pub(super) fn parse(prefix: &str, text: &str) -> Option<Result<String, AddressEr
     (beginning.eq_ignore_ascii_case(prefix) && rest.starts_with('1')).then(|| check(text))
 }
 
-/// The checksum of version 0 is that of bech32, and that of version 1 is that of bech32m. Later versions have no meaning yet.
+/// Version 0 has the checksum of bech32, and version 1 has the checksum of bech32m. Later versions have no meaning yet.
 fn check(text: &str) -> Result<String, AddressError> {
     let segwit = SegwitHrpstring::new(text).map_err(|error| {
         let checksum = matches!(error, SegwitHrpstringError::Checksum(_));

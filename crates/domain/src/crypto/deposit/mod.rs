@@ -140,7 +140,7 @@ impl Deposit {
         }
     }
 
-    /// Returns the fee: of what was credited, and before that of the amount.
+    /// Returns the fee of the credited money. Before the credit, returns the fee of the deposit's amount.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -148,7 +148,7 @@ impl Deposit {
         if self.resolution.is_some() { Ok(self.credited.fee) } else { self.price.fee_rule.fee(self.terms.amount) }
     }
 
-    /// Returns the BRL for the account: what was credited, and before that the amount less the fee.
+    /// Returns the BRL for the account, less the fee: of the credited money, or of the deposit's amount before the credit.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].

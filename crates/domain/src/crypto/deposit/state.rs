@@ -94,11 +94,11 @@ pub enum DepositStatus {
 /// The relation of the credited coins to the coins that were asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resolution {
-    /// As many as asked for.
+    /// As many coins as asked for.
     Exact,
-    /// Fewer.
+    /// Fewer coins.
     Underpaid,
-    /// More, in one payment or in several.
+    /// More coins, in one payment or in several.
     Overpaid,
     /// The first coins arrived after the payment period.
     Late,

@@ -183,7 +183,8 @@ impl EndpointQueues {
         self.push_all_front(request.queues);
     }
 
-    /// Halves the claims after one with a row that the store cannot read, until its queue is alone. That queue waits for the next tick.
+    /// Halves the number of queues in a claim after the store could not read a row of one. In the end the queue of that row is alone in its
+    /// claim, and waits for the next tick.
     pub(super) fn on_unreadable(&mut self, request: ClaimRequest) {
         self.width = request.queues.len().div_ceil(2).max(1);
         if request.queues.len() > 1 {
