@@ -7,7 +7,7 @@ pub type Source = fn() -> Option<Arc<str>>;
 
 static SOURCE: OnceLock<Source> = OnceLock::new();
 
-/// Sets where calls take their `traceparent` from, once in the life of the process; later calls change nothing.
+/// Sets the source of `traceparent` for the whole life of the process. Only the first call has an effect.
 pub fn set_source(source: Source) {
     let _first = SOURCE.set(source);
 }

@@ -56,7 +56,7 @@ impl Balance {
 /// Returns the account's balance.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for any parameter; an error of the store.
+/// `VALIDATION_ERROR` for any query parameter; an error of the store.
 #[utoipa::path(
     operation_id = "getBalance",
     tag = "balance",

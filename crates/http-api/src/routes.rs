@@ -97,7 +97,7 @@ pub fn open(config: &mut web::ServiceConfig) {
         .service(only("/v1/openapi.json", web::get().to(docs::document)))
         .service(only("/docs", web::get().to(docs::redirect)))
         .service(only("/docs/{file:.*}", web::get().to(docs::page)));
-    // As acquirers are configured with it, and with the suffix that API Pix appends. Other methods return the same error
+    // The path that is configured at acquirers, and the path with the suffix that API Pix appends. Other methods return the same error
     // as an unknown path, because the path contains a secret.
     for path in ["/callbacks/{acquirer}/{token}", "/callbacks/{acquirer}/{token}/pix"] {
         let callback = web::resource(path).route(web::post().to(callbacks::receive));

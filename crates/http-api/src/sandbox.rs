@@ -204,7 +204,7 @@ pub async fn expire_charge(
     move_charge(&call, name, |institution, txid| institution.expire(txid)).await
 }
 
-/// Changes a charge upstream, then returns its new state.
+/// Changes a charge at the sandbox, then returns its new state.
 async fn move_charge(
     call: &Authorized<ChargesWrite>,
     name: ChargeName,
@@ -217,7 +217,7 @@ async fn move_charge(
         let before = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let txid = before.txid;
         blocking(move || step(institution.as_ref(), &txid)).await?;
-        // A new gate, because an upstream state of a moment ago is outdated now.
+        // A new gate forces a fetch, because the acquirer's state of a moment ago is outdated now.
         let after: Result<Charge, ApiError> =
             fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await.map_err(charges::fetch_error);
         after

@@ -60,8 +60,8 @@ pub struct InvalidRedisUrl;
 
 /// Windows shared by all nodes with the same Redis. Without Redis each node counts its own calls.
 ///
-/// Each call is also counted by this node. A call that this node alone must refuse does not reach Redis. A Redis
-/// without its data allows no more than nodes that count alone.
+/// Each call is also counted by this node. A call that this node alone must refuse does not reach Redis. If Redis
+/// loses its data, the nodes allow no more calls than nodes that count alone.
 pub struct SharedWindows {
     local: MinuteWindows,
     link: Arc<Link>,

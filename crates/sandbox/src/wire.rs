@@ -24,7 +24,7 @@ pub fn serialize_instant<S: Serializer>(at: &Timestamp, serializer: S) -> Result
 /// Serializes an optional instant in the form of [`instant`].
 ///
 /// # Errors
-/// Only those of the serializer.
+/// Only errors of the serializer.
 #[expect(clippy::ref_option, reason = "the signature that serde calls")]
 pub fn serialize_optional_instant<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
@@ -72,7 +72,7 @@ pub mod amount {
     /// Writes `"123.45"`.
     ///
     /// # Errors
-    /// Only those of the serializer.
+    /// Only errors of the serializer.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
     pub fn serialize<S: Serializer>(amount: &Money, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(amount)
@@ -96,7 +96,7 @@ pub mod centavos {
     /// Writes the integer.
     ///
     /// # Errors
-    /// Only those of the serializer.
+    /// Only errors of the serializer.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
     pub fn serialize<S: Serializer>(amount: &Money, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_i64(amount.centavos())
@@ -119,7 +119,7 @@ pub mod micros {
     /// Writes the integer.
     ///
     /// # Errors
-    /// Only those of the serializer.
+    /// Only errors of the serializer.
     pub fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_i64(at.as_microsecond())
     }
@@ -141,7 +141,7 @@ pub mod optional_micros {
     /// Writes the integer, or null.
     ///
     /// # Errors
-    /// Only those of the serializer.
+    /// Only errors of the serializer.
     #[expect(clippy::ref_option, reason = "the signature that serde calls")]
     pub fn serialize<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
         at.map(Timestamp::as_microsecond).serialize(serializer)
@@ -165,7 +165,7 @@ pub mod situation {
     /// Writes a name such as `SCAM`.
     ///
     /// # Errors
-    /// Only those of the serializer.
+    /// Only errors of the serializer.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
     pub fn serialize<S: Serializer>(situation: &Situation, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(situation.as_str())
@@ -190,7 +190,7 @@ pub mod number {
     /// Writes `123.45`.
     ///
     /// # Errors
-    /// Only those of the serializer.
+    /// Only errors of the serializer.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
     pub fn serialize<S: Serializer>(amount: &Money, serializer: S) -> Result<S::Ok, S::Error> {
         RawValue::from_string(amount.to_string()).map_err(S::Error::custom)?.serialize(serializer)

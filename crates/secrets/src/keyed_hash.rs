@@ -53,7 +53,7 @@ impl KeyedHash for HmacSha256 {
 /// each generation.
 #[must_use]
 pub fn callback_token(keyed_hash: &dyn KeyedHash, acquirer: &AcquirerName, generation: u32) -> String {
-    // No name has a slash.
+    // A name has no slash, so two different pairs of name and generation never give the same text.
     let secret = if generation == 0 { acquirer.to_string() } else { format!("{acquirer}/{generation}") };
     let mut token = hex(&keyed_hash.hash("callback", secret.as_bytes()).0);
     token.truncate(TOKEN_CHARS);

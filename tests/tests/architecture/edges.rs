@@ -119,7 +119,7 @@ const RULES: [Rule; 16] = [
         common: true,
         others: &["anyhow", "clap", "clap_complete", "clap_mangen", "indicatif", "ipnet", "qrcode", "ring"],
     },
-    // Neither diesel nor reqwest: it stores and calls upstream through adapters.
+    // Neither diesel nor reqwest: the binary stores data and calls acquirers through adapters.
     Rule {
         name: "cais",
         ours: &[

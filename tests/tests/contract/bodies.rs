@@ -119,12 +119,12 @@ async fn expiries(engine: Engine) {
     }
 }
 
-/// Returns the seconds from creation to expiry, rounded to ignore the latency of the upstream.
+/// Returns the seconds from creation to expiry, rounded to ignore the latency of the acquirer.
 fn life_s(charge: &Value) -> i64 {
     let instant = |name: &str| charge[name].as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_millisecond();
     let life_ms = instant("expires_at") - instant("created_at");
     let seconds = life_ms / 1_000;
-    // Upstream counts from its own instant of creation, slightly later.
+    // The acquirer counts from its own instant of creation, slightly later.
     [60, 3_600, 86_400].into_iter().find(|whole| (*whole - 1..*whole + 10).contains(&seconds)).unwrap_or(seconds)
 }
 

@@ -152,7 +152,7 @@ async fn payout_that_never_arrived_is_resent(engine: Engine) {
     let made = shop.pay_out("10", "ana@example.com").await.expect(201);
     assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "90.00"));
     shop.faults("ok").await;
-    // A minute later by the clock, upstream still does not show the payout.
+    // A minute later by the clock, the acquirer still does not show the payout.
     shop.send(Method::PUT, "/sandbox/clock", &json!({"offset_s": 90})).await.expect(200);
     eventually("the payout is sent", || async {
         let payout = shop.get(&format!("/payouts/{}", id(&made))).await.expect(200);

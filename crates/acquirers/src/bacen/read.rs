@@ -1,7 +1,7 @@
 //! Reads charges. Answers that contradict the request are refused, and no payment is skipped.
 //!
-//! Key and code are checked only in the answer to an order. Later reads credit payments, whatever key and code they
-//! show.
+//! Key and code are checked only in the answer to an order. A later read credits payments even if its answer shows
+//! another key or code.
 
 use cais_domain::br_code::BrCode;
 use cais_domain::money::Money;
@@ -23,7 +23,7 @@ const MAX_EXPIRATION_S: i64 = 10 * 365 * 86_400;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     txid: &'a Txid,
-    /// The amount, the key, and a usable code.
+    /// The order whose amount and key the answer must have, with a usable code.
     order: Option<&'a ChargeOrder>,
 }
 

@@ -25,7 +25,7 @@ const MAX_REASON_CHARS: usize = 140;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     instruction_id: &'a InstructionId,
-    /// The amount and the key.
+    /// The order whose amount and key the answer must have.
     order: Option<&'a PayoutOrder>,
 }
 
@@ -144,7 +144,7 @@ fn reason(failure: &Failure<'_>) -> Option<String> {
     shown(failure.motivo).or_else(|| shown(failure.codigo))
 }
 
-/// Returns whether the Pix goes to the key, as far as the answer shows the recipient.
+/// Returns `false` if the answer shows another recipient than the key. An answer without a recipient returns `true`.
 fn goes_to(sent: &Sent<'_>, key: &PixKey) -> bool {
     let Some(favoured) = part::<Favoured<'_>>(sent.favorecido) else { return true };
     match favoured.chave.and_then(text) {
@@ -185,7 +185,7 @@ fn given_back(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
     part.map(|((return_id, amount), at)| Some(ReturnedPart { return_id, amount, at })).ok_or(Unusable)
 }
 
-/// Returns the instant, or the settlement if there are two.
+/// Returns the single instant. Of two instants, returns the settlement if it is readable, else the request.
 fn returned_at(value: &RawValue) -> Option<Timestamp> {
     if let Some(single) = text(value) {
         return instant(&single);

@@ -27,7 +27,7 @@ struct Payer<'a> {
 #[derive(Serialize)]
 struct Recipient<'a> {
     chave: &'a str,
-    /// With one of these, only the owner of the document is paid.
+    /// With `cpf` or `cnpj`, only the owner of that document is paid.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpf: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

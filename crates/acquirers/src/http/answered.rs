@@ -27,14 +27,14 @@ pub(crate) async fn observe<T>(call: impl Future<Output = T>) -> (T, bool) {
     (output, seen.answered && !seen.unanswered)
 }
 
-/// Records the end of an exchange; `None` without a whole answer.
+/// Records the end of an exchange. `status` is `None` if no complete answer arrived.
 ///
 /// Every status below 500 counts as answered, except 401 and 429, which concern all requests.
 pub(super) fn note(status: Option<StatusCode>) {
     let answered = status.is_some_and(|status| {
         status.as_u16() < 500 && status != StatusCode::UNAUTHORIZED && status != StatusCode::TOO_MANY_REQUESTS
     });
-    // An error means that no call is observed, as in the task that requests a token.
+    // Outside of an observed call, as in the task that requests a token, `try_with` fails and nothing is recorded.
     let _unobserved = CALL.try_with(|call| {
         let seen = call.get();
         call.set(Exchanges { answered: seen.answered || answered, unanswered: seen.unanswered || !answered });

@@ -88,7 +88,7 @@ impl Certificate {
         let passphrase = self.passphrase.as_ref().map_or("", Secret::expose);
         let archive = Pkcs12Archive::from_pkcs12(&self.bytes, passphrase).map_err(|_| CertificateError::Unopened)?;
         let key = archive.keys.first().ok_or(CertificateError::NoKey)?;
-        // The certificate of the key is first, wherever the file has it. Some files link both by an id, some do not.
+        // The key's own certificate must come first, at any position in the file. Some files link both by an id.
         let is_own = |id: &Option<Vec<u8>>| match (id, &key.local_key_id) {
             (Some(certificate), Some(key)) => certificate.as_slice() == key.as_ref(),
             (None | Some(_), None) | (None, Some(_)) => false,

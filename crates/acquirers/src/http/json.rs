@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Returns a text, or a number as its digits; `None` for other values and for an empty text.
+/// Returns a text, or a number as its digits; `None` for other values. An empty text stays empty.
 pub(crate) fn text(value: &RawValue) -> Option<String> {
     let raw = value.get();
     match raw.bytes().next() {

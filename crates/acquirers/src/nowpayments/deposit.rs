@@ -46,7 +46,8 @@ struct PaymentRequest<'a> {
 
 /// Sends `POST /v1/payment` once. The price is the coins themselves, so the processor converts nothing.
 ///
-/// An address of another order, currency or amount is refused: no payer sees it, so it expires without effect.
+/// An answer for another order, currency or amount is refused. No payer sees its address, so the deposit expires
+/// without effect.
 pub(super) async fn create(
     api: &Api,
     order: &CryptoDepositOrder,
@@ -83,7 +84,7 @@ pub(super) async fn get(api: &Api, id: &ProcessorId, deadline: Deadline) -> Resu
     Ok(deposit)
 }
 
-/// Reads the deposit of an order.
+/// Reads a payment and checks that it is the ordered deposit.
 fn ordered(payment: &Payment<'_>, order: &CryptoDepositOrder) -> Result<UpstreamDeposit, Defect> {
     let deposit = read(payment)?;
     if deposit.order != Some(order.id) {

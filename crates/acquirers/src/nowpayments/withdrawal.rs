@@ -45,7 +45,7 @@ struct Verification<'a> {
 /// Sends `POST /v1/payout` once.
 ///
 /// An answer that differs from the order or is unreadable leaves the outcome unknown: the withdrawal may exist. After a
-/// refusal the withdrawal is looked up, because the code of a taken identifier is also that of other refusals.
+/// refusal the withdrawal is looked up: a taken identifier has the same code as other refusals.
 pub(super) async fn create(
     api: &Api,
     order: &CryptoWithdrawalOrder,
@@ -114,7 +114,7 @@ pub(super) async fn get(
     Ok(found)
 }
 
-/// Reads the list `GET /v1/payout` up to our identifier, which is not a filter of the list.
+/// Searches the list `GET /v1/payout` for our identifier. The list has no filter for it.
 pub(super) async fn find(
     api: &Api,
     id: CryptoWithdrawalId,
@@ -142,7 +142,7 @@ pub(super) async fn find(
     Err(AcquirerError::OutcomeUnknown("the list has too many pages".to_owned()))
 }
 
-/// Returns the amount of an order that the processor can send.
+/// Returns the amount of the order, if the processor can send it.
 fn sendable(order: &CryptoWithdrawalOrder) -> Result<CryptoAmount, AcquirerError> {
     let (amount, currency) = (order.amount, order.amount.currency());
     let floor =
@@ -153,7 +153,7 @@ fn sendable(order: &CryptoWithdrawalOrder) -> Result<CryptoAmount, AcquirerError
     Ok(amount)
 }
 
-/// Returns a withdrawal that equals the order.
+/// Checks that the withdrawal equals the order, and returns it.
 fn ordered(found: UpstreamWithdrawal, order: &CryptoWithdrawalOrder) -> Result<UpstreamWithdrawal, Defect> {
     if found.order.is_some_and(|id| id != order.id) {
         return Err(Defect::mismatch("unique_external_id", "is another"));

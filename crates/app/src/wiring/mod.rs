@@ -152,7 +152,7 @@ pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
 /// Opens the store and the acquirers for one command, also beside a running service.
 ///
 /// # Errors
-/// No upstream is chosen, the database belongs to the other world, or a part cannot be opened.
+/// Neither an acquirer nor the sandbox is configured, the database belongs to the other world, or a part cannot be opened.
 pub async fn open_with_acquirers(config: &Config) -> anyhow::Result<Opened> {
     let world = config.world().map_err(|problem| Problems(vec![problem]))?;
     let infrastructure = Infrastructure::open(config).await?;

@@ -18,9 +18,9 @@ pub use self::service::{CUT, Door, factory};
 /// Limits of connections: the time of each part, and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// From the first byte of a request head to its last. For the first head, the time starts with the connection.
+    /// Time from the first byte of a request head to its last. For the first head, the time starts with the connection.
     pub head_within: Duration,
-    /// From the end of a request head to the end of its body.
+    /// Time from the end of a request head to the end of its body.
     pub body_within: Duration,
     /// Time without progress after which a write ends.
     pub write_within: Duration,

@@ -18,7 +18,7 @@ use crate::reply;
 /// Returns an event as the bytes that were sent.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`; an error of the store.
+/// `VALIDATION_ERROR` for a malformed id or any query parameter, `not_found`; an error of the store.
 #[utoipa::path(
     operation_id = "getEvent",
     tag = "events",

@@ -159,7 +159,7 @@ pub async fn open_infraction(
     Ok(reply::rendered(StatusCode::CREATED, body))
 }
 
-/// Resolves an infraction upstream, and returns its new state.
+/// Resolves an infraction at the sandbox, and returns its new state.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.

@@ -78,7 +78,7 @@ pub async fn reverse_payout(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.payout(&payout)))
 }
 
-/// Returns the current payout. A new gate forces a fetch, because an upstream state of a moment ago may be outdated.
+/// Returns the current payout. A new gate forces a fetch, because the last fetched state may be outdated.
 async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Result<Payout, ApiError> {
     fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)
 }
@@ -130,7 +130,7 @@ pub async fn fail_refund(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.refund(&refund)))
 }
 
-/// Returns the current refund. A new gate forces a fetch, because an upstream state of a moment ago may be outdated.
+/// Returns the current refund. A new gate forces a fetch, because the last fetched state may be outdated.
 async fn refund(state: &AppState, account: AccountId, name: &RefundName) -> Result<Refund, ApiError> {
     fetch_refund(&state.ports, &SyncGate::new(), account, name).await.map_err(refunds::fetch_error)
 }

@@ -202,7 +202,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Leaves so many calls.
+    /// Leaves this number of calls in the window.
     pub fn leave(&self, calls: u32) {
         self.used.store(LIMIT - calls, Ordering::SeqCst);
     }

@@ -26,7 +26,7 @@ pub struct Coin {
     pub contract: Option<&'static str>,
     /// The form of deposit addresses.
     pub address: AddressForm,
-    /// The currency with the same addresses in the domain.
+    /// The domain's currency whose addresses have the same form as this coin's.
     pub domain: Currency,
     /// A pattern of the coin's addresses, as in `full-currencies`.
     pub wallet_regex: &'static str,

@@ -72,7 +72,7 @@ fn problems_and_their_paths_are_bounded() {
     assert!(told.len() < 200, "{told}");
 }
 
-/// Returns an object of so many members with different names.
+/// Returns an object with this number of members, each with a different name.
 fn object_of(members: usize) -> String {
     let members: Vec<String> = (0..members).map(|number| format!("\"m{number}\":[{number}]")).collect();
     format!("{{{}}}", members.join(","))

@@ -41,7 +41,7 @@ pub async fn audit_row_is_written_with_its_change(h: &mut Harness) {
     assert_eq!(listed(h, AuditFilter::default(), all).await, Page { rows: vec![row], has_more: false });
 }
 
-/// Every filter alone and all together, newest first, continued after a row.
+/// Tests every filter alone and all together. The list is newest first and continues after a row.
 pub async fn audit_rows_are_filtered_and_paged(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     let mut rows = Vec::new();

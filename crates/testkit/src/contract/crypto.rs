@@ -184,7 +184,7 @@ pub async fn due_crypto_records_come_longest_overdue_first(h: &mut Harness) {
     }
 }
 
-/// In each state and for each reason, of supported and of other coins.
+/// Tests each state and each reason, with supported and with other coins.
 pub async fn deposit_payments_come_back_and_wait_for_review(h: &mut Harness) {
     let deposit = a_deposit(h.account().await.id);
     insert(h, deposit.clone()).await;
@@ -246,7 +246,7 @@ pub async fn crypto_withdrawals_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// Only those whose outcome an operator has to decide, the longest waiting first.
+/// The list has only withdrawals whose outcome an operator has to decide, the longest waiting first.
 pub async fn withdrawals_wait_for_review(h: &mut Harness) {
     let account = h.account().await.id;
     let mut waiting = Vec::new();

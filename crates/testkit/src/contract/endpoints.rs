@@ -104,7 +104,7 @@ pub async fn stale_endpoint_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.commit(steps::update_endpoint(&never, start())).await, Err(CommitError::Stale));
 }
 
-/// Newest first, without deleted endpoints and those of other accounts.
+/// The list is newest first, without deleted endpoints and endpoints of other accounts.
 pub async fn deleted_and_foreign_endpoints_are_not_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut visible = Vec::new();

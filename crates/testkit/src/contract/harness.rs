@@ -170,7 +170,7 @@ impl Harness {
     }
 }
 
-/// Returns a transfer of money from upstream.
+/// Returns a transfer of money from the acquirer's settlement account.
 pub(super) fn income(account: AccountId, centavos: i64) -> Transfer {
     let from = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
     movement(from, merchant(account, Bucket::Available), centavos, Overdraft::Allowed)

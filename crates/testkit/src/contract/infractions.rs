@@ -156,7 +156,7 @@ pub async fn infractions_for_review_are_walked_by_their_ids(h: &mut Harness) {
     }
 }
 
-/// The oldest first, in any state, without those of another account or another Pix.
+/// The list is oldest first, has any state, and has no infraction of another account or another Pix.
 pub async fn infractions_of_a_pix_are_found(h: &mut Harness) {
     let (one, other) = (charge(h).await, charge(h).await);
     let pix = an_end_to_end_id();

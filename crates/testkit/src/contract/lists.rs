@@ -30,7 +30,7 @@ pub async fn pages_are_newest_first_and_complete(h: &mut Harness) {
     assert_eq!(past_the_end, Page { rows: Vec::new(), has_more: false });
 }
 
-/// With one row fewer, exactly as many, and one more.
+/// Tests lists with one row fewer than the limit, with exactly as many, and with one more.
 pub async fn has_more_is_exact_at_every_limit(h: &mut Harness) {
     for limit in [1_u32, 50, 200] {
         let account = h.account().await.id;
@@ -62,7 +62,7 @@ pub async fn walk_is_stable_while_rows_arrive(h: &mut Harness) {
     assert!(walked.iter().eq(written.iter().rev()));
 }
 
-/// Neither as rows nor as a reason for more pages.
+/// Such charges are not rows of the list, and do not set `has_more`.
 pub async fn invisible_and_foreign_charges_are_not_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut visible = Vec::new();

@@ -80,7 +80,7 @@ pub async fn stale_payout_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.store.find_payout_by_instruction_id(&never.instruction_id()).await.unwrap(), None);
 }
 
-/// Neither as rows nor as a reason for more pages. They are found by their exact names.
+/// Such payouts are not rows of the list, and do not set `has_more`. They are found by their exact names.
 pub async fn invisible_and_foreign_payouts_are_not_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut visible = Vec::new();

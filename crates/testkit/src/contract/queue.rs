@@ -14,7 +14,7 @@ use super::attempts::{
 use super::harness::{after_s, walk, walk_deliveries};
 use crate::builders::{a_test_delivery, an_event, queue_of, start, steps};
 
-/// From its due time on, once, with the bytes of the event and everything that an attempt needs.
+/// A delivery is claimed from its due time on. The claim returns the bytes of the event and everything that an attempt needs.
 pub async fn due_delivery_is_claimed_once(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -59,7 +59,7 @@ pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     assert_eq!(h.store.put(Vec::new(), None).await.unwrap().unwrap(), []);
 }
 
-/// In each queue, whatever the order of their creation was.
+/// The rule holds in each queue, for any order of creation.
 pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
@@ -239,7 +239,7 @@ pub async fn outcomes_are_stored(h: &mut Harness) {
     h.store.finish(Vec::new()).await.unwrap();
 }
 
-/// With all their fields; only the last fifty are shown.
+/// Attempts are read back with all their fields. Only the last fifty are shown.
 pub async fn attempts_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -273,7 +273,7 @@ pub async fn attempts_come_back(h: &mut Harness) {
     assert_eq!((listed.attempts.len(), listed), (50, read(h, key).await));
 }
 
-/// Newest first, of that endpoint and that account only, page by page.
+/// The list is newest first, page by page, and has only deliveries of that endpoint and that account.
 pub async fn deliveries_are_listed_by_their_endpoint(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);

@@ -12,7 +12,7 @@ use super::Harness;
 use super::harness::{after_s, instant};
 use crate::builders::{a_payment, a_payout, fresh, main_acquirer, payout_in_status, start, steps};
 
-/// By their instants and end-to-end ids, regardless of the time of the credit and of their role; only those of the acquirer.
+/// The list has only payments of the acquirer, by instant and end-to-end id. The time of the credit and the role do not matter.
 pub async fn payments_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await, h.account().await];
     let mut written = Vec::new();
@@ -90,7 +90,7 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
     assert_eq!(page, []);
 }
 
-/// In any state, by their ids; only those of the acquirer.
+/// The list has only payouts of the acquirer, in any state, by their ids.
 pub async fn payouts_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut written = Vec::new();

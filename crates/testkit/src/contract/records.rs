@@ -47,7 +47,7 @@ pub async fn accounts_come_back_changed(h: &mut Harness) {
     }
 }
 
-/// Each is found by its prefix, with its account.
+/// Each key is found by its prefix, with its account.
 pub async fn keys_come_back_with_their_account(h: &mut Harness) {
     let account = h.account().await;
     h.account().await;

@@ -113,7 +113,8 @@ pub async fn stale_refund_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.store.find_refund(charge.account, never.id).await.unwrap(), None);
 }
 
-/// Only its own refunds, newest first, each once. Invisible refunds and those of other charges and accounts are absent.
+/// The list has only the charge's own refunds, newest first, each once. Invisible refunds and those of other charges and accounts are
+/// absent.
 pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     let (charge, foreign) = (paid(h).await, paid(h).await);
     let sibling = h.charge(in_status(a_charge(charge.account), ChargeStatus::Paid)).await;

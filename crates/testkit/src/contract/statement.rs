@@ -130,7 +130,7 @@ pub async fn split_credit_line_hides_its_charge(h: &mut Harness) {
     assert_eq!(lines.len(), 2, "neither the fee nor the part of another is the creator's");
 }
 
-/// Each filter alone and all together, at both ends of a span, page by page.
+/// Tests each filter alone and all together, at both ends of a span, page by page.
 pub async fn filters_of_a_statement_combine(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut moments = Vec::new();

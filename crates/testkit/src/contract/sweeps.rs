@@ -181,7 +181,7 @@ pub async fn freed_pending_money_is_released_in_time(h: &mut Harness) {
     h.audit().await;
 }
 
-/// With a credit in the same commit, and with a release of which no money is left.
+/// Tests a credit in the same commit, and a release of which no money is left.
 pub async fn shortfall_outlives_releases(h: &mut Harness) {
     let account = h.account().await.id;
     let first = h.pending_charge(account).await;

@@ -26,7 +26,7 @@ pub async fn transactions_are_merged_in_the_order_of_their_keys(h: &mut Harness)
     assert_eq!(nobody, Page { rows: Vec::new(), has_more: false });
 }
 
-/// Each filter alone and all together, at both ends of a span, page by page.
+/// Tests each filter alone and all together, at both ends of a span, page by page.
 pub async fn filters_of_a_timeline_combine(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut written = Vec::new();
@@ -106,7 +106,8 @@ pub async fn timeline_cursor_need_not_match(h: &mut Harness) {
     assert_eq!(page, Page { rows: vec![newer, older], has_more: false });
 }
 
-/// Neither as rows, nor as a reason for more pages, nor by their keys. They appear at their place once they are visible.
+/// Such transactions are not rows of the list, do not set `has_more`, and are not found by their keys. They appear at their place once
+/// they are visible.
 pub async fn unfinished_and_foreign_transactions_are_not_shown(h: &mut Harness) {
     let [account, other, creator] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let visible = h.charge(charge_now(account, ChargeStatus::Pending)).await;

@@ -26,7 +26,7 @@ pub(super) struct Row {
     pub(super) epoch: i64,
     pub(super) event: EventId,
     pub(super) kind: EventType,
-    /// Only of a test.
+    /// Present only for a test.
     pub(super) body: Option<Vec<u8>>,
     pub(super) status: DeliveryStatus,
     pub(super) tries: u32,

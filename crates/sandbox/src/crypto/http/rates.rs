@@ -117,7 +117,7 @@ pub async fn min_amount(request: HttpRequest, psp: Shared) -> Result<HttpRespons
     let minimum = if let Some(coin) = coins::find(&from) {
         market.min_deposit(coin, to.is_some(), flags)
     } else {
-        // The minimum of a fiat price is that of the coin to receive, in the fiat currency.
+        // The minimum of a fiat price is the minimum of the coin to receive, converted to the fiat currency.
         let coin = to.as_deref().and_then(coins::find).ok_or_else(|| CryptoError::currency(&from))?;
         let minimum = market.min_deposit(coin, true, flags);
         let minimum = market.convert(&minimum, coin.code, &from).ok_or_else(|| CryptoError::currency(&from))?;

@@ -92,7 +92,7 @@ impl World {
         }
     }
 
-    /// Infractions, and their blocks.
+    /// Compares infractions and their blocks.
     async fn compare_disputes(&self, h: &Harness) {
         for infraction in self.model.infractions() {
             let (account, id) = (infraction.account, infraction.id);
@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    /// This includes records that no list shows.
+    /// Compares payouts and refunds, also those that no list shows, and the lists of due work.
     async fn compare_money_out(&self, h: &Harness) {
         for (account, id) in self.payouts.iter().copied() {
             let expected = self.model.find_payout(account, id).await;
@@ -117,7 +117,7 @@ impl World {
             let stored = h.store.list_refunds(charge.account, charge.id, first(200)).await;
             assert_eq!(stored, expected);
         }
-        // The order of those that are due at the same instant is free.
+        // Rows that are due at the same instant may have any order.
         let now = after_s(100_000);
         let mut due = h.store.list_due_payouts(now, 500).await.unwrap();
         let mut expected = self.model.list_due_payouts(now, 500).await.unwrap();

@@ -210,7 +210,7 @@ impl World {
         steps::transfer(Transfer { from, kind: EntryKind::CryptoDeposit, ..income(account, centavos) })
     }
 
-    /// As it is in the store, or was never stored.
+    /// Returns a charge as stored; `None` if it was never stored.
     async fn a_known_charge(&mut self) -> Option<Charge> {
         if self.charges.is_empty() {
             return None;
