@@ -49,7 +49,7 @@ pub use auth_failures::AuthFailures;
 pub use callbacks::CallbackPaths;
 pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};
 pub use csv::Exports;
-pub use sandbox::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
+pub use sandbox::{FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SandboxControls};
 pub use server::{ServeOptions, Servers, serve};
 pub use state::{AppState, Wakeup, WorkerWakeups};
 pub use telemetry::Telemetry;

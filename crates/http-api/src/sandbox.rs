@@ -34,7 +34,7 @@ use super::representation::values::{AmountFrom, AnyAmount, closed_list};
 use super::rules;
 use super::state::AppState;
 
-pub use self::infractions::{AskedInfraction, Resolution};
+pub use self::infractions::{InfractionRequest, Resolution};
 pub use self::institution::{FaultMode, Institution, InstitutionError};
 
 /// Largest amount in API Pix: ten integer digits.

@@ -13,7 +13,7 @@ const MAX_QUEUES: usize = 10_000;
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     queues: Mutex<BTreeSet<EndpointQueue>>,
-    told: Notify,
+    added: Notify,
 }
 
 impl Hints {
@@ -31,7 +31,7 @@ impl Hints {
             queues.insert(queue);
         }
         drop(queues);
-        self.told.notify_one();
+        self.added.notify_one();
     }
 
     /// Waits until there are queues. Returns each queue once, in order.
@@ -42,7 +42,7 @@ impl Hints {
             if !queues.is_empty() {
                 return queues.into_iter().collect();
             }
-            self.told.notified().await;
+            self.added.notified().await;
         }
     }
 }

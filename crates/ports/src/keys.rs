@@ -8,21 +8,21 @@ use jiff::Timestamp;
 
 /// HMAC-SHA256 of a secret under the master key.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SecretMac(pub [u8; 32]);
+pub struct SecretHash(pub [u8; 32]);
 
-impl fmt::Debug for SecretMac {
+impl fmt::Debug for SecretHash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("SecretMac(..)")
+        formatter.write_str("SecretHash(..)")
     }
 }
 
 /// Hashes secrets under the master key.
 pub trait KeyedHash: Send + Sync {
     /// Returns the hash of `secret` for `purpose`; hashes of different purposes have nothing in common.
-    fn hash(&self, purpose: &str, secret: &[u8]) -> SecretMac;
+    fn hash(&self, purpose: &str, secret: &[u8]) -> SecretHash;
 
     /// Returns true when `hash` is the hash of `secret`. The comparison takes constant time.
-    fn verify(&self, purpose: &str, secret: &[u8], hash: &SecretMac) -> bool;
+    fn verify(&self, purpose: &str, secret: &[u8], hash: &SecretHash) -> bool;
 
     /// Fills `bytes` with secure random bytes.
     fn fill_random(&self, bytes: &mut [u8]);
@@ -40,7 +40,7 @@ pub struct ApiKeyRecord {
     /// The display name.
     pub name: String,
     /// The hash of the secret.
-    pub keyed_hash: SecretMac,
+    pub keyed_hash: SecretHash,
     /// The permissions.
     pub scopes: Scopes,
     /// The instant of expiry.

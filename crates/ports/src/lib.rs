@@ -61,7 +61,7 @@ pub use idempotency::{
     Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord, StoredResponse,
 };
 pub use infractions::{InfractionFilter, InfractionQueries};
-pub use keys::{ApiKeyRecord, KeyedHash, SecretMac};
+pub use keys::{ApiKeyRecord, KeyedHash, SecretHash};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{OpenMoney, PayoutQueries, RefundQueries, ReleaseQueries};
 pub use page::{Page, PageRequest};

@@ -1,7 +1,7 @@
 //! HMAC-SHA256 under the master key.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{KeyedHash, SecretMac};
+use cais_ports::{KeyedHash, SecretHash};
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -30,16 +30,16 @@ impl HmacSha256 {
 }
 
 impl KeyedHash for HmacSha256 {
-    fn hash(&self, purpose: &str, secret: &[u8]) -> SecretMac {
+    fn hash(&self, purpose: &str, secret: &[u8]) -> SecretHash {
         let tag = hmac::sign(&self.key(purpose), secret);
         let mut hash = [0; 32];
         for (slot, byte) in hash.iter_mut().zip(tag.as_ref()) {
             *slot = *byte;
         }
-        SecretMac(hash)
+        SecretHash(hash)
     }
 
-    fn verify(&self, purpose: &str, secret: &[u8], hash: &SecretMac) -> bool {
+    fn verify(&self, purpose: &str, secret: &[u8], hash: &SecretHash) -> bool {
         hmac::verify(&self.key(purpose), secret, &hash.0).is_ok()
     }
 

@@ -71,7 +71,7 @@ pub fn integer(node: &Node<'_>, bounds: &RangeInclusive<i64>) -> Result<i64, Com
 mod tests {
     use super::*;
 
-    fn told(result: Result<i64, Complaint>) -> String {
+    fn message(result: Result<i64, Complaint>) -> String {
         result.map_or_else(Complaint::into_owned, |_| "fine".to_owned())
     }
 
@@ -84,8 +84,8 @@ mod tests {
             ("86401", "must be an integer from 60 to 86400"),
             ("60.5", "must be an integer from 60 to 86400"),
         ] {
-            assert_eq!(told(integer(&Node::Number(text), &(60..=86_400))), expected, "{text}");
+            assert_eq!(message(integer(&Node::Number(text), &(60..=86_400))), expected, "{text}");
         }
-        assert_eq!(told(integer(&Node::Text("60".into()), &(60..=86_400))), "must be an integer from 60 to 86400");
+        assert_eq!(message(integer(&Node::Text("60".into()), &(60..=86_400))), "must be an integer from 60 to 86400");
     }
 }

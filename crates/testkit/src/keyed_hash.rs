@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cais_ports::{KeyedHash, SecretMac};
+use cais_ports::{KeyedHash, SecretHash};
 
 /// Hashes that differ if purpose or secret differ, and random bytes that never repeat but are predictable. For tests only.
 #[derive(Debug, Default)]
@@ -12,13 +12,13 @@ pub struct PlainKeyedHash {
 }
 
 impl KeyedHash for PlainKeyedHash {
-    fn hash(&self, purpose: &str, secret: &[u8]) -> SecretMac {
+    fn hash(&self, purpose: &str, secret: &[u8]) -> SecretHash {
         let mut hash = [0; 32];
         fill(&mut hash, |lane| (lane, purpose, secret));
-        SecretMac(hash)
+        SecretHash(hash)
     }
 
-    fn verify(&self, purpose: &str, secret: &[u8], hash: &SecretMac) -> bool {
+    fn verify(&self, purpose: &str, secret: &[u8], hash: &SecretHash) -> bool {
         self.hash(purpose, secret) == *hash
     }
 

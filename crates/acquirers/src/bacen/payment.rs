@@ -15,7 +15,7 @@ pub(super) fn of_charge(cob: &Cob<'_>, txid: &Txid) -> Result<Vec<UpstreamPaymen
         let at = format!("pix[{index}]");
         let pix: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Defect::mismatch(&at, "cannot be read"))?;
         if pix.txid.as_deref().is_some_and(|text| text != txid.as_str()) {
-            return Err(Defect::mismatch(&format!("{at}.txid"), "is another"));
+            return Err(Defect::mismatch(&format!("{at}.txid"), "differs from the request"));
         }
         payments.push(read(&at, &pix)?);
     }

@@ -53,7 +53,7 @@ pub(super) fn charge(body: &[u8], expected: &Expected<'_>, key: &PixKey) -> Resu
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a charge".to_owned()))?;
     match cob.txid.as_deref() {
         Some(txid) if txid == expected.txid.as_str() => {}
-        Some(_) => return Err(mismatch("txid", "is another")),
+        Some(_) => return Err(mismatch("txid", "differs from the request")),
         None => return Err(mismatch("txid", "is missing")),
     }
     let amount = amount(&cob, expected)?;
@@ -98,7 +98,11 @@ fn status(cob: &Cob<'_>) -> Result<UpstreamStatus, Defect> {
 
 fn goes_to(cob: &Cob<'_>, key: &PixKey) -> Result<(), Defect> {
     let is_ours = |text: &str| PixKey::parse_as(text, key.key_type()).is_ok_and(|parsed| parsed == *key);
-    if cob.chave.as_deref().is_some_and(|text| !is_ours(text)) { Err(mismatch("chave", "is another")) } else { Ok(()) }
+    if cob.chave.as_deref().is_some_and(|text| !is_ours(text)) {
+        Err(mismatch("chave", "differs from the request"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns the code after checks: valid checksum, dynamic, and no other amount.

@@ -40,7 +40,7 @@ async fn look_up(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> R
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a Pix".to_owned()))?;
     let payment = payment::read("pix", &pix)?;
     if payment.end_to_end_id != *end_to_end_id {
-        return Err(Defect::mismatch("endToEndId", "is another").into());
+        return Err(Defect::mismatch("endToEndId", "differs from the request").into());
     }
     let txid = pix.txid.as_deref().and_then(|text| Txid::parse(text).ok());
     Ok(Some(ReceivedPix { txid, payment }))

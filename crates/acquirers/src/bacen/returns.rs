@@ -19,7 +19,7 @@ pub(super) fn read(body: &[u8], name: &str, amount: Option<Money>) -> Result<Ups
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a return".to_owned()))?;
     match wire.id.as_deref() {
         Some(id) if id == name => {}
-        Some(_) => return Err(Defect::mismatch("id", "is another")),
+        Some(_) => return Err(Defect::mismatch("id", "differs from the request")),
         None => return Err(Defect::mismatch("id", "is missing")),
     }
     let found = wire.valor.as_deref().and_then(parse_amount);

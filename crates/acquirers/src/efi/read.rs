@@ -47,7 +47,7 @@ pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPay
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a sent Pix".to_owned()))?;
     match sent.id_envio.and_then(text) {
         Some(id) if id == expected.instruction_id.as_str() => {}
-        Some(_) => return Err(Defect::mismatch("idEnvio", "is another")),
+        Some(_) => return Err(Defect::mismatch("idEnvio", "differs from the request")),
         None => return Err(Defect::mismatch("idEnvio", "is missing")),
     }
     let payout = facts("", &sent, expected.instruction_id)?;

@@ -79,7 +79,7 @@ pub(super) async fn get(api: &Api, id: &ProcessorId, deadline: Deadline) -> Resu
     let reply = api.get(&format!("/v1/payment/{id}"), &[], Access::Key, deadline).await?;
     let deposit = read(&refusal::read(&reply)?)?;
     if deposit.id != *id {
-        return Err(Defect::mismatch("payment_id", "is another").into());
+        return Err(Defect::mismatch("payment_id", "differs from the request").into());
     }
     Ok(deposit)
 }
@@ -88,10 +88,10 @@ pub(super) async fn get(api: &Api, id: &ProcessorId, deadline: Deadline) -> Resu
 fn ordered(payment: &Payment<'_>, order: &CryptoDepositOrder) -> Result<UpstreamDeposit, Defect> {
     let deposit = read(payment)?;
     if deposit.order != Some(order.id) {
-        return Err(Defect::mismatch("order_id", "is another"));
+        return Err(Defect::mismatch("order_id", "differs from the request"));
     }
     if deposit.asked != Some(order.amount) {
-        return Err(Defect::mismatch("pay_amount", "is another"));
+        return Err(Defect::mismatch("pay_amount", "differs from the request"));
     }
     if deposit.address.is_none() {
         return Err(Defect::mismatch("pay_address", "is not an address of the currency"));

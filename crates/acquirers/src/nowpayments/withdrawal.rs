@@ -109,7 +109,7 @@ pub(super) async fn get(
     let reply = api.get(&format!("/v1/payout/{batch}"), &[], Access::Login, deadline).await?;
     let found = rows::only(refusal::success(&reply)?, Some(batch))?;
     if found.order.is_some_and(|order| order != id) {
-        return Err(Defect::mismatch("unique_external_id", "is another").into());
+        return Err(Defect::mismatch("unique_external_id", "differs from the request").into());
     }
     Ok(found)
 }
@@ -156,13 +156,13 @@ fn sendable(order: &CryptoWithdrawalOrder) -> Result<CryptoAmount, AcquirerError
 /// Checks that the withdrawal equals the order, and returns it.
 fn ordered(found: UpstreamWithdrawal, order: &CryptoWithdrawalOrder) -> Result<UpstreamWithdrawal, Defect> {
     if found.order.is_some_and(|id| id != order.id) {
-        return Err(Defect::mismatch("unique_external_id", "is another"));
+        return Err(Defect::mismatch("unique_external_id", "differs from the request"));
     }
     if found.amount != order.amount {
-        return Err(Defect::mismatch("amount", "is another"));
+        return Err(Defect::mismatch("amount", "differs from the request"));
     }
     if found.address != order.address {
-        return Err(Defect::mismatch("address", "is another"));
+        return Err(Defect::mismatch("address", "differs from the request"));
     }
     Ok(UpstreamWithdrawal { order: Some(order.id), ..found })
 }

@@ -185,7 +185,7 @@ fn lies() -> Vec<(&'static str, Value)> {
     let lie = |pointer: &str, value: Option<Value>| changed(sent(), pointer, value);
     let account = json!({"contaBanco": {"nome": "Ana", "cpf": "***.456.789-**", "agencia": "1", "conta": "23"}});
     vec![
-        ("idEnvio is another", lie("/idEnvio", Some(json!("01jd8x2m4pe9ktva0c6rzq5w3n")))),
+        ("idEnvio differs from the request", lie("/idEnvio", Some(json!("01jd8x2m4pe9ktva0c6rzq5w3n")))),
         ("idEnvio is missing", lie("/idEnvio", None)),
         ("valor is not the ordered amount", lie("/valor", Some(json!("12.35")))),
         ("valor is not the ordered amount", lie("/valor", Some(json!("1234")))),

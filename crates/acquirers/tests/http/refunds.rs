@@ -130,7 +130,7 @@ async fn certain_and_unknown_failures_are_distinguished() {
 async fn contradictory_answer_leaves_outcome_unknown() {
     let lie = |pointer: &str, value: Option<Value>| changed(devolucao(), pointer, value);
     for (said, lie, is_seen_by_a_find) in [
-        ("id is another", lie("/id", Some(json!("x"))), true),
+        ("id differs from the request", lie("/id", Some(json!("x"))), true),
         ("id is missing", lie("/id", None), true),
         ("valor is not the ordered amount", lie("/valor", Some(json!("4.01"))), false),
         ("valor is not an amount", lie("/valor", Some(json!("4"))), true),

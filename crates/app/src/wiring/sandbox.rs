@@ -16,7 +16,7 @@ use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
-use cais_http_api::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
+use cais_http_api::{FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SandboxControls};
 use cais_ports::{Acquirer, Secret};
 use cais_sandbox::{
     Control, ControlError, Credentials, Fault, InfractionClaim, InfractionOutcome, JournalError, Sandbox,
@@ -166,8 +166,12 @@ impl Institution for InProcess {
         done(self.0.fail_refund(end_to_end_id, &refund.suffix()))
     }
 
-    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError> {
-        let AskedInfraction { situation, amount, deadline_s } = asked;
+    fn open_infraction(
+        &self,
+        end_to_end_id: &EndToEndId,
+        asked: InfractionRequest,
+    ) -> Result<String, InstitutionError> {
+        let InfractionRequest { situation, amount, deadline_s } = asked;
         let claim = InfractionClaim { situation, amount, deadline_s, is_operational: false };
         match self.0.open_infraction(end_to_end_id, claim) {
             Ok(opened) => Ok(opened.id),

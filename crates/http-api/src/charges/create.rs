@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, post};
 use cais_strict_json::Issue;
 use cais_use_cases::charges::create::{self, ChargeRefusal, CreateCharge};
 
-use super::terms::NewCharge;
+use super::request::NewCharge;
 use crate::context::{Authorized, ChargesWrite, run_detached};
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfCreation};

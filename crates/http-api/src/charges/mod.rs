@@ -4,8 +4,8 @@ pub mod cancel;
 pub mod create;
 pub mod get;
 pub mod list;
+pub mod request;
 pub mod split;
-pub mod terms;
 
 use cais_use_cases::upstream_order::FetchError;
 

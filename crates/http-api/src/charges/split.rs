@@ -2,7 +2,7 @@
 
 use cais_domain::rate::Percentage;
 use cais_strict_json::{Fields, Issues, Node};
-use cais_use_cases::charges::create::AskedShare;
+use cais_use_cases::charges::create::RequestedShare;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -37,7 +37,7 @@ impl PartialSchema for SharePercentage {
 
 impl ToSchema for SharePercentage {}
 
-impl From<SplitItem> for AskedShare {
+impl From<SplitItem> for RequestedShare {
     fn from(SplitItem { recipient_email, percentage }: SplitItem) -> Self {
         Self { recipient_email, percentage }
     }

@@ -9,7 +9,7 @@ use cais_strict_json::Issue;
 use cais_use_cases::infractions::defend::{self, DefendError};
 
 use super::no_such_infraction;
-use super::terms::NewDefense;
+use super::request::NewDefense;
 use crate::context::{Authorized, InfractionsWrite, run_detached};
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfBody};

@@ -3,7 +3,7 @@
 pub mod defend;
 pub mod get;
 pub mod list;
-pub mod terms;
+pub mod request;
 
 use super::error::{ApiError, ErrorCode};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::{HttpResponse, post};
 use cais_use_cases::payouts::create::{self, CreatePayout, PayoutRefusal};
 
-use super::terms::NewPayout;
+use super::request::NewPayout;
 use crate::context::{Authorized, PayoutsWrite, run_detached};
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfCreation};

@@ -3,7 +3,7 @@
 pub mod create;
 pub mod get;
 pub mod list;
-pub mod terms;
+pub mod request;
 
 use cais_use_cases::upstream_order::FetchError;
 

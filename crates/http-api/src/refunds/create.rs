@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, post};
 use cais_domain::ids::kind;
 use cais_use_cases::refunds::create::{self, CreateRefund, RefundRefusal};
 
-use super::terms::NewRefund;
+use super::request::NewRefund;
 use crate::context::{Authorized, ChargesWrite, run_detached};
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfCreation};

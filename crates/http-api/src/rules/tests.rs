@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn told<T>(result: Result<T, Complaint>) -> String {
+fn message<T>(result: Result<T, Complaint>) -> String {
     result.map_or_else(Complaint::into_owned, |_| "fine".to_owned())
 }
 
@@ -23,10 +23,10 @@ fn amounts_are_accepted_or_rejected_by_rule() {
         ("10.505", "must have at most two decimals"),
         ("1000000000000", "is too large: at most 12 digits before the decimal point"),
     ] {
-        assert_eq!(told(money(&Node::Number(text), least)), expected, "{text}");
+        assert_eq!(message(money(&Node::Number(text), least)), expected, "{text}");
     }
-    assert_eq!(told(money(&text_node("10"), least)), "must be a number");
-    assert_eq!(told(money(&Node::Bool(true), least)), "must be a number");
+    assert_eq!(message(money(&text_node("10"), least)), "must be a number");
+    assert_eq!(message(money(&Node::Bool(true), least)), "must be a number");
 }
 
 #[test]
@@ -39,14 +39,14 @@ fn shares_are_accepted_or_rejected_by_rule() {
         ("100.0001", "must be between 0 and 100"),
         ("1.00001", "must have at most four decimals"),
     ] {
-        assert_eq!(told(share(&Node::Number(text))), expected, "{text}");
+        assert_eq!(message(share(&Node::Number(text))), expected, "{text}");
     }
 }
 
 #[test]
 fn emails_are_accepted_or_rejected_by_rule() {
     for good in ["ana@shop.example", "A.n-a+tag@localhost", "o'neil@x-y.example"] {
-        assert_eq!(told(email(&text_node(good), 200)), "fine", "{good}");
+        assert_eq!(message(email(&text_node(good), 200)), "fine", "{good}");
     }
     for bad in [
         "",
@@ -61,7 +61,7 @@ fn emails_are_accepted_or_rejected_by_rule() {
         "ana@x..example",
         "aná@x",
     ] {
-        assert_eq!(told(email(&text_node(bad), 200)), "must be an e-mail address", "{bad}");
+        assert_eq!(message(email(&text_node(bad), 200)), "must be an e-mail address", "{bad}");
     }
     assert_eq!(email(&text_node("Ana@Shop.Example"), 200).as_deref(), Ok("ana@shop.example"));
 }

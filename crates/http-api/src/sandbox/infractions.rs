@@ -38,7 +38,7 @@ const MAX_DEADLINE_S: i64 = 31_536_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ToSchema)]
 #[schema(as = SandboxDispute)]
 #[serde(deny_unknown_fields)]
-pub struct AskedInfraction {
+pub struct InfractionRequest {
     /// The kind of situation.
     #[schema(rename = "reason_code", value_type = Option<ReasonCode>)]
     pub situation: Option<Situation>,
@@ -50,7 +50,7 @@ pub struct AskedInfraction {
     pub deadline_s: Option<u32>,
 }
 
-impl JsonBody for AskedInfraction {
+impl JsonBody for InfractionRequest {
     fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
         let mut fields = Fields::of(body, "", issues)?;
         let situation = fields.optional("reason_code", situation);
@@ -122,7 +122,7 @@ impl Resolution {
     summary = "Dispute the Pix that paid a charge",
     description = "Available only with the built-in sandbox. May be repeated: each is an infraction of its own. Scope: `charges:write`.",
     params(Named<kind::Charge>),
-    request_body(content = Option<AskedInfraction>,
+    request_body(content = Option<InfractionRequest>,
         example = json!(examples::literal(r#"{"reason_code":"SCAM","amount":10.50}"#))),
     responses(
         (status = 201, description = "The new infraction.", body = InfractionDetail,
@@ -133,7 +133,7 @@ impl Resolution {
 #[post("/sandbox/charges/{id}/infraction")]
 pub async fn open_infraction(
     call: Authorized<ChargesWrite>,
-    input: Input<(NoQuery, Named<kind::Charge>, OptionalJson<AskedInfraction>)>,
+    input: Input<(NoQuery, Named<kind::Charge>, OptionalJson<InfractionRequest>)>,
 ) -> Result<HttpResponse, ApiError> {
     let Input((_, Named(name), OptionalJson(dispute))) = input;
     call.caller.account.permit_write()?;
@@ -245,10 +245,10 @@ mod tests {
     fn infraction_bodies_are_read_strictly() {
         let read = |body: &str| {
             let issues = Issues::default();
-            let asked = AskedInfraction::read(&read_json(body.as_bytes(), &issues), &issues);
+            let asked = InfractionRequest::read(&read_json(body.as_bytes(), &issues), &issues);
             issues.unless_any(asked).map_err(|issues| issues.len())
         };
-        assert_eq!(read("{}"), Ok(AskedInfraction::default()));
+        assert_eq!(read("{}"), Ok(InfractionRequest::default()));
         let full = read(r#"{"reason_code":"COERCION","amount":3.5,"deadline_s":60}"#).unwrap();
         assert_eq!((full.situation, full.deadline_s), (Some(Situation::Coercion), Some(60)));
         assert_eq!(full.amount, Some(Money::from_centavos(350)));

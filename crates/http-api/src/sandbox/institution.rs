@@ -9,7 +9,7 @@ use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_strict_json::Issue;
 
-use super::{AskedInfraction, Resolution};
+use super::{InfractionRequest, Resolution};
 use crate::error::{ApiError, ErrorCode};
 
 /// The failure that the simulated institution shows.
@@ -67,7 +67,7 @@ impl From<InstitutionError> for ApiError {
     fn from(error: InstitutionError) -> Self {
         match error {
             InstitutionError::InvalidState(why) => {
-                Self::new(ErrorCode::InvalidState).with_message(format!("The institution says: {why}."))
+                Self::new(ErrorCode::InvalidState).with_message(format!("The institution refused: {why}."))
             }
             InstitutionError::OutOfRange { path, rule } => Self::invalid(vec![Issue::new(path, rule)]),
             InstitutionError::Failed(cause) => Self::internal(cause),
@@ -105,7 +105,8 @@ pub trait Institution: Send + Sync {
     ///
     /// # Errors
     /// [`InstitutionError`].
-    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError>;
+    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: InfractionRequest)
+    -> Result<String, InstitutionError>;
 
     /// Resolves an infraction.
     ///

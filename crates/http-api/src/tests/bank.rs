@@ -23,7 +23,7 @@ use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_payment, a_return_id, an_end_to_end_id, an_upstream_infraction, main_acquirer};
 use jiff::{Timestamp, ToSpan as _};
 
-use super::super::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution};
+use super::super::{FaultMode, InfractionRequest, Institution, InstitutionError, Resolution};
 
 /// An institution in memory that does each operation at once, or rejects it.
 #[derive(Default)]
@@ -136,28 +136,33 @@ impl Institution for Bank {
         Ok(())
     }
 
-    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError> {
+    fn open_infraction(
+        &self,
+        end_to_end_id: &EndToEndId,
+        asked: InfractionRequest,
+    ) -> Result<String, InstitutionError> {
         let paid = self.received(end_to_end_id).ok_or_else(|| InstitutionError::Failed("unknown".to_owned()))?;
         let amount = asked.amount.unwrap_or(paid.payment.amount);
         if amount > paid.payment.amount {
             return Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most what was paid" });
         }
-        let told = an_upstream_infraction(end_to_end_id, amount.centavos());
-        let situation = asked.situation.unwrap_or(told.situation);
-        let id = told.id.clone();
-        self.infractions.lock().unwrap().insert(id.clone(), UpstreamInfraction { situation, ..told });
+        let upstream = an_upstream_infraction(end_to_end_id, amount.centavos());
+        let situation = asked.situation.unwrap_or(upstream.situation);
+        let id = upstream.id.clone();
+        self.infractions.lock().unwrap().insert(id.clone(), UpstreamInfraction { situation, ..upstream });
         Ok(id)
     }
 
     fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError> {
         let mut infractions = self.infractions.lock().unwrap();
-        let told = infractions.get_mut(upstream_id).ok_or_else(|| InstitutionError::Failed("unknown".to_owned()))?;
-        told.status = match resolution {
+        let upstream =
+            infractions.get_mut(upstream_id).ok_or_else(|| InstitutionError::Failed("unknown".to_owned()))?;
+        upstream.status = match resolution {
             Resolution::Won => UpstreamInfractionStatus::Rejected,
             Resolution::Lost => UpstreamInfractionStatus::Accepted,
             Resolution::Cancelled => UpstreamInfractionStatus::Cancelled,
         };
-        told.resolved_at = Some(ManualClock::default().now());
+        upstream.resolved_at = Some(ManualClock::default().now());
         Ok(())
     }
 
@@ -327,9 +332,9 @@ impl Acquirer for Named {
             return said;
         }
         let mut infractions = self.1.infractions.lock().unwrap();
-        let told = infractions.get_mut(&order.infraction).ok_or(AcquirerError::Refused("unknown".to_owned()))?;
-        told.status = UpstreamInfractionStatus::Defended;
-        told.defense = Some(UpstreamDefense { text: Some(order.whole_text()), received_at: None });
+        let upstream = infractions.get_mut(&order.infraction).ok_or(AcquirerError::Refused("unknown".to_owned()))?;
+        upstream.status = UpstreamInfractionStatus::Defended;
+        upstream.defense = Some(UpstreamDefense { text: Some(order.whole_text()), received_at: None });
         Ok(DefenseReceipt::Taken)
     }
 

@@ -18,8 +18,8 @@ async fn event_is_returned_as_sent() {
     deliver(&world).await;
     let (url, body) = world.receivers.sent.lock().unwrap().first().cloned().unwrap();
     assert_eq!(url, "https://shop.example/hooks");
-    let told: Value = serde_json::from_slice(&body).unwrap();
-    let id = told.get("id").unwrap().as_str().unwrap();
+    let event: Value = serde_json::from_slice(&body).unwrap();
+    let id = event.get("id").unwrap().as_str().unwrap();
     let seen = get(&world, &format!("{EVENTS}/{id}")).await;
     assert_eq!((seen.status, &seen.body), (200, &body));
     assert_eq!(seen.at("/data"), get(&world, &format!("/v1/charges/{charge}")).await.json());

@@ -58,8 +58,8 @@ async fn dispute_is_opened_defended_and_won() {
     let kinds = get(&world, "/v1/events").await;
     let kinds: Vec<Value> = (0..3).map(|place| kinds.at(&format!("/data/{place}/type"))).collect();
     assert_eq!(kinds, ["infraction.won", "infraction.under_review", "infraction.opened"]);
-    let told = get(&world, "/v1/events?type=infraction.won").await;
-    assert_eq!(told.at("/data/0/data"), won.json());
+    let event = get(&world, "/v1/events?type=infraction.won").await;
+    assert_eq!(event.at("/data/0/data"), won.json());
 }
 
 #[actix_web::test]

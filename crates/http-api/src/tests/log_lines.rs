@@ -71,6 +71,9 @@ async fn response_line_names_client_reason_and_cause() {
     world.store.set_unreachable(true);
     check(&world, &lines, get("/readyz"), Level::ERROR, &["status=503", "cause="]).await;
     let charge = posting(&world, "/v1/charges", "long-enough", r#"{"amount":5}"#);
-    let cause = ["status=503", "cause=\"the store is unavailable; nothing is created, or a repeat resumes it reason="];
+    let cause = [
+        "status=503",
+        "cause=\"store unavailable; nothing is created, or a repeat of the request resumes the creation reason=",
+    ];
     check(&world, &lines, charge, Level::ERROR, &cause).await;
 }

@@ -64,12 +64,12 @@ async fn invalid_endpoint_is_rejected_with_paths_of_its_problems() {
         ("http://shop.example", "must begin with https://"),
         ("https://internal.example", "must lead to a public address"),
     ] {
-        let told = create(&format!(r#"{{"url":"{url}","events":["*"]}}"#)).await;
-        assert_eq!(told, (vec!["url".to_owned()], complaint.to_owned()));
+        let problems = create(&format!(r#"{{"url":"{url}","events":["*"]}}"#)).await;
+        assert_eq!(problems, (vec!["url".to_owned()], complaint.to_owned()));
     }
     let first = register(&world, URL, r#"["*"]"#).await;
-    let told = create(&format!(r#"{{"url":"{URL}","events":["*"]}}"#)).await;
-    assert_eq!(told, (vec!["url".to_owned()], "is registered already".to_owned()));
+    let problems = create(&format!(r#"{{"url":"{URL}","events":["*"]}}"#)).await;
+    assert_eq!(problems, (vec!["url".to_owned()], "is registered already".to_owned()));
     let second = register(&world, "https://shop.example/b", r#"["*"]"#).await;
     let moved = with_method(&world, Method::PATCH, &at(&second), &format!(r#"{{"url":"{URL}"}}"#)).await;
     assert_eq!((moved.status, moved.paths()), (400, vec!["url".to_owned()]));
@@ -233,8 +233,8 @@ async fn postback_url_requires_an_active_endpoint() {
     post(&world, &format!("/v1/sandbox/charges/{}/pay", created.id()), "", "").await;
     deliver(&world).await;
     let sent = world.receivers.sent.lock().unwrap().clone();
-    let told: Value = serde_json::from_slice(&sent.first().unwrap().1).unwrap();
-    assert_eq!((sent.len(), told.pointer("/data/id")), (1, Some(&created.at("/id"))));
+    let event: Value = serde_json::from_slice(&sent.first().unwrap().1).unwrap();
+    assert_eq!((sent.len(), event.pointer("/data/id")), (1, Some(&created.at("/id"))));
     *world.receivers.are_closed.lock().unwrap() = true;
     assert_eq!(post(&world, "/v1/charges", "postback-key-3", &charge(URL)).await.error(), refused);
 }

@@ -7,7 +7,7 @@ use actix_web::{HttpResponse, patch};
 use cais_domain::ids::kind;
 use cais_use_cases::webhooks::change;
 
-use super::terms::WebhookEndpointChange;
+use super::request::WebhookEndpointChange;
 use crate::context::{Authorized, WebhooksWrite, run_detached};
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfBody, Writes};

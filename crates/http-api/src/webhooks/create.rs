@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, post};
 use cais_use_cases::webhooks::create;
 
-use super::terms::NewWebhookEndpoint;
+use super::request::NewWebhookEndpoint;
 use crate::context::{Authorized, WebhooksWrite, run_detached};
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfBody};

@@ -24,7 +24,7 @@ use crate::representation::webhook::{Delivery, DeliveryPage};
     operation_id = "listWebhookDeliveries",
     tag = "webhooks",
     summary = "List what was delivered to a webhook endpoint",
-    description = "Newest first, with cursor pagination; every attempt is told. Scope: `webhooks:read`.",
+    description = "Newest first, with cursor pagination; with every attempt. Scope: `webhooks:read`.",
     params(ById<kind::Endpoint>, PageQuery<kind::Delivery>),
     responses(
         (status = 200, description = "A page of deliveries.", body = DeliveryPage,

@@ -7,9 +7,9 @@ pub mod deliveries;
 mod failures;
 pub mod get;
 pub mod list;
+pub mod request;
 pub mod resend;
 pub mod rotate;
-pub mod terms;
 pub mod test;
 
 pub(crate) use self::failures::no_such_endpoint;

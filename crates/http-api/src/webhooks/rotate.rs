@@ -7,7 +7,7 @@ use actix_web::{HttpResponse, post};
 use cais_domain::ids::kind;
 use cais_use_cases::webhooks::rotate;
 
-use super::terms::SecretRotation;
+use super::request::SecretRotation;
 use crate::context::{Authorized, WebhooksWrite, run_detached};
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfBody, Writes};

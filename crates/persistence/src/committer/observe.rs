@@ -74,9 +74,8 @@ pub(super) fn balances<'a>(
                 .transpose()
                 .map_err(|error| Fault::Corrupt(format!("balances: {error}")))?;
             let key = (holder, bucket);
-            let account = named
-                .get(&key)
-                .ok_or_else(|| Fault::Corrupt(format!("balances: nobody asked for {}/{}", key.0, key.1)))?;
+            let account =
+                named.get(&key).ok_or_else(|| Fault::Corrupt(format!("unrequested balance: {}/{}", key.0, key.1)))?;
             let (amount, seized_from_pending) = (Money::from_centavos(amount), Money::from_centavos(seized));
             Ok(((*account).clone(), Balance { amount, entries, last, seized_from_pending }))
         })

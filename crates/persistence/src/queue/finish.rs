@@ -61,8 +61,8 @@ fn together(work: &mut Work<'_>, finished: &[FinishedAttempt]) -> Result<(), Fau
     work.transaction(|session| {
         let mut standing = engine.finish(session, &outcomes)?;
         standing.sort_unstable();
-        let told = standing.into_iter().filter_map(|place| finished.get(place));
-        let changes = health::changes(told);
+        let counted = standing.into_iter().filter_map(|place| finished.get(place));
+        let changes = health::changes(counted);
         engine.apply(session, &health::ops(&changes)).map(drop)
     })
 }

@@ -42,7 +42,7 @@ impl Link {
         let (sender, mut jobs) = mpsc::channel::<Job>(WAITING);
         let pulse = Pulse::default();
         let mut connection =
-            Connection { engine: Arc::clone(engine), connect, session: None, pulse: pulse.clone(), is_told: false };
+            Connection { engine: Arc::clone(engine), connect, session: None, pulse: pulse.clone(), is_logged: false };
         let work = move || {
             while let Some(job) = jobs.blocking_recv() {
                 job(&mut connection);
@@ -120,7 +120,7 @@ struct Connection {
     session: Option<Box<dyn Session>>,
     pulse: Pulse,
     /// `true` if the current failure was logged. Reset by the next success.
-    is_told: bool,
+    is_logged: bool,
 }
 
 impl Connection {
@@ -141,14 +141,14 @@ impl Connection {
                     last = fault;
                 }
                 Err(fault @ Fault::Lost(_)) if !reconnected => {
-                    if !std::mem::replace(&mut self.is_told, true) {
+                    if !std::mem::replace(&mut self.is_logged, true) {
                         tracing::warn!(%fault, "connection of the delivery queue lost; it is opened again");
                     }
                     reconnected = true;
                     last = fault;
                 }
                 done => {
-                    self.is_told &= matches!(done, Err(Fault::Lost(_) | Fault::Down(_)));
+                    self.is_logged &= matches!(done, Err(Fault::Lost(_) | Fault::Down(_)));
                     return done;
                 }
             }

@@ -44,9 +44,9 @@ pub(super) fn put(
 ) -> Result<Option<Vec<DeliveryId>>, Fault> {
     let wanted: BTreeMap<Key, &NewDelivery> = deliveries.iter().rev().map(|new| (key(new), new)).collect();
     lock_events(engine, session, wanted.values().copied())?;
-    let told: BTreeSet<Key> = deliveries.iter().map(|new| vec![new.event.to_string()]).collect();
-    let told: Vec<Key> = told.into_iter().collect();
-    let there = find(engine, session, &THERE, &told, false, |session, query| {
+    let events: BTreeSet<Key> = deliveries.iter().map(|new| vec![new.event.to_string()]).collect();
+    let events: Vec<Key> = events.into_iter().collect();
+    let there = find(engine, session, &THERE, &events, false, |session, query| {
         session.load::<(String, String, String, String)>(query)
     })?;
     let mut ids = BTreeMap::new();

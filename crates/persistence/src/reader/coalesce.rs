@@ -58,17 +58,17 @@ pub(crate) const LOOKUPS: [&Lookup; 6] = [&CHARGES, &TXIDS, &ACCOUNTS, &PAYOUTS,
 /// The largest number of reads in one statement; see the same limit of a batch.
 const MAX_READS: usize = 256;
 
-type Waiting<K, T> = Vec<Asked<K, T>>;
+type Waiting<K, T> = Vec<PendingRead<K, T>>;
 type KeyWithAccount = (ApiKeyRecord, Account);
 
 /// A requested key, and the channel of its caller.
-struct Asked<K, T> {
+struct PendingRead<K, T> {
     key: K,
     deadline: Instant,
     reply: oneshot::Sender<Result<Option<T>, QueryError>>,
 }
 
-impl<K, T> Asked<K, T> {
+impl<K, T> PendingRead<K, T> {
     /// Returns whether the caller still waits.
     fn is_alive(&self) -> bool {
         !self.reply.is_closed() && Instant::now() < self.deadline
@@ -82,12 +82,12 @@ impl<K, T> Asked<K, T> {
 
 /// A waiting read.
 enum Read {
-    Charge(Asked<(AccountId, ChargeId), Charge>),
-    Txid(Asked<Txid, Charge>),
-    Account(Asked<AccountId, Account>),
-    Payout(Asked<(AccountId, PayoutId), Payout>),
-    IdempotencyRecord(Asked<IdempotencyRef, IdempotencyRecord>),
-    Key(Asked<KeyPrefix, KeyWithAccount>),
+    Charge(PendingRead<(AccountId, ChargeId), Charge>),
+    Txid(PendingRead<Txid, Charge>),
+    Account(PendingRead<AccountId, Account>),
+    Payout(PendingRead<(AccountId, PayoutId), Payout>),
+    IdempotencyRecord(PendingRead<IdempotencyRef, IdempotencyRecord>),
+    Key(PendingRead<KeyPrefix, KeyWithAccount>),
 }
 
 /// The thread that reads by id, and its queue.
@@ -139,11 +139,11 @@ impl Coalescer {
         self.ask(prefix, Read::Key).await
     }
 
-    async fn ask<K, T>(&self, key: K, read: impl FnOnce(Asked<K, T>) -> Read) -> Result<Option<T>, QueryError> {
+    async fn ask<K, T>(&self, key: K, read: impl FnOnce(PendingRead<K, T>) -> Read) -> Result<Option<T>, QueryError> {
         let deadline =
             Instant::now().checked_add(self.deadline).ok_or_else(|| unavailable("the deadline is out of range"))?;
         let (reply, answer) = oneshot::channel();
-        self.enqueue(read(Asked { key, deadline, reply }))?;
+        self.enqueue(read(PendingRead { key, deadline, reply }))?;
         match tokio::time::timeout(self.deadline, answer).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(unavailable("the reader has ended")),
@@ -264,7 +264,7 @@ impl Worker {
         key: &impl Fn(&K) -> Vec<String>,
         parse: &impl Fn(R) -> Result<(K, T), Fault>,
     ) {
-        waiting.retain(Asked::is_alive);
+        waiting.retain(PendingRead::is_alive);
         if waiting.is_empty() {
             return;
         }

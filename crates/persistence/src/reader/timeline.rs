@@ -37,7 +37,7 @@ impl TimelineQueries for Persistence {
         page: PageRequest<Uuid>,
     ) -> Result<Page<Transaction>, QueryError> {
         let rows = self.pool().read(move |session| {
-            let asked = Asked { account, filter, page };
+            let asked = TimelineQuery { account, filter, page };
             let mut rows = asked.charges(session)?;
             rows.extend(asked.payouts(session)?);
             rows.extend(asked.credits(session)?);
@@ -82,13 +82,13 @@ impl Persistence {
 }
 
 /// A requested page of one account.
-struct Asked {
+struct TimelineQuery {
     account: AccountId,
     filter: TransactionFilter,
     page: PageRequest<Uuid>,
 }
 
-impl Asked {
+impl TimelineQuery {
     fn charges(&self, session: &mut dyn Session) -> Result<Vec<Transaction>, Fault> {
         let Some(query) = self.charges_query() else { return Ok(Vec::new()) };
         let rows = session.rows(query)?.into_iter();
@@ -165,8 +165,8 @@ fn wanted(
 }
 
 #[cfg(test)]
-fn all(filter: TransactionFilter) -> Asked {
-    Asked { account: cais_testkit::builders::fresh(), filter, page: super::page::first() }
+fn all(filter: TransactionFilter) -> TimelineQuery {
+    TimelineQuery { account: cais_testkit::builders::fresh(), filter, page: super::page::first() }
 }
 
 #[cfg(test)]

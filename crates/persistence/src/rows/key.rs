@@ -1,7 +1,7 @@
 //! Rows of API keys.
 
 use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
-use cais_ports::{ApiKeyRecord, SecretMac};
+use cais_ports::{ApiKeyRecord, SecretHash};
 
 use super::{Record, bytes32, id, instant, optional_instant, parsed, us};
 use crate::error::Fault;
@@ -55,7 +55,7 @@ impl Record for ApiKeyRecord {
             prefix: parsed(TABLE, KeyPrefix::parse(&row.prefix))?,
             account: id(TABLE, &row.account_id)?,
             name: row.name.into_owned(),
-            keyed_hash: SecretMac(bytes32(TABLE, &row.keyed_hash)?),
+            keyed_hash: SecretHash(bytes32(TABLE, &row.keyed_hash)?),
             scopes,
             expires_at: optional_instant(TABLE, row.expires_at)?,
             allowed_addresses: row.allowed_addresses.lines().map(str::to_owned).collect(),

@@ -136,12 +136,12 @@ impl Spec {
         self.sets.iter().chain(self.keys).copied()
     }
 
-    /// Returns the statement for many rows, one array per column (PostgreSQL). If `hoped`, an existing row is an error, whatever the
+    /// Returns the statement for many rows, one array per column (PostgreSQL). If `optimistic`, an existing row is an error, whatever the
     /// declaration states: an insert without a check is a quarter cheaper.
-    pub(crate) fn set_based(&self, hoped: bool) -> &str {
-        let [looking, hoping] =
+    pub(crate) fn set_based(&self, optimistic: bool) -> &str {
+        let [pessimistic_text, optimistic_text] =
             self.set_based.get_or_init(|| [self.write_set_based(false), self.write_set_based(true)]);
-        if hoped { hoping } else { looking }
+        if optimistic { optimistic_text } else { pessimistic_text }
     }
 
     /// Returns the statement for one row (SQLite).
@@ -151,7 +151,7 @@ impl Spec {
 
     /// Arrays of one length in a select list advance together, and are read in place. As functions in FROM, each of them would be copied
     /// first.
-    fn write_set_based(&self, hoped: bool) -> String {
+    fn write_set_based(&self, optimistic: bool) -> String {
         let table = self.table;
         let first = self.keys.first().map_or("", |(name, _)| *name);
         let matched = self.conditions(|name| same_as(&format!("t.{name}"), &format!("u.k_{name}"), name == first));
@@ -163,7 +163,7 @@ impl Spec {
                 let names = self.list(", ", |(name, _)| name.to_owned());
                 let values = self.list(", ", |(_, kind)| kind.unnested().to_owned());
                 let mut text = format!("INSERT INTO {table} ({names}) SELECT {values}");
-                if self.action == Action::InsertUnlessThere && !hoped {
+                if self.action == Action::InsertUnlessThere && !optimistic {
                     text.push_str(" ON CONFLICT DO NOTHING");
                 }
                 text

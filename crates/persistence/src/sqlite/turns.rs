@@ -29,13 +29,13 @@ impl Turns {
     ///
     /// # Errors
     /// The error that SQLite returns after its own timeout.
-    fn take(self: &Arc<Self>, patience: Duration) -> QueryResult<Turn> {
+    fn take(self: &Arc<Self>, max_wait: Duration) -> QueryResult<Turn> {
         let mut line = self.line();
         line.last = line.last.wrapping_add(1);
         let number = line.last;
         line.waiting.push_back(number);
         let turn = Turn { turns: Arc::clone(self), number };
-        let wait = self.moved.wait_timeout_while(line, patience, |line| line.waiting.front() != Some(&number));
+        let wait = self.moved.wait_timeout_while(line, max_wait, |line| line.waiting.front() != Some(&number));
         let (line, waited) = wait.unwrap_or_else(PoisonError::into_inner);
         drop(line);
         if waited.timed_out() {
@@ -69,21 +69,21 @@ pub(crate) struct Writer {
     // The connection is closed, and so rolled back, before its turn ends.
     connection: SqliteConnection,
     turns: Arc<Turns>,
-    patience: Duration,
+    max_wait: Duration,
     in_transaction: bool,
     turn: Option<Turn>,
 }
 
 impl Writer {
     /// Creates a writer with a limit on the wait for its turn.
-    pub(super) const fn new(connection: SqliteConnection, turns: Arc<Turns>, patience: Duration) -> Self {
-        Self { connection, turns, patience, in_transaction: false, turn: None }
+    pub(super) const fn new(connection: SqliteConnection, turns: Arc<Turns>, max_wait: Duration) -> Self {
+        Self { connection, turns, max_wait, in_transaction: false, turn: None }
     }
 
     /// Runs `write` when the connection's turn comes. `text` is the statement where it may begin or end a transaction.
     fn in_turn<T>(&mut self, text: &str, write: impl FnOnce(Connection<'_>) -> QueryResult<T>) -> QueryResult<T> {
         if self.turn.is_none() {
-            self.turn = Some(self.turns.take(self.patience)?);
+            self.turn = Some(self.turns.take(self.max_wait)?);
         }
         let done = write(Connection::Sqlite(&mut self.connection));
         match text {
@@ -134,13 +134,13 @@ mod tests {
     fn turns_follow_the_order_of_requests() {
         let turns = Arc::<Turns>::default();
         let first = turns.take(LONG).unwrap();
-        let (told, order) = mpsc::channel();
+        let (sender, order) = mpsc::channel();
         let waiting: Vec<_> = (0..5)
             .map(|number| {
-                let (others, told) = (Arc::clone(&turns), told.clone());
+                let (others, sender) = (Arc::clone(&turns), sender.clone());
                 let waiting = thread::spawn(move || {
                     let turn = others.take(LONG).unwrap();
-                    told.send(number).unwrap();
+                    sender.send(number).unwrap();
                     drop(turn);
                 });
                 while length(&turns) < number + 2 {

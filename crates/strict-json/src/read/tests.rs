@@ -68,8 +68,8 @@ fn problems_and_their_paths_are_bounded() {
     let many = vec![r#"{"a":1,"a":1}"#; 1_000].join(",");
     assert_eq!(problems(format!("[{many}]").as_bytes()).len(), 64);
     let long = "x".repeat(10_000);
-    let told = problems(format!("{{\"{long}\":1,\"{long}\":1}}").as_bytes()).concat();
-    assert!(told.len() < 200, "{told}");
+    let messages = problems(format!("{{\"{long}\":1,\"{long}\":1}}").as_bytes()).concat();
+    assert!(messages.len() < 200, "{messages}");
 }
 
 /// Returns an object with this number of members, each with a different name.

@@ -18,7 +18,7 @@ use cais_domain::money::Money;
 use cais_domain::payment::Payment;
 use cais_domain::rate::Percentage;
 use cais_domain::split::{Share, Split};
-use cais_ports::{ApiKeyRecord, Callback, CallbackState, IdGenerator as _, NewEvent, SecretMac};
+use cais_ports::{ApiKeyRecord, Callback, CallbackState, IdGenerator as _, NewEvent, SecretHash};
 use jiff::{Timestamp, ToSpan as _};
 
 use crate::ids::SequentialIds;
@@ -75,7 +75,7 @@ pub fn a_key(account: AccountId) -> ApiKeyRecord {
         prefix: right(KeyPrefix::parse(&format!("{:012}", number()))),
         account,
         name: "till".to_owned(),
-        keyed_hash: SecretMac([7; 32]),
+        keyed_hash: SecretHash([7; 32]),
         scopes: Scopes::all(),
         expires_at: None,
         allowed_addresses: Vec::new(),

@@ -8,7 +8,7 @@ use cais_domain::merchant::account::{Account, AccountStatus, Feature, Features, 
 use cais_domain::merchant::api_key::{Scope, Scopes};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::{ApiKeyRecord, Callback, CallbackCounts, CallbackState, ChangeSet, PageRequest, SecretMac, Write};
+use cais_ports::{ApiKeyRecord, Callback, CallbackCounts, CallbackState, ChangeSet, PageRequest, SecretHash, Write};
 
 use super::Harness;
 use super::harness::after_s;
@@ -54,14 +54,14 @@ pub async fn keys_come_back_with_their_account(h: &mut Harness) {
     let plain = a_key(account.id);
     let limited = ApiKeyRecord {
         name: "caixa \u{1F980} 'n' \"q\"".to_owned(),
-        keyed_hash: SecretMac([0; 32]),
+        keyed_hash: SecretHash([0; 32]),
         scopes: Scopes::from_iter([Scope::ChargesRead, Scope::EventsRead]),
         expires_at: Some(after_s(1)),
         allowed_addresses: vec!["10.0.0.0/8".to_owned(), "2001:db8::/32".to_owned()],
         revoked_at: Some(after_s(2)),
         ..a_key(account.id)
     };
-    let keyed_hash = SecretMac(std::array::from_fn(|index| u8::MAX - u8::try_from(index).unwrap()));
+    let keyed_hash = SecretHash(std::array::from_fn(|index| u8::MAX - u8::try_from(index).unwrap()));
     let bare = ApiKeyRecord {
         name: String::new(),
         keyed_hash,

@@ -11,7 +11,7 @@ use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};
 
-pub use super::split::AskedShare;
+pub use super::split::RequestedShare;
 use super::split::resolve;
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
@@ -39,7 +39,7 @@ pub struct NewCharge {
     /// endpoints.
     pub postback_url: Option<String>,
     /// The requested shares. Empty: no split.
-    pub split: Vec<AskedShare>,
+    pub split: Vec<RequestedShare>,
 }
 
 /// A request to create a charge.

@@ -10,7 +10,7 @@ use crate::store_error::StoreError;
 
 /// A share in a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AskedShare {
+pub struct RequestedShare {
     /// The e-mail of the receiving account, case-insensitive.
     pub recipient_email: String,
     /// The share of the net value, greater than zero. All shares of a charge sum to at most 100.
@@ -21,7 +21,7 @@ pub struct AskedShare {
 pub(super) async fn resolve(
     ports: &Ports,
     creator: &Account,
-    asked: &[AskedShare],
+    asked: &[RequestedShare],
 ) -> Result<Result<Split, usize>, StoreError> {
     let recipients = try_join_all(asked.iter().map(|share| async move {
         ports.queries.find_account_by_email(&share.recipient_email.trim().to_lowercase()).await

@@ -41,7 +41,7 @@ pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<De
 /// Returns the test with this id, created at `at`. Its bytes depend only on the arguments.
 pub(super) fn delivery(endpoint: &Endpoint, id: DeliveryId, event: EventId, at: Timestamp) -> NewDelivery {
     let data = format!(r#"{{"endpoint_id":"{}","message":"This is a test: the endpoint works."}}"#, endpoint.id);
-    let told = NewEvent {
+    let test = NewEvent {
         id: event,
         account: endpoint.account,
         kind: EventType::WebhookTest,
@@ -50,5 +50,5 @@ pub(super) fn delivery(endpoint: &Endpoint, id: DeliveryId, event: EventId, at: 
         data: data.into_bytes(),
         postback: None,
     };
-    NewDelivery { id, queue: queue(endpoint), event, kind: told.kind, sequence: None, body: Some(told.body(None)), at }
+    NewDelivery { id, queue: queue(endpoint), event, kind: test.kind, sequence: None, body: Some(test.body(None)), at }
 }

@@ -5,7 +5,9 @@ use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_testkit::builders::an_account;
 use cais_testkit::psp::{OrderKind, Sending};
-use cais_use_cases::charges::create::{AskedShare, ChargeRefusal, CreateCharge, CreateChargeError, NewCharge, create};
+use cais_use_cases::charges::create::{
+    ChargeRefusal, CreateCharge, CreateChargeError, NewCharge, RequestedShare, create,
+};
 
 use crate::world::{World, named, reais, ten_reais};
 
@@ -72,7 +74,7 @@ async fn abandoned_creation_of_suspended_account_is_not_retried() {
 async fn split_without_feature_is_refused() {
     let world = World::new().await;
     let share =
-        AskedShare { recipient_email: "rui@shop.example".to_owned(), percentage: Percentage::parse("10").unwrap() };
+        RequestedShare { recipient_email: "rui@shop.example".to_owned(), percentage: Percentage::parse("10").unwrap() };
     let split = NewCharge { split: vec![share], ..ten_reais() };
     assert_eq!(world.create("a", split).await, Err(CreateChargeError::Refused(ChargeRefusal::SplitDisabled)));
 }

@@ -82,7 +82,7 @@ async fn report_without_defense_does_not_remove_it() {
 
 #[tokio::test]
 async fn start_before_the_defense_is_no_second_infraction() {
-    for (later, is_told) in [(1, true), (60, true), (61, false)] {
+    for (later, is_logged) in [(1, true), (60, true), (61, false)] {
         let world = World::new().await;
         let (_, id) = world.disputed().await;
         world.clock.advance(A_WHILE);
@@ -92,7 +92,7 @@ async fn start_before_the_defense_is_no_second_infraction() {
         world.psp.reopen(&id);
         world.psp.change(&id, |row| {
             row.opened_at = since + Duration::from_secs(later);
-            row.opened_at_is_reported = is_told;
+            row.opened_at_is_reported = is_logged;
         });
         assert_eq!((world.poll().await, world.statuses()), (0, vec![InfractionStatus::UnderReview]), "{later}");
         world.psp.change(&id, |row| {

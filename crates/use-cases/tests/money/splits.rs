@@ -12,7 +12,9 @@ use cais_ports::acquirer::MockAcquirers;
 use cais_ports::{Acquirers as _, Fingerprint, IssueError, Store as _, UpstreamCharge, UpstreamStatus, Write};
 use cais_testkit::builders::{a_split, an_account, fresh, main_acquirer, steps, terms};
 use cais_testkit::psp::Sending;
-use cais_use_cases::charges::create::{AskedShare, ChargeRefusal, CreateCharge, CreateChargeError, NewCharge, create};
+use cais_use_cases::charges::create::{
+    ChargeRefusal, CreateCharge, CreateChargeError, NewCharge, RequestedShare, create,
+};
 use cais_use_cases::{Ports, Response};
 use jiff::ToSpan as _;
 use proptest::prelude::*;
@@ -24,11 +26,11 @@ fn sharing() -> Account {
     Account { features: account.features.with(Feature::Split), ..account }
 }
 
-fn share(recipient: &Account, percentage: &str) -> AskedShare {
-    AskedShare { recipient_email: recipient.email.clone(), percentage: Percentage::parse(percentage).unwrap() }
+fn share(recipient: &Account, percentage: &str) -> RequestedShare {
+    RequestedShare { recipient_email: recipient.email.clone(), percentage: Percentage::parse(percentage).unwrap() }
 }
 
-fn asking(split: Vec<AskedShare>) -> NewCharge {
+fn asking(split: Vec<RequestedShare>) -> NewCharge {
     NewCharge {
         amount: Money::from_centavos(1_000),
         description: None,
@@ -113,7 +115,7 @@ async fn recipients_must_be_other_active_approved_accounts() {
         assert_eq!(refused, Err(CreateChargeError::Refused(ChargeRefusal::SplitRecipientNotEligible { index: 1 })));
     }
     assert_eq!(world.store.charges(), []);
-    let shouted = AskedShare { recipient_email: format!(" {} ", good.email.to_uppercase()), ..share(&good, "10") };
+    let shouted = RequestedShare { recipient_email: format!(" {} ", good.email.to_uppercase()), ..share(&good, "10") };
     assert_eq!(post(&world, "a", asking(vec![shouted])).await.unwrap().status, 201, "the key is free as before");
     let charge = &world.store.charges()[0];
     assert_eq!(charge.terms.split, a_split(&[(good.id, "10")]));

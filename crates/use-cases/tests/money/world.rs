@@ -68,7 +68,7 @@ impl Store for Contended {
 
 /// The terms of a refund request.
 #[derive(Debug, Clone, Copy, Default, Hash)]
-pub struct Asked {
+pub struct RefundRequest {
     pub centavos: Option<i64>,
     pub external: Option<&'static str>,
 }
@@ -178,7 +178,12 @@ impl World {
     }
 
     /// Posts a refund with the key.
-    pub async fn refund(&self, key: &str, charge: &Charge, asked: Asked) -> Result<Response, CreateRefundError> {
+    pub async fn refund(
+        &self,
+        key: &str,
+        charge: &Charge,
+        asked: RefundRequest,
+    ) -> Result<Response, CreateRefundError> {
         create(&self.ports, self.command(key, charge, asked)).await
     }
 
@@ -187,7 +192,7 @@ impl World {
         &self,
         key: &str,
         (charge, pix): (&Charge, &EndToEndId),
-        asked: Asked,
+        asked: RefundRequest,
     ) -> Result<Response, CreateRefundError> {
         let mut command = self.command(key, charge, asked);
         let mut hasher = DefaultHasher::new();
@@ -196,7 +201,7 @@ impl World {
         create(&self.ports, CreateRefund { end_to_end_id: Some(pix.clone()), ..command }).await
     }
 
-    pub fn command(&self, key: &str, charge: &Charge, asked: Asked) -> CreateRefund {
+    pub fn command(&self, key: &str, charge: &Charge, asked: RefundRequest) -> CreateRefund {
         let mut hasher = DefaultHasher::new();
         (charge.id, &asked).hash(&mut hasher);
         let mut fingerprint = [0; 32];
@@ -279,17 +284,17 @@ impl World {
 }
 
 /// Returns terms for the whole rest.
-pub fn all() -> Asked {
-    Asked::default()
+pub fn all() -> RefundRequest {
+    RefundRequest::default()
 }
 
 /// Returns terms for this amount in centavos.
-pub fn part(centavos: i64) -> Asked {
-    Asked { centavos: Some(centavos), external: None }
+pub fn part(centavos: i64) -> RefundRequest {
+    RefundRequest { centavos: Some(centavos), external: None }
 }
 
-pub fn named(external: &'static str, asked: Asked) -> Asked {
-    Asked { external: Some(external), ..asked }
+pub fn named(external: &'static str, asked: RefundRequest) -> RefundRequest {
+    RefundRequest { external: Some(external), ..asked }
 }
 
 pub fn body(answer: &Response) -> serde_json::Value {

@@ -71,12 +71,12 @@ pub fn resent() -> Option<Value> {
 
 /// Returns an event.
 pub fn event() -> Option<Value> {
-    serde_json::from_slice(&told()?.body(Some(7))).ok()
+    serde_json::from_slice(&example_event()?.body(Some(7))).ok()
 }
 
 /// Returns a page with an event.
 pub fn events() -> Option<Value> {
-    let event = told()?;
+    let event = example_event()?;
     serde_json::from_slice(&page_of_json(&[event.body(Some(7))], Some(event.id))).ok()
 }
 
@@ -105,7 +105,7 @@ fn waiting() -> Option<Delivery> {
     })
 }
 
-fn told() -> Option<NewEvent> {
+fn example_event() -> Option<NewEvent> {
     let charge = charge(true)?;
     Some(NewEvent {
         id: EventId::parse(EVENT).ok()?,

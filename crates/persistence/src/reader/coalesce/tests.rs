@@ -55,7 +55,7 @@ fn asked(count: usize, wait: Duration) -> (Waiting<(AccountId, ChargeId), Charge
     let deadline = Instant::now() + wait;
     let one = || {
         let (reply, answer) = oneshot::channel();
-        (Asked { key: (an_account().id, fresh()), deadline, reply }, answer)
+        (PendingRead { key: (an_account().id, fresh()), deadline, reply }, answer)
     };
     std::iter::repeat_with(one).take(count).unzip()
 }

@@ -5,7 +5,7 @@ use cais_domain::external_id::ExternalId;
 use cais_domain::split::MAX_SHARES;
 use cais_domain::text::{LineBreaks, Text};
 use cais_strict_json::{Complaint, Fields, Issues, Node};
-use cais_use_cases::charges::create::{self, AskedShare};
+use cais_use_cases::charges::create::{self, RequestedShare};
 use utoipa::ToSchema;
 
 use super::split::{self, SplitItem};
@@ -101,7 +101,7 @@ impl From<NewCharge> for create::NewCharge {
             expires_in_s: new.expires_in.unwrap_or(DEFAULT_EXPIRES_IN_S),
             external_id: new.external_id,
             postback_url: new.postback_url,
-            split: new.split.into_iter().map(AskedShare::from).collect(),
+            split: new.split.into_iter().map(RequestedShare::from).collect(),
         }
     }
 }
