@@ -222,10 +222,15 @@ impl Lookup {
     }
 }
 
-/// Returns the first and the last column of the key, and the version.
+/// The text between the columns of a key in one text. No column of a record's key contains it.
+pub(crate) const KEY_SEPARATOR: char = '\u{1f}';
+
+/// Returns all columns of the key as one text, the first column, and the version.
 fn versions<R: Row<'static>>() -> String {
-    let (table, first, last) = (R::TABLE, R::KEYS.first().unwrap_or(&""), R::KEYS.last().unwrap_or(&""));
-    format!("{table}.{first}, {table}.{last}, {table}.version")
+    let table = R::TABLE;
+    let columns: Vec<_> = R::KEYS.iter().map(|name| format!("{table}.{name}")).collect();
+    let key = columns.join(&format!(" || '{KEY_SEPARATOR}' || "));
+    format!("{key}, {}, {table}.version", columns.first().map_or("''", String::as_str))
 }
 
 /// Finds the rows of `keys`. Keys without a row are absent from the result.

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::idempotency::IdempotencyChange;
-use crate::record::{AnyRecord, RecordKey};
+use crate::record::{AnyRecord, RecordKey, Versioned};
 
 /// A value that may have only one owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -150,7 +150,7 @@ impl Write {
 
     /// Creates the update of a record.
     #[must_use]
-    pub fn update(record: impl Into<AnyRecord>) -> Self {
+    pub fn update(record: impl Versioned) -> Self {
         Self::Update(record.into())
     }
 

@@ -71,7 +71,7 @@ pub use queries::{
     QueryError, ReservationQueries,
 };
 pub use rate_limit::{RateDecision, RateLimits};
-pub use record::{AnyRecord, RecordKey};
+pub use record::{AnyRecord, RecordKey, Versioned};
 pub use representation::ResourceRenderer;
 pub use secret::Secret;
 pub use secret_cipher::{DecryptError, EncryptError, SecretCipher, SigningSecret};

@@ -121,6 +121,12 @@ macro_rules! records {
     };
 }
 
+/// A record that changes. Only such a record can be updated.
+pub trait Versioned: Into<AnyRecord> {
+    /// Returns the version that was read.
+    fn version(&self) -> i64;
+}
+
 macro_rules! define {
     ($(
         $(#[$doc:meta])*
@@ -150,6 +156,12 @@ macro_rules! define {
                 Self::$name(Box::new(record))
             }
         })+
+
+        $($(impl Versioned for $type {
+            fn version(&self) -> i64 {
+                self.$version
+            }
+        })?)+
 
         impl AnyRecord {
             /// Returns the key.
@@ -187,7 +199,7 @@ macro_rules! define {
             }
         }
     };
-    (@version $one:ident $version:ident) => { Some($one.$version) };
+    (@version $one:ident $version:ident) => { Some(Versioned::version(&**$one)) };
     (@version $one:ident) => {{ let _: &Box<_> = $one; None }};
 }
 records!(define);

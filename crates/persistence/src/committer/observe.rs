@@ -10,7 +10,7 @@ use cais_domain::money::Money;
 use cais_ports::{IdempotencyRef, RecordKey, ReservationKey, alerts};
 
 use super::touched::TouchedKeys;
-use crate::engine::{Engine, Keys, Lookup, find};
+use crate::engine::{Engine, KEY_SEPARATOR, Keys, Lookup, find};
 use crate::error::Fault;
 use crate::rows::block::BlockRow;
 use crate::rows::endpoint::EndpointRow;
@@ -196,8 +196,8 @@ fn versions(
     {
         let keys = sorted(named.keys().cloned());
         let load = |session: &mut dyn Session, query: &crate::sql::Query<'_>| session.marks(query);
-        for (first, second, version) in find(engine, session, lookup, &keys, true, load)? {
-            let row = if lookup.keys.len() == 1 { vec![first] } else { vec![first, second] };
+        for (key, _, version) in find(engine, session, lookup, &keys, true, load)? {
+            let row: Vec<_> = key.split(KEY_SEPARATOR).map(str::to_owned).collect();
             versions.extend(named.get(&row).map(|record| ((*record).clone(), version)));
         }
     }

@@ -12,7 +12,8 @@ use cais_domain::fee::FeeRule;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{AnyRecord, ChangeSet, CommitError, Page, PageRequest, Reservation, ReservationKey, Write};
+use cais_ports::{AnyRecord, ChangeSet, CommitError, Page, PageRequest, Reservation, ReservationKey, Versioned, Write};
+use futures_util::future::join_all;
 
 use super::Harness;
 use super::harness::{after_s, walk};
@@ -22,11 +23,11 @@ use crate::builders::{
 };
 
 async fn insert(h: &Harness, record: impl Into<AnyRecord>) {
-    h.good(steps::write(Write::Insert(record.into()), start())).await;
+    h.good(steps::write(Write::insert(record), start())).await;
 }
 
-async fn update(h: &Harness, record: impl Into<AnyRecord>) {
-    h.good(steps::write(Write::Update(record.into()), start())).await;
+async fn update(h: &Harness, record: impl Versioned) {
+    h.good(steps::write(Write::update(record), start())).await;
 }
 
 /// A new quote, a used one, and one with every part of a fee rule.
@@ -53,7 +54,7 @@ pub async fn crypto_quote_is_used_once(h: &mut Harness) {
     insert(h, quote.clone()).await;
     let used = |by: &str| Quote { used_by: Some(by.to_owned()), version: 1, ..quote.clone() };
     update(h, used("cwd_1")).await;
-    let again = h.commit(steps::write(Write::Update(used("cwd_2").into()), start())).await;
+    let again = h.commit(steps::write(Write::update(used("cwd_2")), start())).await;
     assert_eq!(again, Err(CommitError::Stale));
     let stored = h.store.find_crypto_quote(quote.account, quote.id).await.unwrap().unwrap();
     assert_eq!(stored.used_by.as_deref(), Some("cwd_1"));
@@ -222,6 +223,24 @@ pub async fn deposit_payments_come_back_and_wait_for_review(h: &mut Harness) {
     review.sort_by(|one, other| one.id.cmp(&other.id));
     waiting.sort_by(|one, other| one.id.cmp(&other.id));
     assert_eq!(review, waiting);
+}
+
+/// Updates that wait together are judged by the versions of the record, whose key has three columns.
+pub async fn updates_of_one_payment_in_a_batch_follow_each_other(h: &mut Harness) {
+    let deposit = a_deposit(h.account().await.id);
+    insert(h, deposit.clone()).await;
+    let payment = a_deposit_payment(&deposit, PaymentState::Credited);
+    insert(h, payment.clone()).await;
+    let updates = (1..=20).map(|version| {
+        let changed = DepositPayment { fee: Money::from_centavos(version), version, ..payment.clone() };
+        h.commit(steps::write(Write::update(changed), start()))
+    });
+    for outcome in join_all(updates).await {
+        outcome.unwrap();
+    }
+    let stored = h.store.list_deposit_payments(deposit.account, deposit.id, 50).await.unwrap();
+    let stored: Vec<_> = stored.iter().map(|payment| (payment.version, payment.fee.centavos())).collect();
+    assert_eq!(stored, [(21, 20)]);
 }
 
 /// In every state, new and after an update, with all optional values and with none.

@@ -222,6 +222,7 @@ macro_rules! store_suite {
                 crypto_deposit_is_found_by_its_payment
                 crypto_lists_show_visible_records_of_the_account
                 due_crypto_records_come_longest_overdue_first
+                updates_of_one_payment_in_a_batch_follow_each_other
                 deposit_payments_come_back_and_wait_for_review
                 crypto_withdrawals_come_back_in_every_state
                 withdrawals_wait_for_review

@@ -3,7 +3,7 @@
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, Id, IdKind};
 use cais_domain::money::Money;
-use cais_ports::{AnyRecord, ChangeSet, CommitError, QueryError, ReservationKey, Write};
+use cais_ports::{ChangeSet, CommitError, QueryError, ReservationKey, Versioned, Write};
 use jiff::Timestamp;
 
 use super::error::{CreateError, Refusal};
@@ -13,7 +13,7 @@ use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_result::EarlierRequests;
 
 /// A record that is written with the version that was read.
-pub(crate) trait StoredRecord: Into<AnyRecord> + Clone + Send + Sync + Sized {
+pub(crate) trait StoredRecord: Versioned + Clone + Send + Sync + Sized {
     /// The kind of its id.
     type Kind: IdKind;
 
