@@ -73,7 +73,9 @@ impl Sources {
             // Read here, because the provider of files treats a missing file as an empty one.
             std::fs::read_to_string(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
             let toml = Toml::file_exact(path);
-            toml.data().map_err(|error| problem(format!("is not valid TOML: {}", error.kind)))?;
+            // The further lines of the error repeat the line of the file, which may hold a secret.
+            let place = |error: figment::Error| error.kind.to_string().lines().next().map(str::to_owned);
+            toml.data().map_err(|error| problem(format!("is not valid TOML: {}", place(error).unwrap_or_default())))?;
             figment = figment.merge(toml);
         }
         let named = |(name, value): &(String, String)| {

@@ -211,6 +211,8 @@ fn development_receivers_are_read() {
 fn missing_or_malformed_file_is_reported() {
     let problems = load("listen = ", &[]).unwrap_err();
     assert!(problems.to_string().contains("not valid TOML"), "{problems}");
+    let problems = load("listen = '127.0.0.1:1'\nmaster_key = hushhush", &[]).unwrap_err().to_string();
+    assert!(problems.contains("line 2") && !problems.contains("hushhush"), "{problems}");
     let missing = Sources { file: Some("/nowhere/cais.toml".into()), ..Sources::default() };
     assert!(Config::load(&missing).unwrap_err().to_string().contains("/nowhere/cais.toml"));
 }
