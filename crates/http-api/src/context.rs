@@ -139,6 +139,8 @@ impl<P: Permission> Authorized<P> {
             let text = format!("The API key does not have the scope {}.", P::SCOPE);
             return Err(ApiError::new(ErrorCode::InsufficientScope).with_message(text));
         }
+        // Set before the handler runs, so that the log line of a panic names the route.
+        let _first = context.route.set(request.match_pattern());
         Ok(Self { state: state_of(request)?, caller, context, permission: PhantomData })
     }
 }

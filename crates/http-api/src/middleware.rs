@@ -66,7 +66,8 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
     match_as_sent(&mut request);
     request.extensions_mut().insert(Rc::clone(&context));
 
-    let work = trace::scope(traceparent, next.call(request).instrument(span.clone()));
+    // Routing runs inside the future too, so that its panic is caught.
+    let work = trace::scope(traceparent, async move { next.call(request).await }.instrument(span.clone()));
     let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
     let (request, mut response, error) = match result {
         Ok(response) => {

@@ -39,6 +39,14 @@ pub fn api(
         })
 }
 
+/// Returns `/v1` without any path, for the admin address: there, too, callers without a key cannot learn which paths exist.
+#[must_use]
+pub fn without_paths() -> actix_web::Scope<
+    impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse<BoxBody>, Error = Error, InitError = ()>,
+> {
+    web::scope("/v1").wrap(from_fn(authenticate))
+}
+
 fn resources(config: &mut ServiceConfig<'_>) {
     config
         .service(charges::get::get_charge)

@@ -85,7 +85,7 @@ pub fn app(
     let app = App::new().app_data(Data::from(state)).app_data(openapi::methods()).default_service(web::to(not_found));
     let app = match listener {
         Listener::Public => app.configure(routes::open).service(routes::api(with_sandbox)),
-        Listener::Admin => app.configure(routes::admin),
+        Listener::Admin => app.configure(routes::admin).service(routes::without_paths()),
     };
     app.wrap(from_fn(respond))
 }

@@ -3,6 +3,10 @@
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex};
 
+use cais_domain::charge::{Charge, ChargeTerms};
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::Store as _;
+use cais_testkit::builders::{pending_charge, steps};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Registry;
@@ -67,6 +71,13 @@ async fn response_line_names_client_reason_and_cause() {
     check(&world, &lines, refused, Level::INFO, &["status=401", "key=\"000000000000\"", "cause=\"unknown\""]).await;
     check(&world, &lines, get("/v1/balance"), Level::INFO, &["status=401", "cause=\"missing\""]).await;
     check(&world, &lines, get("/healthz"), Level::DEBUG, &["status=200"]).await;
+
+    let description = Text::parse("panic", 140, LineBreaks::Refused).unwrap();
+    let charge = pending_charge(world.account.id);
+    let charge = Charge { terms: ChargeTerms { description: Some(description), ..charge.terms.clone() }, ..charge };
+    world.store.commit(steps::open_charge(&charge)).await.unwrap();
+    let panicking = known(get(&format!("/v1/charges/{}", charge.id)));
+    check(&world, &lines, panicking, Level::ERROR, &["status=500", "route=\"/v1/charges/{id}\""]).await;
 
     world.store.set_unreachable(true);
     check(&world, &lines, get("/readyz"), Level::ERROR, &["status=503", "cause="]).await;

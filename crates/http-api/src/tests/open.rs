@@ -77,6 +77,10 @@ async fn metrics_are_on_the_admin_address_only() {
     assert_eq!(send_to(&admin, TestRequest::get().uri("/healthz")).await.status, 200);
     assert_eq!(send_to(&admin, TestRequest::get().uri("/readyz")).await.status, 200);
     assert_eq!(send_to(&admin, TestRequest::get().uri("/docs")).await.status, 404);
+    let seen = send_to(&admin, TestRequest::get().uri("/v1/balance")).await;
+    assert_eq!(seen.error(), (401, "missing_api_key".to_owned()));
+    let known = TestRequest::get().uri("/v1/balance").insert_header(("x-api-key", world.key.as_str()));
+    assert_eq!(send_to(&admin, known).await.error(), (404, "not_found".to_owned()));
 }
 
 #[actix_web::test]
