@@ -84,14 +84,14 @@ async fn relay_failure_is_described() {
         (Act::Reply(answer("403 X", "", &envelope.to_string())), "the service answered 403: needs events:read"),
         (Act::Reply(answer("502 X", "", "<html>\x1b[2Jbad gateway")), "the service answered 502: <html>[2Jbad gateway"),
         (Act::Reply(answer("302 X", "location: /login\r\n", "")), "the service answered 302: "),
-        (Act::Reply(answer("200 OK", "", "<html>")), "no list of events: expected value"),
-        (Act::Reply(answer("200 OK", "", "{}")), "no list of events: missing field `data`"),
+        (Act::Reply(answer("200 OK", "", "<html>")), "not a list of events: expected value"),
+        (Act::Reply(answer("200 OK", "", "{}")), "not a list of events: missing field `data`"),
         (
             page(&[r#"{"id":"evt_x","type":"a","sequence":1}"#]),
-            "no list of events: id is not a valid identifier: 26 letters and digits must follow the prefix",
+            "not a list of events: id is not a valid identifier: 26 letters and digits must follow the prefix",
         ),
-        (page(&[r#"{"id":"evt_x","type":"a","sequence":null}"#]), "no list of events: invalid type: null"),
-        (backwards, "no list of events: event 7 comes after 9"),
+        (page(&[r#"{"id":"evt_x","type":"a","sequence":null}"#]), "not a list of events: invalid type: null"),
+        (backwards, "not a list of events: event 7 comes after 9"),
         (Act::Cut, "the service does not answer"),
     ] {
         let (_server, relay) = serving(move |_| act.clone()).await;
