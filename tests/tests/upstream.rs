@@ -109,7 +109,7 @@ async fn next_acquirer_takes_over(engine: Engine) {
     shop.create(r#"{"amount":10}"#).await.expect(201);
     assert_eq!((one.charges().await, two.charges().await), (1, 0), "in the order of their names");
 
-    // The address has no listener. A refused connection is certain.
+    // The address has no listener now. A refused connection is a certain failure.
     drop(one);
     for _ in 0..12 {
         let begun = Instant::now();

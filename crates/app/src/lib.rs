@@ -1,4 +1,4 @@
-//! Configuration, wiring and workers of Cais, as a library for the program and its tests.
+//! Wiring, workers, start and stop of Cais, as a library for the program and its tests.
 
 mod addresses;
 mod callbacks;

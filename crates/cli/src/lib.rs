@@ -1,7 +1,7 @@
 //! The command line: its definition, the dispatch to commands, and their output.
 //!
-//! To add a command: one file with its arguments and its `run`, a variant of `Command`, and an arm in `Cli::run`. What
-//! a command needs from an adapter is a method of [`CliContext`].
+//! To add a command: one file with its arguments and its `run`, a variant of `Command`, and an arm in `Cli::run`. A
+//! command reaches an adapter only through a method of [`CliContext`].
 
 mod account;
 mod audit;

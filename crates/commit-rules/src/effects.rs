@@ -17,7 +17,7 @@ use crate::snapshot::Balance;
 pub struct Effects<'a> {
     /// Ledger entries in the order in which the money moves.
     pub entries: Vec<Entry<'a>>,
-    /// Every balance that differs afterwards. One without an entry is a `pending` whose whole release was seized before.
+    /// Every balance that differs afterwards. A balance without an entry is a `pending` whose whole release was seized before.
     pub balances: BTreeMap<LedgerAccount, Balance>,
     /// Every block that differs afterwards.
     pub blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
@@ -70,7 +70,7 @@ pub struct Entry<'a> {
     pub balance_after: Money,
     /// The transfer: borrowed from the change set, or owned where a block moves money.
     pub transfer: Cow<'a, Transfer>,
-    /// When the change set was decided.
+    /// The instant at which the change set was decided.
     pub at: Timestamp,
 }
 

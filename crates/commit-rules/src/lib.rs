@@ -1,18 +1,20 @@
 //! The rules of a commit, without a database.
 //!
-//! [`judge`] is the one place that decides whether a [`ChangeSet`] is accepted. It reads a [`Snapshot`] of what the store holds, and returns
-//! either the refusal or the [`Effects`]: ledger entries, balances, blocks, numbered events and deliveries. The change set itself carries
-//! everything else that is written. A store has three tasks left:
+//! [`judge`] alone decides whether a [`ChangeSet`] is accepted. The function reads a [`Snapshot`] of the store, and returns either the
+//! refusal or the [`Effects`]: ledger entries, balances, blocks, numbered events and deliveries. The change set itself carries everything
+//! else that is written. A store has three tasks left:
 //!
-//! 1. Load a snapshot that holds at least the keys of the change set, and what [`LedgerNeeds`] names, protected from other writers.
+//! 1. Load a snapshot that holds at least the keys of the change set and the rows that [`LedgerNeeds`] names. Protect these rows from other
+//!    writers.
 //! 2. Judge change sets in order against that one snapshot.
 //! 3. Write each accepted change set together with its effects, in one transaction.
 //!
 //! Change sets are judged in this order: idempotency record, reservations, versions, cover in the order of transfers, and the amounts that
 //! ending blocks hold. The decision borrows the snapshot immutably, so a refused change set leaves no trace in it.
 //!
-//! A store that expects no conflict may judge without reading the keys first: [`Mode::Optimistic`]. Guards in its statements must then check
-//! what [`Mode::Pessimistic`] checks here: the fence of an idempotency record, the owner of a unique value, and the version in [`Write::read`].
+//! A store that expects no conflict may judge without reading the keys first: [`Mode::Optimistic`]. Its statements must then check the keys
+//! as [`Mode::Pessimistic`] does here. The keys are the fence of an idempotency record, the owner of a unique value, and the version in
+//! [`Write::read`].
 
 mod effects;
 mod events;

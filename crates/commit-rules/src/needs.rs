@@ -14,7 +14,7 @@ pub struct LedgerNeeds<'a> {
     pub moving: BTreeSet<&'a LedgerAccount>,
     /// Accounts with events: their counters and endpoints are needed.
     pub counted: BTreeSet<AccountId>,
-    /// Accounts that are credited. One that lacks money for a block must be added to `blocking`.
+    /// Accounts that are credited. An account that lacks money for a block must be added to `blocking`.
     pub credited: BTreeSet<AccountId>,
     /// Accounts whose blocks change, or may change: [`LedgerNeeds::parts`] and all blocks of each are needed.
     pub blocking: BTreeSet<AccountId>,

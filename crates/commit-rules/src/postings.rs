@@ -15,8 +15,8 @@ use crate::effects::{BlockWrite, Effects, Entry, Side};
 use crate::needs::credited_by;
 use crate::snapshot::{Balance, Blocks, LedgerSnapshot};
 
-/// The largest step from an entry's id to the next, if this node's clock is behind: 32 random bits keep two ids that follow the same id
-/// apart.
+/// The largest step from an entry's id to the next, if this node's clock is behind. Two ids that follow the same id differ by 32 random
+/// bits.
 const STEP_BITS: u128 = 0xFFFF_FFFF;
 
 /// The entries of one change set, and what differs from the snapshot after them.
@@ -34,8 +34,8 @@ impl<'s, 'a> Postings<'s, 'a> {
     /// Computes the entries and balances after a change set. The snapshot itself does not change.
     ///
     /// # Errors
-    /// [`CommitError::NotCovered`] at the first transfer that overdraws its account; [`CommitError::Stale`] if a block that ends holds
-    /// another amount than the change set says; [`CommitError::Corrupt`] if an amount is not positive or leaves the range of money.
+    /// [`CommitError::NotCovered`] at the first transfer that overdraws its account. [`CommitError::Stale`] if an ending block holds
+    /// another amount than the change set expects. [`CommitError::Corrupt`] if an amount is not positive or leaves the range of money.
     pub(crate) fn simulate(
         ledger: &'s LedgerSnapshot,
         change: &'a ChangeSet,

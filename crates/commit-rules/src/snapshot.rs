@@ -16,7 +16,7 @@ use crate::needs::LedgerNeeds;
 /// The state that change sets are judged against, and that accepted ones update.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// How keys are judged.
+    /// The mode in which keys are judged.
     pub mode: Mode,
     /// Idempotency records, unique values and versions; empty in optimistic mode.
     pub keys: KeySnapshot,
@@ -24,7 +24,7 @@ pub struct Snapshot {
     pub ledger: LedgerSnapshot,
 }
 
-/// How idempotency records, unique values and versions are judged.
+/// The mode in which idempotency records, unique values and versions are judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
     /// The keys were read under locks.

@@ -7,7 +7,7 @@ use bigdecimal::BigDecimal;
 
 /// The longest text of an exact decimal. No rate and no amount of coins has more digits.
 const MAX_DECIMAL_LENGTH: usize = 80;
-/// The greatest exponent of an exact decimal, in either direction. It bounds the memory of the number.
+/// The greatest exponent of an exact decimal, positive or negative. The limit bounds the memory of the number.
 const MAX_DECIMAL_EXPONENT: u64 = 40;
 
 /// The reason a text is not an accepted number.
@@ -63,7 +63,8 @@ pub(crate) fn parse_scaled(text: &str, max_integer_digits: u32, decimals: u32) -
     Ok(if parts.negative { magnitude.saturating_neg() } else { magnitude })
 }
 
-/// Returns the exact value of `text`. `None`: it is no JSON number, or its length or its exponent is above the limit.
+/// Returns the exact value of `text`; `None` if the text is no JSON number, or if its length or its exponent is above
+/// the limit.
 pub(crate) fn read(text: &str) -> Option<BigDecimal> {
     if text.len() > MAX_DECIMAL_LENGTH || split(text)?.exponent.unsigned_abs() > MAX_DECIMAL_EXPONENT {
         return None;

@@ -81,8 +81,8 @@ impl CallbackPaths {
 /// Stores a callback and notifies the worker that processes it.
 ///
 /// # Errors
-/// `not_found` for a path without an acquirer; `VALIDATION_ERROR` for a body that is not a callback of the acquirer; `service_unavailable` if the callback was not
-/// stored, so that the acquirer retries.
+/// `not_found` for a path without an acquirer. `VALIDATION_ERROR` for a body that is not a callback of the acquirer. `service_unavailable`
+/// if the callback was not stored, so that the acquirer retries.
 pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppState>) -> Result<HttpResponse, ApiError> {
     // The path is checked before any part of the body is read.
     let acquirer = shared.callbacks.find(&segment(&request, "acquirer"), &segment(&request, "token"));

@@ -57,7 +57,7 @@ impl Wakeup {
         self.0.notify_one();
     }
 
-    /// Waits until it rings.
+    /// Waits for a notification.
     pub async fn rung(&self) {
         self.0.notified().await;
     }

@@ -1,4 +1,5 @@
-//! The schema and its migrations: embedded in the program, run by one process at a time under a lease row, checked when a store is opened.
+//! The schema and its migrations. The program embeds the migrations, one process at a time applies them under a lease row, and each start
+//! checks them.
 
 use std::collections::BTreeSet;
 use std::path::Path;

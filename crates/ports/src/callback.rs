@@ -42,7 +42,7 @@ pub struct Callback {
     pub id: CallbackId,
     /// The calling acquirer, by the path of the call.
     pub acquirer: AcquirerName,
-    /// The ids, encoded by the use case. Nothing else of the callback is stored.
+    /// The ids, encoded by the use case. The rest of the callback is not stored.
     pub body: Vec<u8>,
     /// The instant of receipt.
     pub received_at: Timestamp,

@@ -184,10 +184,11 @@ pub trait DeliveryQueue: Send + Sync {
     async fn put(&self, deliveries: Vec<NewDelivery>, most: Option<u32>)
     -> Result<Option<Vec<DeliveryId>>, QueryError>;
 
-    /// Returns queues of active endpoints with deliveries due at `now`, at most `limit`: first those after `after` by
-    /// endpoint and epoch, then those from the beginning. A caller that continues after [`DueQueues::next`] covers all
-    /// queues. The cost is bounded: above the counted backlog, one call reads at most 10,000 queues. For deliveries that
-    /// waited for an inactive endpoint, [`DeliveryQueue::cancel_stale`] hints the queue.
+    /// Returns at most `limit` queues of active endpoints with deliveries due at `now`. The queues after `after`, by
+    /// endpoint and epoch, come first; then the walk continues from the beginning. A caller that continues after
+    /// [`DueQueues::next`] covers all queues. The cost is bounded: above the counted backlog, one call reads at most
+    /// 10,000 queues. For deliveries that waited for an inactive endpoint, [`DeliveryQueue::cancel_stale`] hints the
+    /// queue.
     ///
     /// A due time further ahead than [`cais_domain::merchant::webhook::MAX_RETRY_PAUSE`], or a lease further ahead than [`crate::DELIVERY_LEASE`],
     /// comes from a wrong clock ([`crate::Due`]). A call makes such deliveries due, within a minute.
@@ -198,9 +199,9 @@ pub trait DeliveryQueue: Send + Sync {
         limit: u32,
     ) -> Result<DueQueues, QueryError>;
 
-    /// Claims due deliveries of the queues, the longest overdue of each first, never more than `per_endpoint` in flight
-    /// per endpoint: concurrent claims share the slots of an endpoint. Queues of inactive endpoints or earlier epochs
-    /// have none. Deliveries that waited for an inactive endpoint come first.
+    /// Claims due deliveries of the queues, the longest overdue of each first. An endpoint never has more than
+    /// `per_endpoint` deliveries in flight: concurrent claims share its slots. Queues of inactive endpoints or earlier
+    /// epochs have none. Deliveries that waited for an inactive endpoint come first.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
     /// Logs the attempts, and applies the outcomes of those with a valid claim, in order. A delivery to a disabled or

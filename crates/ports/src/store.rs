@@ -46,7 +46,7 @@ pub enum CommitError {
     /// committed.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// The store refused a valid change: a defect or a damaged store. Nothing was committed.
+    /// The store refused a valid change: a defect or a damaged store. The change was not committed.
     #[error("the store refused the change: {0}")]
     Corrupt(String),
 }
@@ -56,10 +56,10 @@ pub enum CommitError {
 pub trait Store: Send + Sync {
     /// Commits `change` in whole or not at all.
     ///
-    /// Checks in this order: the idempotency record, the reservations in order, the versions in order, cover in the
-    /// order of transfers, held amounts of ending blocks.
+    /// The order of checks is: the idempotency record, the reservations, the versions, cover, and the held amounts of
+    /// ending blocks. Checks of one kind follow the order within `change`.
     ///
     /// # Errors
-    /// [`CommitError`]. After any error but `Unavailable` nothing was committed.
+    /// [`CommitError`]. After any error but `Unavailable`, no part of `change` was committed.
     async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError>;
 }

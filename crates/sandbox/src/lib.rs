@@ -1,8 +1,8 @@
 //! A simulated PSP with the Central Bank's API Pix 2.9.0 and Efí's cash-out and infractions (MED) over HTTP, for
 //! development, tests and demonstrations.
 //!
-//! The simulator represents another company's system. It validates requests strictly, keeps its own file, survives
-//! restarts of its client, and fails on request. Start it with [`Sandbox::start`]. A client uses
+//! The simulator represents another company's system. The simulator validates requests strictly, keeps its own file,
+//! survives restarts of its client, and fails on request. Start it with [`Sandbox::start`]. A client uses
 //! [`Sandbox::credentials`] as for any institution. A tester uses [`Sandbox::control`], or the same operations under
 //! `/sandbox/` over HTTP.
 //!

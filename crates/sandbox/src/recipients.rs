@@ -86,7 +86,7 @@ fn pick(names: &[&'static str; 16], byte: Option<u8>) -> &'static str {
     names.get(position).copied().unwrap_or_default()
 }
 
-/// Returns the CPF with these nine digits. One of a hundred endings has the right check digits.
+/// Returns the CPF with these nine digits. Of a hundred endings a single one has the right check digits.
 fn cpf_from(number: u64) -> String {
     let body = number % CPF_BODIES;
     // Nine equal digits give no issued CPF; the adjacent number does.

@@ -35,7 +35,7 @@ pub struct SendRequest {
     pub payer_info: Option<Box<str>>,
 }
 
-/// The reason a send was refused. Nothing was sent.
+/// The reason a send was refused. No Pix was sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
     /// The `idEnvio` was used before, whatever the outcome.

@@ -48,7 +48,8 @@ impl Issues {
         self.0.borrow().is_empty()
     }
 
-    /// Returns `value` if there are no problems. The problem of a missing value is among the collected ones.
+    /// Returns `value` if there are no problems. A caller passes `None` only after it added the problem of the missing
+    /// value.
     ///
     /// # Errors
     /// All problems.

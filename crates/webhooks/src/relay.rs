@@ -31,7 +31,7 @@ pub struct RelayedEvent {
     pub sequence: i64,
     /// The identifier.
     pub id: EventId,
-    /// The name of the type, which this version may not know.
+    /// The name of the type. The service may be newer and have types that this version does not have.
     pub kind: String,
     /// The event, byte for byte as in `GET /events/{id}`.
     pub body: Vec<u8>,

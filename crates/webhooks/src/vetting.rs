@@ -72,8 +72,8 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     Ok(Target { url, name: Some(name) })
 }
 
-/// Returns whether receivers may use the port: none of well-known services other than HTTPS, so that this service
-/// cannot be made to call them. Where plain HTTP is permitted, its port is too.
+/// Returns whether receivers may use the port. Ports of well-known services other than HTTPS are refused, so that a
+/// merchant cannot make this service call them. If plain HTTP is permitted, its port is permitted too.
 const fn is_allowed(port: u16, allow_insecure: bool) -> bool {
     matches!(port, 443 | 8443 | 1024..) || (allow_insecure && port == 80)
 }

@@ -33,7 +33,7 @@ pub fn unstarted(engine: Engine, environment: &[(&str, &str)]) -> Cais {
     Cais::prepare(engine, &with_master_key(environment)).unwrap()
 }
 
-/// A service shared by tests. It ends with the last of them and their merchants.
+/// A service shared by tests. The service ends after the last test and the last merchant that use it.
 pub struct Shared(Arc<Node>);
 
 impl Deref for Shared {

@@ -39,7 +39,7 @@ async fn gone_receiver_is_disabled(engine: Engine) {
     let events = shop.get("/events?type=webhook_endpoint.disabled").await.expect(200);
     assert_eq!(events["data"].as_array().unwrap().len(), 1);
     for delivery in deliveries(&shop, &endpoint).await {
-        // A test has one attempt. It failed, or was cancelled before its attempt.
+        // A test delivery has one attempt. The delivery failed, or was cancelled before its attempt.
         let tried = delivery["attempts"].as_array().unwrap().len();
         assert_eq!(delivery["status"], if tried == 1 { "failed" } else { "cancelled" }, "{delivery}");
     }

@@ -105,7 +105,7 @@ fn goes_to(cob: &Cob<'_>, key: &PixKey) -> Result<(), Defect> {
     }
 }
 
-/// Returns the code after checks: valid checksum, dynamic, and no other amount.
+/// Returns the code if its checksum is valid, it is dynamic, and it shows no other amount than the charge.
 fn copy_paste(cob: &Cob<'_>, amount: Money) -> Result<String, Defect> {
     const FIELD: &str = "pixCopiaECola";
     let text = cob.pix_copia_e_cola.as_deref().map(str::trim).ok_or_else(|| mismatch(FIELD, "is missing"))?;

@@ -1,4 +1,5 @@
-//! Reads sent Pix. Answers that contradict the request are refused, and no movement of money is skipped.
+//! Reads sent Pix. Answers that contradict the request are refused. An unreadable Pix of ours makes its whole list an
+//! error, so that no movement of money is missed.
 
 use cais_domain::document::Cpf;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
@@ -138,13 +139,14 @@ fn progress(sent: &Sent<'_>) -> Option<UpstreamProgress> {
     }
 }
 
-/// Returns the text, or the payment system's code if there is no text.
+/// Returns the reason of a failure: its text, or the payment system's code if the text is missing.
 fn reason(failure: &Failure<'_>) -> Option<String> {
     let shown = |value: Option<&RawValue>| value.and_then(text).and_then(|text| line(&text, MAX_REASON_CHARS));
     shown(failure.motivo).or_else(|| shown(failure.codigo))
 }
 
-/// Returns `false` if the answer shows another recipient than the key. An answer without a recipient returns `true`.
+/// Returns whether the recipient in the answer can be the owner of the key. An answer without a recipient contradicts
+/// no key.
 fn goes_to(sent: &Sent<'_>, key: &PixKey) -> bool {
     let Some(favoured) = part::<Favoured<'_>>(sent.favorecido) else { return true };
     match favoured.chave.and_then(text) {
@@ -185,7 +187,8 @@ fn given_back(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
     part.map(|((return_id, amount), at)| Some(ReturnedPart { return_id, amount, at })).ok_or(Unusable)
 }
 
-/// Returns the single instant. Of two instants, returns the settlement if it is readable, else the request.
+/// Returns the instant of a return. If the answer has two instants, this is the settlement, or the request if the
+/// settlement is unreadable.
 fn returned_at(value: &RawValue) -> Option<Timestamp> {
     if let Some(single) = text(value) {
         return instant(&single);

@@ -10,7 +10,7 @@ use x509_cert::der::Decode;
 
 use cais_ports::Secret;
 
-/// The mark of PEM files. No PKCS#12 file begins with it.
+/// The text that every PEM file contains. A PKCS#12 file is binary and does not contain it.
 const PEM_MARK: &[u8] = b"-----BEGIN ";
 /// The longest chain. Real chains have two or three certificates.
 const MAX_CHAIN: usize = 10;
@@ -88,7 +88,8 @@ impl Certificate {
         let passphrase = self.passphrase.as_ref().map_or("", Secret::expose);
         let archive = Pkcs12Archive::from_pkcs12(&self.bytes, passphrase).map_err(|_| CertificateError::Unopened)?;
         let key = archive.keys.first().ok_or(CertificateError::NoKey)?;
-        // The key's own certificate must come first, at any position in the file. Some files link both by an id.
+        // The key's own certificate must be the first of the chain, and can be at any position in the file. Some files
+        // link certificate and key by an id.
         let is_own = |id: &Option<Vec<u8>>| match (id, &key.local_key_id) {
             (Some(certificate), Some(key)) => certificate.as_slice() == key.as_ref(),
             (None | Some(_), None) | (None, Some(_)) => false,

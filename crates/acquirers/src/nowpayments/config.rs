@@ -45,7 +45,7 @@ pub enum NowPaymentsConfigError {
     /// The secret of the one-time codes is not base32 or too short.
     #[error("totp_secret must be base32 of at least 80 bits")]
     TotpSecret,
-    /// The secret of the signatures is empty, so anybody could sign.
+    /// The secret of the signatures is empty, so every sender could sign.
     #[error("ipn_secret must not be empty")]
     IpnSecret,
     /// The certificates or TLS.

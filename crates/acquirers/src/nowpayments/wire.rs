@@ -1,4 +1,4 @@
-//! The values of NOWPayments. Identifiers and amounts are numbers or texts, whichever the answer.
+//! The values of NOWPayments. Identifiers and amounts are numbers in some answers and texts in others.
 
 use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId};
 use cais_domain::rate::Rounding;
@@ -71,7 +71,7 @@ pub(super) fn optional_instant(value: Option<&RawValue>) -> Option<Timestamp> {
 /// Returns the amount as a JSON number with all its digits.
 ///
 /// # Errors
-/// [`AcquirerError::Refused`], impossible because the text of an amount is a number.
+/// [`AcquirerError::Refused`]; it does not occur, because the text of an amount is a number.
 pub(super) fn number(amount: CryptoAmount) -> Result<Number, AcquirerError> {
     let refused = |_| AcquirerError::Refused("the amount cannot be written on the wire".to_owned());
     amount.to_string().parse().map_err(refused)

@@ -58,7 +58,7 @@ impl CryptoAmount {
         if units > MAX_UNITS { Err(CryptoAmountError::OutOfRange) } else { Ok(Self { currency, units }) }
     }
 
-    /// Parses a decimal number, also with an exponent, by value. Nothing is rounded.
+    /// Parses a decimal number, also with an exponent, by value and without rounding.
     ///
     /// # Errors
     /// [`CryptoAmountError`] with the violated rule.

@@ -1,4 +1,4 @@
-//! The price of a coin in BRL: from the coin in USDT, BRL per USD, and the account's spread. One USDT counts as one USD.
+//! The price of a coin in BRL: from the coin in USDT, BRL per USD, and the account's spread. A USDT counts as a USD.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub struct Rate(BigDecimal);
 pub struct InvalidRate;
 
 impl Rate {
-    /// Parses a decimal number. Nothing is rounded.
+    /// Parses a decimal number without rounding.
     ///
     /// # Errors
     /// [`InvalidRate`].

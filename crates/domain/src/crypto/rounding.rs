@@ -6,9 +6,9 @@ use crate::rate::Rounding;
 pub const DEPOSIT_RATE: Rounding = Rounding::Floor;
 /// BRL per coin of a withdrawal.
 pub const WITHDRAWAL_RATE: Rounding = Rounding::Ceiling;
-/// Coins that a payer is asked for.
+/// Coins that a payer has to pay in.
 pub const COINS_TO_PAY_IN: Rounding = Rounding::Ceiling;
-/// Coins that a recipient gets.
+/// Coins that a recipient receives.
 pub const COINS_PAID_OUT: Rounding = Rounding::Floor;
 /// Centavos for coins that arrived.
 pub const WORTH_OF_COINS: Rounding = Rounding::Floor;

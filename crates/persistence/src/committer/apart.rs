@@ -11,11 +11,11 @@ use crate::engine::{Engine, Lookup};
 use crate::error::Fault;
 use crate::sql::Session;
 
-/// The keys of one table, each with the places of the change sets that touch it.
+/// The keys of one table, each with the positions of the change sets that touch it.
 type Keys = BTreeMap<Vec<String>, Vec<usize>>;
 
-/// Returns the places of the change sets that touch a row that another transaction has locked. Rows that another transaction inserted but
-/// did not commit are invisible and not found.
+/// Returns the positions of the change sets that touch a row that another transaction has locked. Rows that another transaction inserted
+/// but did not commit are invisible and not found.
 pub(super) fn locked(
     engine: &dyn Engine,
     session: &mut dyn Session,

@@ -173,7 +173,8 @@ impl<'e> Runner<'e> {
         done.map(drop)
     }
 
-    /// Returns the places of the change sets that have to wait: those of `stuck`, those with a locked row, and those that follow one of them.
+    /// Returns the positions of the change sets that have to wait. These are `stuck`, those with a locked row, and those that follow a
+    /// waiting one.
     pub(super) fn waiting(&mut self, changes: &[&ChangeSet], mut stuck: BTreeSet<usize>) -> BTreeSet<usize> {
         let engine = self.engine;
         match self.session().and_then(|session| apart::locked(engine, session, changes)) {

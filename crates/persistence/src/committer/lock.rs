@@ -19,8 +19,8 @@ use crate::error::Fault;
 use crate::rows::{event, ledger};
 use crate::sql::Session;
 
-/// The largest number of times that a batch inserts missing balances: once for its transfers and once for its infractions, with a reserve
-/// for rows that are deleted meanwhile.
+/// The largest number of times that a batch inserts missing balances. Usual batches insert once for transfers and once for infractions;
+/// the rest is a reserve for rows that are deleted meanwhile.
 const OPENINGS: u32 = 4;
 /// The largest number of times that a batch begins again before the attempt fails.
 const ROUNDS: u32 = 12;

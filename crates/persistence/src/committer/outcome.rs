@@ -1,9 +1,9 @@
 //! Determines the outcome of a batch whose COMMIT got no reply: another connection aborts the batch unless it is committed.
 //!
-//! A batch writes its id as committed in its own transaction. [`abort_if_uncommitted`] inserts the same id as aborted in a transaction of its
-//! own, and that insert waits for the lost transaction if it still lives. If the insert succeeds, the lost transaction can never commit. If
-//! the id exists, its stored outcome decides. The stored outcome matters because the reply to an abort may be lost as well: the next abort
-//! then finds the id of the first one, and the batch is still not committed.
+//! A batch writes its id as committed in its own transaction. [`abort_if_uncommitted`] inserts the same id as aborted in a transaction of
+//! its own, and that insert waits for the lost transaction if it still lives. If the insert succeeds, the lost transaction can never
+//! commit. If the id exists, its stored outcome decides. The id alone would not suffice, because the reply to an abort may be lost as well.
+//! The next abort then finds the id of the first abort, and the batch is not committed.
 
 use jiff::Timestamp;
 

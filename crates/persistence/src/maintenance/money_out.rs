@@ -35,8 +35,8 @@ macro_rules! amount {
     };
 }
 
-/// The amount of every charge that was returned or is in transit: the sum of its refunds in these statuses, and of this column of its
-/// infractions.
+/// The amount of every charge that was returned or is in transit. This is the sum of its refunds in these statuses and of this column
+/// of its infractions.
 macro_rules! of_charge {
     ($label:literal $stored:literal is $statuses:literal and $lost:literal) => {
         concat!(

@@ -72,7 +72,7 @@ fn statements_by_key_go_by_key_whatever_the_tables_hold() {
     migrations::migrate(&DatabaseUrl::parse(&url).unwrap(), "test").unwrap();
     let server = Postgres::new(&DatabaseUrl::parse(&url).unwrap(), Duration::from_mins(1));
     all_go_by_key(&server);
-    // This is the state after a vacuum of a new service: the statistics say that every table is empty.
+    // This is the state after a vacuum of a new service: by the statistics, every table is empty.
     Cluster::shared().unwrap().sql(&url, "VACUUM ANALYZE").unwrap();
     all_go_by_key(&server);
 }

@@ -1,4 +1,4 @@
-//! Repairs deliveries whose due time was written by a clock that was ahead: they become due.
+//! Repairs deliveries whose due time came from a clock that was ahead: the deliveries become due now.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -27,8 +27,9 @@ pub(crate) const LEASES: &str = "UPDATE pending_deliveries SET due_at = ?, lease
 pub(super) struct FarAhead(Mutex<Option<Timestamp>>);
 
 impl FarAhead {
-    /// Makes deliveries due whose lease or due time lies further ahead than a correct clock writes. Returns at once if the last pass was less
-    /// than [`EVERY`] ago. The lease of such a delivery ends; its outcome still counts until another claim.
+    /// Makes deliveries due whose lease or due time lies further ahead than a correct clock writes. Returns at once if the last pass was
+    /// less than [`EVERY`] ago. The lease of such a delivery ends. The outcome of its attempt still counts until another node claims the
+    /// delivery.
     pub(super) fn step(&self, session: &mut dyn Session, now: Timestamp) -> Result<(), Fault> {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|last| now.duration_since(last).abs() < EVERY) {

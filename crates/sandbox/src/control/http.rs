@@ -1,5 +1,5 @@
-//! The control interface over HTTP, under `/sandbox/`. It has no authentication, because the server listens on loopback
-//! only.
+//! The control interface over HTTP, under `/sandbox/`. The interface has no authentication, because the server listens
+//! on loopback only.
 
 use std::time::Duration;
 

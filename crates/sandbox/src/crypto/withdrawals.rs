@@ -50,7 +50,7 @@ impl Psp {
     /// Creates a payout batch and debits the balances.
     ///
     /// # Errors
-    /// 400 for an amount below the minimum or above the balance. Nothing is created.
+    /// 400 for an amount below the minimum or above the balance. No batch is created then.
     pub fn create_batch(&self, orders: Vec<WithdrawalOrder>) -> Result<Batch, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();
@@ -109,8 +109,8 @@ impl Psp {
     /// Verifies a batch by a TOTP code. Its withdrawals are then in work.
     ///
     /// # Errors
-    /// 404 for an unknown batch; 400 for a wrong or repeated code, after ten attempts, and for a batch that is not
-    /// waiting for its verification.
+    /// 404 for an unknown batch. 400 for a wrong or repeated code, after ten attempts, and for a batch that does not
+    /// wait for its verification.
     pub fn verify_batch(&self, id: u64, code: &str) -> Result<(), CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();

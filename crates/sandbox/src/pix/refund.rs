@@ -24,7 +24,7 @@ const MAX_DESCRIPTION: usize = 140;
 /// `PUT /v2/pix/{e2eid}/devolucao/{id}`.
 ///
 /// # Errors
-/// 404 for an unknown Pix; 400 `PixDevolucaoInvalida` for a bad body, a used id, an amount above the rest of the Pix,
+/// 404 for an unknown Pix. 400 `PixDevolucaoInvalida` for a bad body, a used id, an amount above the rest of the Pix,
 /// and a Pix older than 90 days.
 pub async fn put(
     request: HttpRequest,

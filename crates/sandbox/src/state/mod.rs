@@ -36,7 +36,7 @@ pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
 #[error("a change contradicts the state: {0}")]
 pub struct Inconsistent(&'static str);
 
-/// The whole state. It changes only through [`Books::apply`], so that the journal is complete.
+/// The whole state. Only [`Books::apply`] changes the state, so that the journal is complete.
 #[derive(Debug, Default)]
 pub struct Books {
     cobs: Vec<Cob>,

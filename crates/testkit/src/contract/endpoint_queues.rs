@@ -18,7 +18,8 @@ const DEADLINE: Duration = Duration::from_mins(1);
 /// The largest number of deliveries that are counted.
 const MOST_COUNTED: u64 = 10_000;
 
-/// By endpoint, each once, never more than the limit. Deliveries that are in flight, finished or not due yet do not count.
+/// The queues come in the order of their endpoints, each once, and never more than the limit. Deliveries that are in flight, finished or
+/// not due yet do not count.
 pub async fn queues_come_in_their_order(h: &mut Harness) {
     assert_eq!(h.store.due_queues(after_s(0), None, 50).await.unwrap(), DueQueues::default());
     let mut queues = Vec::new();
@@ -42,8 +43,8 @@ pub async fn queues_come_in_their_order(h: &mut Harness) {
     }
 }
 
-/// The walk continues behind any place, even an unknown one, and wraps around. So queues that stay due hide no others. The totals of all
-/// queues are the same from every place.
+/// The walk continues after any queue, even an unknown one, and wraps around. So queues that stay due hide no others. The totals of all
+/// queues are the same for every start.
 pub async fn walk_with_cursor_visits_all_queues(h: &mut Harness) {
     let (account, mut queues) = (h.account().await.id, Vec::new());
     for slot in 0..5 {

@@ -68,7 +68,7 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     h.good(steps::receive(&callback)).await;
     let mut payout = h.payout(a_payout(account.id)).await;
     let mut refund = h.refund(a_refund(&pending_charge(account.id))).await;
-    // The release was made before, so that no money waits; its money does not matter here.
+    // This release has already happened, so that no money waits in `pending`.
     let mut release = Release { released_at: Some(start()), ..a_release(account.id, 100, start()) };
     h.good(steps::write(Write::insert(release.clone()), start())).await;
     let mut endpoint = h.endpoint(account.id, 0).await;
@@ -124,7 +124,7 @@ pub async fn record_is_inserted_once(h: &mut Harness) {
     }
 }
 
-/// The store may combine them into one transaction.
+/// The store may combine concurrent updates of one record into one transaction.
 pub async fn second_update_in_a_batch_is_stale(h: &mut Harness) {
     let account = h.account().await;
     for _ in 0..16 {

@@ -8,8 +8,8 @@ use cais_ports::{CallbackCounts, QueryError, alerts};
 
 use crate::ports::Ports;
 
-/// The largest number of open callbacks of one acquirer: more than an hour of 25 payments a second while the acquirer cannot be read, and
-/// some 50 MB of rows. Counts are samples, so an acquirer can exceed the bound until the next sample.
+/// The largest number of open callbacks of one acquirer. This covers more than an hour of 25 payments a second while the acquirer cannot
+/// be read, and takes some 50 MB. Counts are samples, so an acquirer can exceed the bound until the next sample.
 const MAX_OPEN: u64 = 100_000;
 
 /// The number of open callbacks of each acquirer, as of the last [`count`]. Clones share the numbers.

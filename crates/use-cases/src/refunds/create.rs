@@ -1,5 +1,5 @@
-//! Creates a refund of a payment. One commit holds the money and stores the idempotency record, then the acquirer
-//! receives the refund, and a second commit stores the outcome and the answer.
+//! Creates a refund of a payment. The first commit holds the money and stores the idempotency record. Then the acquirer
+//! receives the refund. The second commit stores the outcome and the response.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
@@ -210,9 +210,9 @@ fn opened(step: RefundChange, record: Write, now: Timestamp) -> Opened<Refund> {
     Opened { resource: step.refund, change }
 }
 
-/// Returns the acquirer that received the Pix which paid the charge; `None` while the charge is not paid. The acquirer that
-/// issued the charge may be another: a duplicate charge at a second acquirer may have been paid, and only the acquirer that
-/// has the money can return it.
+/// Returns the acquirer that received the Pix which paid the charge; `None` while the charge is not paid. This may be
+/// another acquirer than the issuer: a duplicate charge at a second acquirer may have been paid. Only the acquirer that has
+/// the money can return it.
 async fn receiver(ports: &Ports, charge: &Charge) -> Result<Option<AcquirerName>, StoreError> {
     let Some(settlement) = charge.state.settlement() else { return Ok(None) };
     let pix = &settlement.end_to_end_id;

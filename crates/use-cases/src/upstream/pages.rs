@@ -75,7 +75,7 @@ impl<K, R> Reading<'_, K, R> {
 }
 
 /// Reads the parts of a list that show many of `wanted`: the first page of each part, then its other pages side by side. A row that is
-/// missing in the result must be read by itself: the hint was wrong, the list is behind, or it cannot be read.
+/// missing in the result must be read by itself. Reasons are a wrong hint, a list that lags behind, and an unreadable list.
 pub(crate) async fn read_listed<K, R, F>(
     (limits, acquirer): (&UpstreamLimits, &AcquirerName),
     wanted: Vec<Wanted<K>>,
@@ -159,7 +159,7 @@ mod tests {
         Timestamp::from_second(1_750_000_000_i64.saturating_add(second)).unwrap_or_default()
     }
 
-    /// Returns the spans for these numbers of wanted rows at each second.
+    /// Returns the spans for these numbers of rows at each second.
     fn spans_of(seconds: &[(i64, usize)]) -> Vec<(i64, i64, usize)> {
         let mut key = 0_usize;
         let mut wanted = Vec::new();

@@ -40,8 +40,8 @@
 //!    compares. The use case is then `create(ports, &command)`.
 //! 5. Add the prefix of the id to `crate::resume`, so that a worker finishes the creations of crashed processes.
 //!
-//! A crypto withdrawal supplies only these five: the processor's record is the `Record` of step 2, and the quote is
-//! checked in `open` of step 4.
+//! A crypto withdrawal needs no more than these five steps. The processor's record is the `Record` of step 2, and the
+//! quote is checked in `open` of step 4.
 
 mod complete;
 mod create;

@@ -32,8 +32,8 @@ const REPLIES: [Sending; 8] = [
 ];
 /// The replies that an acquirer may give only to orders with their own outcome.
 const MORE_REPLIES: [Sending; 3] = [Sending::Completes, Sending::Fails, Sending::TakesAndRefuses];
-/// The jumps of the clock: within a pause of a worker, beyond it, beyond a lease, beyond the age at which an order is
-/// sent again.
+/// The jumps of the clock: within a worker's pause, beyond the pause, beyond a lease, and beyond the age at which
+/// orders are sent again.
 const JUMPS_MS: [u64; 7] = [1, 500, 2_000, 10_000, 31_000, 61_000, 360_000];
 
 /// The reads that an acquirer hides in one run. Look-up and list never hide the same order: both together prove its

@@ -134,7 +134,8 @@ async fn webhook_without_secret_is_not_sent() {
     assert_eq!(server.connections(), 0);
 }
 
-/// The environment's proxy would resolve names. It is process-wide, so another process runs the test above.
+/// A proxy of the environment would resolve names. The environment is process-wide, so another process runs the test
+/// above.
 #[tokio::test]
 async fn proxy_of_the_environment_is_not_used() {
     let proxy = Server::always(Act::Reply(answer("502 The proxy", "", ""))).await;

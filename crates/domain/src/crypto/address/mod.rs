@@ -10,8 +10,8 @@ use std::fmt;
 
 use super::Currency;
 
-/// The greatest length of an address of a supported currency: 62 characters of a bech32 address with a 32-byte program,
-/// and one more for the longer prefix of Litecoin.
+/// The greatest length of an address of a supported currency. A bech32 address with a 32-byte program has 62
+/// characters, and Litecoin's prefix has one more.
 const MAX_LENGTH: usize = 63;
 
 /// Base58 versions of Bitcoin: a public key (`1…`) and a script (`3…`).

@@ -45,7 +45,7 @@ pub struct DepositTerms {
     pub origin: Origin,
 }
 
-/// The price of a deposit. It changes only when an abandoned deposit is requested again.
+/// The price of a deposit. A new request for an abandoned deposit changes the price; no other event does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DepositPrice {
     /// The quote that the deposit used.

@@ -39,7 +39,7 @@ pub enum PaymentReview {
 pub enum PaymentState {
     /// The worth of the coins was credited.
     Credited,
-    /// An operator has to decide. Nothing, or less than arrived, is credited.
+    /// An operator has to decide. Less than arrived is credited, or no money at all.
     Review(PaymentReview),
     /// An operator decided that nothing more is credited.
     Dismissed,

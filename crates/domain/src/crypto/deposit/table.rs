@@ -40,8 +40,9 @@ const ACTIONS: [Action; 11] = [
     Action::ReceiveHalf,
 ];
 
-/// The expected result of each pair: the next status, with `*` for an event; `same` for a repeat; `no` for an error; `review`
-/// for a payment that waits for an operator. A completed or underpaid deposit of the table was credited before.
+/// The expected result of each pair. A status is the next one, with `*` if an event is published. `same` is a repeat, `no` an
+/// error, and `review` a payment that waits for an operator. A completed or underpaid deposit of the table was credited
+/// before.
 const TABLE: [(DepositStatus, [&str; 11]); 9] = [
     //                         issue      other  abandon      reopen      see           confirm        expire      fail       refund       receive       half
     (

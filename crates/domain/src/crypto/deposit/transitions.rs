@@ -44,7 +44,7 @@ impl Deposit {
         }
     }
 
-    /// Abandons a deposit without an address. It stays invisible.
+    /// Abandons a deposit without an address. The deposit stays invisible.
     ///
     /// # Errors
     /// [`DepositError::InvalidState`] once issued.

@@ -25,7 +25,7 @@ use crate::text::Text;
 pub struct WithdrawalTerms {
     /// The amount that is converted to coins.
     pub amount: Money,
-    /// The recipient's address. It names the currency.
+    /// The recipient's address, which determines the currency.
     pub address: Address,
     /// Free text of the merchant.
     pub description: Option<Text>,
@@ -35,7 +35,7 @@ pub struct WithdrawalTerms {
     pub origin: Origin,
 }
 
-/// The price of a withdrawal. It changes only when an abandoned withdrawal is requested again.
+/// The price of a withdrawal. A new request for an abandoned withdrawal changes the price; no other event does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithdrawalPrice {
     /// The quote that the withdrawal used.

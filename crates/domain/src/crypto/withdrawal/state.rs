@@ -28,7 +28,7 @@ pub enum WithdrawalState {
     Processing {
         /// The request.
         sent: WithdrawalSent,
-        /// The instant since which an operator has to decide: the processor reports an error but may still send the
+        /// The instant since which an operator has to decide. The processor reports an error but may still send the
         /// coins, or does not show the withdrawal.
         review_since: Option<Timestamp>,
     },

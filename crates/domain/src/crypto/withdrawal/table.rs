@@ -23,7 +23,7 @@ enum Action {
 const ACTIONS: [Action; 7] =
     [Action::Send, Action::SendNamed, Action::Review, Action::Abandon, Action::Reopen, Action::Complete, Action::Fail];
 
-/// The states of the table: the withdrawal of `Processing` has no batch yet, and `Review` waits for an operator.
+/// The starting states of the table. In `Processing` the withdrawal has no batch yet. In `Review` the withdrawal waits for an operator.
 #[derive(Debug, Clone, Copy)]
 enum Start {
     Pending,
@@ -128,7 +128,7 @@ fn every_pair_of_state_and_action() {
     }
 }
 
-/// Formats transfers as `from > to kind amount`, with `!` where the balance must cover the amount.
+/// Formats transfers as `from > to kind amount`, with `!` if the balance must cover the amount.
 fn movements(transfers: &[Transfer]) -> Vec<String> {
     let place = |account: &LedgerAccount| match account {
         LedgerAccount::Merchant(_, bucket) => bucket.as_str().to_owned(),

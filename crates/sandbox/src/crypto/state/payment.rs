@@ -1,4 +1,4 @@
-//! A payment (cash-in): its terms, what arrived, and its status.
+//! A payment (cash-in): its terms, the coins that arrived, and its status.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::{crypto::amount::Amount, wire};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PaymentStatus {
-    /// Nothing arrived.
+    /// The payment waits for its deposit.
     Waiting,
     /// A deposit was seen on the chain.
     Confirming,
@@ -25,7 +25,7 @@ pub enum PaymentStatus {
     Failed,
     /// The money was sent back.
     Refunded,
-    /// Nothing arrived in time.
+    /// No deposit arrived before the expiry.
     Expired,
 }
 
