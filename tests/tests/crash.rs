@@ -113,7 +113,7 @@ async fn after_the_storm(node: &Node, shop: &Shop, psp: &Institution, all: &Know
     }
     let listed: BTreeSet<String> = shop.all_charges().await.iter().map(id).collect();
     assert_eq!(listed, charges, "no charge but those of the keys");
-    assert_eq!(psp.charges().await, u64::try_from(charges.len()).unwrap(), "and upstream neither");
+    assert_eq!(psp.charges().await, u64::try_from(charges.len()).unwrap(), "the acquirer has no further charge");
 
     // Payments are credited by callback or worker, the rest by the next reader.
     let ledger = psp.ledger().await;
@@ -160,7 +160,7 @@ async fn signal_completes_requests_in_flight(engine: Engine) {
     let (mut node, status) = status.await.unwrap();
     assert_eq!(status.code(), Some(0), "{}", node.cais.log());
     let made = reply.expect(201);
-    assert!(Reply::try_of(shop.request(Method::GET, "/charges")).await.is_err(), "nobody listens any more");
+    assert!(Reply::try_of(shop.request(Method::GET, "/charges")).await.is_err(), "the port is closed");
 
     psp.faults("ok").await;
     node.cais.launch().await.unwrap();

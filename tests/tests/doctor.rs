@@ -111,7 +111,7 @@ async fn doctor_without_schema_changes_nothing() {
     let (exit, checks, printed) = examine(&place, &[]);
     assert_eq!((exit, status(&checks, "database")), (1, "failed"), "{printed}");
     assert!(printed.contains("`cais migrate`"), "{printed}");
-    assert_eq!(place.cli_raw(&["migrate", "--status"]).unwrap().0, Some(1), "nothing was applied");
+    assert_eq!(place.cli_raw(&["migrate", "--status"]).unwrap().0, Some(1), "no migration was applied");
 
     place.cli(&["migrate"]).unwrap();
     let (exit, checks, printed) = examine(&place, &[]);

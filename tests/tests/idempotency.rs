@@ -37,7 +37,7 @@ async fn concurrent_repeats_of_a_key_make_one_charge(engine: Engine) {
             }
         }
     }
-    assert_eq!(fresh.len(), 1, "one made it");
+    assert_eq!(fresh.len(), 1, "one request created the charge");
     for reply in storm(&shop, |_| (key.clone(), body.to_owned())).await {
         assert_eq!((reply.status, reply.header("idempotent-replayed")), (201, Some("true")), "{}", reply.text());
         assert_eq!(reply.body, fresh[0].body, "byte for byte");

@@ -40,7 +40,7 @@ async fn serve_says_how_the_first_account_is_opened() {
     place.create_key("first@shop.example", "all").unwrap();
     place.terminate().unwrap();
     place.launch().await.unwrap();
-    assert_eq!(place.log().matches("no account yet").count(), 1, "only before there is one");
+    assert_eq!(place.log().matches("no account yet").count(), 1, "only the start without an account logs the hint");
 }
 
 #[tokio::test]

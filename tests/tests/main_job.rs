@@ -44,7 +44,7 @@ async fn fees_are_kept(engine: Engine) {
     shop.pay(&large, None).await.expect(200);
     // 0.50 + 12.222144 is 12.72.
     shop.until_available("1231.24").await;
-    assert_eq!(shop.fetch(&large).await["amount"], json!(1234.56), "the charge shows what was asked");
+    assert_eq!(shop.fetch(&large).await["amount"], json!(1234.56), "the charge shows the requested amount");
     node.verify();
 }
 
@@ -89,7 +89,7 @@ async fn expired_charges(engine: Engine) {
         (expired.len() == 2).then_some(expired)
     })
     .await;
-    assert!(expired.iter().all(|charge| charge["id"] != json!(on_time)), "what was paid does not expire");
+    assert!(expired.iter().all(|charge| charge["id"] != json!(on_time)), "a paid charge does not expire");
     shop.post(&format!("/charges/{late}/cancel")).await.refused(409, "invalid_state");
 
     shop.pay(&late, None).await.expect(200);

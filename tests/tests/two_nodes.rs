@@ -44,7 +44,7 @@ async fn one_key_on_both_nodes_makes_one_charge() {
             .iter()
             .filter(|reply| reply.status == 201 && reply.header("idempotent-replayed").is_none())
             .collect();
-        assert_eq!(fresh.len(), 1, "one of them made it");
+        assert_eq!(fresh.len(), 1, "one of the nodes created the charge");
         for reply in &replies {
             if reply.status == 201 {
                 assert_eq!(reply.body, fresh[0].body);

@@ -51,11 +51,11 @@ async fn faults_have_their_statuses(engine: Engine) {
         assert!(begun.elapsed() < POST_DEADLINE + MERCY, "{mode}: {:?}", begun.elapsed());
         assert!(
             mode != "drop_reply" || failed.status == 201,
-            "what was done is found by asking again: {}",
+            "a created charge is found by a look-up: {}",
             failed.text()
         );
         match failed.status {
-            201 => assert_eq!(mode, "drop_reply", "only what was done can be found by asking again"),
+            201 => assert_eq!(mode, "drop_reply", "only a created charge can be found by a look-up"),
             502 => failed.refused(502, "acquirer_unavailable"),
             _ => {
                 failed.refused(503, "service_unavailable");
@@ -146,7 +146,7 @@ async fn readers_get_the_stored_state(engine: Engine) {
     }
     let asked = psp.requests("cob_read").await - before;
     let seconds = begun.elapsed().as_secs() + 2;
-    assert!(asked <= seconds, "{asked} questions upstream within {seconds} s");
+    assert!(asked <= seconds, "{asked} reads of the acquirer within {seconds} s");
 }
 
 async fn callbacks_are_hints(engine: Engine) {
@@ -169,7 +169,7 @@ async fn callbacks_are_hints(engine: Engine) {
     }]});
     for end in ["", "/pix"] {
         let path = format!("{}{end}", path.trim_end_matches('/').trim_end_matches("/pix"));
-        assert_eq!(call(&path, forged.to_string().into_bytes()).await / 100, 2, "kept and answered");
+        assert_eq!(call(&path, forged.to_string().into_bytes()).await / 100, 2, "stored and answered");
     }
     for garbage in [&b""[..], b"{", b"null", b"\xff\xfe", br#"{"pix":"x"}"#, br#"{"pix":[{"txid":5}]}"#] {
         let status = call(&path, garbage.to_vec()).await;

@@ -84,7 +84,7 @@ fn invalid_row_is_skipped_in_work_lists() {
             Cluster::shared().unwrap().sql(&url, spoil).unwrap();
         }
         assert_eq!(work(&store, 50).await, [1; 9]);
-        assert_eq!(work(&store, 1).await, [1; 9], "an unreadable row takes no place of another");
+        assert_eq!(work(&store, 1).await, [1; 9], "an unreadable row displaces no other row");
     });
 }
 

@@ -116,7 +116,7 @@ fn nodes_share_the_places_of_an_endpoint() {
                 assert_eq!((one.fence, one.tries), (1, 1));
             }
             assert!(in_flight.values().all(|count| *count <= PLACES), "{in_flight:?}");
-            assert!(!claimed.is_empty(), "whoever comes first gets something");
+            assert!(!claimed.is_empty(), "the first claim of an idle queue is not empty");
             for (node, part) in nodes.iter().zip(claimed.chunks(claimed.len().div_ceil(2))) {
                 let finished = part.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged));
                 node.finish(finished.collect()).await.unwrap();

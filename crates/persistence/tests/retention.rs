@@ -71,7 +71,7 @@ fn prune_call_removes_a_limit_and_next_call_continues() {
         assert_eq!(store.last_sequence(one).await, Ok(2_500));
         publish(&store, one, 1).await;
         assert_eq!(oldest(&store, one).await, Some(2_501), "numbers go on where they were");
-        assert_eq!(store.prune(before()).await.unwrap().events, 1, "every account is looked at again");
+        assert_eq!(store.prune(before()).await.unwrap().events, 1, "every account is checked again");
     });
 }
 
@@ -111,7 +111,7 @@ fn event_with_pending_delivery_stays_with_later_ones() {
             limit: 8,
         };
         let claimed = store.claim(claim).await.unwrap();
-        assert_eq!(store.prune(before()).await.unwrap().events, 0, "it is in flight");
+        assert_eq!(store.prune(before()).await.unwrap().events, 0, "a delivery of the event is in flight");
         let finished = claimed.iter().map(|one| FinishedAttempt {
             key: one.key,
             fence: one.fence,

@@ -28,7 +28,7 @@ const OTHER_KEYS: [(&str, &str); 8] = [
     ("accounts", "its id is the account"),
     ("api_keys", "a key is found by its prefix, before its account is known"),
     ("global_reservations", "these values are unique across accounts"),
-    ("callbacks", "a callback has no account until it was looked into"),
+    ("callbacks", "a callback has no account until it is matched"),
     ("installation_facts", "they are of the whole installation"),
     ("list_positions", "an acquirer's list is of many accounts"),
     ("audit_log", "operators see the changes of all accounts in their order"),

@@ -65,7 +65,11 @@ async fn new_charge_has_the_contract_fields(engine: Engine) {
     let bare = shop.charge("2").await;
     assert_eq!(crate::support::names(&bare), CHARGE, "absent fields are null, not missing");
     assert_eq!((&bare["external_id"], &bare["description"]), (&Value::Null, &Value::Null));
-    assert_eq!(shop.fetch(charge["id"].as_str().unwrap()).await, charge, "what was answered is what is read");
+    assert_eq!(
+        shop.fetch(charge["id"].as_str().unwrap()).await,
+        charge,
+        "the read equals the response of the creation"
+    );
 }
 
 async fn paid_charge_has_the_contract_fields(engine: Engine) {

@@ -127,7 +127,7 @@ async fn reopened_infraction_is_a_new_one(engine: Engine) {
     by_hand(&node, Method::POST, &path, &json!({ "outcome": "lost" })).await;
     until(&shop, &both[0], "lost").await;
     assert_eq!(balances(&shop).await, [0, 0, 0]);
-    assert_eq!(super::fetch(&shop, &both[1]).await["status"], "won", "what was settled stays settled");
+    assert_eq!(super::fetch(&shop, &both[1]).await["status"], "won", "an ended infraction stays ended");
     shop.until(&charge, "refunded").await;
     node.verify();
 }

@@ -104,7 +104,7 @@ async fn after_the_storm(shop: &Shop, psp: &Institution, charge: &str, all: &Kno
     for send in psp.sends().await {
         assert_eq!(send["count"], json!(1), "{send}");
     }
-    assert_eq!(ledger["sent"]["count"], of(PAYOUT), "each once");
+    assert_eq!(ledger["sent"]["count"], of(PAYOUT), "each payout once");
     assert_eq!(ledger["rejected"]["count"], of(FAILING));
     assert_eq!(ledger["returned"]["count"], of(REFUND));
     let left = 100_000 - 110 * i64::try_from(of(PAYOUT)).unwrap() - i64::try_from(of(REFUND)).unwrap();

@@ -32,7 +32,7 @@ fn gone(status: &mut u16, body: &mut Value) {
 async fn completes_once(psp: &Institution, upstream: &LyingUpstream, (node, shop): (&Node, &Shop)) {
     let made = shop.pay_out("10", "ana@example.com").await.expect(201);
     assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "90.00"), "{made}");
-    eventually("the worker has looked for it", || async {
+    eventually("the worker has looked the payout up", || async {
         let reads = psp.requests("send_read").await + psp.requests("send_list").await;
         (reads >= 3).then_some(())
     })

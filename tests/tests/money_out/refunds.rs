@@ -84,7 +84,7 @@ async fn extra_payments_are_refunded(engine: Engine) {
         (refunds.len() == 3 && refunds.iter().all(|one| one["status"] == "completed")).then_some(())
     })
     .await;
-    assert_eq!(shop.fetch(&charge).await["status"], "paid", "only what came on top went back");
+    assert_eq!(shop.fetch(&charge).await["status"], "paid", "only the excess was returned");
     let unknown = json!({"end_to_end_id": "E1234567820260102030400000000099"}).to_string();
     shop.order(&path, unknown).await.refused(404, "not_found");
     let malformed = shop.order(&path, r#"{"end_to_end_id":"E1"}"#).await;

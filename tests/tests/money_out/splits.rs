@@ -17,7 +17,7 @@ async fn paid_split_is_divided(engine: Engine) {
         {"recipient_email": two.email, "percentage": 10},
     ]});
     let charge = id(&shop.create(body.to_string()).await.expect(201));
-    assert_eq!(one.available().await, "0.00", "nothing before it is paid");
+    assert_eq!(one.available().await, "0.00", "an unpaid charge credits no share");
     shop.pay(&charge, None).await.expect(200);
     shop.until(&charge, "paid").await;
     // Of 9.40: 3.1333… and 0.94, floored; the creator gets the rest.

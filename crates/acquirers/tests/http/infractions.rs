@@ -133,7 +133,7 @@ async fn invalid_optional_fields_are_ignored() {
         let line = format!("{} {:?} {} {deadline}", found.reason.unwrap(), found.situation, found.opened_at);
         assert_eq!(line, wanted, "{row}");
         let is_reported = row.pointer("/dadosAnalise/abertura").is_some();
-        assert_eq!(found.opened_at_is_reported, is_reported, "only its own beginning shows a reopening: {row}");
+        assert_eq!(found.opened_at_is_reported, is_reported, "only an own beginning shows a reopening: {row}");
     }
     let bare = changed(with("/comentario", None), "/razao", None);
     assert_eq!(rows(json!([bare])).await.remove(0).reason, None);
@@ -191,7 +191,7 @@ async fn infraction_pages_are_requested_and_bounded() {
     let list_of = |count: usize| json!({"infracoes": vec![longest.clone(); count]});
     let page = list(json_reply(200, &list_of(40))).await.unwrap();
     assert_eq!((page.rows.len(), page.next), (40, Some(1)));
-    assert_eq!(kind(&list(json_reply(200, &list_of(60))).await), "unknown", "more than was asked for, too large");
+    assert_eq!(kind(&list(json_reply(200, &list_of(60))).await), "unknown", "more rows than requested, too large");
 }
 
 #[tokio::test]
@@ -241,6 +241,6 @@ async fn failing_infractions_do_not_open_breaker_for_charges() {
         assert_eq!(kind(&guarded.list_infractions(day(0), BUDGET).await), "unknown");
         assert_eq!(kind(&guarded.send_defense(&crate::defenses::order(), BUDGET).await), "unknown");
     }
-    assert!(router.first().is_some(), "it is not left alone");
+    assert!(router.first().is_some(), "the breaker does not count these calls");
     assert!(guarded.find_charge(&txid(), BUDGET).await.is_ok());
 }

@@ -101,7 +101,7 @@ async fn refund_is_refused_only_by_a_listed_kind() {
         let (result, methods) = send(put, Act::Cut).await;
         assert_eq!(kind(&result), wanted, "{}", reason(&result));
         assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
-        assert_eq!(methods, "PUT", "it is asked for once");
+        assert_eq!(methods, "PUT", "sent once");
     }
 }
 
@@ -122,7 +122,7 @@ async fn certain_and_unknown_failures_are_distinguished() {
         let budget = budget.min(Duration::from_secs(1));
         let result = acquirer(&server.url()).send_refund(&refund_order(), budget).await;
         assert_eq!(kind(&result), "unknown", "{name}: {}", reason(&result));
-        assert_eq!(server.methods(), "PUT", "{name}: it is asked for once");
+        assert_eq!(server.methods(), "PUT", "{name}: sent once");
     }
 }
 

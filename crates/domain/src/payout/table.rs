@@ -203,7 +203,11 @@ fn facts_from_acquirer_are_kept() {
     let later_named = sent.send(Some(pix()), Recipient::default(), later()).unwrap();
     let PayoutStep::Taken { payout, .. } = later_named else { panic!("the Pix was not named before") };
     assert_eq!((payout.recipient.clone(), payout.state.end_to_end_id()), (named, Some(&pix())));
-    assert_eq!(payout.state.sent().map(|sent| sent.at), Some(start()), "asking is not sending");
+    assert_eq!(
+        payout.state.sent().map(|sent| sent.at),
+        Some(start()),
+        "a look-up leaves the time of sending unchanged"
+    );
 }
 
 #[test]

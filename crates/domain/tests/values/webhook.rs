@@ -84,7 +84,7 @@ fn endpoint_subscribes_to_its_types_and_named_charges() {
     );
     assert!(!wants.subscribes_to(EventType::ChargeExpired, Some(&named(8, "https://a.example/X"))));
     let inactive = taken(wants.clone().change(active(false)).unwrap());
-    assert!(inactive.subscribes_to(EventType::ChargePaid, None), "its deliveries wait");
+    assert!(inactive.subscribes_to(EventType::ChargePaid, None), "deliveries of the endpoint wait");
     for stopped in
         [taken(wants.clone().disable(DisabledReason::Gone, at(1)).unwrap()), taken(wants.clone().delete(at(1)))]
     {
@@ -97,7 +97,7 @@ fn epoch_begins_when_endpoint_ends() {
     let first = endpoint(&["*"]);
     assert_eq!(first.change(active(true)).unwrap(), EndpointStep::AlreadyTaken(Box::new(endpoint(&["*"]))));
     let stopped = taken(endpoint(&["*"]).change(active(false)).unwrap());
-    assert_eq!((stopped.state, stopped.epoch), (EndpointState::Inactive, 0), "its deliveries wait");
+    assert_eq!((stopped.state, stopped.epoch), (EndpointState::Inactive, 0), "deliveries of the endpoint wait");
     assert!(matches!(stopped.clone().change(active(false)).unwrap(), EndpointStep::AlreadyTaken(_)));
     assert!(matches!(stopped.clone().disable(DisabledReason::Gone, at(1)).unwrap(), EndpointStep::AlreadyTaken(_)));
     let again = taken(stopped.change(active(true)).unwrap());

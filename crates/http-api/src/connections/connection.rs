@@ -193,7 +193,7 @@ mod tests {
         connection.on_read();
         assert_eq!(left(&connection), None, "a body belongs to its handler");
         drop(request);
-        assert_eq!(left(&connection), None, "the library ends what idles");
+        assert_eq!(left(&connection), None, "the library ends idle connections");
         connection.on_read();
         tokio::time::advance(Duration::from_secs(3)).await;
         connection.on_read();
@@ -206,9 +206,9 @@ mod tests {
         connection.begin_request().leave_body();
         connection.on_read();
         assert_eq!(left(&connection), Some((5, Expired::Body)));
-        assert!(connection.expire(Expired::Body), "what was answered is still sent");
+        assert!(connection.expire(Expired::Body), "the response is still sent");
         assert_eq!((connection.closing(), left(&connection)), (Some(Expired::Body), Some((5, Expired::Body))));
-        assert!(!connection.expire(Expired::Body), "and then it is over");
+        assert!(!connection.expire(Expired::Body), "the second end is final");
     }
 
     #[tokio::test(start_paused = true)]

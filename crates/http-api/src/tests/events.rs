@@ -71,7 +71,11 @@ async fn resent_event_goes_to_current_subscribers() {
     fund(&world, "10").await;
     let id = get(&world, EVENTS).await.at("/data/0/id").as_str().unwrap().to_owned();
     let path = format!("{EVENTS}/{id}/resend");
-    assert_eq!(post(&world, &path, "", "").await.error(), (409, "invalid_state".to_owned()), "nobody wants it");
+    assert_eq!(
+        post(&world, &path, "", "").await.error(),
+        (409, "invalid_state".to_owned()),
+        "no endpoint subscribes to the event"
+    );
     register(&world, "https://shop.example/a", r#"["charge.paid"]"#).await;
     register(&world, "https://shop.example/b", r#"["*"]"#).await;
     register(&world, "https://shop.example/c", r#"["payout.failed"]"#).await;

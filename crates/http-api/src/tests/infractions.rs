@@ -98,7 +98,7 @@ async fn defense_errors_of_the_acquirer_are_reported() {
     let say = |said| *world.bank.refuses_defenses.lock().unwrap() = said;
     say(Some(Err(AcquirerError::Unavailable("down".to_owned()))));
     assert_eq!(post(&world, &path, "", DEFENSE).await.error(), (502, "acquirer_unavailable".to_owned()));
-    assert_eq!(get(&world, &at(&opened)).await.body, opened.body, "nothing of it is kept");
+    assert_eq!(get(&world, &at(&opened)).await.body, opened.body, "no part of the defense is stored");
     say(Some(Err(AcquirerError::Refused("too short".to_owned()))));
     let refused = post(&world, &path, "", DEFENSE).await;
     assert_eq!(
@@ -107,7 +107,7 @@ async fn defense_errors_of_the_acquirer_are_reported() {
     );
     assert_eq!(refused.at("/error/retryable"), false);
     assert!(refused.at("/error/issues/0/message").as_str().unwrap().ends_with(": too short"), "{refused:?}");
-    assert_eq!(get(&world, &at(&opened)).await.body, opened.body, "it is open, and another may be given");
+    assert_eq!(get(&world, &at(&opened)).await.body, opened.body, "the infraction is open and accepts another defense");
     say(Some(Ok(DefenseReceipt::TooLate)));
     assert_eq!(post(&world, &path, "", DEFENSE).await.error(), (422, "deadline_passed".to_owned()));
     say(Some(Err(AcquirerError::OutcomeUnknown("lost".to_owned()))));

@@ -21,7 +21,7 @@ async fn paid_charge_is_shown_paid_at_once() {
     assert_eq!(
         get(&world, "/v1/charges/ext:s").await.at("/status"),
         "pending",
-        "and now it was asked upstream within this second"
+        "the acquirer was read within this second"
     );
     let paid = post(&world, "/v1/sandbox/charges/ext:s/pay", "", "").await;
     assert_eq!((paid.status, paid.at("/status")), (200, "paid".into()), "{paid:?}");

@@ -145,9 +145,9 @@ async fn file_with_failed_read_is_cut_off() {
     world.store.set_unreachable(true);
     let body = response.into_body();
     assert_eq!(body.size(), actix_web::body::BodySize::Stream);
-    assert!(actix_web::body::to_bytes(body).await.is_err(), "a cut that looks like an end");
+    assert!(actix_web::body::to_bytes(body).await.is_err(), "a cut-off file must not look complete");
     let refused = call_service(&app, wanting(&world, ENTRIES, "text/csv").to_request()).await;
-    assert_eq!(refused.status(), 503, "what fails before it begins is an answer like any other");
+    assert_eq!(refused.status(), 503, "a failure before the first row is a normal error response");
 }
 
 #[actix_web::test]

@@ -107,7 +107,7 @@ async fn beneficiary_sees_its_share_but_not_the_charge() {
     );
     let path = format!("{TRANSACTIONS}/{}", row.get("id").unwrap().as_str().unwrap());
     assert_eq!(send(&world, TestRequest::get().uri(&path).insert_header(("x-api-key", helper))).await.json(), row);
-    assert_eq!(get(&world, &path).await.status, 404, "it is the beneficiary's");
+    assert_eq!(get(&world, &path).await.status, 404, "the row belongs to the beneficiary");
 
     let stranger = r#"{"amount":10,"split":[{"recipient_email":"helper@shop.example","percentage":1},{"recipient_email":"nobody@shop.example","percentage":1}]}"#;
     let refused = post(&world, "/v1/charges", "split-key-2", stranger).await;

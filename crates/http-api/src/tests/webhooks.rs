@@ -42,7 +42,11 @@ async fn endpoint_is_registered_shown_changed_and_deleted() {
     assert_eq!(changed.status, 200, "{changed:?}");
     assert_eq!((changed.at("/events"), changed.at("/description")), (serde_json::json!(["*"]), Value::Null));
     assert_eq!((changed.at("/active"), changed.at("/disabled_reason")), (false.into(), Value::Null));
-    assert_eq!(with_method(&world, Method::PATCH, &at(&made), "{}").await.json(), changed.json(), "nothing changes");
+    assert_eq!(
+        with_method(&world, Method::PATCH, &at(&made), "{}").await.json(),
+        changed.json(),
+        "an empty change leaves the endpoint unchanged"
+    );
 
     let gone = with_method(&world, Method::DELETE, &at(&made), "").await;
     assert_eq!((gone.status, gone.body.len(), gone.header("content-type")), (204, 0, None));

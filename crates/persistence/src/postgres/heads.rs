@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(heads.of(queue, now), 9);
         assert_eq!(heads.of((queue.0, 1), now), BEGINNING, "another epoch is another queue");
         let later = now.checked_add(FRESH).unwrap();
-        assert_eq!(heads.of(queue, later), BEGINNING, "it is walked from its beginning once a second");
+        assert_eq!(heads.of(queue, later), BEGINNING, "once a second the walk starts at the beginning");
     }
 
     #[test]

@@ -27,10 +27,10 @@ async fn every_movement_changes_the_balance() {
     assert_eq!(bed.send("a", "30.00", KEY).await.status, 201);
     assert_eq!(bed.balance().await, "120.00");
     assert_eq!(bed.ask_refund(&e2e, "r1", "20.00").await.status, 201);
-    assert_eq!(bed.balance().await, "100.00", "a return is paid for when it is asked for");
+    assert_eq!(bed.balance().await, "100.00", "the balance pays a return at its request");
     assert_eq!(bed.ask_refund(&e2e, "r2", "10.00").await.status, 201);
     bed.control.fail_refund(&e2e, "r2").unwrap();
-    assert_eq!(bed.balance().await, "100.00", "what failed is there again");
+    assert_eq!(bed.balance().await, "100.00", "the money of the failed return is back");
     bed.send("b", "100.00", "slow@sandbox.cais").await;
     assert_eq!(bed.balance().await, "0.00", "a send is paid for when it is accepted");
     bed.control.return_sent("a", Some(money("5.00"))).unwrap();
@@ -80,7 +80,7 @@ async fn return_beyond_balance_fails_when_due() {
     let failed = bed.get(&format!("/v2/pix/{e2e}/devolucao/r1")).await.body;
     assert_eq!((&failed["status"], failed["motivo"].is_string()), (&json!("NAO_REALIZADO"), true));
     assert_eq!(bed.get(&format!("/v2/pix/{e2e}/devolucao/r2")).await.body["status"], "DEVOLVIDO");
-    assert_eq!(bed.balance().await, "0.00", "it took nothing, so it gives nothing back");
+    assert_eq!(bed.balance().await, "0.00", "the return debited no money, so its failure returns none");
 }
 
 /// Counts the statuses of sends that begin at the same time.

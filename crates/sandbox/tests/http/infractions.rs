@@ -184,7 +184,7 @@ async fn lost_infraction_returns_the_rest_under_its_nature() {
     assert_eq!(returns(&bed, &e2e).await, ["ORIGINAL 6.00 EM_PROCESSAMENTO", "MED_FRAUDE 4.00 EM_PROCESSAMENTO"]);
     bed.control.set_clock_offset(2).unwrap();
     assert_eq!(returns(&bed, &e2e).await, ["ORIGINAL 6.00 DEVOLVIDO", "MED_FRAUDE 4.00 DEVOLVIDO"]);
-    assert_eq!(bed.ask_refund(&e2e, "r2", "0.01").await.status, 400, "nothing is left");
+    assert_eq!(bed.ask_refund(&e2e, "r2", "0.01").await.status, 400, "the whole Pix is returned already");
     let row = rows(&bed).await.remove(0);
     assert_eq!(row["status"], "ACEITA");
     assert!(row["dadosAnalise"]["finalizacao"].is_string());

@@ -139,7 +139,7 @@ async fn look_up_of_unknown_send_finds_none() {
     }
     let received = bed.paid(1, "1.00").await.1;
     let answer = bed.get(&format!("/v2/gn/pix/enviados/{received}")).await;
-    assert_eq!(answer.status, 404, "what was received was not sent");
+    assert_eq!(answer.status, 404, "a received Pix is not a sent Pix");
     assert_eq!(bed.get("/v2/gn/pix/enviados/id-envio/a?x=1").await.kind(), "PixEnviadoConsultaInvalida");
 }
 

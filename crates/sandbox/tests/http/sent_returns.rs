@@ -39,7 +39,7 @@ async fn sent_pix_is_returned_in_parts_up_to_its_amount() {
     let pix = &found[2].body["pix"][0];
     assert_eq!((&pix["gnExtras"], &pix["status"]), (&json!({ "idEnvio": "a" }), &json!("REALIZADO")));
     assert_eq!(pix["devolucoes"], sent["devolucoes"]);
-    assert_eq!(bed.post("/sandbox/sent/a/return", &json!({})).await.status, 409, "nothing is left");
+    assert_eq!(bed.post("/sandbox/sent/a/return", &json!({})).await.status, 409, "the whole Pix is returned already");
     let ledger = bed.get("/sandbox/ledger").await.body;
     let back = &ledger["sent_returned"];
     assert_eq!((&back["count"], &back["total"]), (&json!(2), &json!("10.00")));

@@ -88,7 +88,7 @@ pub async fn ended_block_returns_all_money(h: &mut Harness) {
         assert_eq!(h.commit(dispute.release(held)).await, Err(CommitError::Stale));
     }
     h.fund(account, 100).await;
-    assert_eq!(h.balances(account).await, [600, 0, 0, 0], "nothing is taken for it any more");
+    assert_eq!(h.balances(account).await, [600, 0, 0, 0], "an ended block seizes no money");
 
     let nothing = Dispute::of(account);
     h.good(nothing.hold(0)).await;
@@ -106,7 +106,7 @@ pub async fn freed_money_goes_to_the_next_block(h: &mut Harness) {
         h.good(dispute.hold(400)).await;
     }
     let held = async || (one.read(h).await, two.read(h).await, three.read(h).await);
-    assert_eq!(held().await, (Some((100, 400)), Some((400, 400)), Some((0, 400))), "none is taken from another");
+    assert_eq!(held().await, (Some((100, 400)), Some((400, 400)), Some((0, 400))), "no block loses money to another");
     h.good(two.release(400)).await;
     assert_eq!(held().await, (Some((400, 400)), None, Some((100, 400))));
     // In one change set, a block ends, another has a lower limit, and a new one begins.

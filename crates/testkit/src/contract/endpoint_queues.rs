@@ -93,7 +93,7 @@ pub async fn queues_exclude_deliveries_in_flight_or_ended(h: &mut Harness) {
     assert_eq!(due_at(2).await, only(1, 0));
     let claimed = claim_one(h, &endpoint, 2).await;
     assert_eq!(due_at(3).await, DueQueues::default());
-    assert_eq!(due_at(32).await, only(1, 32), "its lease is over");
+    assert_eq!(due_at(32).await, only(1, 32), "the lease is over");
     let retry = attempt(&claimed, 4, AttemptOutcome::Retry { due_at: after_s(50) });
     h.store.finish(vec![retry]).await.unwrap();
     assert_eq!(due_at(49).await, DueQueues::default());
@@ -165,7 +165,7 @@ async fn collect_hints(h: &Harness, queues: usize) -> BTreeSet<EndpointQueue> {
         let hinted = tokio::time::timeout(DEADLINE, h.store.hinted()).await.unwrap();
         let count = hints.len() + hinted.len();
         hints.extend(hinted);
-        assert_eq!(hints.len(), count, "each once");
+        assert_eq!(hints.len(), count, "each queue once");
     }
     hints
 }

@@ -56,7 +56,7 @@ pub async fn waiting_delivery_is_cancelled_when_endpoint_ends(h: &mut Harness) {
     let waiting: Vec<DeliveryKey> = waiting.into_iter().filter(|key| key.id != done.id).collect();
     let disabled = moved(h, endpoint.clone().disable(DisabledReason::Failing, after_s(11)).unwrap()).await;
     assert_cancelled(h, &waiting).await;
-    assert_eq!(read(h, claimed.key).await, done, "what was delivered stays delivered");
+    assert_eq!(read(h, claimed.key).await, done, "a succeeded delivery stays succeeded");
 
     let mut active = moved(h, disabled.change(switched(true)).unwrap()).await;
     assert_eq!(active.epoch, 1);

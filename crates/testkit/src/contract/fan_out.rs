@@ -145,7 +145,11 @@ pub async fn refused_change_set_leaves_no_delivery(h: &mut Harness) {
     for _ in 0..2 {
         let before = deliveries(h, &endpoint).await.len();
         refused_without_a_trace(h, account, |change| change.transfers.push(hold(account, 100_000))).await;
-        assert_eq!(deliveries(h, &endpoint).await.len(), before + 1, "only that of the good change set after it");
+        assert_eq!(
+            deliveries(h, &endpoint).await.len(),
+            before + 1,
+            "only the event of the next good change set is delivered"
+        );
     }
 }
 

@@ -83,7 +83,7 @@ pub async fn invisible_and_foreign_charges_are_not_listed(h: &mut Harness) {
     h.good(steps::update_charge(&issued, issued.created_at)).await;
     let page = charges(h, account, 1, None).await;
     let seen: Vec<ChargeId> = page.rows.iter().map(|charge| charge.id).collect();
-    assert_eq!((seen, page.has_more), (vec![issued.id], true), "it is seen once it was issued");
+    assert_eq!((seen, page.has_more), (vec![issued.id], true), "the charge is listed once it was issued");
 }
 
 /// A cursor marks a place between rows.

@@ -100,7 +100,7 @@ pub async fn buckets_cover_only_their_own_transfers(h: &mut Harness) {
     let refused = h.commit(between(Bucket::Blocked, Bucket::Available, 29)).await;
     assert_eq!(refused, Err(not_covered(account.id, Bucket::Blocked, 28)));
     let report = h.store.verify_ledger().await.unwrap();
-    assert!(!report.differences.is_empty(), "nothing waits for a release, and no infraction holds anything");
+    assert!(!report.differences.is_empty(), "no money waits for a release, and no block holds money");
     h.good(between(Bucket::Blocked, Bucket::Available, 28)).await;
     h.good(between(Bucket::Pending, Bucket::Available, 370)).await;
 }

@@ -102,7 +102,7 @@ pub async fn invisible_and_foreign_payouts_are_not_listed(h: &mut Harness) {
     h.good(steps::update_payout(&payout_in_status(first.clone(), PayoutStatus::Processing), after_s(1))).await;
     let page = payouts(h, account, PageRequest { limit: 1, starting_after: None }).await;
     let seen: Vec<PayoutId> = page.rows.iter().map(|payout| payout.id).collect();
-    assert_eq!((seen, page.has_more), (vec![first.id], true), "it is seen once it was sent");
+    assert_eq!((seen, page.has_more), (vec![first.id], true), "the resource is listed once it was sent");
 }
 
 /// Page after page, each row once, even while rows arrive.

@@ -92,7 +92,7 @@ pub(super) async fn refused_without_a_trace(
     let (probe, change) = Probe::prepare(harness, account).await;
     let mut spoilt = change.clone();
     spoil(&mut spoilt);
-    assert_ne!(spoilt, change, "nothing was spoilt");
+    assert_ne!(spoilt, change, "the probe must change the change set");
     let refused = harness.commit(spoilt).await.unwrap_err();
     probe.assert_absent(harness).await;
     harness.good(change).await;

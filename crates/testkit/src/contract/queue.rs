@@ -35,7 +35,7 @@ pub async fn due_delivery_is_claimed_once(h: &mut Harness) {
         failing_since: None,
     };
     assert_eq!((&claimed, &expected.body), (&expected, &body));
-    assert_eq!(claim(h, &[&endpoint], 1).await, [], "it is on its way");
+    assert_eq!(claim(h, &[&endpoint], 1).await, [], "the delivery is in flight");
     assert_eq!(read(h, claimed.key).await.attempts, []);
     assert_eq!(status(h, claimed.key).await, DeliveryStatus::Pending);
 }
@@ -96,7 +96,7 @@ pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
     let both = [queue_of(&busy), queue_of(&calm)];
     let few = |limit, now_s| DeliveryClaim { limit, ..claim_at(&both, now_s) };
     let first = h.store.claim(few(5, 100)).await.unwrap();
-    assert_eq!(first.len(), 5, "never more than asked for, over all queues");
+    assert_eq!(first.len(), 5, "never more than the limit, over all queues");
     let rest = h.store.claim(few(1_000, 101)).await.unwrap();
     assert_eq!(rest.len(), usize::try_from(PLACES).unwrap() + 3 - 5);
     let of_busy: Vec<_> = first.iter().chain(&rest).filter(|one| one.key.endpoint == busy.id).cloned().collect();
@@ -131,7 +131,7 @@ pub async fn delivery_with_expired_lease_is_claimed_again(h: &mut Harness) {
         let after = finish(h, late).await;
         assert_eq!((after.status, after.attempts.len()), (DeliveryStatus::Pending, 1), "logged once");
     }
-    assert_eq!(claim(h, &[&endpoint], LEASE_S + 20).await, [], "it is the second node's");
+    assert_eq!(claim(h, &[&endpoint], LEASE_S + 20).await, [], "the second node has the lease");
     let done = finish(h, attempt(&second, 33, AttemptOutcome::Succeeded)).await;
     assert_eq!((done.status, done.next_attempt_at), (DeliveryStatus::Succeeded, None));
     let at: Vec<_> = done.attempts.iter().map(|attempt| attempt.at).collect();
@@ -140,7 +140,7 @@ pub async fn delivery_with_expired_lease_is_claimed_again(h: &mut Harness) {
     assert_eq!(read(h, key).await, done);
     assert_eq!(claim(h, &[&endpoint], 1_000).await, []);
     put_one(h, &endpoint).await;
-    assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "nor does it say anything of the endpoint");
+    assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "a resend changes no failing period");
 }
 
 /// A retry or a lease further ahead than a correct clock writes ends at the next call.
@@ -320,7 +320,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
         assert_eq!(claimed.body, event.body(Some(1)), "never another body");
         // For a delivery in flight, another attempt follows after any outcome, and not before.
         assert_eq!(h.store.put(vec![again(now_s + 5)], None).await.unwrap().unwrap(), [made.id]);
-        assert_eq!(claim(h, &[&endpoint], now_s + 6).await, [], "it is on its way");
+        assert_eq!(claim(h, &[&endpoint], now_s + 6).await, [], "the delivery is in flight");
         let ended = attempt(&claimed, now_s + 7, outcome);
         let delivery = finish(h, ended.clone()).await;
         assert_eq!(

@@ -102,7 +102,7 @@ async fn work(h: &Harness, endpoints: &[Endpoint], all: usize, tally: &Tally) {
 async fn deliver_some(store: &dyn WholeStore, queues: &[EndpointQueue], tally: &Tally) {
     let claim = DeliveryClaim { limit: 10, ..claim_at(queues, 100) };
     let claimed: Vec<ClaimedDelivery> = store.claim(claim).await.unwrap();
-    assert!(claimed.len() <= 10, "more than it asked for");
+    assert!(claimed.len() <= 10, "more than the limit");
     for one in &claimed {
         *tally.claimed.lock().unwrap().entry(one.key.id).or_default() += 1;
         let mut in_flight = tally.in_flight.lock().unwrap();

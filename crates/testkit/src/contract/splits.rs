@@ -31,7 +31,7 @@ pub async fn parts_of_a_charge_are_credited_together(h: &mut Harness) {
 
     let again = steps::credit_payment(&charge, a_payment(7), 0, after_s(2));
     h.good(again).await;
-    assert_eq!(h.balances(creator).await, [7, 157, 0, 0], "only what pays the charge is shared");
+    assert_eq!(h.balances(creator).await, [7, 157, 0, 0], "only the amount of the charge is shared");
     assert_eq!(h.balances(one).await, [313, 0, 0, 0]);
 }
 

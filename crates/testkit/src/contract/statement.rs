@@ -38,7 +38,7 @@ pub async fn statement_replays_to_the_balance(h: &mut Harness) {
             }
             assert_eq!(sum, balance, "{}", bucket.as_str());
         }
-        assert!(lines.iter().all(|line| SHOWN.contains(&line.bucket)), "what is in transit is in no statement");
+        assert!(lines.iter().all(|line| SHOWN.contains(&line.bucket)), "money in transit is in no statement");
         assert!(lines.is_sorted_by(|newer, older| newer.id > older.id), "newest first, each once");
         let in_transit = EntryFilter { bucket: Some(Bucket::InTransit), ..EntryFilter::default() };
         assert_eq!(all(h, account, in_transit, 7).await, []);

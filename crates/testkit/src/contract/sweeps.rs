@@ -107,7 +107,7 @@ pub async fn seized_pending_money_is_not_released(h: &mut Harness) {
     h.good(dispute.hold(1_500)).await;
     assert_eq!(h.balances(account).await, [0, 3 * 940 - 1_500, 1_500, 0]);
     h.paid_charge(pending_charge(account), 400).await;
-    assert_eq!(h.balances(account).await, [0, 4 * 940 - 1_500, 1_500, 0], "nothing is missing any more");
+    assert_eq!(h.balances(account).await, [0, 4 * 940 - 1_500, 1_500, 0], "no block lacks money");
     let releases = due(h, after_s(1_000)).await;
     assert_eq!(releases.len(), 4);
     let pending = 4 * 940 - 1_500;
@@ -116,8 +116,8 @@ pub async fn seized_pending_money_is_not_released(h: &mut Harness) {
         let before = h.audit().await;
         h.good(steps::make_release(release, after_s(1_000))).await;
         assert_eq!(h.balances(account).await, [available + moved, waits - moved, blocked, 0]);
-        assert_eq!(h.audit().await, before + entries, "moving nothing writes nothing");
-        assert!(!due(h, after_s(1_000)).await.contains(release), "it is made all the same");
+        assert_eq!(h.audit().await, before + entries, "a release without money writes no entry");
+        assert!(!due(h, after_s(1_000)).await.contains(release), "the release is done although no money moves");
     }
     assert_eq!(h.balances(account).await, [pending, 0, 1_500, 0]);
     h.good(dispute.release(1_500)).await;
@@ -135,7 +135,7 @@ pub async fn freed_pending_money_is_pending_again(h: &mut Harness) {
     h.fund(account, 50).await;
     h.good(one.hold(590)).await;
     h.good(two.hold(300)).await;
-    assert_eq!(h.balances(account).await, [0, 100, 890, 0], "of what is available first");
+    assert_eq!(h.balances(account).await, [0, 100, 890, 0], "available money is freed first");
     h.good(one.hold(540)).await;
     assert_eq!(h.balances(account).await, [0, 150, 840, 0], "a lower limit ends no delay either");
     h.audit().await;
@@ -147,7 +147,7 @@ pub async fn freed_pending_money_is_pending_again(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [450, 0, 540, 0]);
     h.audit().await;
     h.good(one.release(540)).await;
-    assert_eq!(h.balances(account).await, [990, 0, 0, 0], "its release has come while it was held");
+    assert_eq!(h.balances(account).await, [990, 0, 0, 0], "the release fell due during the block");
     h.audit().await;
 }
 

@@ -150,11 +150,11 @@ pub async fn split_credit_is_shown_to_its_beneficiary_only(h: &mut Harness) {
     for (beneficiary, centavos) in [(one, 94), (other, 188)] {
         let shown = all(h, beneficiary, TransactionFilter::default(), 50).await;
         let [Transaction::SplitCredit(credit)] = shown.as_slice() else {
-            assert_eq!(shown, [], "one credit and nothing else");
+            assert_eq!(shown, [], "the credit is the only entry");
             continue;
         };
         assert_eq!((credit.amount.centavos(), credit.created_at), (centavos, at));
-        assert_eq!(splits(h, beneficiary).await.first(), Some(credit), "it is the entry of the statement");
+        assert_eq!(splits(h, beneficiary).await.first(), Some(credit), "the entry of the statement");
         let key = credit.id.uuid();
         let found = |account, direction| h.store.find_transaction(account, direction, key);
         assert_eq!(found(beneficiary, Direction::CashIn).await.unwrap().as_ref(), shown.first());

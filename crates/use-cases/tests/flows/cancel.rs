@@ -14,7 +14,7 @@ use crate::world::{World, named, ten_reais};
 
 async fn cancelled(world: &World, charge: &Charge) -> Result<ChargeStatus, CancelChargeError> {
     let after = cancel(&world.ports, &world.account, &ChargeName::Id(charge.id)).await?;
-    assert_eq!(after, world.charge(charge.id), "what is shown is what is stored");
+    assert_eq!(after, world.charge(charge.id), "the result equals the stored charge");
     Ok(after.state.status())
 }
 
@@ -64,7 +64,7 @@ async fn cancellation_failed_upstream_leaves_charge_pending() {
     world.psp.set_all(Sending::LosesReplies);
     cancelled(&world, &charge).await.unwrap_err();
     world.psp.set_all(Sending::Takes);
-    assert_eq!(cancelled(&world, &charge).await, Ok(ChargeStatus::Cancelled), "a repeat tells");
+    assert_eq!(cancelled(&world, &charge).await, Ok(ChargeStatus::Cancelled), "a repeat returns the outcome");
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ async fn charge_completed_without_payment_expires() {
     world.psp.set_status(&charge.txid, UpstreamStatus::Completed);
     world.clock.advance(LIFE + MOMENT);
     assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
-    assert_eq!(world.status(charge.id), ChargeStatus::Pending, "its payment may show in a moment");
+    assert_eq!(world.status(charge.id), ChargeStatus::Pending, "the acquirer may show the payment later");
     world.clock.advance(Duration::from_mins(10));
     assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!(world.status(charge.id), ChargeStatus::Expired);

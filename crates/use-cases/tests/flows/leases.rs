@@ -76,7 +76,7 @@ async fn slow_holder_gets_response_of_new_holder() {
     let late = zombie.await.unwrap().unwrap();
 
     assert_eq!(late.body, answer.body);
-    assert!(late.replay_of.is_some(), "it was not the one who answered");
+    assert!(late.replay_of.is_some(), "the late process replays the stored response");
     let charge = world.only_charge();
     assert_eq!((charge.id, charge.state.status()), (id_of(&answer), ChargeStatus::Pending));
     assert_eq!(world.psp.charges().len(), 1);

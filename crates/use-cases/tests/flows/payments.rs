@@ -190,7 +190,7 @@ async fn payment_of_abandoned_charge_is_credited_in_full() {
     world.call_back(charge.txid.as_str()).await;
     world.work().await;
     assert_eq!(world.available(), 1_000);
-    assert_eq!(world.status(charge.id), ChargeStatus::Abandoned, "nobody was promised it");
+    assert_eq!(world.status(charge.id), ChargeStatus::Abandoned, "the charge was never visible");
     let reasons: Vec<_> = unexpected(&world).into_iter().map(|(reason, amount, _)| (reason, amount)).collect();
     assert_eq!(reasons, [("late".to_owned(), "10.00".to_owned())]);
     world.check().await;

@@ -34,7 +34,7 @@ async fn acquirer_is_read_once_per_second_and_charge() {
     assert_eq!(world.psp.finds(OrderKind::Charge), 3);
     world.clock.advance(Duration::from_secs(5));
     read(one.id).await;
-    assert_eq!(world.psp.finds(OrderKind::Charge), 3, "what is paid needs no asking");
+    assert_eq!(world.psp.finds(OrderKind::Charge), 3, "a paid charge needs no read from the acquirer");
 }
 
 #[tokio::test]

@@ -282,7 +282,7 @@ async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndT
         beyond.extend(decide_all(world).await);
         world.check().await;
     }
-    assert_eq!((world.poll().await, world.resume().await), (0, 0), "nothing is left to do");
+    assert_eq!((world.poll().await, world.resume().await), (0, 0), "no work is left");
     for row in world.psp.infractions() {
         let mut all = world.all().into_iter();
         let infraction = all.rfind(|infraction| infraction.upstream_id == row.id).unwrap();

@@ -26,7 +26,7 @@ async fn defense_is_sent_with_its_evidence() {
     assert_eq!(world.psp.last_defense().whole_text(), "Entregue.\nhttps://shop.example/1");
     assert_eq!((world.psp.defenses(), world.money()), ((1, 1), [0, 0, 1_000]));
     assert_eq!(world.event_types(), [EventType::InfractionOpened, EventType::InfractionUnderReview]);
-    assert_eq!((world.poll().await, world.resume().await), (0, 0), "nothing is left to do");
+    assert_eq!((world.poll().await, world.resume().await), (0, 0), "no work is left");
     world.check().await;
 }
 
@@ -55,7 +55,7 @@ async fn defense_is_accepted_until_last_microsecond() {
         assert_eq!(answer.is_ok(), taken);
         if !taken {
             assert_eq!(answer, Err(DefendError::TooLate));
-            assert_eq!(world.psp.defenses(), (0, 0), "nobody is asked");
+            assert_eq!(world.psp.defenses(), (0, 0), "the acquirer receives no defense");
         }
         world.check().await;
     }

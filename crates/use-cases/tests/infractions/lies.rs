@@ -45,7 +45,7 @@ async fn report_amount_is_bounded_and_zero_is_rejected() {
     assert_eq!(world.money(), [9_000, 0, 1_000]);
     world.psp.change(&nothing, |row| row.amount = Money::from_centavos(i64::MIN));
     assert_eq!(world.poll().await, 0);
-    assert_eq!(world.money(), [9_000, 0, 1_000], "what was believed before stays");
+    assert_eq!(world.money(), [9_000, 0, 1_000], "an applied amount stays");
     world.psp.settle(&nothing, UpstreamInfractionStatus::Accepted);
     world.poll().await;
     assert_eq!((world.money(), world.statuses()), ([9_000, 0, 0], vec![InfractionStatus::Lost]));

@@ -131,7 +131,11 @@ async fn open_dispute_stops_refunds_and_blocks_failed_ones() {
     world.psp.end_all(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
     refunds::poll::run_once(&world.ports).await.unwrap();
-    assert_eq!((world.money(), world.last().limit.centavos()), ([0, 0, 1_000], 1_000), "not free for an instant");
+    assert_eq!(
+        (world.money(), world.last().limit.centavos()),
+        ([0, 0, 1_000], 1_000),
+        "the money is blocked without a gap"
+    );
     assert_eq!(world.poll().await, 0);
     world.check().await;
 }
@@ -186,7 +190,7 @@ async fn payment_beyond_charge_amount_can_be_disputed() {
     let extra = world.psp.pay(&charge.txid, 250);
     let id = world.psp.dispute(&extra, 250);
     world.poll().await;
-    assert_eq!(world.money(), [1_000, 0, 250], "it was credited and blocked");
+    assert_eq!(world.money(), [1_000, 0, 250], "the payment was credited and blocked");
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
     world.poll().await;
     assert_eq!(world.money(), [1_000, 0, 0]);
@@ -210,7 +214,7 @@ async fn refund_of_extra_payment_in_flight_limits_its_dispute() {
     world.refund_payment("before", of.clone(), 100).await.unwrap();
     world.psp.dispute(&extra, 250);
     world.poll().await;
-    assert_eq!(world.money(), [1_000, 0, 150], "what goes back cannot be blocked");
+    assert_eq!(world.money(), [1_000, 0, 150], "money of a refund cannot be blocked");
     assert_eq!(
         world.refund_payment("during", of.clone(), 50).await,
         Err(CreateRefundError::Refused(RefundRefusal::InfractionOpen))
@@ -218,7 +222,11 @@ async fn refund_of_extra_payment_in_flight_limits_its_dispute() {
     world.psp.end_all(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
     refunds::poll::run_once(&world.ports).await.unwrap();
-    assert_eq!((world.money(), world.last().limit.centavos()), ([1_000, 0, 250], 250), "not free for an instant");
+    assert_eq!(
+        (world.money(), world.last().limit.centavos()),
+        ([1_000, 0, 250], 250),
+        "the money is blocked without a gap"
+    );
     let id = world.last().upstream_id;
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
     world.poll().await;
@@ -263,7 +271,7 @@ async fn changed_amount_and_deadline_are_applied() {
     assert_eq!(world.poll().await, 1);
     assert_eq!((world.money(), world.last().limit.centavos()), ([600, 0, 400], 400));
     assert_eq!(world.last().reason.as_deref(), Some("Golpe\n do  falso  motoboy"));
-    assert_eq!(world.poll().await, 0, "what was followed is known");
+    assert_eq!(world.poll().await, 0, "an applied row changes nothing again");
     world.check().await;
 }
 

@@ -98,10 +98,10 @@ async fn failure_of_one_acquirer_or_row_stops_no_others() {
     world.second.set_listing(Listing::Silent);
     assert_eq!(world.poll().await, 2);
     assert_eq!(world.money(), [0, 0, 2_000]);
-    assert_eq!(world.store.positions(), [], "the Pix that nobody shows may come");
+    assert_eq!(world.store.positions(), [], "the Pix may still appear at an acquirer");
     world.clock.advance(DAY * 9);
     world.poll().await;
-    assert_eq!(world.store.positions().len(), 1, "but is not waited for for ever");
+    assert_eq!(world.store.positions().len(), 1, "the position does not wait for ever");
     world.check().await;
 }
 
@@ -135,7 +135,7 @@ async fn unreadable_old_span_does_not_delay_new_rows() {
     world.psp.dispute(&pix, 1_000);
     world.psp.set_listing(Listing::Lately);
     assert_eq!((world.poll().await, world.money()), (1, [0, 0, 1_000]));
-    assert_eq!(world.store.positions()[0], position[0], "there is something to be read again");
+    assert_eq!(world.store.positions()[0], position[0], "the position stays before the unread row");
     world.psp.set_listing(Listing::Pages(9));
     world.clock.advance(Duration::from_mins(1));
     world.poll().await;
@@ -151,7 +151,7 @@ async fn waiting_row_does_not_make_every_poll_wide() {
     for _ in 0..120 {
         world.poll().await;
         wide += usize::from(reached(&world).0 == 90 * 24);
-        assert_eq!(world.store.positions().len(), 1, "only the other acquirer's");
+        assert_eq!(world.store.positions().len(), 1, "only the position of the other acquirer");
         world.clock.advance(Duration::from_mins(1));
     }
     assert!((2..=3).contains(&wide), "{wide} in two hours");
@@ -179,7 +179,7 @@ async fn infraction_older_than_list_span_is_searched_for() {
     world.psp.listed();
     world.clock.advance(Duration::from_mins(1));
     world.poll().await;
-    assert_eq!(reached(&world).0, 24, "it does not make every pass a long one");
+    assert_eq!(reached(&world).0, 24, "an old infraction does not make every poll a long one");
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
     world.clock.advance(Duration::from_hours(1));
     assert_eq!(world.poll().await, 1);

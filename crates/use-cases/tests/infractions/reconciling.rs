@@ -40,7 +40,7 @@ async fn recent_return_is_no_difference_yet() {
     let (_, pix) = world.paid(1_000).await;
     world.psp.take_back(&pix, 1_000);
     world.clock.advance(Duration::from_secs(178));
-    assert_eq!(differences(&world).await, [], "its infraction may be on its way");
+    assert_eq!(differences(&world).await, [], "the infraction may be in the next poll");
     assert_eq!(differences(&world).await.len(), 1, "three minutes later it is not");
 }
 
@@ -56,7 +56,7 @@ async fn loss_without_upstream_return_is_reported_per_pix() {
         // The end is reported long after it happened.
         world.clock.advance(LONG);
         world.poll().await;
-        assert_eq!(differences(&world).await, [], "its return is on its way");
+        assert_eq!(differences(&world).await, [], "the return may still come");
         world.clock.advance(LONG);
         let expected = Difference {
             kind: DifferenceKind::InfractionReturned,
@@ -80,7 +80,7 @@ async fn return_in_process_is_no_difference_yet() {
     let (_, pix) = world.paid(1_000).await;
     world.psp.begin_to_take(&pix, 1_000, UpstreamProgress::Processing);
     world.clock.advance(LONG);
-    assert_eq!(differences(&world).await, [], "it may still fail");
+    assert_eq!(differences(&world).await, [], "the refund may still fail");
     world.psp.end_all(&UpstreamProgress::Done { at: None });
     assert_eq!(differences(&world).await.len(), 1);
 }

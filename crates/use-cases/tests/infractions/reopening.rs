@@ -20,7 +20,7 @@ async fn reopening_is_new_infraction_on_the_rest() {
     world.clock.advance(A_WHILE);
     assert_eq!(world.poll().await, 1);
     assert_eq!((world.statuses(), world.money()), (vec![Lost, Open], [0, 0, 400]));
-    assert_eq!(world.poll().await, 0, "it is known");
+    assert_eq!(world.poll().await, 0, "the dispute is known");
     world.clock.advance(A_WHILE);
     world.psp.settle(&id, UpstreamInfractionStatus::Cancelled);
     world.poll().await;
@@ -61,7 +61,7 @@ async fn lagging_list_reopens_nothing() {
     world.psp.set_listing(Listing::AsItWas);
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
     assert_eq!(world.poll().await, 0);
-    assert_eq!(world.statuses(), [Lost], "so soon it may be an old list");
+    assert_eq!(world.statuses(), [Lost], "the list may be older than the end");
     world.psp.set_listing(Listing::Pages(9));
     world.clock.advance(A_WHILE);
     world.poll().await;
@@ -87,7 +87,7 @@ async fn lagging_list_after_late_end_report_reopens_nothing() {
     }
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
     assert_eq!(world.poll().await, 0);
-    assert_eq!((world.statuses(), world.money()), (vec![Lost], [5_000, 0, 0]), "it is taken once");
+    assert_eq!((world.statuses(), world.money()), (vec![Lost], [5_000, 0, 0]), "the money is returned once");
     world.check().await;
 }
 

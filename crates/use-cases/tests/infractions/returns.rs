@@ -34,7 +34,7 @@ async fn pix_returned_before_first_read_is_not_credited_or_blocked() {
     assert_eq!(world.poll().await, 0);
     assert_eq!((world.all(), world.money()), (vec![], [0, 0, 0]));
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Pending);
-    assert_eq!(world.store.positions().len(), 2, "nobody waits for it");
+    assert_eq!(world.store.positions().len(), 2, "the positions do not wait for the Pix");
     assert_eq!(world.call_back(&id).await, CallbackState::Unmatched);
     world.check().await;
 }

@@ -31,7 +31,7 @@ async fn defense_that_arrived_is_not_sent_again() {
     let (world, _) = unknown(Taking::LosesReplies).await;
     for _ in 0..3 {
         world.clock.advance(LONG);
-        assert_eq!(world.resume().await, 0, "the acquirer says nothing");
+        assert_eq!(world.resume().await, 0, "the acquirer does not answer");
     }
     world.psp.set_listing(Listing::Pages(9));
     world.clock.advance(LONG);
@@ -54,7 +54,7 @@ async fn missing_defense_is_sent_again_once_not_in_transit() {
     let (world, _) = unknown(Taking::Silent).await;
     world.psp.set_listing(Listing::Pages(9));
     world.clock.advance(Duration::from_secs(30));
-    assert_eq!((world.resume().await, world.psp.defenses()), (0, (1, 0)), "it may still arrive");
+    assert_eq!((world.resume().await, world.psp.defenses()), (0, (1, 0)), "the first request may still arrive");
     world.clock.advance(A_WHILE);
     assert_eq!((world.resume().await, world.psp.defenses()), (1, (2, 1)));
     assert_eq!(world.statuses(), [InfractionStatus::UnderReview]);
@@ -200,7 +200,7 @@ async fn refused_defense_of_an_unlisted_infraction_raises_an_alert() {
     let alerts = logs.alerts("defense_outcome_unproven");
     assert_eq!(alerts.len(), 1, "{alerts:?}");
     assert_eq!(alerts[0]["infraction"], world.last().id.to_string());
-    assert!(world.last().defense.is_some(), "it is not withdrawn");
+    assert!(world.last().defense.is_some(), "the defense is not withdrawn");
     world.psp.set_listing(Listing::Pages(9));
     world.clock.advance(LONG);
     assert_eq!((world.resume().await, world.statuses()), (1, vec![InfractionStatus::UnderReview]));

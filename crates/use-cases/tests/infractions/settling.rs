@@ -30,7 +30,7 @@ async fn won_or_cancelled_dispute_releases_its_block() {
         assert_eq!(world.poll().await, 1);
         assert_eq!((world.money(), world.event_types()), ([1_000, 0, 0], vec![EventType::InfractionOpened, event]));
         assert_eq!(world.charge(charge.id).open_infractions, 0);
-        assert!(world.refund("now", charge.id, 1_000).await.is_ok(), "it can be refunded again");
+        assert!(world.refund("now", charge.id, 1_000).await.is_ok(), "the charge can be refunded again");
         world.check().await;
     }
 }
@@ -79,7 +79,7 @@ async fn shortfall_ends_with_its_infraction() {
     world.poll().await;
     assert_eq!((world.money(), left(&world)), ([0, 0, 0], -700));
     world.paid(500).await;
-    assert_eq!(world.money(), [500, 0, 0], "nothing more is taken");
+    assert_eq!(world.money(), [500, 0, 0], "no later credit is blocked");
     world.check().await;
 }
 

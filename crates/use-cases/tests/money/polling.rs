@@ -43,7 +43,7 @@ async fn poll_applies_refund_outcome() {
         assert_eq!((world.poll().await, world.status()), (1, status));
         assert_eq!((world.available(), world.in_transit(), world.psp.refund_orders().len()), (available, 0, 1));
         world.clock.advance(LONG);
-        assert_eq!(world.poll().await, 0, "it is not followed any more");
+        assert_eq!(world.poll().await, 0, "the refund is not polled any more");
         world.check().await;
     }
 }
@@ -57,7 +57,7 @@ async fn refund_that_cannot_be_changed_is_postponed() {
     world.store.crash_at(1, Crash::Before);
     assert_eq!(world.poll().await, 0);
     let put_off = world.only_refund();
-    assert!(put_off.due_at.is_some_and(|next| next > due), "it does not stand before the others");
+    assert!(put_off.due_at.is_some_and(|next| next > due), "the refund is due after the others");
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status()), (1, RefundStatus::Completed));
     world.check().await;
@@ -120,7 +120,7 @@ async fn missing_refund_is_sent_again_by_same_name_after_a_minute() {
     let (world, _) = processing(Sending::Silent).await;
     world.psp.set(Sending::Takes);
     world.poll().await;
-    assert_eq!(world.psp.refund_orders().len(), 1, "it may still be on its way");
+    assert_eq!(world.psp.refund_orders().len(), 1, "the first request may still be in transit");
     world.clock.advance(Duration::from_mins(1));
     world.poll().await;
     let orders = world.psp.refund_orders();
@@ -140,7 +140,7 @@ async fn two_nodes_send_missing_refund_once() {
         assert_eq!(pass.unwrap().unwrap().done, 0);
     });
     world.poll().await;
-    assert_eq!(world.psp.refund_orders().len(), 2, "one at first, one again");
+    assert_eq!(world.psp.refund_orders().len(), 2, "the first order and one repeat");
     world.check().await;
 }
 

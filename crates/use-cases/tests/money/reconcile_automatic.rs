@@ -173,7 +173,7 @@ async fn payment_that_cannot_be_credited_keeps_position_for_a_day() {
     world.psp.set_looking(Looking::Silent);
     for _ in 0..20 {
         world.clock.advance(HOUR);
-        assert_eq!(pass(&world).await.standings[0].open, 1, "it stays in sight");
+        assert_eq!(pass(&world).await.standings[0].open, 1, "the finding stays open");
     }
     world.psp.set_looking(Looking::Tells);
     let last = pass(&world).await;

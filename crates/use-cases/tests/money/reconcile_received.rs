@@ -120,8 +120,8 @@ async fn unlisted_payment_is_looked_up_before_it_is_reported() {
     assert_eq!(report.differences[0].resource, Some(charge.id.to_string()));
     world.psp.set_looking(Looking::Silent);
     let report = compare(&world, true).await;
-    assert_eq!((report.differences, report.unread.len()), (Vec::new(), 1), "nothing is known of it");
-    assert_eq!(world.available(), 1_000, "what was credited stays credited");
+    assert_eq!((report.differences, report.unread.len()), (Vec::new(), 1), "the unread record is no difference");
+    assert_eq!(world.available(), 1_000, "a credited payment stays credited");
 }
 
 #[tokio::test]

@@ -98,7 +98,7 @@ async fn return_without_refund_is_reported() {
     let pix = charge.state.settlement().unwrap().end_to_end_id.clone();
     world.refund("a", &charge, part(100)).await.unwrap();
     world.psp.return_unasked(&pix, 200, UpstreamProgress::Failed { reason: None });
-    assert_eq!(compare(&world, true).await.differences, [], "one that failed moves nothing");
+    assert_eq!(compare(&world, true).await.differences, [], "a failed return moves no money");
     world.psp.change_payment(&pix, |payment| payment.returns[1].progress = UpstreamProgress::Done { at: None });
     let report = compare(&world, true).await;
     assert_eq!(kinds(&report), [(DifferenceKind::RefundUnknown, false)]);

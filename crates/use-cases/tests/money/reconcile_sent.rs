@@ -178,7 +178,7 @@ async fn payout_missing_upstream_is_reported() {
         let report = compare(&world, true).await;
         let expected: &[_] = if missed { &[(DifferenceKind::PayoutNotListed, false)] } else { &[] };
         assert_eq!(kinds(&report), expected, "{status:?}");
-        assert_eq!(only(&world), before, "nothing is sent, and nothing fails");
+        assert_eq!(only(&world), before, "the payout is neither sent nor failed");
     }
 }
 
@@ -195,7 +195,11 @@ async fn unlisted_payout_is_looked_up_before_it_is_reported() {
     assert_eq!((report.differences, report.unread.len()), (vec![], 1));
     world.psp.set_looking(Looking::Tells);
     let report = compare(&world, true).await;
-    assert_eq!(kinds(&report), [(DifferenceKind::PayoutOutcome, true)], "it is there, and has arrived");
+    assert_eq!(
+        kinds(&report),
+        [(DifferenceKind::PayoutOutcome, true)],
+        "the acquirer has the payout, and the Pix arrived"
+    );
     assert_eq!(only(&world).state.status(), PayoutStatus::Completed);
 }
 

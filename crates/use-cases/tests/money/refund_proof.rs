@@ -102,6 +102,6 @@ async fn refund_without_proof_for_ten_minutes_raises_an_alert() {
     for _ in 0..3 {
         run_once(&world.ports).await.unwrap();
     }
-    assert_eq!(logs.alerts(ALERT).len(), 1, "not more often than it is polled");
+    assert_eq!(logs.alerts(ALERT).len(), 1, "at most one alert for each poll");
     completes(&world).await;
 }

@@ -34,7 +34,7 @@ async fn recognised(world: &World, token: &ApiKeyToken, from: Option<&str>) -> b
 async fn refusal(world: &World, token: &ApiKeyToken, from: Option<&str>) -> Option<KeyRefusal> {
     let from = from.map(|address| address.parse().unwrap());
     let ring = KeyRing::new(world.ports.clone());
-    assert_eq!(ring.recognise(token, from), None, "nothing is remembered yet");
+    assert_eq!(ring.recognise(token, from), None, "the key ring is empty");
     match ring.authenticate(token, from).await {
         Ok(caller) => {
             assert_eq!(ring.recognise(token, from), Some(caller));

@@ -49,7 +49,7 @@ async fn forged_callback_moves_no_money() {
     receive(&world.ports, &main_acquirer(), b"sent:0123456789abcdefghijklmnop".to_vec()).await.unwrap();
     world.process().await;
     assert_eq!(world.callbacks()[1..], [CallbackState::Unmatched]);
-    assert_eq!(world.psp.finds(OrderKind::Payout), finds, "upstream is asked for our own payouts only");
+    assert_eq!(world.psp.finds(OrderKind::Payout), finds, "only payouts of ours are read from the acquirer");
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn callback_of_another_acquirer_is_ignored() {
     world.create("a", ten_reais()).await.unwrap_err();
     world.call_back(&world.only_payout()).await;
     world.process().await;
-    assert_eq!(world.callbacks(), [CallbackState::Unmatched], "an operator should look");
+    assert_eq!(world.callbacks(), [CallbackState::Unmatched], "an operator must review the callback");
     world.untouched().await;
 }
 

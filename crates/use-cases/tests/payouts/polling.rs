@@ -23,7 +23,7 @@ async fn poll_applies_payout_outcome() {
     assert_eq!((world.status(), world.event_types()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
     assert_eq!((world.money().1, world.fees(), world.left(&main_acquirer())), (0, FEE, 1_000));
     world.clock.advance(LONG);
-    assert_eq!(world.poll().await, 0, "what has ended is not asked for");
+    assert_eq!(world.poll().await, 0, "an ended payout is not read again");
     world.check().await;
 
     let world = World::new().await;
@@ -31,7 +31,11 @@ async fn poll_applies_payout_outcome() {
     world.psp.fail();
     world.clock.advance(MOMENT);
     assert_eq!(world.poll().await, 1);
-    assert_eq!(world.only_payout().state.failure(), Some("closed account"), "what stores refuse is left out");
+    assert_eq!(
+        world.only_payout().state.failure(),
+        Some("closed account"),
+        "characters that stores refuse are removed"
+    );
     assert_eq!((world.money(), world.event_types()), ((FUNDS, 0), vec![EventType::PayoutFailed]));
     world.check().await;
 }
@@ -45,7 +49,7 @@ async fn poll_pauses_grow_without_outcome() {
         let due = world.only_payout().due_at.unwrap();
         pauses.push(due.duration_since(cais_ports::Clock::now(&*world.clock)).as_secs());
         let finds = world.psp.finds(OrderKind::Payout);
-        assert_eq!((world.poll().await, world.psp.finds(OrderKind::Payout)), (0, finds), "not before its time");
+        assert_eq!((world.poll().await, world.psp.finds(OrderKind::Payout)), (0, finds), "the look-up is not due yet");
         world.clock.set(due);
         assert_eq!((world.poll().await, world.psp.finds(OrderKind::Payout)), (0, finds + 1));
     }
@@ -222,7 +226,7 @@ async fn two_nodes_resend_and_end_payout_once() {
         now(other.poll());
     });
     world.poll().await;
-    assert_eq!(world.psp.payout_orders().len(), 2, "one of the two has sent it again");
+    assert_eq!(world.psp.payout_orders().len(), 2, "one of the two nodes has sent the payout again");
     assert_eq!(world.payout(id).state.status(), PayoutStatus::Processing);
     world.check().await;
 }
@@ -255,7 +259,7 @@ async fn payout_that_cannot_be_followed_is_postponed() {
     world.store.crash_at(1, Crash::Before);
     assert_eq!((world.poll().await, world.status()), (0, PayoutStatus::Processing));
     let (finds, due) = (world.psp.finds(OrderKind::Payout), world.only_payout().due_at.unwrap());
-    assert!(due > cais_ports::Clock::now(&*world.clock), "not asked for again at once");
+    assert!(due > cais_ports::Clock::now(&*world.clock), "the next look-up waits");
     assert_eq!((world.poll().await, world.psp.finds(OrderKind::Payout)), (0, finds));
     world.clock.set(due);
     assert_eq!((world.poll().await, world.status()), (1, PayoutStatus::Completed));

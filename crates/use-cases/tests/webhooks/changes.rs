@@ -31,7 +31,7 @@ async fn moved_endpoint_frees_its_old_address() {
     let url = a_webhook_url();
     let moved = changed(&world, endpoint.id, to(&url)).await.unwrap();
     assert_eq!(moved, world.stored(endpoint.id).await);
-    assert_eq!((moved.url, moved.epoch), (url.clone(), endpoint.epoch), "what waits for it goes there");
+    assert_eq!((moved.url, moved.epoch), (url.clone(), endpoint.epoch), "the queue stays the same");
     assert_eq!(world.receivers.vetted(), [endpoint.url.as_str(), url.as_str()]);
 
     let (asked, account) = (EndpointChange::default(), &world.account);
@@ -146,6 +146,6 @@ async fn concurrent_rotations_leave_both_new_secrets() {
     let signing = signing(&world, endpoint.id).await;
     assert_eq!(signing.len(), 2);
     for secret in [one.unwrap().1, other.unwrap().1] {
-        assert!(signing.contains(&secret), "who was given it can verify");
+        assert!(signing.contains(&secret), "both callers can verify with their secret");
     }
 }

@@ -150,7 +150,7 @@ async fn delivery_created_during_claim_needs_no_tick() {
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
     assert_eq!(world.receivers.calls().len(), 2);
-    assert_eq!(Queue::count(&world.queue.looks), 0, "there was no tick");
+    assert_eq!(Queue::count(&world.queue.looks), 0, "the queues were not read");
 }
 
 #[tokio::test]

@@ -39,7 +39,11 @@ async fn endpoint_with_410_is_disabled_with_one_event() {
     let stored = world.stored(gone.id).await;
     assert_eq!((stored.state, stored.epoch), (state, 1));
     assert_eq!(world.event_types().iter().filter(|kind| **kind == DISABLED).count(), 1);
-    assert_eq!(world.receivers.calls_to(&gone.url).len(), 1 + TRUSTED, "nothing more is sent");
+    assert_eq!(
+        world.receivers.calls_to(&gone.url).len(),
+        1 + TRUSTED,
+        "a disabled endpoint receives no further delivery"
+    );
     let event_types = &world.receivers.calls_to(&watcher.url)[0];
     let body: serde_json::Value = serde_json::from_slice(&event_types.body).unwrap();
     assert_eq!((&body["type"], &body["data"]["id"]), (&DISABLED.as_str().into(), &gone.id.to_string().into()));

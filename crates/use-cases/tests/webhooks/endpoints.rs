@@ -33,7 +33,7 @@ async fn new_endpoint_is_active_with_encrypted_secret() {
     assert_eq!((endpoint.state, endpoint.slot, endpoint.epoch), (EndpointState::Active, 0, 0));
     let opened = |owner: &str| world.ports.secret_cipher.decrypt(owner, &endpoint.secret);
     assert_eq!(opened(&endpoint.id.to_string()), Ok(secret));
-    assert!(opened("another").is_err(), "it is bound to its endpoint");
+    assert!(opened("another").is_err(), "a secret decrypts for its own endpoint only");
     assert_eq!(world.receivers.vetted(), [asked.url.as_str()]);
     assert_eq!(world.event_types(), [], "a registration is no event");
 }
@@ -53,7 +53,7 @@ async fn endpoint_without_permission_or_address_is_refused() {
     let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
     let refused = create(&world.ports, &suspended, at(a_webhook_url())).await.unwrap_err();
     assert_eq!(refused, CreateEndpointError::NotPermitted(NotPermitted::Suspended));
-    assert_eq!(world.receivers.vetted().len(), 0, "who may not write cannot make us look names up");
+    assert_eq!(world.receivers.vetted().len(), 0, "a suspended account causes no name resolution");
 
     let inside = a_webhook_url();
     world.receivers.refuse(&inside, UrlRefusal::NotPublic);
@@ -110,15 +110,11 @@ async fn taken_address_is_reported_before_limit() {
     assert_eq!(refused, CreateEndpointError::UrlTaken);
     let refused = create(&world.ports, &world.account, at(a_webhook_url())).await.unwrap_err();
     assert_eq!(refused, CreateEndpointError::LimitReached);
-    assert_eq!(world.receivers.vetted().len(), vetted, "who has no place left cannot make us look names up");
+    assert_eq!(world.receivers.vetted().len(), vetted, "a full account causes no name resolution");
     let inside = a_webhook_url();
     world.receivers.refuse(&inside, UrlRefusal::NotPublic);
     let refused = create(&world.ports, &world.account, at(inside)).await.unwrap_err();
-    assert_eq!(
-        refused,
-        CreateEndpointError::Url(UrlRefusal::NotPublic),
-        "what is wrong in itself is event_types first"
-    );
+    assert_eq!(refused, CreateEndpointError::Url(UrlRefusal::NotPublic), "the URL is checked before the limit");
 }
 
 /// A cipher that fails to encrypt.

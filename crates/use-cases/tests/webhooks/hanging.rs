@@ -94,7 +94,7 @@ async fn receivers_that_start_to_hang_free_slots_for_others() {
     let before = held();
     world.publish_many(20).await;
     world.until_all(&fine, DeliveryStatus::Succeeded).await;
-    assert_eq!(held(), before, "who keeps calls waiting gets no more of them");
+    assert_eq!(held(), before, "a slow endpoint receives no more calls");
     for endpoint in hung.iter().chain([&other]) {
         world.receivers.set(&endpoint.url, Answer::Now(taken()));
     }
@@ -118,7 +118,7 @@ async fn endpoint_has_at_most_eight_in_flight_over_two_nodes() {
     world.receivers.set(&endpoint.url, Answer::Held);
     world.publish_many(50).await;
     nodes[1].tick();
-    until("all places are taken", || world.receivers.held(&endpoint.url) == 8).await;
+    until("all slots are in use", || world.receivers.held(&endpoint.url) == 8).await;
     settle().await;
     assert_eq!(world.receivers.held(&endpoint.url), 8);
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
@@ -159,7 +159,7 @@ async fn slow_receiver_gets_no_further_calls() {
     settle().await;
     world.publish_many(20).await;
     settle().await;
-    assert_eq!(world.receivers.held(&endpoint.url), DOUBTFUL, "it had eight places");
+    assert_eq!(world.receivers.held(&endpoint.url), DOUBTFUL, "the endpoint had eight slots");
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     world.receivers.release(&endpoint.url, &taken());
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
@@ -182,7 +182,7 @@ async fn queues_that_stay_due_hide_no_others() {
     for tick in 0..4 {
         world.clock.advance(std::time::Duration::from_millis(1));
         dispatcher.tick();
-        until("it looked", || Queue::count(&world.queue.looks) == tick + 1).await;
+        until("the queues are read", || Queue::count(&world.queue.looks) == tick + 1).await;
         settle().await;
     }
     for endpoint in &endpoints {

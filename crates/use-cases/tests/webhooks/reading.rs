@@ -79,7 +79,7 @@ async fn deliveries_are_listed_for_existing_endpoint_only() {
     assert_eq!((rest.rows.len(), rest.has_more), (1, false));
 
     let foreign = deliveries::list(&world.ports, account, other.id, page(2, Some(cursor))).await;
-    assert_eq!(foreign, Err(ListDeliveriesError::UnknownCursor), "it is a delivery to another endpoint");
+    assert_eq!(foreign, Err(ListDeliveriesError::UnknownCursor), "the cursor is a delivery to another endpoint");
     let unknown = deliveries::list(&world.ports, account, fresh(), page(2, None)).await;
     assert_eq!(unknown, Err(ListDeliveriesError::NotFound));
     delete(&world.ports, &world.account, endpoint.id).await.unwrap();

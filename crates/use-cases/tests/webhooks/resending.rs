@@ -149,7 +149,7 @@ async fn delivery_in_flight_is_resent_afterwards() {
     world.receivers.set(&endpoint.url, Answer::Held);
     let dispatcher = world.dispatcher();
     world.publish(EventType::ChargePaid).await;
-    until("it is on its way", || world.receivers.held(&endpoint.url) == 1).await;
+    until("the delivery is in flight", || world.receivers.held(&endpoint.url) == 1).await;
     let delivery = world.deliveries(&endpoint).await.remove(0);
     resend(&world.ports, &world.account, endpoint.id, delivery.id).await.unwrap();
     crate::world::settle().await;

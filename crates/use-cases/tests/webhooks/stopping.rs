@@ -93,7 +93,7 @@ async fn unavailable_store_does_not_prevent_stop() {
     world.receivers.release(&endpoint.url, &taken());
     dispatcher.ends().await;
     assert!((2..10).contains(&Queue::count(&world.queue.finishes)), "a few times and no more");
-    assert_eq!(world.statuses(&endpoint).await, [DeliveryStatus::Pending], "its lease brings it back");
+    assert_eq!(world.statuses(&endpoint).await, [DeliveryStatus::Pending], "the delivery is due again after its lease");
 }
 
 #[tokio::test]

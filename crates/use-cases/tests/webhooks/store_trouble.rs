@@ -55,7 +55,7 @@ async fn unwritten_outcomes_wait_without_second_call() {
     dispatcher.tick();
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    assert_eq!(world.receivers.calls().len(), 10, "each once");
+    assert_eq!(world.receivers.calls().len(), 10, "each delivery once");
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn unreadable_queue_does_not_stop_others() {
     settle().await;
     let claims = Queue::count(&world.queue.claims);
     settle().await;
-    assert_eq!(Queue::count(&world.queue.claims), claims, "it is left alone until the next tick");
+    assert_eq!(Queue::count(&world.queue.claims), claims, "the queue is claimed again at the next tick");
     assert_eq!(world.statuses(&broken).await, [DeliveryStatus::Pending; 3]);
     world.queue.claims_fail(|_| None);
     dispatcher.tick();

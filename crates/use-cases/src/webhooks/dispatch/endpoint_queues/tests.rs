@@ -110,7 +110,7 @@ fn full_queue_is_claimed_again_when_a_slot_is_free() {
     let request = queues.next_claim().unwrap();
     let under_way = claim(&mut queues, &request, &[(&receiver, 100)]);
     assert_eq!(under_way.len(), 8);
-    assert_eq!(queues.next_claim(), None, "it is full");
+    assert_eq!(queues.next_claim(), None, "the queue uses all its slots");
     queues.mark(receiver.queue());
     assert_eq!(queues.next_claim(), None, "a mark does not change that");
 
@@ -175,7 +175,7 @@ fn healthy_endpoint_is_reclassified_by_failure_or_slow_call() {
     let request = queues.next_claim().unwrap();
     let under_way = claim(&mut queues, &request, &[(&failing, 1), (&slow, 1)]);
     queues.on_attempt(&under_way[0].key, AttemptStatus::Failed, in_time());
-    assert_eq!(queues.class(failing.0.id), EndpointClass::Unknown, "it failed in time");
+    assert_eq!(queues.class(failing.0.id), EndpointClass::Unknown, "a fast failure is not slow");
 
     queues.classify_slow(start() + 1.second());
     assert_eq!(queues.class(slow.0.id), EndpointClass::Healthy);
@@ -183,7 +183,7 @@ fn healthy_endpoint_is_reclassified_by_failure_or_slow_call() {
     assert_eq!(queues.class(slow.0.id), EndpointClass::Slow);
     queues.on_attempt(&under_way[1].key, AttemptStatus::Succeeded, in_time());
     queues.classify_slow(start() + 9.seconds());
-    assert_eq!(queues.class(slow.0.id), EndpointClass::Healthy, "it answered; the store is slow");
+    assert_eq!(queues.class(slow.0.id), EndpointClass::Healthy, "the receiver was fast; the store is slow");
 
     queues.mark(slow.queue());
     let request = queues.next_claim().unwrap();
