@@ -61,7 +61,7 @@ impl Balance {
     operation_id = "getBalance",
     tag = "balance",
     summary = "Read the balance",
-    description = "In BRL. What is held for payouts and refunds in flight is in none of its parts. Scope: `balance:read`.",
+    description = "In BRL. Money that is held for payouts and refunds in flight is in none of the three parts. Scope: `balance:read`.",
     responses(
         (status = 200, description = "The balance.", body = Balance, example = json!(examples::balances())),
         Errors<(code::ValidationError,)>,

@@ -147,7 +147,7 @@ pub fn wanted<C>(
 /// Returns the parameters of a list that is a file too, after those of its own filters.
 #[must_use]
 pub fn parameters(filters: Vec<Parameter>) -> Vec<Parameter> {
-    let dialect = "A file of all rows in this dialect, whatever `Accept` says.";
+    let dialect = "Returns a file of all rows in this dialect, for every value of `Accept`.";
     let paging = parameters::created().into_iter().chain(parameters::paging());
     filters.into_iter().chain(paging).chain([parameters::word(DIALECT, dialect, ["excel-br"])]).collect()
 }

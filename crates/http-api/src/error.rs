@@ -94,7 +94,7 @@ error_codes! {
     /// The key is unknown, malformed, revoked, expired, used from an address that it does not allow, or sent as two different ones.
     InvalidApiKey "invalid_api_key" UNAUTHORIZED false "The API key is not valid. Send it as Authorization: Bearer <key>, or as x-api-key: <key>.";
     /// The key may not do this.
-    InsufficientScope "insufficient_scope" FORBIDDEN false "The API key does not have the scope that this needs.";
+    InsufficientScope "insufficient_scope" FORBIDDEN false "The API key does not have the required scope.";
     /// An operator suspended the account: it may read but not write.
     AccountSuspended "account_suspended" FORBIDDEN false "The account is suspended: it can read but not write.";
     /// KYC is pending or was rejected.
@@ -132,11 +132,11 @@ error_codes! {
     /// A recipient of the split is not an active account with approved KYC, or is the creator; `issues` names it.
     SplitRecipientNotEligible "split_recipient_not_eligible" UNPROCESSABLE_ENTITY false "A recipient of the split is not eligible.";
     /// The refund exceeds the rest of the charge.
-    RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds what is left of the charge.";
+    RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds the rest of the charge.";
     /// An infraction on the charge is open or under review.
     InfractionOpen "infraction_open" UNPROCESSABLE_ENTITY false "An infraction on the charge is not resolved yet.";
     /// The account has reached a limit.
-    LimitReached "limit_reached" UNPROCESSABLE_ENTITY false "The account has as many as it may have.";
+    LimitReached "limit_reached" UNPROCESSABLE_ENTITY false "The account has reached the limit of these resources.";
     /// The deadline of the operation has passed.
     DeadlinePassed "deadline_passed" UNPROCESSABLE_ENTITY false "The deadline has passed.";
     /// The key has used all requests of its window.
@@ -144,7 +144,7 @@ error_codes! {
     /// The head of a request is larger than the limit.
     HeadersTooLarge "headers_too_large" REQUEST_HEADER_FIELDS_TOO_LARGE false "The request's headers are too large.";
     /// A bug or a damaged store.
-    InternalError "internal_error" INTERNAL_SERVER_ERROR true "Something went wrong on our side.";
+    InternalError "internal_error" INTERNAL_SERVER_ERROR true "The service failed to process the request.";
     /// Reserved: boleto and card.
     NotImplemented "not_implemented" NOT_IMPLEMENTED false "This capability is reserved and not available.";
     /// Every acquirer rejected the request, or is down.

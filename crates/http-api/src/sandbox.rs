@@ -160,7 +160,7 @@ pub struct SandboxControls {
     operation_id = "sandboxPayCharge",
     tag = "sandbox",
     summary = "Pay a charge",
-    description = "Available only with the built-in sandbox. A charge that is paid, expired or cancelled gets a further payment. Scope: `charges:write`.",
+    description = "Available only with the built-in sandbox. A charge that is paid, expired or cancelled receives a further payment. Scope: `charges:write`.",
     params(Named<kind::Charge>),
     request_body(content = Option<SandboxPayment>, example = json!(examples::literal(r#"{"amount":10.50}"#))),
     responses(

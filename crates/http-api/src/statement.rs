@@ -65,7 +65,7 @@ impl IntoParams for EntryQuery {
     operation_id = "listBalanceEntries",
     tag = "balance",
     summary = "Read the statement",
-    description = "Every movement of the balance, newest first, with cursor pagination. With `Accept: text/csv` all rows of the filter in one file (RFC 4180): then without `limit` and `starting_after`. A text that begins with `=`, `+`, `-` or `@` gets an apostrophe before it. `?csv=excel-br` gives the file as Excel reads it in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo. Scope: `balance:read`.",
+    description = "Every movement of the balance, newest first, with cursor pagination. With `Accept: text/csv` the response is a file (RFC 4180) of all rows of the filter, without `limit` and `starting_after`. A text that begins with `=`, `+`, `-` or `@` is preceded by an apostrophe. `?csv=excel-br` returns the file for Excel in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo. Scope: `balance:read`.",
     params(EntryQuery),
     responses(
         (status = 200, description = "A page of the statement.", content(

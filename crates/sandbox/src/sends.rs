@@ -59,13 +59,13 @@ pub enum GiveBackError {
     #[error("no send has this idEnvio")]
     NotFound,
     /// The recipient does not have the money.
-    #[error("only a Pix that is REALIZADO can come back")]
+    #[error("only a Pix with the status REALIZADO can be returned")]
     NotSettled,
     /// The whole amount was returned before.
-    #[error("all of the Pix has come back")]
+    #[error("the whole Pix was returned already")]
     NothingLeft,
     /// The amount is not positive, or exceeds the rest.
-    #[error("the amount must be above 0.00 and at most what is left of the Pix")]
+    #[error("the amount must be above 0.00 and at most the rest of the Pix")]
     InvalidAmount,
     /// The store failed.
     #[error(transparent)]

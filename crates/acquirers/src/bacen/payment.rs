@@ -28,7 +28,7 @@ pub(super) fn of_charge(cob: &Cob<'_>, txid: &Txid) -> Result<Vec<UpstreamPaymen
     ids.sort_unstable();
     ids.dedup();
     if ids.len() < payments.len() {
-        return Err(Defect::mismatch("pix", "has one endToEndId with different facts"));
+        return Err(Defect::mismatch("pix", "repeats an endToEndId with other values"));
     }
     Ok(payments)
 }
@@ -56,7 +56,7 @@ pub(super) fn read(at: &str, pix: &Pix<'_>) -> Result<UpstreamPayment, Defect> {
             continue;
         }
         if !back.name.is_empty() && returns.iter().any(|known| known.name == back.name) {
-            return Err(wrong("devolucoes", "has one id with different facts"));
+            return Err(wrong("devolucoes", "repeats an id with other values"));
         }
         returns.push(back);
     }

@@ -91,7 +91,7 @@ fn status(cob: &Cob<'_>) -> Result<UpstreamStatus, Defect> {
         Some("ATIVA") => Ok(UpstreamStatus::Active),
         Some("CONCLUIDA") => Ok(UpstreamStatus::Completed),
         Some(REMOVED_BY_US | "REMOVIDA_PELO_PSP") => Ok(UpstreamStatus::Removed),
-        Some(_) => Err(mismatch("status", "is not one of the API Pix")),
+        Some(_) => Err(mismatch("status", "is not a status of the API Pix")),
         None => Err(mismatch("status", "is missing")),
     }
 }

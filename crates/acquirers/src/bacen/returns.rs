@@ -28,7 +28,7 @@ pub(super) fn read(body: &[u8], name: &str, amount: Option<Money>) -> Result<Ups
     if amount.is_some_and(|amount| amount != found) {
         return Err(Defect::mismatch("valor", "is not the ordered amount"));
     }
-    let progress = progress(&wire).ok_or_else(|| Defect::mismatch("status", "is not one of a return"))?;
+    let progress = progress(&wire).ok_or_else(|| Defect::mismatch("status", "is not a status of a return"))?;
     let (name, return_id, nature) = (name.to_owned(), return_id(&wire), nature(&wire));
     Ok(UpstreamReturn { name, return_id, nature, amount: found, progress })
 }

@@ -84,8 +84,8 @@ pub(super) fn row(at: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, De
 fn facts(at: &str, sent: &Sent<'_>, instruction_id: &InstructionId) -> Result<UpstreamPayout, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{at}{field}"), what);
     let amount = sent.valor.and_then(amount).ok_or_else(|| wrong("valor", "is not an amount"))?;
-    let end_to_end_id = end_to_end_id(sent).map_err(|Unusable| wrong("endToEndId", "is another than e2eId"))?;
-    let progress = progress(sent).ok_or_else(|| wrong("status", "is not one of a sent Pix"))?;
+    let end_to_end_id = end_to_end_id(sent).map_err(|Unusable| wrong("endToEndId", "differs from e2eId"))?;
+    let progress = progress(sent).ok_or_else(|| wrong("status", "is not a status of a sent Pix"))?;
     if end_to_end_id.is_none() && matches!(progress, UpstreamProgress::Done { .. }) {
         return Err(wrong("endToEndId", "is missing although the Pix arrived"));
     }
@@ -100,7 +100,7 @@ fn facts(at: &str, sent: &Sent<'_>, instruction_id: &InstructionId) -> Result<Up
     ids.sort_unstable();
     ids.dedup();
     if ids.len() < returned.len() {
-        return Err(wrong("devolucoes", "has one rtrId with different facts"));
+        return Err(wrong("devolucoes", "repeats an rtrId with other values"));
     }
     let recipient = recipient(sent);
     Ok(UpstreamPayout { instruction_id: instruction_id.clone(), end_to_end_id, amount, recipient, progress, returned })

@@ -152,7 +152,7 @@ async fn unreadable_payment_fails_the_read_by_name() {
         (with("horario", Value::Null), "pix[1].horario"),
         (with("txid", json!("99jd8x2m4pe9ktva0c6rzq5w3n")), "pix[1].txid"),
         (json!(7), "pix[1]"),
-        (with("valor", json!("10.51")), "one endToEndId with different facts"),
+        (with("valor", json!("10.51")), "repeats an endToEndId with other values"),
     ] {
         let result = find(json_reply(200, &paid(&json!([good(), second])))).await;
         assert_eq!(kind(&result), "unknown", "{second}");

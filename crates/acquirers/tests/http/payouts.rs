@@ -198,7 +198,7 @@ fn lies() -> Vec<(&'static str, Value)> {
         ("favorecido is not the ordered recipient", lie("/favorecido", Some(account))),
         ("status is not one", lie("/status", Some(json!("OUTRO")))),
         ("status is not one", lie("/status", None)),
-        ("endToEndId is another than e2eId", lie("/e2eId", Some(json!("E12345678202611201500bbbbbbbbbbb")))),
+        ("endToEndId differs from e2eId", lie("/e2eId", Some(json!("E12345678202611201500bbbbbbbbbbb")))),
         ("endToEndId is missing", changed(lie("/status", Some(json!("REALIZADO"))), "/endToEndId", Some(json!("E1")))),
         ("devolucoes[0] cannot be read", lie("/devolucoes", Some(json!([{"rtrId": "D1", "valor": "1.00"}])))),
         ("not the JSON of a sent Pix", json!([sent()])),

@@ -177,7 +177,7 @@ impl Institution for InProcess {
             Ok(opened) => Ok(opened.id),
             // Requests with values that are out of range on their own were already rejected.
             Err(ControlError::OutOfRange { field: "valor" }) => {
-                Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most what was paid" })
+                Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most the paid amount" })
             }
             Err(error) => Err(refused(&error)),
         }

@@ -33,7 +33,7 @@ pub enum PayoutError {
     #[error("the payout is {}", .0.as_str())]
     InvalidState(PayoutStatus),
     /// The returns exceed the payout.
-    #[error("more came back than was sent")]
+    #[error("more was returned than was sent")]
     ReturnedTooMuch,
     /// An amount is out of range.
     #[error("an amount is out of range")]

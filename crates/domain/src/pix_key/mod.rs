@@ -75,7 +75,7 @@ pub enum PixKeyError {
     #[error("must have at most 77 characters")]
     TooLong,
     /// The text resembles no kind of key.
-    #[error("is not a Pix key: a CPF, a CNPJ, an e-mail, a phone beginning with + or a random key is wanted")]
+    #[error("is not a Pix key: it must be a CPF, a CNPJ, an e-mail, a phone beginning with + or a random key")]
     Unrecognised,
 }
 

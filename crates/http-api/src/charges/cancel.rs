@@ -25,7 +25,7 @@ use crate::representation::charge::Charge;
     operation_id = "cancelCharge",
     tag = "charges",
     summary = "Cancel a charge",
-    description = "Needs no body and no Idempotency-Key; repeatable. Scope: `charges:write`.",
+    description = "Needs no body and no Idempotency-Key. A repeat returns the cancelled charge. Scope: `charges:write`.",
     params(Named<kind::Charge>),
     responses(
         (status = 200, description = "The cancelled charge.", body = Charge,
@@ -51,7 +51,7 @@ impl From<CancelChargeError> for ApiError {
     fn from(error: CancelChargeError) -> Self {
         match error {
             CancelChargeError::NotPermitted(reason) => reason.into(),
-            CancelChargeError::NotFound => Self::new(ErrorCode::NotFound).with_message("There is no such charge."),
+            CancelChargeError::NotFound => Self::new(ErrorCode::NotFound).with_message("The charge does not exist."),
             CancelChargeError::InProgress { retry_after_s } => {
                 Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
             }

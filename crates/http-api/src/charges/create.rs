@@ -19,12 +19,12 @@ use crate::representation::charge::Charge;
 /// Creates a charge, or repeats the stored response.
 ///
 /// # Errors
-/// All errors of a creation, in the order of decision 2.
+/// All errors of a creation, in the order that `docs/API.md` lists.
 #[utoipa::path(
     operation_id = "createCharge",
     tag = "charges",
     summary = "Create a Pix charge",
-    description = "A repeated Idempotency-Key gets the first answer with the header `idempotent-replayed: true`. An external_id that exists with the same amount gets the original charge with 200. Scope: `charges:write`.",
+    description = "A repeated Idempotency-Key returns the first response with the header `idempotent-replayed: true`. An external_id that exists with the same amount returns the original charge with 200. Scope: `charges:write`.",
     params(KeyHeader),
     request_body(content = NewCharge,
         example = json!(examples::literal(r#"{"amount":10.50,"description":"Order 1042","external_id":"order-1042","expires_in":3600}"#))),

@@ -15,5 +15,5 @@ use super::named;
 /// Returns the error of a failed read of a charge.
 #[must_use]
 pub fn fetch_error(error: FetchError) -> ApiError {
-    named::fetch_error(error, "There is no such charge.")
+    named::fetch_error(error, "The charge does not exist.")
 }

@@ -23,7 +23,7 @@ use crate::reply;
     operation_id = "getEvent",
     tag = "events",
     summary = "Fetch an event",
-    description = "Byte for byte what was sent to endpoints. Scope: `events:read`.",
+    description = "The same bytes as in the deliveries to endpoints. Scope: `events:read`.",
     params(ById<kind::Event>),
     responses(
         (status = 200, description = "The event.", body = Event, example = json!(examples::event())),

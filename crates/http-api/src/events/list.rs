@@ -56,7 +56,7 @@ impl IntoParams for EventQuery {
     operation_id = "listEvents",
     tag = "events",
     summary = "List events",
-    description = "Newest first, with cursor pagination; with `after_sequence` the oldest first. A consumer that knows the last `sequence` it has seen learns here of whatever it missed: the numbers have no gap. Kept for 90 days. Scope: `events:read`.",
+    description = "Newest first, with cursor pagination. With `after_sequence`, the events after that number, oldest first: so a consumer reads the events that it missed, because the numbers have no gap. Events are kept for 90 days. Scope: `events:read`.",
     params(EventQuery),
     responses(
         (status = 200, description = "A page of events.", body = Events, example = json!(examples::events())),

@@ -7,5 +7,5 @@ pub mod resend;
 use super::error::{ApiError, ErrorCode};
 
 pub(super) fn no_such_event() -> ApiError {
-    ApiError::new(ErrorCode::NotFound).with_message("There is no such event.")
+    ApiError::new(ErrorCode::NotFound).with_message("The event does not exist.")
 }

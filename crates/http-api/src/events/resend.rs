@@ -23,7 +23,7 @@ use crate::representation::webhook::{Delivery, DeliveryList};
 #[utoipa::path(
     operation_id = "resendEvent",
     tag = "events",
-    summary = "Deliver an event again",
+    summary = "Resend an event",
     description = "Sends the event to every active endpoint that had a delivery of it or subscribes to its type now. At most 20 tests and resends of an endpoint wait at a time. If any of these endpoints would exceed that limit, the answer is 429 and no endpoint receives the event. Needs no body. Scope: `webhooks:write`.",
     params(ById<kind::Event>),
     responses(

@@ -28,12 +28,12 @@ use crate::representation::infraction::InfractionDetail;
     operation_id = "defendInfraction",
     tag = "infractions",
     summary = "Defend the account",
-    description = "Once, until `deadline_at`; needs no Idempotency-Key: the same defence again is no second one. A defence that the institution refuses is a `VALIDATION_ERROR` with its reason, and another one may be sent. After 503 it may have arrived: the same defence may be sent again, and the service finds out by itself. Scope: `infractions:write`.",
+    description = "An infraction has one defense, until `deadline_at`. Needs no Idempotency-Key: a repeat of the same defense is not a second one. If the acquirer refuses a defense, the answer is `VALIDATION_ERROR` with the acquirer's reason, and another defense may be sent. After 503 the outcome is unknown: the service looks it up, and the same defense may be sent again. Scope: `infractions:write`.",
     params(ById<kind::Infraction>),
     request_body(content = NewDefense,
         example = json!(examples::literal(r#"{"defense_text":"Two coffees, handed over on 2 January.","defense_evidence_url":"https://shop.example/receipts/1042"}"#))),
     responses(
-        (status = 200, description = "The acquirer has the defence.", body = InfractionDetail,
+        (status = 200, description = "The acquirer has the defense.", body = InfractionDetail,
             example = json!(examples::defended_infraction())),
         Errors<(
             OfBody, code::AccountSuspended, code::NotFound, code::InvalidState, code::DeadlinePassed,

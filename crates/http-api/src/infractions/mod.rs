@@ -8,5 +8,5 @@ pub mod request;
 use super::error::{ApiError, ErrorCode};
 
 pub(super) fn no_such_infraction() -> ApiError {
-    ApiError::new(ErrorCode::NotFound).with_message("There is no such infraction.")
+    ApiError::new(ErrorCode::NotFound).with_message("The infraction does not exist.")
 }

@@ -33,8 +33,8 @@ const TAGS: [(&str, &str); 8] = [
     ("balance", "The account's money, and every movement of it."),
     ("infractions", "Disputes of received Pix (MED): the blocked money and the account's defense."),
     ("webhooks", "Endpoints that receive events, signed by Standard Webhooks, and the log of deliveries."),
-    ("events", "Every event of the account in order, also for those who missed a webhook."),
-    ("sandbox", "The payer's side, with the built-in sandbox as acquirer; elsewhere these paths answer 404."),
+    ("events", "Every event of the account in order, also for consumers that missed a webhook."),
+    ("sandbox", "The payer's side. These paths exist only with the built-in sandbox as acquirer."),
 ];
 /// The headers of a successful response.
 const OF_SUCCESS: [&str; 4] = ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];

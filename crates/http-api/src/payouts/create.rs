@@ -18,12 +18,12 @@ use crate::representation::payout::Payout;
 /// Creates a payout, or repeats the stored response; a rejection for insufficient balance is stored too.
 ///
 /// # Errors
-/// All errors of a creation, in the order of decision 2.
+/// All errors of a creation, in the order that `docs/API.md` lists.
 #[utoipa::path(
     operation_id = "createPayout",
     tag = "payouts",
     summary = "Create a Pix payout",
-    description = "Amount and fee are held first; a payout that fails gives both back. The answer may say `processing`, `completed` or `failed` already. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`. An external_id that exists with the same amount and pix_key gets the original payout with 200. Scope: `payouts:write`.",
+    description = "Amount and fee are held first; if the payout fails, both are available again. The status may already be `processing`, `completed` or `failed`. A repeated Idempotency-Key returns the first response, `insufficient_balance` included, with the header `idempotent-replayed: true`. An external_id that exists with the same amount and pix_key returns the original payout with 200. Scope: `payouts:write`.",
     params(KeyHeader),
     request_body(content = NewPayout,
         example = json!(examples::literal(r#"{"amount":10.00,"pix_key":"ana@example.com","description":"Invoice 7","external_id":"payout-7"}"#))),

@@ -13,5 +13,5 @@ use super::named;
 /// Returns the error of a failed read of a payout.
 #[must_use]
 pub fn fetch_error(error: FetchError) -> ApiError {
-    named::fetch_error(error, "There is no such payout.")
+    named::fetch_error(error, "The payout does not exist.")
 }

@@ -21,12 +21,12 @@ use crate::representation::values::AmountFrom;
 /// Refunds a charge, or repeats the stored response; a rejection for insufficient balance is stored too.
 ///
 /// # Errors
-/// All errors of a creation, in the order of decision 2.
+/// All errors of a creation, in the order that `docs/API.md` lists.
 #[utoipa::path(
     operation_id = "createRefund",
     tag = "charges",
     summary = "Refund a charge",
-    description = "In full or in part, and again until all of it went back, within 90 days after its payment. `end_to_end_id` refunds any payment that was credited to the charge, such as one that `payment.unexpected` named. The account must cover it; the fee is not returned. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`. Scope: `charges:write`.",
+    description = "In full or in part, within 90 days after the payment. Several refunds are possible, up to the amount of the payment. `end_to_end_id` selects any payment that was credited to the charge, such as the payment of an event `payment.unexpected`. The available balance must cover the refund; the fee is not returned. A repeated Idempotency-Key returns the first response, `insufficient_balance` included, with the header `idempotent-replayed: true`. Scope: `charges:write`.",
     params(Named<kind::Charge>, KeyHeader),
     request_body(content = NewRefund,
         example = json!(examples::literal(r#"{"amount":5.00,"reason":"One coffee was cold"}"#))),
@@ -66,7 +66,7 @@ pub async fn create_refund(
 impl From<RefundRefusal> for ApiError {
     fn from(refusal: RefundRefusal) -> Self {
         match refusal {
-            RefundRefusal::NotFound => Self::new(ErrorCode::NotFound).with_message("There is no such charge."),
+            RefundRefusal::NotFound => Self::new(ErrorCode::NotFound).with_message("The charge does not exist."),
             RefundRefusal::NoSuchPayment => {
                 Self::new(ErrorCode::NotFound).with_message("The charge has no payment with this end_to_end_id.")
             }

@@ -25,7 +25,7 @@ use crate::{charges, reply};
     operation_id = "listRefunds",
     tag = "charges",
     summary = "List a charge's refunds",
-    description = "Newest first, with cursor pagination. Those whose outcome is open are refreshed from the acquirer first. Scope: `charges:read`.",
+    description = "Newest first, with cursor pagination. Refunds with an open outcome are refreshed from the acquirer first. Scope: `charges:read`.",
     params(Named<kind::Charge>, PageQuery<kind::Refund>),
     responses(
         (status = 200, description = "A page of refunds.", body = RefundPage, example = json!(examples::refunds())),

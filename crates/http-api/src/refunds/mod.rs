@@ -13,5 +13,5 @@ use super::named;
 /// Returns the error of a failed read of a refund.
 #[must_use]
 pub fn fetch_error(error: FetchError) -> ApiError {
-    named::fetch_error(error, "There is no such refund.")
+    named::fetch_error(error, "The refund does not exist.")
 }

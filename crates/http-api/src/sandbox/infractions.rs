@@ -120,7 +120,7 @@ impl Resolution {
     operation_id = "sandboxOpenInfraction",
     tag = "sandbox",
     summary = "Dispute the Pix that paid a charge",
-    description = "Available only with the built-in sandbox. May be repeated: each is an infraction of its own. Scope: `charges:write`.",
+    description = "Available only with the built-in sandbox. Each request opens a new infraction. Scope: `charges:write`.",
     params(Named<kind::Charge>),
     request_body(content = Option<InfractionRequest>,
         example = json!(examples::literal(r#"{"reason_code":"SCAM","amount":10.50}"#))),
@@ -142,7 +142,7 @@ pub async fn open_infraction(
     let work = async move {
         let charge = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let Some(settlement) = charge.state.settlement() else {
-            let what = format!("The charge is {}: only what was paid can be disputed.", charge.state.status().as_str());
+            let what = format!("The charge is {}: only a paid charge can be disputed.", charge.state.status().as_str());
             return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         };
         let pix = settlement.end_to_end_id.clone();
@@ -166,12 +166,12 @@ pub async fn open_infraction(
 #[utoipa::path(
     operation_id = "sandboxResolveInfraction",
     tag = "sandbox",
-    summary = "Settle an infraction",
+    summary = "Resolve an infraction",
     description = "Available only with the built-in sandbox. Scope: `infractions:write`.",
     params(ById<kind::Infraction>),
     request_body(content = SandboxResolution, example = json!(examples::literal(r#"{"outcome":"won"}"#))),
     responses(
-        (status = 200, description = "The infraction after it.", body = InfractionDetail,
+        (status = 200, description = "The resolved infraction.", body = InfractionDetail,
             example = json!(examples::won_infraction())),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState)>,
     ),
@@ -190,7 +190,7 @@ pub async fn resolve_infraction(
         let before = find().await?.ok_or_else(no_such_infraction)?;
         let status = before.state.status();
         if !status.is_open() {
-            let what = format!("The infraction is {} and cannot be settled again.", status.as_str());
+            let what = format!("The infraction is {} and cannot be resolved again.", status.as_str());
             return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         }
         let upstream_id = before.upstream_id;

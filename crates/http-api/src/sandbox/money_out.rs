@@ -37,11 +37,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 #[utoipa::path(
     operation_id = "sandboxReversePayout",
     tag = "sandbox",
-    summary = "Bring a completed payout back",
-    description = "Available only with the built-in sandbox. The recipient gives all of it back. Scope: `payouts:write`.",
+    summary = "Return a completed payout",
+    description = "Available only with the built-in sandbox. The recipient returns the whole amount. Scope: `payouts:write`.",
     params(Named<kind::Payout>),
     responses(
-        (status = 200, description = "The payout after it.", body = payout::Payout,
+        (status = 200, description = "The returned payout.", body = payout::Payout,
             example = json!(examples::reversed())),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
     ),
@@ -59,7 +59,7 @@ pub async fn reverse_payout(
         let before = current(&state, account, &name).await?;
         let status = before.state.status();
         if status != PayoutStatus::Completed {
-            let what = format!("The payout is {} and cannot come back.", status.as_str());
+            let what = format!("The payout is {} and cannot be returned.", status.as_str());
             return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         }
         let instruction_id = before.instruction_id();
@@ -90,11 +90,11 @@ async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Res
 #[utoipa::path(
     operation_id = "sandboxFailRefund",
     tag = "sandbox",
-    summary = "Let a refund fail",
-    description = "Available only with the built-in sandbox, and before the refund completes, which takes a second. Scope: `charges:write`.",
+    summary = "Make a refund fail",
+    description = "Available only with the built-in sandbox, and before the refund completes. A refund completes after a second. Scope: `charges:write`.",
     params(Named<kind::Refund>),
     responses(
-        (status = 200, description = "The refund after it.", body = refund::Refund,
+        (status = 200, description = "The failed refund.", body = refund::Refund,
             example = json!(examples::failed_refund())),
         Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState)>,
     ),
@@ -112,7 +112,7 @@ pub async fn fail_refund(
         let before = refund(&state, account, &name).await?;
         let status = before.state.status();
         if status != RefundStatus::Processing {
-            let what = format!("The refund is {} and cannot fail any more.", status.as_str());
+            let what = format!("The refund is {} and can no longer fail.", status.as_str());
             return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         }
         let (end_to_end_id, id) = (before.end_to_end_id.clone(), before.id);

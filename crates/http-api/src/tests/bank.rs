@@ -144,7 +144,7 @@ impl Institution for Bank {
         let paid = self.received(end_to_end_id).ok_or_else(|| InstitutionError::Failed("unknown".to_owned()))?;
         let amount = asked.amount.unwrap_or(paid.payment.amount);
         if amount > paid.payment.amount {
-            return Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most what was paid" });
+            return Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most the paid amount" });
         }
         let upstream = an_upstream_infraction(end_to_end_id, amount.centavos());
         let situation = asked.situation.unwrap_or(upstream.situation);

@@ -45,7 +45,11 @@ async fn dispute_is_opened_defended_and_won() {
     assert_eq!((defended.status, defended.at("/status")), (200, "under_review".into()), "{defended:?}");
     assert_eq!(defended.at("/defense_text"), "two\nlines");
     assert!(defended.at("/defense_submitted_at").is_string());
-    assert_eq!(post(&world, &path, "", DEFENSE).await.body, defended.body, "the same defence again is no second one");
+    assert_eq!(
+        post(&world, &path, "", DEFENSE).await.body,
+        defended.body,
+        "a repeat of the same defense is not a second one"
+    );
     let other = post(&world, &path, "", r#"{"defense_text":"other"}"#).await;
     assert_eq!(other.error(), (409, "invalid_state".to_owned()));
 

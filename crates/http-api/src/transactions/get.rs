@@ -21,7 +21,7 @@ use crate::representation::transaction::TransactionRow;
     operation_id = "getTransaction",
     tag = "transactions",
     summary = "Fetch an entry of the timeline",
-    description = "As it is stored. Scope: `transactions:read`.",
+    description = "The stored entry, without a read from the acquirer. Scope: `transactions:read`.",
     params(EntryName),
     responses(
         (status = 200, description = "The entry.", body = TransactionRow, example = json!(examples::transaction())),
@@ -35,6 +35,6 @@ pub async fn get_transaction(
 ) -> Result<HttpResponse, ApiError> {
     let Input((_, EntryName(direction, key))) = input;
     let found = timeline::find(&call.state.ports, call.caller.account.id, direction, key).await?;
-    let found = found.ok_or(ApiError::new(ErrorCode::NotFound).with_message("There is no such transaction."))?;
+    let found = found.ok_or(ApiError::new(ErrorCode::NotFound).with_message("The transaction does not exist."))?;
     Ok(reply::json(StatusCode::OK, &shown(&found)?))
 }

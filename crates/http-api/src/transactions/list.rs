@@ -64,7 +64,7 @@ impl IntoParams for TransactionQuery {
     operation_id = "listTransactions",
     tag = "transactions",
     summary = "Read the timeline",
-    description = "Charges, payouts and shares in other accounts' charges as one list, newest first, with cursor pagination. With `Accept: text/csv` all rows of the filter in one file (RFC 4180): then without `limit` and `starting_after`. Scope: `transactions:read`.",
+    description = "Charges, payouts and shares in other accounts' charges as one list, newest first, with cursor pagination. With `Accept: text/csv` the response is a file (RFC 4180) of all rows of the filter, without `limit` and `starting_after`. Scope: `transactions:read`.",
     params(TransactionQuery),
     responses(
         (status = 200, description = "A page of the timeline.", content(

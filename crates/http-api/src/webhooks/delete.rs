@@ -22,10 +22,10 @@ use crate::reply;
     operation_id = "deleteWebhookEndpoint",
     tag = "webhooks",
     summary = "Delete a webhook endpoint",
-    description = "What waits for it is cancelled. Scope: `webhooks:write`.",
+    description = "Deliveries that wait for the endpoint are cancelled. Scope: `webhooks:write`.",
     params(ById<kind::Endpoint>),
     responses(
-        (status = 204, description = "It is gone."),
+        (status = 204, description = "The endpoint is deleted."),
         Errors<(Writes,)>,
     ),
 )]

@@ -23,8 +23,8 @@ use crate::representation::webhook::{Delivery, DeliveryPage};
 #[utoipa::path(
     operation_id = "listWebhookDeliveries",
     tag = "webhooks",
-    summary = "List what was delivered to a webhook endpoint",
-    description = "Newest first, with cursor pagination; with every attempt. Scope: `webhooks:read`.",
+    summary = "List the deliveries to a webhook endpoint",
+    description = "Newest first, with cursor pagination. Each delivery has all its attempts. Scope: `webhooks:read`.",
     params(ById<kind::Endpoint>, PageQuery<kind::Delivery>),
     responses(
         (status = 200, description = "A page of deliveries.", body = DeliveryPage,

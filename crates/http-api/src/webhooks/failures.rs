@@ -13,7 +13,7 @@ use crate::paging::STARTING_AFTER;
 
 /// Returns the error for an endpoint that the account does not have.
 pub(crate) fn no_such_endpoint() -> ApiError {
-    ApiError::new(ErrorCode::NotFound).with_message("There is no such webhook endpoint.")
+    ApiError::new(ErrorCode::NotFound).with_message("The webhook endpoint does not exist.")
 }
 
 fn refused(refusal: UrlRefusal) -> ApiError {
@@ -69,9 +69,9 @@ impl From<SendAgainError> for ApiError {
             SendAgainError::NotPermitted(reason) => reason.into(),
             SendAgainError::NotFound => Self::new(ErrorCode::NotFound),
             SendAgainError::NotActive(state) => {
-                refuse(format!("The webhook endpoint is {state}: nothing is sent to it."))
+                refuse(format!("The webhook endpoint is {state} and receives no deliveries."))
             }
-            SendAgainError::Cancelled => refuse("The delivery is cancelled and stays so.".to_owned()),
+            SendAgainError::Cancelled => refuse("The delivery is cancelled and cannot be sent again.".to_owned()),
             SendAgainError::TooMany => {
                 let text =
                     format!("At most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time.");

@@ -45,7 +45,7 @@ impl IntoParams for OneDelivery {
 #[utoipa::path(
     operation_id = "resendWebhookDelivery",
     tag = "webhooks",
-    summary = "Deliver again",
+    summary = "Resend a delivery",
     description = "Sends the delivery at once, with a new schedule of attempts and the same event id. A cancelled delivery stays cancelled. At most 20 tests and resends of an endpoint wait at a time; the next request is answered 429. Needs no body. Scope: `webhooks:write`.",
     params(ById<kind::Endpoint>, OneDelivery),
     responses(

@@ -25,8 +25,8 @@ use crate::representation::webhook::WebhookEndpointWithSecret;
 #[utoipa::path(
     operation_id = "rotateWebhookSecret",
     tag = "webhooks",
-    summary = "Give a webhook endpoint another secret",
-    description = "The secret before signs as well until its time is over, so that receivers can change at leisure; never more than two sign. Needs no body. Scope: `webhooks:write`.",
+    summary = "Rotate the secret of a webhook endpoint",
+    description = "The previous secret also signs for `grace_seconds`, so that receivers can change without a gap. At most two secrets sign. The body is optional. Scope: `webhooks:write`.",
     params(ById<kind::Endpoint>),
     request_body(content = Option<SecretRotation>, example = json!(examples::literal(r#"{"grace_seconds":86400}"#))),
     responses(

@@ -23,7 +23,7 @@ use crate::representation::webhook::Delivery;
 #[utoipa::path(
     operation_id = "testWebhookEndpoint",
     tag = "webhooks",
-    summary = "Send a webhook endpoint a test",
+    summary = "Send a test event to a webhook endpoint",
     description = "Sends an event `webhook.test`. Its `sequence` is null, and no list of events shows it. At most 20 tests and resends of an endpoint wait at a time; the next request is answered 429. Needs no body. Scope: `webhooks:write`.",
     params(ById<kind::Endpoint>),
     responses(

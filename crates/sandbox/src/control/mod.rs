@@ -148,8 +148,10 @@ impl Control {
     pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<GivenBack, ControlError> {
         self.psp.give_back(send_id, amount).map_err(|error| match error {
             GiveBackError::NotFound => ControlError::NotFound("the sent Pix"),
-            GiveBackError::NotSettled => ControlError::InvalidState("only a Pix that is REALIZADO can come back"),
-            GiveBackError::NothingLeft => ControlError::InvalidState("all of the Pix has come back"),
+            GiveBackError::NotSettled => {
+                ControlError::InvalidState("only a Pix with the status REALIZADO can be returned")
+            }
+            GiveBackError::NothingLeft => ControlError::InvalidState("the whole Pix was returned already"),
             GiveBackError::InvalidAmount => ControlError::OutOfRange { field: "valor" },
             GiveBackError::Store(error) => error.into(),
             GiveBackError::Id(_) => ControlError::Id,

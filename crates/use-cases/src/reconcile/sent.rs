@@ -318,7 +318,7 @@ fn difference(kind: DifferenceKind, payout: &Payout, theirs: Option<String>) -> 
 }
 
 fn standing(status: &str, returned: Money) -> String {
-    if returned.is_positive() { format!("{status}, {returned} came back") } else { status.to_owned() }
+    if returned.is_positive() { format!("{status}, {returned} returned") } else { status.to_owned() }
 }
 
 const fn status_name(upstream: &UpstreamPayout) -> &'static str {

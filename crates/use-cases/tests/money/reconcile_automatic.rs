@@ -107,7 +107,7 @@ async fn return_is_found_under_the_day_on_which_it_happened() {
     assert_eq!(compared(&world, until, until + HOUR, true).await.differences, [], "an hour too late");
     let report = compared(&world, from, until, false).await;
     assert_eq!((kinds(&report), report.sent), (vec![(DifferenceKind::PayoutOutcome, false)], 1));
-    assert_eq!(report.differences[0].theirs.as_deref(), Some("completed, 10.00 came back"));
+    assert_eq!(report.differences[0].theirs.as_deref(), Some("completed, 10.00 returned"));
     assert_eq!(kinds(&compared(&world, from, until, true).await), [(DifferenceKind::PayoutOutcome, true)]);
     assert_eq!(world.available(), available + 1_000);
     assert_eq!(compared(&world, from, until, true).await.differences, []);

@@ -101,7 +101,7 @@ async fn missed_payout_return_is_credited() {
     world.psp.hold_payout(UpstreamPayout { returned, ..upstream(only(&world).instruction_id(), 1_000, DONE) });
     let report = compare(&world, false).await;
     assert_eq!(kinds(&report), [(DifferenceKind::PayoutOutcome, false)]);
-    assert_eq!(report.differences[0].theirs.as_deref(), Some("completed, 4.00 came back"));
+    assert_eq!(report.differences[0].theirs.as_deref(), Some("completed, 4.00 returned"));
     assert_eq!(kinds(&compare(&world, true).await), [(DifferenceKind::PayoutOutcome, true)]);
     assert_eq!(world.available(), before + 400);
     assert_eq!(compare(&world, true).await.differences, []);

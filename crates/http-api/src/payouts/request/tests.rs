@@ -53,7 +53,7 @@ fn invalid_pix_keys_are_rejected_with_a_hint() {
         (
             "nonsense",
             "null",
-            "pix_key is not a Pix key: a CPF, a CNPJ, an e-mail, a phone beginning with + or a random key is wanted",
+            "pix_key is not a Pix key: it must be a CPF, a CNPJ, an e-mail, a phone beginning with + or a random key",
         ),
         ("a@b.example", r#""EMAIL""#, "pix_key_type must be one of cpf, cnpj, email, phone, evp"),
         ("a@b.example", "1", "pix_key_type must be a string"),
