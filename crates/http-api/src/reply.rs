@@ -14,13 +14,13 @@ use actix_web::http::header::{
 };
 use actix_web::web::Bytes;
 use cais_domain::ids::RequestId;
-use cais_ports::RateDecision;
+use cais_ports::{RateDecision, ResponseKind};
 use cais_use_cases::Response;
 use futures_util::stream::{self, Stream};
 use serde::Serialize;
 
 use super::connections::RequestGuard;
-use super::error::ApiError;
+use super::error::{ApiError, ErrorCode};
 use crate::representation::values::to_json;
 
 /// The id of a request, in its response and in the log.
@@ -88,16 +88,18 @@ pub fn redirect(to: &'static str) -> HttpResponse {
 }
 
 /// Returns the response of a use case, new or stored.
-///
-/// # Errors
-/// `internal_error` if the status is invalid.
-pub fn stored(stored: Response) -> Result<HttpResponse, ApiError> {
-    let status = StatusCode::from_u16(stored.status).map_err(|error| ApiError::internal(error.to_string()))?;
+#[must_use]
+pub fn stored(stored: Response) -> HttpResponse {
+    let status = match stored.kind {
+        ResponseKind::Created => StatusCode::CREATED,
+        ResponseKind::Existing => StatusCode::OK,
+        ResponseKind::InsufficientBalance => ErrorCode::InsufficientBalance.status(),
+    };
     let mut response = rendered(status, stored.body);
     if let Some(first) = stored.replay_of {
         response.extensions_mut().insert(ReplayOf(first));
     }
-    Ok(response)
+    response
 }
 
 /// Returns the response of an error.

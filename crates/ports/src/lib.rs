@@ -58,7 +58,8 @@ pub use due::{CLOCK_DIFFERENCE, DELIVERY_LEASE, Due, REQUEST_LEASE};
 pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
 pub use exchange_rates::{ExchangeRates, UsdRate};
 pub use idempotency::{
-    Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord, StoredResponse,
+    Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord, ResponseKind,
+    StoredResponse,
 };
 pub use infractions::{InfractionFilter, InfractionQueries};
 pub use keys::{ApiKeyRecord, KeyedHash, SecretHash};

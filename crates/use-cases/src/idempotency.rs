@@ -5,7 +5,7 @@ use cais_domain::ids::RequestId;
 use cais_domain::pause::doubled;
 use cais_ports::{
     ChangeSet, CommitError, Due, Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef,
-    NewIdempotencyRecord, REQUEST_LEASE, StoredResponse,
+    NewIdempotencyRecord, REQUEST_LEASE, ResponseKind, StoredResponse,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -83,14 +83,8 @@ impl IdempotentRequest {
     }
 
     /// Returns the first record of the key, with its response.
-    pub(crate) fn takes_answered(
-        &self,
-        resource: String,
-        status: u16,
-        body: Vec<u8>,
-        now: Timestamp,
-    ) -> IdempotencyChange {
-        self.new_record(resource, now, Some(StoredResponse { status, request: self.request, body }))
+    pub(crate) fn takes_answered(&self, resource: String, response: &Response, now: Timestamp) -> IdempotencyChange {
+        self.new_record(resource, now, Some(response.stored(self.request)))
     }
 
     fn new_record(
@@ -136,8 +130,8 @@ impl RequestLease {
     }
 
     /// Returns the change that stores the response.
-    pub(crate) fn answers(&self, status: u16, body: Vec<u8>) -> IdempotencyChange {
-        let answer = StoredResponse { status, request: self.request, body };
+    pub(crate) fn answers(&self, response: &Response) -> IdempotencyChange {
+        let answer = response.stored(self.request);
         IdempotencyChange::Answer { name: self.name.clone(), fence: self.fence, answer }
     }
 
@@ -160,39 +154,38 @@ pub(crate) fn stored_response(record: IdempotencyRecord) -> Result<Response, Key
     record.answer.map(Response::replayed).ok_or(KeyInUse::SOON)
 }
 
-/// Stores `status` and `body` as the response of a request that found an existing resource, so that a repeat returns
-/// the same bytes.
+/// Stores the response to a request that found an existing resource with this body, so that a repeat returns the same
+/// bytes.
 ///
 /// The response also ends an earlier creation with this key that was abandoned.
 pub(crate) async fn remember<R>(
     ports: &Ports,
     call: &IdempotentRequest,
     resource: &str,
-    status: u16,
     body: Vec<u8>,
 ) -> Result<Response, CreateError<R>> {
-    let record = match keep_answer(ports, call, resource, status, body.clone()).await? {
+    let response = Response::fresh(ResponseKind::Existing, body);
+    let record = match keep_answer(ports, call, resource, response.clone()).await? {
         Stored::Answered(answer) => return Ok(answer),
         Stored::Known(record) => record,
     };
     match call.repeats(record, ports.clock.now())? {
         ReplayDecision::Answered(answer) => Ok(answer),
-        ReplayDecision::Orphaned(record) => answer_orphaned(ports, call, &record, status, body).await,
+        ReplayDecision::Orphaned(record) => answer_orphaned(ports, call, &record, response).await,
     }
 }
 
-/// Stores `status` and `body` under an unused key. Returns the present record if the key exists.
+/// Stores the response under an unused key. Returns the present record if the key exists.
 pub(crate) async fn keep_answer(
     ports: &Ports,
     call: &IdempotentRequest,
     resource: &str,
-    status: u16,
-    body: Vec<u8>,
+    response: Response,
 ) -> Result<Stored, StoreError> {
     let now = ports.clock.now();
-    let take = call.takes_answered(resource.to_owned(), status, body.clone(), now);
+    let take = call.takes_answered(resource.to_owned(), &response, now);
     let other = keep(ports, take, now).await?;
-    Ok(other.map_or_else(|| Stored::Answered(Response::fresh(status, body)), Stored::Known))
+    Ok(other.map_or(Stored::Answered(response), Stored::Known))
 }
 
 /// Answers a request whose creation was abandoned earlier, without resuming it.
@@ -200,13 +193,12 @@ pub(crate) async fn answer_orphaned<R>(
     ports: &Ports,
     call: &IdempotentRequest,
     record: &IdempotencyRecord,
-    status: u16,
-    body: Vec<u8>,
+    response: Response,
 ) -> Result<Response, CreateError<R>> {
-    let answer = StoredResponse { status, request: call.request, body: body.clone() };
+    let answer = response.stored(call.request);
     let late = IdempotencyChange::Answer { name: record.name.clone(), fence: record.fence, answer };
     match keep(ports, late, ports.clock.now()).await? {
-        None => Ok(Response::fresh(status, body)),
+        None => Ok(response),
         Some(record) => Ok(stored_response(record)?),
     }
 }

@@ -9,14 +9,15 @@ CREATE TABLE idempotency_records (
     fence BIGINT NOT NULL,
     lease_until BIGINT NOT NULL,
     due_at BIGINT,
-    response_status BIGINT,
+    response_kind TEXT,
     response_request_id TEXT,
     response_body BYTEA,
     created_at BIGINT NOT NULL,
     PRIMARY KEY (account_id, key),
     CHECK (
-        length(fingerprint) = 32 AND fence >= 1 AND (response_status IS NULL) = (response_body IS NULL)
-        AND (response_status IS NULL) = (response_request_id IS NULL) AND (response_status IS NULL OR due_at IS NULL)
+        length(fingerprint) = 32 AND fence >= 1 AND (response_kind IS NULL) = (response_body IS NULL)
+        AND (response_kind IS NULL) = (response_request_id IS NULL)
+        AND (response_kind IS NULL OR (response_kind IN ('created', 'existing', 'insufficient_balance') AND due_at IS NULL))
     )
 ) WITH (toast_tuple_target = 8160);
 

@@ -4,7 +4,7 @@ use cais_domain::ids::AccountId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::payout::Payout;
-use cais_ports::{ChangeSet, IdempotencyChange};
+use cais_ports::{ChangeSet, IdempotencyChange, ResponseKind};
 use cais_testkit::builders::{a_payout, an_end_to_end_id, an_external_id, main_acquirer, start, steps};
 
 use super::changes::event_data;
@@ -63,6 +63,6 @@ pub fn complete(payout: &Payout) -> ChangeSet {
     for event in &mut change.events {
         event.data = body().as_bytes().to_vec();
     }
-    let answer = steps::answer(201, body().as_bytes());
+    let answer = steps::answer(ResponseKind::Created, body().as_bytes());
     ChangeSet { idempotency: Some(IdempotencyChange::Answer { name, fence: 1, answer }), ..change }
 }

@@ -2,7 +2,7 @@
 
 use cais_commit_rules::KeySnapshot;
 use cais_domain::charge::Charge;
-use cais_ports::{IdempotencyChange, IdempotencyRecord, RecordKey, Reservation, ReservationKey};
+use cais_ports::{IdempotencyChange, IdempotencyRecord, RecordKey, Reservation, ReservationKey, ResponseKind};
 use cais_testkit::builders::{a_charge, an_account, pending_charge, steps};
 
 use super::*;
@@ -104,7 +104,11 @@ fn released_idempotency_record_is_retaken_under_the_next_fence() {
         created_at: start(),
     };
     let change = |idempotency| ChangeSet { idempotency: Some(idempotency), ..ChangeSet::new(start()) };
-    let answer = |fence| IdempotencyChange::Answer { name: name.clone(), fence, answer: steps::answer(200, b"{}") };
+    let answer = |fence| IdempotencyChange::Answer {
+        name: name.clone(),
+        fence,
+        answer: steps::answer(ResponseKind::Existing, b"{}"),
+    };
     let changes = [
         change(IdempotencyChange::Release { name: name.clone(), fence: 3, due_at: None }),
         change(IdempotencyChange::Retake { name: name.clone(), fence: 3, lease_until: new.lease_until }),

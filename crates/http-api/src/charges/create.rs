@@ -57,7 +57,7 @@ pub async fn create_charge(
     };
     let state = Arc::clone(&call.state);
     let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
-    reply::stored(answer)
+    Ok(reply::stored(answer))
 }
 
 /// Names only the recipient's index. The caller must not learn that an account with an e-mail exists.

@@ -52,7 +52,7 @@ pub async fn create_payout(
     };
     let state = Arc::clone(&call.state);
     let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
-    reply::stored(answer)
+    Ok(reply::stored(answer))
 }
 
 impl From<PayoutRefusal> for ApiError {

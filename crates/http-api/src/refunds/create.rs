@@ -60,7 +60,7 @@ pub async fn create_refund(
     };
     let state = Arc::clone(&call.state);
     let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
-    reply::stored(answer)
+    Ok(reply::stored(answer))
 }
 
 impl From<RefundRefusal> for ApiError {

@@ -96,7 +96,7 @@ fn due_idempotency_records(lease: Due, from: i64, until: i64, most: i64) -> impl
     idempotency_records::table
         .filter(idempotency_records::due_at.is_not_null())
         .filter(is_over.or(idempotency_records::lease_until.gt(lease.beyond().as_microsecond())))
-        .filter(idempotency_records::response_status.is_null())
+        .filter(idempotency_records::response_kind.is_null())
         .filter(idempotency_records::due_at.between(from, until))
         .order((idempotency_records::due_at, idempotency_records::account_id, idempotency_records::key))
         .limit(most)

@@ -1,10 +1,10 @@
 //! Rows of idempotency records.
 
 use cais_domain::merchant::idempotency_key::IdempotencyKey;
-use cais_ports::{Fingerprint, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord, StoredResponse};
+use cais_ports::{Fingerprint, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord, ResponseKind, StoredResponse};
 use jiff::Timestamp;
 
-use super::{bytes32, corrupt, id, instant, optional_instant, parsed};
+use super::{bytes32, corrupt, id, instant, optional_instant, parse_enum, parsed};
 use crate::error::Fault;
 use crate::sql::Value;
 use crate::sql::spec::{Column, Kind, Spec};
@@ -19,7 +19,7 @@ table! {
     fixed { fingerprint: Binary, resource_id: Text, created_at: BigInt }
     changing {
         fence: BigInt, lease_until: BigInt, due_at: Nullable<BigInt>,
-        response_status: Nullable<BigInt>, response_request_id: Nullable<Text>, response_body: Nullable<Binary>,
+        response_kind: Nullable<Text>, response_request_id: Nullable<Text>, response_body: Nullable<Binary>,
     }
 }
 
@@ -57,12 +57,12 @@ pub(crate) static INSERT: Spec = Spec::insert_unless_there(TABLE, IdempotencyRow
 
 /// Records whose only change is the answer: only unanswered ones at the fence that was read.
 pub(crate) static ANSWER: Spec =
-    Spec::update(TABLE, SPLIT.1, READ).also("due_at = NULL").only_if("response_status IS NULL");
+    Spec::update(TABLE, SPLIT.1, READ).also("due_at = NULL").only_if("response_kind IS NULL");
 
 /// Records that are taken over, answered or released: only unanswered ones at the fence that was read.
 pub(crate) static UPDATE: Spec = Spec::update(TABLE, IdempotencyRow::COLUMNS.split_at(IdempotencyRow::FIXED).1, READ)
     .keeping("lease_until")
-    .only_if("response_status IS NULL");
+    .only_if("response_kind IS NULL");
 
 /// Returns the values of a first use without an answer.
 pub(crate) fn opened<'a>(
@@ -96,7 +96,7 @@ pub(crate) fn inserted<'a>(
 /// Returns the values of an answer alone, where `read` is the fence that was read.
 pub(crate) fn answered<'a>(name: &'a IdempotencyRef, answer: &'a StoredResponse, read: i64) -> Vec<Value<'a>> {
     vec![
-        i64::from(answer.status).into(),
+        answer.kind.as_str().into(),
         answer.request.into(),
         answer.body.as_slice().into(),
         name.account.into(),
@@ -115,7 +115,7 @@ pub(crate) fn updated<'a>(name: &'a IdempotencyRef, standing: &Standing<'a>, rea
 
 fn answer<'a>(standing: &Standing<'a>) -> [Value<'a>; 3] {
     [
-        standing.answer.map(|answer| i64::from(answer.status)).into(),
+        standing.answer.map(|answer| answer.kind.as_str()).into(),
         standing.answer.map(|answer| answer.request).into(),
         standing.answer.map(|answer| answer.body.as_slice()).into(),
     ]
@@ -123,9 +123,9 @@ fn answer<'a>(standing: &Standing<'a>) -> [Value<'a>; 3] {
 
 /// Returns the idempotency record of a row.
 pub(crate) fn read(row: IdempotencyRow<'_>) -> Result<IdempotencyRecord, Fault> {
-    let answer = match (row.response_status, row.response_request_id, row.response_body) {
-        (Some(status), Some(request), Some(body)) => Some(StoredResponse {
-            status: parsed(TABLE, u16::try_from(status))?,
+    let answer = match (row.response_kind, row.response_request_id, row.response_body) {
+        (Some(kind), Some(request), Some(body)) => Some(StoredResponse {
+            kind: parse_enum(TABLE, &kind, ResponseKind::parse)?,
             request: id(TABLE, &request)?,
             body: body.into_owned(),
         }),

@@ -2,7 +2,9 @@
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ids::{CallbackId, ChargeId};
-use cais_ports::{Callback, CallbackState, ChangeSet, IdempotencyChange, NewIdempotencyRecord, PruneBefore, Write};
+use cais_ports::{
+    Callback, CallbackState, ChangeSet, IdempotencyChange, NewIdempotencyRecord, PruneBefore, ResponseKind, Write,
+};
 
 use super::Harness;
 use super::harness::after_s;
@@ -40,7 +42,7 @@ pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
     let answered = IdempotencyChange::Answer {
         name: steps::idempotency_ref(account, "due-after-20"),
         fence: 1,
-        answer: steps::answer(201, b"{}"),
+        answer: steps::answer(ResponseKind::Created, b"{}"),
     };
     h.good(with_idempotency(answered)).await;
     for (now_s, limit, expected) in [
@@ -112,7 +114,7 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
         let mut change = take(account, key, "chg_1");
         change.at = after_s(at_s);
         if let Some(IdempotencyChange::Take(record)) = &mut change.idempotency {
-            record.answer = answered.then(|| steps::answer(201, b"{}"));
+            record.answer = answered.then(|| steps::answer(ResponseKind::Created, b"{}"));
         }
         h.good(change).await;
     }

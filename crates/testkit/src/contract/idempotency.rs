@@ -3,7 +3,7 @@
 use cais_domain::ids::AccountId;
 use cais_ports::{
     ChangeSet, CommitError, Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord,
-    StoredResponse,
+    ResponseKind, StoredResponse,
 };
 
 use super::Harness;
@@ -79,7 +79,7 @@ pub async fn takeover_increases_the_fence(h: &mut Harness) {
     assert_eq!(record.created_at, start());
     let late = [
         retake(1),
-        IdempotencyChange::Answer { name: name.clone(), fence: 1, answer: steps::answer(201, b"{}") },
+        IdempotencyChange::Answer { name: name.clone(), fence: 1, answer: steps::answer(ResponseKind::Created, b"{}") },
         IdempotencyChange::Release { name: name.clone(), fence: 1, due_at: None },
     ];
     for late in late {
@@ -91,14 +91,14 @@ pub async fn takeover_increases_the_fence(h: &mut Harness) {
 /// After an answer, every takeover, second answer and release is refused.
 pub async fn record_is_answered_once(h: &mut Harness) {
     let (name, before) = taken(h, "answers-once").await;
-    let first = steps::answer(201, b"{\"id\":1}");
+    let first = steps::answer(ResponseKind::Created, b"{\"id\":1}");
     assert_eq!(change(h, answer(&name, 1, &first)).await, Ok(()));
     let record = read(h, &name).await;
     assert_eq!(record.answer, Some(first));
     assert_eq!((record.fence, record.due_at), (1, None));
     assert_eq!((record.fingerprint, &record.resource), (before.fingerprint, &before.resource));
     let late = [
-        answer(&name, 1, &steps::answer(500, b"")),
+        answer(&name, 1, &steps::answer(ResponseKind::InsufficientBalance, b"")),
         IdempotencyChange::Retake { name: name.clone(), fence: 1, lease_until: after_s(100) },
         IdempotencyChange::Release { name: name.clone(), fence: 1, due_at: None },
         IdempotencyChange::Take(steps::new_idempotency_record(name.clone(), "chg_2", start())),
@@ -112,22 +112,19 @@ pub async fn record_is_answered_once(h: &mut Harness) {
 pub async fn answer_is_read_back_byte_for_byte(h: &mut Harness) {
     let account = h.account().await;
     let bodies = [Vec::new(), (0..=u8::MAX).collect(), "\u{1F980}".repeat(20_000).into_bytes()];
-    for (body, status) in bodies.into_iter().zip([200, 422, 599]) {
-        let known = steps::answer(status, &body);
+    for (body, kind) in bodies.into_iter().zip(ResponseKind::ALL) {
+        let known = steps::answer(kind, &body);
+        let kind = kind.as_str();
         let at_once = NewIdempotencyRecord {
             answer: Some(known.clone()),
-            ..steps::new_idempotency_record(
-                steps::idempotency_ref(account.id, &format!("at-once-{status}")),
-                "",
-                start(),
-            )
+            ..steps::new_idempotency_record(steps::idempotency_ref(account.id, &format!("at-once-{kind}")), "", start())
         };
         let name = at_once.name.clone();
         assert_eq!(change(h, IdempotencyChange::Take(at_once)).await, Ok(()));
         let record = read(h, &name).await;
         assert_eq!((record.answer, record.due_at), (Some(known.clone()), None));
 
-        let later = steps::idempotency_ref(account.id, &format!("later-{status}"));
+        let later = steps::idempotency_ref(account.id, &format!("later-{kind}"));
         h.good(take(account.id, later.key.as_str(), "")).await;
         assert_eq!(change(h, answer(&later, 1, &known)).await, Ok(()));
         assert_eq!(read(h, &later).await.answer, Some(known));
@@ -162,7 +159,7 @@ pub async fn refused_record_leaves_nothing(h: &mut Harness) {
     let (probe, mut change) = Probe::prepare(h, account.id).await;
     let idempotency = change.idempotency.take();
     let (other, _) = taken(h, "somebody-elses").await;
-    let stale = IdempotencyChange::Answer { name: other, fence: 7, answer: steps::answer(201, b"") };
+    let stale = IdempotencyChange::Answer { name: other, fence: 7, answer: steps::answer(ResponseKind::Created, b"") };
     let spoilt = ChangeSet { idempotency: Some(stale), ..change.clone() };
     let refused = h.commit(spoilt).await.unwrap_err();
     assert!(matches!(refused, CommitError::KeyInUse { .. }), "{refused:?}");

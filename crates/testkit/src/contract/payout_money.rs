@@ -3,7 +3,7 @@
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::Bucket;
 use cais_domain::payout::{Payout, PayoutStatus};
-use cais_ports::{ChangeSet, CommitError, IdempotencyChange, ReservationKey};
+use cais_ports::{ChangeSet, CommitError, IdempotencyChange, ReservationKey, ResponseKind};
 
 use super::Harness;
 use super::harness::{after_s, all_at_once, not_covered, winners};
@@ -25,7 +25,7 @@ pub async fn payout_is_held_and_completed(h: &mut Harness) {
     let pending = h.read_payout(&payout).await;
     assert_eq!(pending, Payout { version: 1, ..payout });
     let sent = steps::send_payout(&pending, after_s(1));
-    let answer = IdempotencyChange::Answer { name, fence: 1, answer: steps::answer(201, b"{}") };
+    let answer = IdempotencyChange::Answer { name, fence: 1, answer: steps::answer(ResponseKind::Created, b"{}") };
     assert!(h.good(ChangeSet { idempotency: Some(answer), ..sent }).await.sequences.is_empty());
     let processing = h.read_payout(&pending).await;
     assert_eq!((processing.state.status(), processing.version), (PayoutStatus::Processing, 2));

@@ -96,7 +96,7 @@ impl Refusal for RefundRefusal {
 pub type CreateRefundError = CreateError<RefundRefusal>;
 
 /// Refunds a charge, replays the response of the request that did, or resumes what a request left half done. A balance that
-/// does not cover it is a response too, of status 422.
+/// does not cover it is a response too, stored for repeats.
 ///
 /// # Errors
 /// [`CreateRefundError`]. A known key comes first, then what the account may do, an external id that has an owner, and the state of

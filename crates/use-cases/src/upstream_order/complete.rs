@@ -2,12 +2,12 @@
 //! died is taken over.
 
 use cais_domain::ids::{Id, RequestId};
-use cais_ports::{ChangeSet, CommitError, IdempotencyRecord, Reservation, ReservationKey, Write};
+use cais_ports::{ChangeSet, CommitError, IdempotencyRecord, Reservation, ReservationKey, ResponseKind, Write};
 
 use super::keyed::{KeyedResource, Opened, Standing};
 use crate::idempotency::{RequestLease, stored_response};
 use crate::ports::Ports;
-use crate::response::{CREATED, Response};
+use crate::response::Response;
 use crate::store_error::StoreError;
 use crate::upstream_result::EarlierRequests;
 
@@ -63,8 +63,9 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
         let is_step = !change.writes.is_empty();
         let (outcome, idempotency) = match after.standing() {
             Standing::Visible => {
-                let body = after.render(ports);
-                (Outcome::Answered(Response::fresh(CREATED, body.clone())), lease.answers(CREATED, body))
+                let response = Response::fresh(ResponseKind::Created, after.render(ports));
+                let answer = lease.answers(&response);
+                (Outcome::Answered(response), answer)
             }
             Standing::Abandoned => {
                 change.unreserve.extend(external_id_key(&after));

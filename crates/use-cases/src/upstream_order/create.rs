@@ -1,7 +1,8 @@
 //! Creates a resource under an idempotency key: commit 1, the request, commit 2; and answers each repeat.
 
-use cais_domain::ids::Id;
-use cais_ports::{CommitError, IdempotencyRecord};
+use cais_domain::ids::{Id, RequestId};
+use cais_domain::money::Money;
+use cais_ports::{CommitError, IdempotencyRecord, ResponseKind};
 
 use super::complete::{Creation, Outcome, complete, external_id_key, load, reservation, take_over};
 use super::error::{CreateError, Precedence, precedence};
@@ -9,7 +10,7 @@ use super::keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord 
 use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{KeyInUse, ReplayDecision, Stored, answer_orphaned, keep_answer, remember, stored_response};
 use crate::ports::Ports;
-use crate::response::{NOT_COVERED, Response, SHOWN};
+use crate::response::Response;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 use crate::upstream_result::EarlierRequests;
 
@@ -46,8 +47,8 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
                 }
             }
             Err(CommitError::NotCovered { available, .. }) => {
-                let body = ports.representation.insufficient_balance(request.request, resource.held()?, available);
-                return match keep_answer(ports, &request, &id, NOT_COVERED, body).await? {
+                let response = insufficient_balance(ports, request.request, resource.held()?, available);
+                return match keep_answer(ports, &request, &id, response).await? {
                     Stored::Answered(answer) => Ok(answer),
                     // Another request with this key was committed in between.
                     Stored::Known(record) => Box::pin(repeat(ports, command, record, None)).await,
@@ -107,7 +108,7 @@ async fn existing<C: CreateCommand>(
         Standing::Abandoned => Ok(None),
         Standing::Visible => {
             ExternalIdConflict::unless_same(owner, command.compare(ports, &resource).await?)?;
-            remember(ports, &request, owner, SHOWN, resource.render(ports)).await.map(Some)
+            remember(ports, &request, owner, resource.render(ports)).await.map(Some)
         }
     }
 }
@@ -155,8 +156,8 @@ async fn repeat<C: CreateCommand>(
             }
             // The creation was abandoned, and its money was spent since.
             Err(CommitError::NotCovered { available, .. }) => {
-                let body = ports.representation.insufficient_balance(request.request, needed, available);
-                return answer_orphaned(ports, &request, &record, NOT_COVERED, body).await;
+                let response = insufficient_balance(ports, request.request, needed, available);
+                return answer_orphaned(ports, &request, &record, response).await;
             }
             // Another process changed the resource at the same time.
             Err(CommitError::Stale) => {}
@@ -173,4 +174,9 @@ async fn finish<C: CreateCommand>(ports: &Ports, creation: Creation<C::Resource>
         Outcome::Unknown => Err(CreateError::Unavailable { retry_after_s: RETRY_AFTER_S }),
         Outcome::TakenOver => Err(KeyInUse::SOON.into()),
     }
+}
+
+fn insufficient_balance(ports: &Ports, request: RequestId, needed: Money, available: Money) -> Response {
+    let body = ports.representation.insufficient_balance(request, needed, available);
+    Response::fresh(ResponseKind::InsufficientBalance, body)
 }

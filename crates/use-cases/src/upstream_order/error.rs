@@ -8,7 +8,7 @@ use crate::store_error::{RETRY_AFTER_S, StoreError};
 
 /// The reason for which no resource was created. `R` are the refusals of the operation itself.
 ///
-/// A balance below the needed amount is not an error but a response of status 422, stored for repeats.
+/// A balance below the needed amount is not an error but a response, stored for repeats.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateError<R> {
     /// The account is not permitted to create it.

@@ -7,7 +7,8 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_ports::{
-    AuditFilter, CallbackQueries as _, CallbackState, ChargeOrder, Clock as _, Operator, PageRequest, UpstreamStatus,
+    AuditFilter, CallbackQueries as _, CallbackState, ChargeOrder, Clock as _, Operator, PageRequest, ResponseKind,
+    UpstreamStatus,
 };
 use cais_testkit::builders::{a_payment, an_account, main_acquirer};
 use cais_testkit::psp::{List, OrderKind, Sending};
@@ -149,7 +150,7 @@ async fn payment_called_back_before_creation_reply_counts_once() {
 
     slow.let_through.add_permits(1);
     let answer = creation.await.unwrap().unwrap();
-    assert_eq!((answer.status, id_of(&answer)), (201, charge.id));
+    assert_eq!((answer.kind, id_of(&answer)), (ResponseKind::Created, charge.id));
     let again = world.create("a", ten_reais()).await.unwrap();
     assert_eq!(again.body, answer.body);
     assert_eq!((world.available(), world.upstream()), (1_000, vec![EventType::ChargePaid]));
@@ -165,7 +166,7 @@ async fn payment_in_creation_reply_is_credited() {
     world.psp.set_all(Sending::Takes);
     world.psp.pay(&charge.txid, 1_000);
     let answer = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!(answer.status, 201);
+    assert_eq!(answer.kind, ResponseKind::Created);
     assert_eq!((world.status(charge.id), world.available()), (ChargeStatus::Paid, 1_000));
     world.check().await;
 }

@@ -1,6 +1,7 @@
 //! A process that crashes, or a store whose reply is lost, before or after each commit of a creation.
 
 use cais_domain::charge::ChargeStatus;
+use cais_ports::ResponseKind;
 use cais_testkit::Crash;
 use cais_use_cases::charges::create::CreateChargeError;
 use cais_use_cases::resume;
@@ -39,7 +40,7 @@ async fn repeat_after_lease_creates_exactly_one_charge() {
         let begun = world.store.charges();
         world.clock.advance(PAST_LEASE);
         let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
-        assert_eq!(answer.status, 201, "{nth} {crash:?}");
+        assert_eq!(answer.kind, ResponseKind::Created, "{nth} {crash:?}");
         assert!(begun.iter().all(|charge| charge.id == id_of(&answer)), "what was begun is resumed");
         exactly_one(&world).await;
     }
@@ -65,7 +66,7 @@ async fn repeat_within_lease_creates_no_second_charge() {
         let repeat = world.create("a", named("order-1", ten_reais())).await;
         match (nth, crash) {
             // No change was committed, or all were: the response is available in both cases.
-            (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().status, 201),
+            (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().kind, ResponseKind::Created),
             _ => assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { .. })), "{nth} {crash:?}: {repeat:?}"),
         }
         world.clock.advance(PAST_LEASE);

@@ -1,5 +1,6 @@
 //! Creation of a charge, repeats of the request, and requests with a used key.
 
+use cais_ports::ResponseKind;
 use std::time::Duration;
 
 use cais_domain::charge::ChargeStatus;
@@ -16,7 +17,7 @@ async fn charge_is_created_upstream_and_returned() {
     let before = world.store.commits();
     let answer = world.create("a", ten_reais()).await.unwrap();
 
-    assert_eq!((answer.status, answer.replay_of), (201, None));
+    assert_eq!((answer.kind, answer.replay_of), (ResponseKind::Created, None));
     assert_eq!(world.store.commits() - before, 2, "intent and outcome");
     let charge = world.only_charge();
     assert_eq!(charge.id, id_of(&answer));
@@ -37,7 +38,7 @@ async fn repeat_returns_first_response_byte_for_byte() {
     assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Paid);
 
     let again = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!((again.status, &again.body), (201, &first.body), "not what the charge has become since");
+    assert_eq!((again.kind, &again.body), (ResponseKind::Created, &first.body), "not what the charge has become since");
     assert_eq!(again.replay_of, Some(command.request));
     assert_eq!(world.psp.ordered(OrderKind::Charge), 1);
 }
@@ -76,7 +77,7 @@ async fn key_of_unfinished_request_is_in_progress() {
 
     world.clock.advance(PAST_LEASE);
     assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict), "and after the lease");
-    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]

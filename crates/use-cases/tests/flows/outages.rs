@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::money::Money;
-use cais_ports::{PageRequest, ReservationQueries as _};
+use cais_ports::{PageRequest, ReservationQueries as _, ResponseKind};
 use cais_testkit::builders::an_account;
 use cais_testkit::psp::{OrderKind, Sending};
 use cais_use_cases::charges::create::{ChargeRefusal, CreateChargeError};
@@ -59,7 +59,7 @@ async fn repeat_of_abandoned_creation_retries_same_charge() {
     world.psp.set_all(Sending::Takes);
     world.clock.advance(LONG);
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!(answer.status, 201);
+    assert_eq!(answer.kind, ResponseKind::Created);
     let charge = world.only_charge();
     assert_eq!((charge.id, &charge.txid), (abandoned.id, &abandoned.txid));
     assert_eq!(world.read_external("order-1").await.unwrap().id, charge.id);
@@ -74,16 +74,16 @@ async fn external_id_of_abandoned_charge_is_free() {
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     world.psp.set_all(Sending::Takes);
     let other = world.create("b", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!(other.status, 201);
+    assert_eq!(other.kind, ResponseKind::Created);
 
     // The first key creates no second charge. The external id has its charge, and that charge is the permanent response
     // of the key.
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((first.status, id_of(&first)), (200, id_of(&other)));
+    assert_eq!((first.kind, id_of(&first)), (ResponseKind::Existing, id_of(&other)));
     world.psp.pay(&world.charge(id_of(&other)).txid, 1_000);
     world.read(id_of(&other)).await.unwrap();
     let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((again.status, &again.body), (200, &first.body));
+    assert_eq!((again.kind, &again.body), (ResponseKind::Existing, &first.body));
     assert!(again.replay_of.is_some());
     assert_eq!((visible(&world).await, world.psp.charges().len()), (1, 1));
     world.check().await;
@@ -110,9 +110,9 @@ async fn abandoned_creation_is_checked_against_present_limit() {
     let made = world.create("b", named("order-1", ten_reais())).await.unwrap();
     world.account.limits.charge = limit;
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &made.body, true));
+    assert_eq!((again.kind, &again.body, again.replay_of.is_some()), (ResponseKind::Created, &made.body, true));
     let named = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((named.status, id_of(&named), world.psp.charges().len()), (200, id_of(&made), 1));
+    assert_eq!((named.kind, id_of(&named), world.psp.charges().len()), (ResponseKind::Existing, id_of(&made), 1));
     world.check().await;
 }
 
@@ -123,7 +123,7 @@ async fn creation_without_available_acquirer_does_not_begin() {
     assert_eq!(world.create("a", ten_reais()).await, Err(CreateChargeError::AcquirerUnavailable));
     assert_eq!(world.store.charges(), []);
     world.psp.set_resting(false);
-    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn abandoned_charge_may_go_to_another_acquirer_later() {
     world.second.set_all(Sending::Down);
     world.create("a", ten_reais()).await.unwrap_err();
     world.second.set_all(Sending::Takes);
-    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().kind, ResponseKind::Created);
     assert_eq!((world.psp.charges().len(), world.second.charges().len()), (0, 1));
 }
 
@@ -179,7 +179,7 @@ async fn worker_finishes_creation_with_unknown_outcome() {
         assert_eq!(world.status(begun.id), ChargeStatus::Pending);
 
         let repeat = world.create("a", named("order-1", ten_reais())).await.unwrap();
-        assert_eq!((repeat.status, id_of(&repeat)), (201, begun.id));
+        assert_eq!((repeat.kind, id_of(&repeat)), (ResponseKind::Created, begun.id));
         assert!(repeat.replay_of.is_some(), "the worker has answered it");
         assert_eq!(world.psp.charges().len(), 1);
         assert_eq!(resume::run_once(&world.ports).await.unwrap().done, 0, "and is done with it");
@@ -194,7 +194,7 @@ async fn repeat_before_worker_finishes_creation() {
     world.create("a", ten_reais()).await.unwrap_err();
     world.psp.set_all(Sending::Takes);
     let answer = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!((answer.status, answer.replay_of), (201, None));
+    assert_eq!((answer.kind, answer.replay_of), (ResponseKind::Created, None));
     world.clock.advance(LONG);
     assert_eq!(resume::run_once(&world.ports).await.unwrap().done, 0);
     assert_eq!(world.psp.charges().len(), 1);
@@ -223,7 +223,7 @@ async fn unavailable_store_is_reported_and_recovers() {
     assert!(matches!(down, Err(CreateChargeError::Unavailable { retry_after_s: 1.. })), "{down:?}");
     assert_eq!(world.psp.ordered(OrderKind::Charge), 0, "no intent, no call");
     world.store.set_unreachable(false);
-    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]
@@ -235,6 +235,6 @@ async fn refusal_of_existing_charge_is_resolved_by_lookup() {
     // The acquirer created the charge, and refuses a second one with the same txid.
     world.psp.set_all(Sending::Refuses);
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((answer.status, id_of(&answer)), (201, begun.id));
+    assert_eq!((answer.kind, id_of(&answer)), (ResponseKind::Created, begun.id));
     assert_eq!((world.status(begun.id), world.psp.charges().len()), (ChargeStatus::Pending, 1));
 }

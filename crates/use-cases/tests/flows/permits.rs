@@ -3,6 +3,7 @@
 use cais_domain::merchant::account::{Account, AccountStatus, Feature, Limits, NotPermitted};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
+use cais_ports::ResponseKind;
 use cais_testkit::builders::an_account;
 use cais_testkit::psp::{OrderKind, Sending};
 use cais_use_cases::charges::create::{
@@ -32,7 +33,7 @@ async fn forbidden_creation_names_its_reason() {
         assert_eq!(refused, Err(CreateChargeError::NotPermitted(reason)));
     }
     assert_eq!((world.store.charges().len(), world.psp.ordered(OrderKind::Charge)), (0, 0));
-    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201, "the key is free as before");
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().kind, ResponseKind::Created, "the key is free as before");
 }
 
 #[tokio::test]
@@ -47,7 +48,7 @@ async fn stored_answer_of_suspended_account_is_replayed() {
     {
         let same = as_account(&world, account.clone(), named("order-1", ten_reais()));
         let again = create(&world.ports, same.clone()).await.unwrap();
-        assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &first.body, true));
+        assert_eq!((again.kind, &again.body, again.replay_of.is_some()), (ResponseKind::Created, &first.body, true));
         let other = as_account(&world, account, named("order-1", reais(11)));
         assert_eq!(create(&world.ports, other).await, Err(CreateChargeError::KeyConflict));
         let new_key = CreateCharge { key: world.command("b", ten_reais()).key, ..same };
@@ -67,7 +68,7 @@ async fn abandoned_creation_of_suspended_account_is_not_retried() {
     let refused = create(&world.ports, as_account(&world, suspended, ten_reais())).await;
     assert_eq!(refused, Err(CreateChargeError::NotPermitted(NotPermitted::Suspended)));
     assert_eq!(world.psp.ordered(OrderKind::Charge), creates);
-    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]
@@ -84,14 +85,14 @@ async fn amount_up_to_limit_is_accepted() {
     let limit = Money::from_centavos(2_000);
     let account = Account { limits: Limits { charge: limit, payout: limit }, ..an_account() };
     let world = World::with(account, 1).await;
-    assert_eq!(world.create("a", reais(20)).await.unwrap().status, 201);
+    assert_eq!(world.create("a", reais(20)).await.unwrap().kind, ResponseKind::Created);
     let mut above = reais(20);
     above.amount = Money::from_centavos(2_001);
     assert_eq!(
         world.create("b", above).await,
         Err(CreateChargeError::Refused(ChargeRefusal::TransactionLimit { limit }))
     );
-    assert_eq!(world.create("b", reais(3)).await.unwrap().status, 201, "a refusal leaves the key free");
+    assert_eq!(world.create("b", reais(3)).await.unwrap().kind, ResponseKind::Created, "a refusal leaves the key free");
 }
 
 #[tokio::test]
@@ -107,7 +108,11 @@ async fn limit_is_checked_after_replay_and_before_conflict() {
     assert_eq!(conflict, Err(CreateChargeError::KeyConflict));
     let other_key = CreateCharge { account: poor.clone(), ..world.command("b", named("order-1", ten_reais())) };
     let original = create(&world.ports, other_key).await.unwrap();
-    assert_eq!((original.status, original.body), (200, first.body), "it was within the limit of its day");
+    assert_eq!(
+        (original.kind, original.body),
+        (ResponseKind::Existing, first.body),
+        "it was within the limit of its day"
+    );
     for terms in [named("order-1", reais(11)), named("order-2", ten_reais())] {
         let refused = CreateCharge { account: poor.clone(), ..world.command("c", terms) };
         assert_eq!(

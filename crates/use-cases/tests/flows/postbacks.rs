@@ -6,7 +6,7 @@ use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::Limits;
 use cais_domain::merchant::webhook::{DisabledReason, Endpoint, EndpointChange, Postback, Subscription};
 use cais_domain::money::Money;
-use cais_ports::{DeliveryQueries as _, Store as _};
+use cais_ports::{DeliveryQueries as _, ResponseKind, Store as _};
 use cais_testkit::builders::{a_webhook_url, an_account, an_endpoint, steps, subscribed};
 use cais_testkit::psp::OrderKind;
 use cais_use_cases::charges::create::{ChargeRefusal, CreateChargeError, NewCharge, create};
@@ -105,9 +105,13 @@ async fn stored_response_is_replayed_without_endpoint() {
     let first = world.create("a", named("order-1", to(&endpoint))).await.unwrap();
     delete(&world.ports, &world.account, endpoint.id).await.unwrap();
     let repeat = world.create("a", named("order-1", to(&endpoint))).await.unwrap();
-    assert_eq!((repeat.status, repeat.body), (201, first.body));
+    assert_eq!((repeat.kind, repeat.body), (ResponseKind::Created, first.body));
     let by_name = world.create("b", named("order-1", to(&endpoint))).await.unwrap();
-    assert_eq!((by_name.status, id_of(&by_name)), (200, world.only_charge().id), "and by its own name");
+    assert_eq!(
+        (by_name.kind, id_of(&by_name)),
+        (ResponseKind::Existing, world.only_charge().id),
+        "and by its own name"
+    );
     let new = world.create("c", to(&endpoint)).await;
     assert_eq!(new, Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)));
 }

@@ -1,7 +1,7 @@
 //! Concurrent nodes, payouts, refunds and payers during the opening or the end of a dispute.
 
 use cais_domain::infraction::{InfractionState, InfractionStatus};
-use cais_ports::{CallbackState, UpstreamInfractionStatus};
+use cais_ports::{CallbackState, ResponseKind, UpstreamInfractionStatus};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 
@@ -50,16 +50,21 @@ async fn concurrent_payouts_never_spend_an_opening_block() {
     let contended = world.contended();
     let pay = |number: i64| {
         let world = contended.clone();
-        async move { world.pay_out(&number.to_string(), 100).await.status }.boxed()
+        async move { Some(world.pay_out(&number.to_string(), 100).await.kind) }.boxed()
     };
     let poll = || {
         let world = contended.clone();
-        async move { u16::try_from(world.poll().await).unwrap() }.boxed()
+        async move {
+            world.poll().await;
+            None
+        }
+        .boxed()
     };
-    let all: Vec<BoxFuture<'_, u16>> = (0..40).map(pay).chain([poll()]).chain((40..64).map(pay)).collect();
+    let all: Vec<BoxFuture<'_, Option<ResponseKind>>> =
+        (0..40).map(pay).chain([poll()]).chain((40..64).map(pay)).collect();
     let answers = join_all(all).await;
-    let made = answers.iter().filter(|status| **status == 201).count();
-    let refused = answers.iter().filter(|status| **status == 422).count();
+    let made = answers.iter().filter(|kind| **kind == Some(ResponseKind::Created)).count();
+    let refused = answers.iter().filter(|kind| **kind == Some(ResponseKind::InsufficientBalance)).count();
     assert_eq!(made + refused, 64, "{answers:?}");
     let [available, _, blocked] = world.money();
     assert_eq!(available + blocked + i64::try_from(made).unwrap() * 100, 3_200);

@@ -1,7 +1,7 @@
 //! Keys and external ids of refunds: a stored response is replayed, and no money is returned twice.
 
 use cais_domain::charge::ChargeStatus;
-use cais_ports::StoredResponse;
+use cais_ports::{ResponseKind, StoredResponse};
 use cais_testkit::builders::{fresh, in_status, pending_charge};
 use cais_testkit::psp::{Looking, OrderKind, Sending};
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
@@ -19,7 +19,7 @@ async fn repeat_returns_same_bytes_after_later_changes() {
     world.psp.set(Sending::Completes);
     world.refund("b", &charge, all()).await.unwrap();
     let again = world.refund("a", &charge, part(400)).await.unwrap();
-    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &first.body, true));
+    assert_eq!((again.kind, &again.body, again.replay_of.is_some()), (ResponseKind::Created, &first.body, true));
     assert_eq!(world.refund("a", &charge, part(401)).await, Err(CreateRefundError::KeyConflict));
     assert_eq!(world.refund("a", &world.pending().await, part(400)).await, Err(CreateRefundError::KeyConflict));
     assert_eq!(world.psp.refund_orders().len(), 2);
@@ -37,7 +37,7 @@ async fn external_id_belongs_to_one_refund_permanently() {
     let first = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
     for (key, asked) in [("b", part(400)), ("c", all())] {
         let same = world.refund(key, &charge, named("back-1", asked)).await.unwrap();
-        assert_eq!((same.status, id_of(&same)), (200, id_of(&first)));
+        assert_eq!((same.kind, id_of(&same)), (ResponseKind::Existing, id_of(&first)));
     }
     for (charge, asked, fields) in [
         (&charge, part(401), vec!["amount"]),
@@ -52,7 +52,7 @@ async fn external_id_belongs_to_one_refund_permanently() {
     // The external id is checked before the state of the charge.
     world.refund("e", &charge, all()).await.unwrap();
     let same = world.refund("f", &charge, named("back-1", part(400))).await.unwrap();
-    assert_eq!((same.status, id_of(&same)), (200, id_of(&first)));
+    assert_eq!((same.kind, id_of(&same)), (ResponseKind::Existing, id_of(&first)));
     assert_eq!((world.psp.refund_orders().len(), world.psp.returned()), (2, 1_000));
     world.check().await;
 }
@@ -80,7 +80,7 @@ async fn concurrent_requests_with_one_external_id_make_one_refund() {
     let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
     let calls = keys.iter().map(|key| world.refund(key, &charge, named("back-1", part(100))));
     let answers = futures_util::future::join_all(calls).await;
-    assert_eq!(answers.iter().flatten().filter(|answer| answer.status == 201).count(), 1);
+    assert_eq!(answers.iter().flatten().filter(|answer| answer.kind == ResponseKind::Created).count(), 1);
     for answer in &answers {
         match answer {
             Ok(answer) => assert_eq!(id_of(answer), world.only_refund().id),
@@ -96,7 +96,7 @@ async fn refused_request_leaves_its_key_free() {
     let world = World::new().await;
     let charge = world.paid().await;
     world.refund("a", &charge, part(1_001)).await.unwrap_err();
-    assert_eq!(world.refund("a", &charge, part(1_000)).await.unwrap().status, 201);
+    assert_eq!(world.refund("a", &charge, part(1_000)).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cais_domain::charge::ChargeStatus;
 use cais_domain::event::EventType;
 use cais_domain::refund::RefundStatus;
-use cais_ports::{Acquirers as _, UpstreamProgress};
+use cais_ports::{Acquirers as _, ResponseKind, UpstreamProgress};
 use cais_testkit::Crash;
 use cais_testkit::psp::{Looking, Moment, Sending};
 use cais_use_cases::refunds::create::CreateRefundError;
@@ -34,8 +34,8 @@ async fn exactly_one(world: &World, charge: &cais_domain::charge::Charge, return
     let answer = world.refund("a", charge, named("back-1", all())).await.unwrap();
     let again = world.refund("a", charge, named("back-1", all())).await.unwrap();
     let refund = world.only_refund();
-    assert_eq!((answer.status, id_of(&answer)), (201, refund.id));
-    assert_eq!((again.status, &again.body), (201, &answer.body));
+    assert_eq!((answer.kind, id_of(&answer)), (ResponseKind::Created, refund.id));
+    assert_eq!((again.kind, &again.body), (ResponseKind::Created, &answer.body));
     assert!(world.psp.refund_orders().iter().all(|order| order.id == refund.id));
     if returning == Sending::Fails {
         world.clock.advance(LONG);
@@ -63,7 +63,7 @@ async fn repeat_after_lease_makes_exactly_one_refund() {
             let begun = world.store.refunds();
             world.clock.advance(PAST_LEASE);
             let answer = world.refund("a", &charge, named("back-1", all())).await.unwrap();
-            assert_eq!(answer.status, 201, "{nth} {crash:?} {returning:?}");
+            assert_eq!(answer.kind, ResponseKind::Created, "{nth} {crash:?} {returning:?}");
             assert!(begun.iter().all(|refund| refund.id == id_of(&answer)), "what was begun is resumed");
             exactly_one(&world, &charge, returning).await;
         }
@@ -109,7 +109,7 @@ async fn refund_that_may_have_been_sent_is_never_abandoned() {
                 world.psp.set_looking(looking);
                 world.clock.advance(PAST_LEASE);
                 let answer = world.refund("a", &charge, named("back-1", all())).await.unwrap();
-                assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"));
+                assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "processing"));
                 assert_eq!((world.available(), world.in_transit()), (0, 1_000), "{returning:?} {looking:?}");
                 world.check().await;
             }
@@ -143,7 +143,7 @@ async fn late_process_neither_abandons_nor_answers() {
             assert_eq!(futures_util::future::FutureExt::now_or_never(other.resume()), Some(1));
         });
         let answer = world.refund("a", &charge, named("back-1", all())).await.unwrap();
-        assert_eq!((answer.status, answer.replay_of.is_some()), (201, true), "{returning:?}");
+        assert_eq!((answer.kind, answer.replay_of.is_some()), (ResponseKind::Created, true), "{returning:?}");
         assert_eq!(world.in_transit(), 1_000);
         exactly_one(&world, &charge, Sending::Takes).await;
     }

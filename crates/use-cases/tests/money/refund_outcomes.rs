@@ -4,6 +4,7 @@ use cais_domain::charge::{ChargeStatus, ChargeTerms};
 use cais_domain::event::EventType;
 use cais_domain::money::Money;
 use cais_domain::refund::{RefundState, RefundStatus};
+use cais_ports::ResponseKind;
 use cais_testkit::builders::{a_postback, an_endpoint, terms};
 use cais_testkit::psp::{Looking, Sending};
 use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
@@ -25,7 +26,11 @@ async fn accepted_refund_is_held_until_its_outcome() {
         world.psp.set(returning);
         world.psp.set_looking(looking);
         let answer = world.refund("a", &charge, part(400)).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{returning:?} {looking:?}");
+        assert_eq!(
+            (answer.kind, status_of(&answer).as_str()),
+            (ResponseKind::Created, "processing"),
+            "{returning:?} {looking:?}"
+        );
         assert_eq!((world.available(), world.in_transit()), (600, 400));
         assert_eq!(world.upstream(), [EventType::ChargePaid]);
         assert!(world.only_refund().due_at.is_some(), "it is followed");
@@ -39,7 +44,7 @@ async fn refund_completed_at_once_leaves_the_balance() {
     let charge = world.paid().await;
     world.psp.set(Sending::Completes);
     let answer = world.refund("a", &charge, part(400)).await.unwrap();
-    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+    assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"));
     assert_eq!((world.available(), world.in_transit()), (600, 0));
     assert!(world.only_refund().state.return_id().is_some());
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Paid, "a part of it");
@@ -60,7 +65,7 @@ async fn refused_or_failed_refund_is_released_and_repeatable() {
         let charge = world.paid().await;
         world.psp.set(returning);
         let answer = world.refund("a", &charge, all()).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{returning:?}");
+        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "failed"), "{returning:?}");
         assert_eq!((world.available(), world.in_transit(), world.psp.returned()), (1_000, 0, 0));
         assert_eq!(world.upstream(), [EventType::ChargePaid, EventType::RefundFailed]);
         let RefundState::Failed { reason, .. } = world.only_refund().state else { unreachable!() };
@@ -88,7 +93,11 @@ async fn refund_not_accepted_leaves_no_trace() {
     let given_up = world.only_refund().id;
     world.psp.set(Sending::Completes);
     let resumed = world.refund("a", &charge, named("back-1", all())).await.unwrap();
-    assert_eq!((resumed.status, id_of(&resumed)), (201, given_up), "the same refund under the same name");
+    assert_eq!(
+        (resumed.kind, id_of(&resumed)),
+        (ResponseKind::Created, given_up),
+        "the same refund under the same name"
+    );
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
     world.check().await;
 }
@@ -101,7 +110,7 @@ async fn abandoned_refund_frees_its_external_id_and_amount() {
     world.refund("a", &charge, named("back-1", part(600))).await.unwrap_err();
     world.psp.set(Sending::Completes);
     let other = world.refund("b", &charge, named("back-2", part(600))).await.unwrap();
-    assert_eq!(other.status, 201);
+    assert_eq!(other.kind, ResponseKind::Created);
 
     let late = world.refund("a", &charge, named("back-1", part(600))).await;
     let rest = cais_domain::money::Money::from_centavos(400);
@@ -124,7 +133,7 @@ async fn repeat_of_abandoned_refund_returns_new_owner_of_its_id() {
     let owner = world.refund("b", &charge, named("back-1", part(300))).await.unwrap();
     for replayed in [false, true] {
         let late = world.refund("a", &charge, named("back-1", part(300))).await.unwrap();
-        assert_eq!((late.status, id_of(&late)), (200, id_of(&owner)));
+        assert_eq!((late.kind, id_of(&late)), (ResponseKind::Existing, id_of(&owner)));
         assert_eq!(late.replay_of.is_some(), replayed);
     }
     assert_eq!(world.psp.returned(), 300);
@@ -135,7 +144,7 @@ async fn repeat_of_abandoned_refund_returns_new_owner_of_its_id() {
     world.psp.set(Sending::Completes);
     let owner = world.refund("d", &charge, named("back-2", part(700))).await.unwrap();
     let late = world.refund("c", &charge, named("back-2", part(700))).await.unwrap();
-    assert_eq!((late.status, id_of(&late)), (200, id_of(&owner)));
+    assert_eq!((late.kind, id_of(&late)), (ResponseKind::Existing, id_of(&owner)));
     world.check().await;
 }
 
@@ -148,11 +157,14 @@ async fn repeat_of_abandoned_refund_without_balance_is_refused() {
     world.spend_all_but(500).await;
     world.psp.set(Sending::Completes);
     let refused = world.refund("a", &charge, named("back-1", all())).await.unwrap();
-    assert_eq!(refused.status, 422);
+    assert_eq!(refused.kind, ResponseKind::InsufficientBalance);
     world.fund(500).await;
     let again = world.refund("a", &charge, named("back-1", all())).await.unwrap();
-    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (422, &refused.body, true));
-    assert_eq!(world.refund("b", &charge, named("back-1", all())).await.unwrap().status, 201);
+    assert_eq!(
+        (again.kind, &again.body, again.replay_of.is_some()),
+        (ResponseKind::InsufficientBalance, &refused.body, true)
+    );
+    assert_eq!(world.refund("b", &charge, named("back-1", all())).await.unwrap().kind, ResponseKind::Created);
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
 }
 

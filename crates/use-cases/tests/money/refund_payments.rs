@@ -5,7 +5,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::money::Money;
 use cais_domain::refund::RefundStatus;
-use cais_ports::{Store as _, UpstreamProgress};
+use cais_ports::{ResponseKind, Store as _, UpstreamProgress};
 use cais_testkit::Crash;
 use cais_testkit::builders::{in_status, pending_charge, steps};
 use cais_testkit::psp::Sending;
@@ -43,10 +43,10 @@ async fn second_payment_is_refunded_and_charge_stays_paid() {
     world.psp.set(Sending::Completes);
     let of = (&charge, &pix);
     assert_eq!(world.refund_payment("a", of, part(701)).await, Err(exceeds(700)));
-    assert_eq!(world.refund_payment("b", of, part(300)).await.unwrap().status, 201);
+    assert_eq!(world.refund_payment("b", of, part(300)).await.unwrap().kind, ResponseKind::Created);
     assert_eq!(world.refund_payment("c", of, part(401)).await, Err(exceeds(400)));
     let rest = world.refund_payment("d", of, all()).await.unwrap();
-    assert_eq!((rest.status, status_of(&rest).as_str()), (201, "completed"));
+    assert_eq!((rest.kind, status_of(&rest).as_str()), (ResponseKind::Created, "completed"));
     assert_eq!(world.refund_payment("e", of, all()).await, Err(exceeds(0)));
     assert!(world.psp.refund_orders().iter().all(|order| order.end_to_end_id == pix));
     assert_eq!((world.available(), world.psp.returned()), (1_000, 700));
@@ -64,7 +64,7 @@ async fn second_payment_of_refunded_charge_is_refunded() {
     world.psp.set(Sending::Completes);
     world.refund("a", &charge, all()).await.unwrap();
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
-    assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().status, 201);
+    assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().kind, ResponseKind::Created);
     assert_eq!((world.available(), world.psp.returned()), (0, 1_700));
     world.check().await;
 }
@@ -100,7 +100,7 @@ async fn payment_below_amount_is_refunded_in_each_status() {
         );
         world.psp.set(Sending::Takes);
         let made = world.refund_payment("b", (&charge, &pix), all()).await.unwrap();
-        assert_eq!((made.status, world.available(), world.in_transit()), (201, 0, 400));
+        assert_eq!((made.kind, world.available(), world.in_transit()), (ResponseKind::Created, 0, 400));
         world.psp.settle_refunds(&UpstreamProgress::Done { at: None });
         assert_eq!(world.poll().await, 1);
         assert_eq!((world.status(), world.charge(charge.id).state.status()), (RefundStatus::Completed, status));
@@ -117,7 +117,7 @@ async fn payment_of_abandoned_charge_is_refunded() {
     let pix = extra(&world, &charge, 1_000).await;
     assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::Refused(RefundRefusal::NotFound)));
     world.psp.set(Sending::Completes);
-    assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().status, 201);
+    assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().kind, ResponseKind::Created);
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Abandoned);
     world.check().await;
@@ -144,7 +144,7 @@ async fn failed_payment_refund_releases_its_whole_amount() {
         world.poll().await;
         assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Failed, 1_700, 0));
         world.psp.set(Sending::Completes);
-        assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().status, 201);
+        assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().kind, ResponseKind::Created);
         assert_eq!((world.available(), world.psp.returned()), (1_000, 700));
         world.check().await;
     }
@@ -161,12 +161,12 @@ async fn payment_refund_not_accepted_is_retried_by_its_key() {
     world.psp.set(Sending::Completes);
     let taken = world.refund_payment("b", of, part(100)).await.unwrap();
     assert_eq!(world.refund_payment("a", of, part(700)).await, Err(exceeds(600)));
-    assert_eq!((taken.status, world.available(), world.psp.returned()), (201, 1_600, 100));
+    assert_eq!((taken.kind, world.available(), world.psp.returned()), (ResponseKind::Created, 1_600, 100));
 
     world.psp.set(Sending::Down);
     world.refund_payment("c", of, part(600)).await.unwrap_err();
     world.psp.set(Sending::Completes);
-    assert_eq!(world.refund_payment("c", of, part(600)).await.unwrap().status, 201);
+    assert_eq!(world.refund_payment("c", of, part(600)).await.unwrap().kind, ResponseKind::Created);
     assert_eq!((world.available(), world.psp.returned()), (1_000, 700));
     world.check().await;
 }
@@ -181,7 +181,7 @@ async fn payment_refund_interrupted_anywhere_happens_once() {
         world.clock.advance(PAST_LEASE);
         world.resume().await;
         let answer = world.refund_payment("a", (&charge, &pix), named("back-1", all())).await.unwrap();
-        assert_eq!((answer.status, id_of(&answer)), (201, world.only_refund().id), "{nth} {crash:?}");
+        assert_eq!((answer.kind, id_of(&answer)), (ResponseKind::Created, world.only_refund().id), "{nth} {crash:?}");
         assert_eq!((world.available(), world.in_transit(), world.psp.returned()), (1_000, 0, 700), "{nth} {crash:?}");
         world.check().await;
     }
@@ -193,7 +193,7 @@ async fn external_id_of_another_payment_is_a_conflict() {
     let paid_by = charge.state.settlement().unwrap().end_to_end_id.clone();
     let first = world.refund_payment("a", (&charge, &pix), named("back-1", part(100))).await.unwrap();
     let same = world.refund_payment("b", (&charge, &pix), named("back-1", part(100))).await.unwrap();
-    assert_eq!((same.status, id_of(&same)), (200, id_of(&first)));
+    assert_eq!((same.kind, id_of(&same)), (ResponseKind::Existing, id_of(&first)));
     let other = world.refund_payment("c", (&charge, &paid_by), named("back-1", part(100))).await;
     let conflict = ExternalIdConflict { owner: id_of(&first).to_string(), fields: vec!["end_to_end_id"] };
     assert_eq!(other, Err(conflict.into()));

@@ -4,7 +4,7 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
 use cais_domain::money::Money;
 use cais_domain::refund::RefundStatus;
-use cais_ports::{Store as _, UpstreamProgress};
+use cais_ports::{ResponseKind, Store as _, UpstreamProgress};
 use cais_testkit::builders::steps;
 use cais_testkit::psp::{Moment, Sending};
 use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
@@ -29,7 +29,7 @@ async fn concurrent_refunds_never_exceed_the_charge() {
         for answer in answers {
             match answer.unwrap() {
                 Ok(answer) => {
-                    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+                    assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"));
                     made += 1;
                 }
                 Err(CreateRefundError::Refused(
@@ -53,9 +53,9 @@ async fn concurrent_refunds_with_balance_for_one_make_one() {
     world.spend_all_but(100).await;
     let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
     let answers = futures_util::future::join_all(keys.iter().map(|key| world.refund(key, &charge, part(100)))).await;
-    let statuses: Vec<u16> = answers.iter().map(|answer| answer.as_ref().unwrap().status).collect();
-    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
-    assert_eq!(statuses.iter().filter(|status| **status == 422).count(), 63, "{statuses:?}");
+    let kinds: Vec<ResponseKind> = answers.iter().map(|answer| answer.as_ref().unwrap().kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == ResponseKind::Created).count(), 1, "{kinds:?}");
+    assert_eq!(kinds.iter().filter(|kind| **kind == ResponseKind::InsufficientBalance).count(), 63, "{kinds:?}");
     assert_eq!((world.available(), world.in_transit(), world.psp.refund_orders().len()), (0, 100, 1));
     world.check().await;
 }
@@ -122,7 +122,7 @@ async fn charge_refresh_before_reply_applies_outcome_first() {
             assert!(other.charge(paid.id).refunds.done.is_positive());
         });
         let answer = world.refund(key, &charge, part(100)).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"), "{says:?}");
+        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"), "{says:?}");
         world.check().await;
     }
     assert_eq!((world.available(), world.in_transit()), (700, 0));
@@ -169,7 +169,7 @@ async fn concurrent_repeats_of_abandoned_refund_make_it_once() {
     });
     for answer in futures_util::future::join_all(calls).await {
         match answer.unwrap() {
-            Ok(answer) => assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed")),
+            Ok(answer) => assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed")),
             Err(error) => assert!(matches!(error, CreateRefundError::KeyInProgress { .. }), "{error:?}"),
         }
     }
@@ -187,17 +187,17 @@ async fn concurrent_payments_and_refunds_of_one_charge_add_up() {
     }
     let refunds = (0..10).map(|number| {
         let (world, charge) = (world.clone(), charge.clone());
-        tokio::spawn(async move { world.refund(&number.to_string(), &charge, part(100)).await.unwrap().status })
+        tokio::spawn(async move { world.refund(&number.to_string(), &charge, part(100)).await.unwrap().kind })
     });
     let readers = (0..4).map(|_| {
         let world = world.clone();
         tokio::spawn(async move {
             drop(cais_use_cases::reconcile::run_once(&world.ports).await);
-            201
+            ResponseKind::Created
         })
     });
     for done in futures_util::future::join_all(refunds.chain(readers)).await {
-        assert_eq!(done.unwrap(), 201);
+        assert_eq!(done.unwrap(), ResponseKind::Created);
     }
     cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
     assert_eq!((world.available(), world.psp.returned(), world.in_transit()), (800, 1_000, 0));

@@ -6,7 +6,7 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::merchant::account::{Account, AccountStatus, Feature, NotPermitted};
 use cais_domain::money::Money;
 use cais_domain::refund::WITHIN;
-use cais_ports::Store as _;
+use cais_ports::{ResponseKind, Store as _};
 use cais_testkit::builders::{in_status, pending_charge, steps};
 use cais_testkit::psp::Sending;
 use cais_use_cases::charges::ChargeName;
@@ -62,7 +62,7 @@ async fn charge_is_found_by_its_external_id() {
     assert_eq!(world.read(&pending).await.state.status(), ChargeStatus::Paid);
     world.fund(1_000).await;
     world.psp.set(Sending::Refuses);
-    assert_eq!(create(&world.ports, command).await.unwrap().status, 201);
+    assert_eq!(create(&world.ports, command).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]
@@ -74,10 +74,10 @@ async fn partial_refunds_never_exceed_the_amount() {
     let exceeds =
         |rest| Err(CreateRefundError::Refused(RefundRefusal::ExceedsAmount { rest: Money::from_centavos(rest) }));
     assert_eq!(world.refund("a", &charge, part(1_001)).await, exceeds(1_000));
-    assert_eq!(world.refund("b", &charge, part(1)).await.unwrap().status, 201);
+    assert_eq!(world.refund("b", &charge, part(1)).await.unwrap().kind, ResponseKind::Created);
     assert_eq!(world.refund("c", &charge, part(1_000)).await, exceeds(999));
     world.psp.set(Sending::Takes);
-    assert_eq!(world.refund("d", &charge, part(999)).await.unwrap().status, 201, "on its way");
+    assert_eq!(world.refund("d", &charge, part(999)).await.unwrap().kind, ResponseKind::Created, "on its way");
     assert_eq!(world.refund("e", &charge, part(1)).await, exceeds(0));
     assert_eq!(world.refund("e", &charge, all()).await, exceeds(0));
     assert_eq!(world.psp.returned(), 1_000);
@@ -102,7 +102,7 @@ async fn refund_after_ninety_days_is_refused() {
     let charge = world.paid().await;
     let within = Duration::try_from(WITHIN).unwrap();
     world.clock.advance(within);
-    assert_eq!(world.refund("a", &charge, part(100)).await.unwrap().status, 201, "the last instant");
+    assert_eq!(world.refund("a", &charge, part(100)).await.unwrap().kind, ResponseKind::Created, "the last instant");
     world.clock.advance(Duration::from_micros(1));
     assert_eq!(
         world.refund("b", &charge, part(100)).await,
@@ -119,7 +119,11 @@ async fn refund_during_open_infraction_is_refused() {
     assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::Refused(RefundRefusal::InfractionOpen)));
     let settled = Charge { open_infractions: 0, ..world.charge(charge.id) };
     world.store.commit(steps::update_charge(&settled, charge.created_at)).await.unwrap();
-    assert_eq!(world.refund("a", &charge, all()).await.unwrap().status, 201, "the key is free as before");
+    assert_eq!(
+        world.refund("a", &charge, all()).await.unwrap().kind,
+        ResponseKind::Created,
+        "the key is free as before"
+    );
 }
 
 #[tokio::test]
@@ -128,14 +132,18 @@ async fn refund_without_balance_is_refused() {
     let charge = world.paid().await;
     world.spend_all_but(399).await;
     let refused = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
-    assert_eq!((refused.status, refused.replay_of), (422, None));
+    assert_eq!((refused.kind, refused.replay_of), (ResponseKind::InsufficientBalance, None));
     assert_eq!((world.store.refunds(), world.psp.refund_orders()), (vec![], vec![]));
     assert_eq!(world.charge(charge.id).refunds.in_flight, Money::ZERO);
     world.fund(1).await;
     let again = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
-    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (422, &refused.body, true), "for ever");
+    assert_eq!(
+        (again.kind, &again.body, again.replay_of.is_some()),
+        (ResponseKind::InsufficientBalance, &refused.body, true),
+        "for ever"
+    );
     let other = world.refund("b", &charge, named("back-1", part(400))).await.unwrap();
-    assert_eq!(other.status, 201, "a new key is judged afresh, and the name was free");
+    assert_eq!(other.kind, ResponseKind::Created, "a new key is judged afresh, and the name was free");
     assert_eq!((world.available(), world.in_transit()), (0, 400));
     world.check().await;
 }
@@ -154,11 +162,11 @@ async fn refund_requires_active_account_and_no_feature() {
     let kept = world.refund("kept", &charge, part(100)).await.unwrap();
     let same = CreateRefund { account: suspended_account(&world), ..world.command("kept", &charge, part(100)) };
     let again = create(&world.ports, same).await.unwrap();
-    assert_eq!((again.status, again.body, again.replay_of.is_some()), (201, kept.body, true));
+    assert_eq!((again.kind, again.body, again.replay_of.is_some()), (ResponseKind::Created, kept.body, true));
     let features = world.account.features.without(Feature::PixIn).without(Feature::PixOut);
     let plain = Account { features, ..world.account.clone() };
     let command = CreateRefund { account: plain, ..world.command("a", &charge, all()) };
-    assert_eq!(create(&world.ports, command).await.unwrap().status, 201);
+    assert_eq!(create(&world.ports, command).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]
@@ -178,7 +186,7 @@ async fn refund_goes_through_acquirer_of_payment() {
     );
     assert_eq!(sync.await.unwrap().differences.len(), 1);
     world.second.set(Sending::Completes);
-    assert_eq!(world.refund("a", &charge, all()).await.unwrap().status, 201);
+    assert_eq!(world.refund("a", &charge, all()).await.unwrap().kind, ResponseKind::Created);
     assert_eq!((world.psp.refund_orders().len(), world.second.refund_orders().len()), (0, 1));
     assert_eq!(world.only_refund().acquirer, world.second.name);
     assert_eq!((world.available(), world.second.returned()), (0, 1_000));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cais_domain::ledger::{Bucket, EntryKind};
 use cais_domain::merchant::account::Account;
-use cais_ports::{Store as _, Write};
+use cais_ports::{ResponseKind, Store as _, Write};
 use cais_testkit::Crash;
 use cais_testkit::builders::{an_account, steps};
 use cais_use_cases::releases::run_once;
@@ -24,7 +24,11 @@ async fn pending_money_is_released_when_due() {
     let world = waiting(600).await;
     let charge = world.paid().await;
     assert_eq!(money(&world), (1_000, 0));
-    assert_eq!(world.refund("a", &charge, all()).await.unwrap().status, 422, "it may not be used yet");
+    assert_eq!(
+        world.refund("a", &charge, all()).await.unwrap().kind,
+        ResponseKind::InsufficientBalance,
+        "it may not be used yet"
+    );
     world.clock.advance(Duration::from_secs(599));
     assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
     world.clock.advance(Duration::from_secs(1));

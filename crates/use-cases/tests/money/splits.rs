@@ -9,7 +9,9 @@ use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::acquirer::MockAcquirers;
-use cais_ports::{Acquirers as _, Fingerprint, IssueError, Store as _, UpstreamCharge, UpstreamStatus, Write};
+use cais_ports::{
+    Acquirers as _, Fingerprint, IssueError, ResponseKind, Store as _, UpstreamCharge, UpstreamStatus, Write,
+};
 use cais_testkit::builders::{a_split, an_account, fresh, main_acquirer, steps, terms};
 use cais_testkit::psp::Sending;
 use cais_use_cases::charges::create::{
@@ -116,7 +118,11 @@ async fn recipients_must_be_other_active_approved_accounts() {
     }
     assert_eq!(world.store.charges(), []);
     let shouted = RequestedShare { recipient_email: format!(" {} ", good.email.to_uppercase()), ..share(&good, "10") };
-    assert_eq!(post(&world, "a", asking(vec![shouted])).await.unwrap().status, 201, "the key is free as before");
+    assert_eq!(
+        post(&world, "a", asking(vec![shouted])).await.unwrap().kind,
+        ResponseKind::Created,
+        "the key is free as before"
+    );
     let charge = &world.store.charges()[0];
     assert_eq!(charge.terms.split, a_split(&[(good.id, "10")]));
 }
@@ -130,10 +136,14 @@ async fn split_feature_is_required_of_creator_only() {
         post(&world, "a", asking(vec![share(&good, "10")])).await,
         Err(CreateChargeError::Refused(ChargeRefusal::SplitDisabled))
     );
-    assert_eq!(post(&world, "a", asking(Vec::new())).await.unwrap().status, 201, "an empty split is none");
+    assert_eq!(
+        post(&world, "a", asking(Vec::new())).await.unwrap().kind,
+        ResponseKind::Created,
+        "an empty split is none"
+    );
     let world = World::with(sharing()).await;
     world.open(&good).await;
-    assert_eq!(post(&world, "a", asking(vec![share(&good, "10")])).await.unwrap().status, 201);
+    assert_eq!(post(&world, "a", asking(vec![share(&good, "10")])).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]
@@ -146,9 +156,9 @@ async fn stored_response_is_replayed_after_recipient_suspension() {
     let first = post(&world, "a", asked()).await.unwrap();
     suspend(&world, &good).await;
     let again = post(&world, "a", asked()).await.unwrap();
-    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &first.body, true));
+    assert_eq!((again.kind, &again.body, again.replay_of.is_some()), (ResponseKind::Created, &first.body, true));
     let named = post(&world, "b", asked()).await.unwrap();
-    assert_eq!((named.status, named.body), (200, first.body));
+    assert_eq!((named.kind, named.body), (ResponseKind::Existing, first.body));
     let dearer = NewCharge { amount: Money::from_centavos(2_000), ..asked() };
     let refused = post(&world, "c", dearer).await;
     assert_eq!(
@@ -193,7 +203,7 @@ async fn shares_are_credited_with_payment_and_survive_refund() {
     // The creator returns the whole amount at its own expense.
     world.fund(1_000).await;
     world.psp.set(Sending::Completes);
-    assert_eq!(world.refund("a", &paid, all()).await.unwrap().status, 201);
+    assert_eq!(world.refund("a", &paid, all()).await.unwrap().kind, ResponseKind::Created);
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
     assert_eq!((money_of(&world, &one, Bucket::Available), money_of(&world, &two, Bucket::Available)), (313, 94));
     assert_eq!(world.available(), 940 - 313 - 94 + 50);
@@ -209,7 +219,7 @@ async fn refund_of_fully_shared_charge_needs_own_balance() {
     world.psp.pay(&charge.txid, 1_000);
     let paid = world.read(&charge).await;
     assert_eq!((world.available(), money_of(&world, &one, Bucket::Available)), (0, 940));
-    assert_eq!(world.refund("a", &paid, all()).await.unwrap().status, 422);
+    assert_eq!(world.refund("a", &paid, all()).await.unwrap().kind, ResponseKind::InsufficientBalance);
     world.check().await;
 }
 

@@ -1,6 +1,7 @@
 //! Payouts above the balance: the refusal is a stored response, and no money moves.
 
 use cais_domain::money::Money;
+use cais_ports::ResponseKind;
 use cais_testkit::Crash;
 use cais_testkit::psp::Sending;
 use cais_use_cases::payouts::create::{CreatePayoutError, PayoutRefusal};
@@ -12,7 +13,11 @@ use crate::world::{FEE, FUNDS, PAST_LEASE, World, body, id_of, named, reais, ten
 async fn refusal_without_balance_is_replayed_permanently() {
     let world = World::new().await;
     let refused = world.create("a", named("order-1", reais(20))).await.unwrap();
-    assert_eq!((refused.status, refused.replay_of), (422, None), "R$ 20.00 are there, but not the fee");
+    assert_eq!(
+        (refused.kind, refused.replay_of),
+        (ResponseKind::InsufficientBalance, None),
+        "R$ 20.00 are there, but not the fee"
+    );
     assert_eq!(body(&refused)["error"]["code"], "insufficient_balance");
     assert_eq!((world.store.payouts(), world.psp.payout_orders().len()), (vec![], 0));
     assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
@@ -20,11 +25,15 @@ async fn refusal_without_balance_is_replayed_permanently() {
 
     world.fund(1_000).await;
     let again = world.create("a", named("order-1", reais(20))).await.unwrap();
-    assert_eq!((again.status, &again.body), (422, &refused.body), "byte for byte, though the money is there now");
+    assert_eq!(
+        (again.kind, &again.body),
+        (ResponseKind::InsufficientBalance, &refused.body),
+        "byte for byte, though the money is there now"
+    );
     assert!(again.replay_of.is_some());
     assert_eq!(world.create("a", reais(19)).await, Err(CreatePayoutError::KeyConflict));
     let made = world.create("b", named("order-1", reais(20))).await.unwrap();
-    assert_eq!(made.status, 201, "a new key is judged afresh, and the name was free");
+    assert_eq!(made.kind, ResponseKind::Created, "a new key is judged afresh, and the name was free");
     assert_eq!(world.money(), (FUNDS + 1_000 - 2_000 - FEE, 2_000 + FEE));
     world.check().await;
 }
@@ -33,7 +42,7 @@ async fn refusal_without_balance_is_replayed_permanently() {
 async fn whole_balance_can_be_paid_out() {
     let world = World::new().await;
     world.fund(FEE).await;
-    assert_eq!(world.create("a", reais(20)).await.unwrap().status, 201);
+    assert_eq!(world.create("a", reais(20)).await.unwrap().kind, ResponseKind::Created);
     assert_eq!(world.money(), (0, FUNDS + FEE));
 }
 
@@ -43,9 +52,9 @@ async fn concurrent_payouts_with_balance_for_one_make_one() {
     let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
     let crowd = world.crowded();
     let answers = futures_util::future::join_all(keys.iter().map(|key| crowd.create(key, ten_reais()))).await;
-    let statuses: Vec<u16> = answers.iter().map(|answer| answer.as_ref().unwrap().status).collect();
-    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
-    assert_eq!(statuses.iter().filter(|status| **status == 422).count(), 63, "{statuses:?}");
+    let kinds: Vec<ResponseKind> = answers.iter().map(|answer| answer.as_ref().unwrap().kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == ResponseKind::Created).count(), 1, "{kinds:?}");
+    assert_eq!(kinds.iter().filter(|kind| **kind == ResponseKind::InsufficientBalance).count(), 63, "{kinds:?}");
     assert_eq!((world.psp.payout_orders().len(), world.money()), (1, (FUNDS - 1_000 - FEE, 1_000 + FEE)));
     for (key, answer) in keys.iter().zip(answers) {
         let again = world.create(key, ten_reais()).await.unwrap();
@@ -61,16 +70,19 @@ async fn repeat_of_abandoned_payout_without_balance_is_refused() {
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     world.psp.set(Sending::Completes);
     let spent = world.create("b", reais(19)).await.unwrap();
-    assert_eq!(spent.status, 201);
+    assert_eq!(spent.kind, ResponseKind::Created);
 
     let refused = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((refused.status, refused.replay_of), (422, None));
+    assert_eq!((refused.kind, refused.replay_of), (ResponseKind::InsufficientBalance, None));
     assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound), "the name stays free");
     world.fund(5_000).await;
     let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((again.status, again.body, again.replay_of.is_some()), (422, refused.body, true));
+    assert_eq!(
+        (again.kind, again.body, again.replay_of.is_some()),
+        (ResponseKind::InsufficientBalance, refused.body, true)
+    );
     let other = world.create("c", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!(other.status, 201);
+    assert_eq!(other.kind, ResponseKind::Created);
     assert_ne!(id_of(&other), id_of(&spent));
     assert_eq!((world.visible().await, world.psp.sent()), (2, 2));
     world.check().await;
@@ -85,7 +97,7 @@ async fn refusal_that_was_not_stored_is_decided_again() {
         world.store.crash_at(2, crash);
         let lost = world.create(&key, reais(20)).await;
         assert!(matches!(lost, Err(CreatePayoutError::Unavailable { .. })), "{lost:?}");
-        assert_eq!(world.create(&key, reais(20)).await.unwrap().status, 422);
+        assert_eq!(world.create(&key, reais(20)).await.unwrap().kind, ResponseKind::InsufficientBalance);
     }
     world.untouched().await;
 }
@@ -111,9 +123,9 @@ async fn abandoned_payout_is_checked_against_present_limit() {
     let made = world.create("b", named("order-1", ten_reais())).await.unwrap();
     world.account.limits.payout = limit;
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &made.body, true));
+    assert_eq!((again.kind, &again.body, again.replay_of.is_some()), (ResponseKind::Created, &made.body, true));
     let named = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((named.status, id_of(&named), world.psp.sent()), (200, id_of(&made), 1));
+    assert_eq!((named.kind, id_of(&named), world.psp.sent()), (ResponseKind::Existing, id_of(&made), 1));
     world.check().await;
 }
 
@@ -124,7 +136,7 @@ async fn payout_in_flight_is_finished_after_limit_decrease() {
     world.create("a", ten_reais()).await.unwrap_err();
     world.clock.advance(PAST_LEASE);
     world.account.limits.payout = Money::from_centavos(999);
-    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().kind, ResponseKind::Created);
     assert_eq!(world.psp.sent(), 1);
     world.check().await;
 }

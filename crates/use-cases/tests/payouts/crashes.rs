@@ -3,6 +3,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::payout::PayoutStatus;
+use cais_ports::ResponseKind;
 use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
 use cais_testkit::psp::{Looking, Sending};
@@ -30,8 +31,8 @@ async fn exactly_one(world: &World, sending: Sending) {
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let payout = world.only_payout();
-    assert_eq!((answer.status, id_of(&answer)), (201, payout.id));
-    assert_eq!((again.status, &again.body), (201, &answer.body));
+    assert_eq!((answer.kind, id_of(&answer)), (ResponseKind::Created, payout.id));
+    assert_eq!((again.kind, &again.body), (ResponseKind::Created, &answer.body));
     assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id);
     let orders = world.psp.payout_orders();
     assert!(orders.iter().all(|order| order.instruction_id == payout.instruction_id()), "{sending:?}: {orders:?}");
@@ -61,7 +62,7 @@ async fn repeat_after_lease_sends_exactly_one_payout() {
             let begun = world.store.payouts();
             world.clock.advance(PAST_LEASE);
             let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
-            assert_eq!(answer.status, 201, "{nth} {crash:?} {sending:?}");
+            assert_eq!(answer.kind, ResponseKind::Created, "{nth} {crash:?} {sending:?}");
             assert!(begun.iter().all(|payout| payout.id == id_of(&answer)), "what was begun is resumed");
             exactly_one(&world, sending).await;
             assert_eq!(world.psp.payout_orders().len(), 1, "it is looked for before it is sent once more");
@@ -91,7 +92,7 @@ async fn repeat_within_lease_sends_no_second_payout() {
         let repeat = world.create("a", named("order-1", ten_reais())).await;
         match (nth, crash) {
             // No change was committed, or all were: the response is available in both cases.
-            (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().status, 201),
+            (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().kind, ResponseKind::Created),
             _ => assert!(matches!(repeat, Err(CreatePayoutError::KeyInProgress { .. })), "{nth} {crash:?}: {repeat:?}"),
         }
         world.clock.advance(PAST_LEASE);
@@ -129,8 +130,8 @@ async fn payout_that_may_have_been_sent_is_never_abandoned() {
                 world.clock.advance(PAST_LEASE);
                 let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
                 assert_eq!(
-                    (answer.status, status_of(&answer).as_str()),
-                    (201, "processing"),
+                    (answer.kind, status_of(&answer).as_str()),
+                    (ResponseKind::Created, "processing"),
                     "{sending:?} {looking:?}"
                 );
                 assert_eq!(world.money(), (FUNDS - 1_000 - FEE, 1_000 + FEE));

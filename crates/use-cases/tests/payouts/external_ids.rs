@@ -1,7 +1,7 @@
 //! The caller's external id of a payout: one payout, with any number of keys.
 
 use cais_domain::pix_key::PixKey;
-use cais_ports::Store as _;
+use cais_ports::{ResponseKind, Store as _};
 use cais_testkit::Crash;
 use cais_testkit::builders::{an_account, steps};
 use cais_testkit::psp::Sending;
@@ -22,7 +22,7 @@ async fn known_external_id_with_same_terms_returns_original() {
     let world = World::new().await;
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((again.status, again.replay_of, id_of(&again)), (200, None, id_of(&first)));
+    assert_eq!((again.kind, again.replay_of, id_of(&again)), (ResponseKind::Existing, None, id_of(&first)));
     assert_eq!((world.psp.payout_orders().len(), world.money().0), (1, FUNDS - 1_000 - FEE));
 
     // The response belongs to the second key from now on, in every later state of the payout.
@@ -30,10 +30,10 @@ async fn known_external_id_with_same_terms_returns_original() {
     world.clock.advance(LONG);
     world.poll().await;
     let replayed = world.create("b", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((replayed.status, &replayed.body), (200, &again.body));
+    assert_eq!((replayed.kind, &replayed.body), (ResponseKind::Existing, &again.body));
     assert!(replayed.replay_of.is_some());
     let third = world.create("c", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((third.status, status_of(&third).as_str()), (200, "completed"));
+    assert_eq!((third.kind, status_of(&third).as_str()), (ResponseKind::Existing, "completed"));
     world.check().await;
 }
 
@@ -42,12 +42,12 @@ async fn external_id_conflict_compares_amount_and_normalised_key() {
     let world = World::new().await;
     let keyed = |key: &str| NewPayout { pix_key: PixKey::parse(key).unwrap(), ..named("order-1", ten_reais()) };
     let first = world.create("a", keyed("Ana@Bank.example")).await.unwrap();
-    assert_eq!(world.create("b", keyed("ana@bank.EXAMPLE")).await.unwrap().status, 200);
+    assert_eq!(world.create("b", keyed("ana@bank.EXAMPLE")).await.unwrap().kind, ResponseKind::Existing);
     assert_eq!(world.create("c", keyed("rui@bank.example")).await, Err(conflict(&first, &["pix_key"])));
     let other = NewPayout { pix_key: PixKey::parse("ana@bank.example").unwrap(), ..named("order-1", reais(9)) };
     assert_eq!(world.create("c", other).await, Err(conflict(&first, &["amount"])));
     // A refusal is not stored: the same key may be used with another external id.
-    assert_eq!(world.create("c", named("order-2", reais(9))).await.unwrap().status, 201);
+    assert_eq!(world.create("c", named("order-2", reais(9))).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]
@@ -56,10 +56,10 @@ async fn original_is_returned_without_balance_and_acquirers() {
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert!(world.money().0 < 1_000);
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((again.status, id_of(&again)), (200, id_of(&first)), "not insufficient_balance");
+    assert_eq!((again.kind, id_of(&again)), (ResponseKind::Existing, id_of(&first)), "not insufficient_balance");
     world.psp.set_resting(true);
     world.second.set_resting(true);
-    assert_eq!(world.create("c", named("order-1", ten_reais())).await.unwrap().status, 200);
+    assert_eq!(world.create("c", named("order-1", ten_reais())).await.unwrap().kind, ResponseKind::Existing);
     assert_eq!(world.create("d", named("order-1", reais(9))).await, Err(conflict(&first, &["amount"])));
     assert_eq!(world.create("e", named("order-9", ten_reais())).await, Err(CreatePayoutError::AcquirerUnavailable));
 }
@@ -89,7 +89,7 @@ async fn concurrent_requests_with_one_external_id_make_one_payout() {
     let answers = futures_util::future::join_all(calls).await;
     let waiting = answers.iter().filter(|answer| answer.is_err()).count();
     assert!(waiting > 0, "some have come while it was made: {answers:?}");
-    let made = answers.iter().flatten().filter(|answer| answer.status == 201).count();
+    let made = answers.iter().flatten().filter(|answer| answer.kind == ResponseKind::Created).count();
     assert_eq!(made, 1, "{answers:?}");
     let id = world.only_payout().id;
     for answer in &answers {
@@ -109,12 +109,12 @@ async fn abandoned_external_id_is_free_and_new_owner_answers_old_key() {
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     world.psp.set(Sending::Takes);
     let other = world.create("b", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!(other.status, 201);
+    assert_eq!(other.kind, ResponseKind::Created);
 
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((first.status, id_of(&first)), (200, id_of(&other)), "not a second payout");
+    assert_eq!((first.kind, id_of(&first)), (ResponseKind::Existing, id_of(&other)), "not a second payout");
     let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((again.status, again.body, again.replay_of.is_some()), (200, first.body, true));
+    assert_eq!((again.kind, again.body, again.replay_of.is_some()), (ResponseKind::Existing, first.body, true));
     assert_eq!((world.visible().await, world.psp.sent()), (1, 1));
     world.check().await;
 }
@@ -128,6 +128,10 @@ async fn external_ids_of_accounts_are_independent() {
     let mut command = world.command("a", named("order-1", reais(9)));
     command.account = other;
     let refused = create(&world.ports, command).await.unwrap();
-    assert_eq!(refused.status, 422, "neither the key nor the name of another account: only its money is missing");
+    assert_eq!(
+        refused.kind,
+        ResponseKind::InsufficientBalance,
+        "neither the key nor the name of another account: only its money is missing"
+    );
     assert_eq!(world.store.payouts().len(), 1);
 }

@@ -3,6 +3,7 @@
 use cais_domain::merchant::account::{Account, AccountStatus, Feature, Features, NotPermitted};
 use cais_domain::money::Money;
 use cais_domain::payout::PayoutStatus;
+use cais_ports::ResponseKind;
 use cais_testkit::Crash;
 use cais_testkit::psp::Sending;
 use cais_use_cases::payouts::create::{CreatePayoutError, PayoutRefusal, create};
@@ -21,7 +22,7 @@ async fn repeat_returns_first_response_byte_for_byte() {
     world.psp.set_resting(true);
     world.second.set_resting(true);
     let again = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!((again.status, &again.body), (201, &first.body), "not what the payout has become since");
+    assert_eq!((again.kind, &again.body), (ResponseKind::Created, &first.body), "not what the payout has become since");
     assert_eq!(again.replay_of, Some(command.request));
     assert_eq!(world.create("a", reais(11)).await, Err(CreatePayoutError::KeyConflict));
     assert_eq!((world.psp.payout_orders().len(), world.store.payouts().len()), (1, 1));
@@ -65,7 +66,7 @@ async fn repeat_of_abandoned_payout_retries_same_payout() {
     world.psp.set_resting(false);
     world.psp.set(Sending::Completes);
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+    assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"));
     let payout = world.only_payout();
     assert_eq!((payout.id, payout.terms.fee), (given_up.id, Money::from_centavos(FEE)));
     assert!(world.psp.payout_orders().iter().all(|order| order.instruction_id == payout.instruction_id()));
@@ -81,7 +82,7 @@ async fn abandoned_payout_may_go_to_another_acquirer_later() {
     world.create("a", ten_reais()).await.unwrap_err();
     world.psp.set_resting(true);
     let answer = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!(answer.status, 201);
+    assert_eq!(answer.kind, ResponseKind::Created);
     assert_eq!((world.psp.sent(), world.second.sent()), (0, 1));
     assert_eq!(world.only_payout().state.acquirer(), &world.second.name);
     world.second.complete();
@@ -146,7 +147,7 @@ async fn limit_is_checked_after_replay_and_before_creation() {
     assert_eq!(world.create("c", named("order-1", reais(11))).await, above, "before the conflict of names");
     assert_eq!(world.create("a", named("order-1", ten_reais())).await.unwrap().body, answer.body);
     let original = world.create("d", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((original.status, id_of(&original)), (200, id_of(&answer)));
+    assert_eq!((original.kind, id_of(&original)), (ResponseKind::Existing, id_of(&answer)));
     world.account.limits.payout = Money::from_centavos(500);
-    assert_eq!(world.create("e", reais(5)).await.unwrap().status, 201, "the limit itself is within it");
+    assert_eq!(world.create("e", reais(5)).await.unwrap().kind, ResponseKind::Created, "the limit itself is within it");
 }

@@ -4,7 +4,7 @@ use cais_domain::event::EventType;
 use cais_domain::ids::PayoutId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount};
 use cais_domain::payout::PayoutStatus;
-use cais_ports::{UpstreamPayout, UpstreamProgress};
+use cais_ports::{ResponseKind, UpstreamPayout, UpstreamProgress};
 use cais_testkit::builders::{a_recipient, main_acquirer};
 use cais_testkit::psp::{Looking, Moment, OrderKind, Sending};
 use cais_use_cases::payouts::create::CreatePayoutError;
@@ -33,7 +33,10 @@ async fn accepted_payout_is_processing_with_its_recipient() {
     let before = world.store.commits();
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
 
-    assert_eq!((answer.status, answer.replay_of, status_of(&answer).as_str()), (201, None, "processing"));
+    assert_eq!(
+        (answer.kind, answer.replay_of, status_of(&answer).as_str()),
+        (ResponseKind::Created, None, "processing")
+    );
     assert_eq!(world.store.commits() - before, 2, "hold and outcome");
     let payout = world.only_payout();
     assert_eq!(payout.id, id_of(&answer));
@@ -60,14 +63,14 @@ async fn first_read_may_show_outcome_and_its_failure_is_harmless() {
     let psp = world.psp.clone();
     world.psp.when(Moment::Ordered, move || psp.complete());
     let answer = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+    assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"));
     assert_eq!((world.money(), world.left(&main_acquirer()), world.fees()), (GONE, 1_000, FEE));
 
     for looking in [Looking::Silent, Looking::Forgets] {
         let world = World::new().await;
         world.psp.set_looking(looking);
         let answer = world.create("a", ten_reais()).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{looking:?}");
+        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "processing"), "{looking:?}");
         assert_eq!((world.money(), world.psp.payout_orders().len()), (HELD, 1));
     }
 }
@@ -77,7 +80,7 @@ async fn payout_sent_at_once_is_completed() {
     let world = World::new().await;
     world.psp.set(Sending::Completes);
     let answer = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+    assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"));
     let payout = world.only_payout();
     assert_eq!((payout.recipient.clone(), payout.due_at), (a_recipient(), None));
     assert_eq!((world.money(), world.fees(), world.left(&main_acquirer())), (GONE, FEE, 1_000));
@@ -98,7 +101,7 @@ async fn payout_refused_or_failed_at_once_releases_its_hold() {
         let world = World::new().await;
         world.psp.set(sending);
         let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{sending:?}");
+        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "failed"), "{sending:?}");
         let payout = world.only_payout();
         assert_eq!(payout.state.failure(), Some(reason));
         assert_eq!((world.money(), world.fees(), world.left(&main_acquirer())), ((FUNDS, 0), 0, 0));
@@ -144,7 +147,11 @@ async fn payout_with_lost_reply_is_resolved_by_lookup() {
         world.psp.set(sending);
         world.psp.set_looking(looking);
         let answer = world.create("a", ten_reais()).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{sending:?} {looking:?}");
+        assert_eq!(
+            (answer.kind, status_of(&answer).as_str()),
+            (ResponseKind::Created, "processing"),
+            "{sending:?} {looking:?}"
+        );
         assert_eq!((world.psp.finds(OrderKind::Payout), world.money()), (finds, HELD));
         assert_eq!(world.only_payout().state.end_to_end_id().is_some(), known, "{sending:?} {looking:?}");
         assert_eq!(world.second.payout_orders().len(), 0);

@@ -1,5 +1,6 @@
 //! A payout fails only on proof. A refusal is no proof while the acquirer has, or may have, the payout.
 
+use cais_ports::ResponseKind;
 use std::time::Duration;
 
 use cais_domain::event::EventType;
@@ -40,7 +41,7 @@ async fn first_refusal_of_existing_payout_keeps_it_processing() {
     let world = World::new().await;
     world.psp.set(Sending::TakesAndRefuses);
     let answer = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!((answer.status, status_of(&answer).as_str(), world.money()), (201, "processing", HELD));
+    assert_eq!((answer.kind, status_of(&answer).as_str(), world.money()), (ResponseKind::Created, "processing", HELD));
     completes(&world).await;
 }
 

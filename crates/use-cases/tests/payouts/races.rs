@@ -2,7 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::payout::{Payout, PayoutStatus};
-use cais_ports::{Clock as _, IdempotencyChange, ReservationKey, Store as _, UpstreamProgress};
+use cais_ports::{Clock as _, IdempotencyChange, ReservationKey, ResponseKind, Store as _, UpstreamProgress};
 use cais_testkit::Crash;
 use cais_testkit::builders::{main_acquirer, steps};
 use cais_testkit::psp::{Moment, OrderKind, Sending};
@@ -33,7 +33,7 @@ async fn callback_before_reply_counts_once() {
         world.psp.set(sending);
         call_back_early(&world, |world| world.psp.complete());
         let answer = world.create("a", ten_reais()).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"), "{sending:?}");
+        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"), "{sending:?}");
         assert_eq!((world.event_types(), world.money(), world.fees()), (vec![EventType::PayoutCompleted], GONE, FEE));
         assert_eq!(world.left(&main_acquirer()), 1_000);
         assert_eq!(world.create("a", ten_reais()).await.unwrap().body, answer.body);
@@ -43,7 +43,7 @@ async fn callback_before_reply_counts_once() {
         world.psp.set(sending);
         call_back_early(&world, |world| world.psp.fail());
         let answer = world.create("a", ten_reais()).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{sending:?}");
+        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "failed"), "{sending:?}");
         assert_eq!((world.event_types(), world.money()), (vec![EventType::PayoutFailed], (FUNDS, 0)));
         world.check().await;
 
@@ -51,7 +51,10 @@ async fn callback_before_reply_counts_once() {
         world.psp.set(sending);
         call_back_early(&world, |_| {});
         let answer = world.create("a", ten_reais()).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str(), world.money()), (201, "processing", HELD));
+        assert_eq!(
+            (answer.kind, status_of(&answer).as_str(), world.money()),
+            (ResponseKind::Created, "processing", HELD)
+        );
         world.check().await;
     }
 }
@@ -65,7 +68,7 @@ async fn acquirers_record_outweighs_its_refusal() {
             world.psp.hold_payout(upstream(&world.only_payout(), UpstreamProgress::Processing));
         });
         let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{sending:?}");
+        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "processing"), "{sending:?}");
         assert_eq!((world.money(), world.visible().await), (HELD, 1));
         world.check().await;
     }
@@ -114,7 +117,7 @@ async fn slow_holder_gets_response_of_new_holder() {
             within.clock.advance(PAST_LEASE);
             within.psp.set(Sending::Takes);
             let answer = now(within.create("a", named("order-1", ten_reais()))).unwrap();
-            assert_eq!((answer.status, answer.replay_of), (201, None));
+            assert_eq!((answer.kind, answer.replay_of), (ResponseKind::Created, None));
         });
         let late = world.create("a", named("order-1", ten_reais())).await.unwrap();
         assert!(late.replay_of.is_some(), "{sending:?}: it was not the one who answered");
@@ -140,7 +143,10 @@ async fn holder_without_lease_sends_nothing() {
             }
         });
         let answer = world.over(slow).create("a", ten_reais()).await.unwrap();
-        assert_eq!((answer.status, status_of(&answer).as_str(), world.money()), (201, "processing", HELD));
+        assert_eq!(
+            (answer.kind, status_of(&answer).as_str(), world.money()),
+            (ResponseKind::Created, "processing", HELD)
+        );
         assert_eq!((world.psp.payout_orders().len(), answer.replay_of.is_some()), (usize::from(finished), finished));
         world.clock.advance(LONG);
         world.poll().await;
@@ -171,7 +177,7 @@ async fn payout_abandoned_during_takeover_is_not_sent() {
         }
         world.untouched().await;
         world.psp.set(Sending::Takes);
-        assert_eq!(world.create("a", named("order-1", ten_reais())).await.unwrap().status, 201);
+        assert_eq!(world.create("a", named("order-1", ten_reais())).await.unwrap().kind, ResponseKind::Created);
         assert_eq!((world.psp.sent(), world.money()), (1, HELD));
         world.check().await;
     }

@@ -1,5 +1,6 @@
 //! Returned payouts: each part is credited once, the fee stays, and the full amount is a reversal.
 
+use cais_ports::ResponseKind;
 use std::time::Duration;
 
 use cais_domain::event::EventType;
@@ -107,7 +108,7 @@ async fn return_before_creation_reply_is_credited_with_outcome() {
     let commits = world.store.commits();
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!(world.store.commits() - commits, 3, "the key is known, it is taken over, outcome and parts are one");
-    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "reversed"));
+    assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "reversed"));
     assert_eq!((world.status(), world.event_types()), (PayoutStatus::Reversed, REVERSED.to_vec()));
     assert_eq!(world.create("a", ten_reais()).await.unwrap().body, answer.body);
     assert_eq!(world.money(), (FUNDS - FEE, 0));

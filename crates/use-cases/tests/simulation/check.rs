@@ -5,7 +5,7 @@ use cais_domain::infraction::InfractionStatus;
 use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
 use cais_domain::payout::PayoutStatus;
 use cais_domain::refund::RefundStatus;
-use cais_ports::{Maintenance as _, UpstreamPayment, UpstreamProgress, UpstreamReturn};
+use cais_ports::{Maintenance as _, ResponseKind, UpstreamPayment, UpstreamProgress, UpstreamReturn};
 use cais_testkit::FakePsp;
 use cais_testkit::psp::OrderKind;
 
@@ -121,7 +121,7 @@ impl World {
     /// Counts the calls of this kind whose response contains a resource.
     fn answered(&self, kind: OrderKind) -> usize {
         let of_kind = self.calls.iter().filter(|call| call.operation.kind() == kind);
-        of_kind.filter(|call| matches!(call.replies.borrow().answer, Some((201, _)))).count()
+        of_kind.filter(|call| matches!(call.replies.borrow().answer, Some((ResponseKind::Created, _)))).count()
     }
 }
 

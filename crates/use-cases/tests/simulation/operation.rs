@@ -6,7 +6,7 @@ use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::Fingerprint;
+use cais_ports::{Fingerprint, ResponseKind};
 use cais_testkit::psp::OrderKind;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::create::{self as charges, CreateCharge, NewCharge};
@@ -36,7 +36,7 @@ impl Operation {
 
     /// Runs the operation with the key of this number. Returns the status and body of the response, or the name of the
     /// error.
-    pub async fn call(self, ports: Ports, account: Account, number: usize) -> Result<(u16, Vec<u8>), String> {
+    pub async fn call(self, ports: Ports, account: Account, number: usize) -> Result<(ResponseKind, Vec<u8>), String> {
         let request = RequestId::new(ports.ids.next_uuid());
         let fingerprint = Fingerprint([u8::try_from(number).unwrap(); 32]);
         let key = IdempotencyKey::parse(&format!("simulated-{number}")).unwrap();
@@ -73,7 +73,7 @@ impl Operation {
             Self::Defense { infraction } => {
                 let text = Text::parse("Entregue em 2 de janeiro.", 100, LineBreaks::Refused).unwrap();
                 let defended = defend(&ports, &account, infraction, text, None).await;
-                defended.map(|_| (200, Vec::new())).map_err(|error| format!("{error:?}"))
+                defended.map(|_| (ResponseKind::Existing, Vec::new())).map_err(|error| format!("{error:?}"))
             }
         }
     }
@@ -92,6 +92,6 @@ pub fn new_charge(centavos: i64) -> NewCharge {
     }
 }
 
-fn answer(answered: Result<Response, impl std::fmt::Debug>) -> Result<(u16, Vec<u8>), String> {
-    answered.map(|answer| (answer.status, answer.body)).map_err(|error| format!("{error:?}"))
+fn answer(answered: Result<Response, impl std::fmt::Debug>) -> Result<(ResponseKind, Vec<u8>), String> {
+    answered.map(|answer| (answer.kind, answer.body)).map_err(|error| format!("{error:?}"))
 }

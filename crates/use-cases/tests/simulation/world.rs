@@ -16,7 +16,7 @@ use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{Clock as _, IdGenerator as _, Store as _, UpstreamProgress};
+use cais_ports::{Clock as _, IdGenerator as _, ResponseKind, Store as _, UpstreamProgress};
 use cais_testkit::builders::{an_account, main_acquirer, start, steps};
 use cais_testkit::psp::{Listing, Looking, Sending};
 use cais_testkit::{
@@ -80,7 +80,7 @@ pub struct Called {
 #[derive(Debug, Default)]
 pub struct Replies {
     /// The status and body of the first answer.
-    pub answer: Option<(u16, Vec<u8>)>,
+    pub answer: Option<(ResponseKind, Vec<u8>)>,
     last_error: Option<String>,
 }
 
@@ -190,7 +190,7 @@ impl World {
                     let shown = String::from_utf8_lossy(&answer.1).into_owned();
                     let first = replies.borrow_mut().answer.get_or_insert_with(|| answer.clone()).clone();
                     assert_eq!(first, answer, "{name} has two answers");
-                    format!("{} {shown}", answer.0)
+                    format!("{:?} {shown}", answer.0)
                 }
                 Err(error) => {
                     replies.borrow_mut().last_error = Some(error.clone());

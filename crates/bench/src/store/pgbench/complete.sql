@@ -4,9 +4,9 @@ UPDATE payouts SET status = 'completed', sent_at = 1767323046678901, completed_a
  end_to_end_id = 'E12345678202601020304' || lpad(:id::text, 11, '0'), recipient_name = 'Ana Lima', recipient_document = '***.456.789-**',
  version = version + 1
  WHERE account_id = 'acc_payer' AND id = 'pyt_' || lpad(:id::text, 26, '0') AND version = 1;
-UPDATE idempotency_records SET response_status = 201, response_request_id = 'req_' || lpad(:id::text, 26, '0'),
+UPDATE idempotency_records SET response_kind = 'created', response_request_id = 'req_' || lpad(:id::text, 26, '0'),
  response_body = convert_to('{payout}', 'UTF8'), due_at = NULL
- WHERE account_id = 'acc_payer' AND key = 'pyt_' || lpad(:id::text, 26, '0') AND fence = 1 AND response_status IS NULL;
+ WHERE account_id = 'acc_payer' AND key = 'pyt_' || lpad(:id::text, 26, '0') AND fence = 1 AND response_kind IS NULL;
 WITH transit AS (
  UPDATE balances SET amount = amount - {gross}, entries = entries + 2,
  last_entry_id = 'ent_' || lpad((:id::bigint * 8 + 6)::text, 26, '0')

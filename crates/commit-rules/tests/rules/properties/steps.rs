@@ -7,8 +7,8 @@ use cais_domain::event::EventType;
 use cais_domain::ids::InfractionId;
 use cais_domain::merchant::webhook::{DisabledReason, Endpoint, EndpointState, Postback, Subscription, WebhookUrl};
 use cais_ports::{
-    IdempotencyChange, IdempotencyRef, NewEvent, NewIdempotencyRecord, Reservation, ReservationKey, Write,
-    entry_to_come,
+    IdempotencyChange, IdempotencyRef, NewEvent, NewIdempotencyRecord, Reservation, ReservationKey, ResponseKind,
+    Write, entry_to_come,
 };
 use cais_testkit::builders::{a_charge, an_account, an_endpoint, an_event, fresh, steps, subscribed};
 use jiff::{SignedDuration, Timestamp};
@@ -253,7 +253,7 @@ fn idempotency_change(
     };
     let fence = skew + record.map_or(1, |record| record.fence);
     let lease_until = at + SignedDuration::from_secs(1_000);
-    let answer = steps::answer(201, b"{}");
+    let answer = steps::answer(ResponseKind::Created, b"{}");
     match step {
         IdempotencyStep::Take { answered } => IdempotencyChange::Take(NewIdempotencyRecord {
             answer: answered.then_some(answer),

@@ -26,7 +26,7 @@ use cais_domain::payment::Payment;
 use cais_domain::release::Release;
 use cais_ports::{
     ApiKeyRecord, Callback, ChangeSet, Fingerprint, IdempotencyChange, IdempotencyRef, NewEvent, NewIdempotencyRecord,
-    Reservation, ReservationKey, ResourceRenderer as _, StoredResponse, Write,
+    Reservation, ReservationKey, ResourceRenderer as _, ResponseKind, StoredResponse, Write,
 };
 use jiff::{Timestamp, ToSpan as _};
 
@@ -94,8 +94,8 @@ pub fn new_idempotency_record(name: IdempotencyRef, resource: &str, at: Timestam
 
 /// Returns an answer with that status and body, of a new request.
 #[must_use]
-pub fn answer(status: u16, body: &[u8]) -> StoredResponse {
-    StoredResponse { status, request: fresh(), body: body.to_vec() }
+pub fn answer(kind: ResponseKind, body: &[u8]) -> StoredResponse {
+    StoredResponse { kind, request: fresh(), body: body.to_vec() }
 }
 
 /// Stores the charge with its unique values: commit 1 of a creation without an idempotency key.
@@ -125,7 +125,7 @@ pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Times
         idempotency: Some(IdempotencyChange::Answer {
             name,
             fence,
-            answer: answer(201, &TextRepresentation.charge(charge)),
+            answer: answer(ResponseKind::Created, &TextRepresentation.charge(charge)),
         }),
         ..update_charge(charge, at)
     }

@@ -19,7 +19,7 @@ use cais_domain::payment::Payment;
 use cais_domain::release::Release;
 use cais_ports::{
     ChangeSet, ChargeQueries as _, CommitError, Committed, IdempotencyChange, IdempotencyQueries as _, IdempotencyRef,
-    Store as _,
+    ResponseKind, Store as _,
 };
 
 use super::Harness;
@@ -189,7 +189,7 @@ impl World {
         let idempotency = match self.random.below(3) {
             0 => IdempotencyChange::Retake { name, fence, lease_until: after_s(60) },
             1 => IdempotencyChange::Release { name, fence, due_at: Some(after_s(70)) },
-            _ => IdempotencyChange::Answer { name, fence, answer: steps::answer(201, b"{}") },
+            _ => IdempotencyChange::Answer { name, fence, answer: steps::answer(ResponseKind::Created, b"{}") },
         };
         ChangeSet { idempotency: Some(idempotency), ..ChangeSet::new(after_s(7)) }
     }
