@@ -55,7 +55,7 @@ pub enum EventType {
 
 impl EventType {
     /// Every type that this version can publish.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 24] = [
         Self::ChargePaid,
         Self::ChargeExpired,
         Self::ChargeCancelled,
@@ -72,6 +72,12 @@ impl EventType {
         Self::InfractionWon,
         Self::InfractionLost,
         Self::InfractionCancelled,
+        Self::CryptoDepositConfirmed,
+        Self::CryptoDepositCompleted,
+        Self::CryptoDepositExpired,
+        Self::CryptoDepositFailed,
+        Self::CryptoWithdrawalCompleted,
+        Self::CryptoWithdrawalFailed,
         Self::WebhookEndpointDisabled,
         Self::WebhookTest,
     ];

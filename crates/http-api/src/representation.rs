@@ -14,6 +14,8 @@ pub mod values;
 pub mod webhook;
 
 use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::crypto::deposit::Deposit;
+use cais_domain::crypto::withdrawal::Withdrawal;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
@@ -69,6 +71,14 @@ impl ResourceRenderer for JsonRepresentation {
 
     fn infraction(&self, infraction: &Infraction) -> Vec<u8> {
         to_json(&infraction::InfractionDetail::from(infraction))
+    }
+
+    fn crypto_deposit(&self, deposit: &Deposit) -> Vec<u8> {
+        to_json(&crypto::CryptoDeposit::from(deposit))
+    }
+
+    fn crypto_withdrawal(&self, withdrawal: &Withdrawal) -> Vec<u8> {
+        to_json(&crypto::CryptoWithdrawal::from(withdrawal))
     }
 
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8> {

@@ -1,6 +1,8 @@
 //! The JSON form of resources in stored answers and events.
 
 use cais_domain::charge::Charge;
+use cais_domain::crypto::deposit::Deposit;
+use cais_domain::crypto::withdrawal::Withdrawal;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
@@ -27,6 +29,10 @@ pub trait ResourceRenderer: Send + Sync {
     fn refund(&self, refund: &Refund) -> Vec<u8>;
     /// Renders an infraction with its defense as a JSON object.
     fn infraction(&self, infraction: &Infraction) -> Vec<u8>;
+    /// Renders a crypto deposit as a JSON object.
+    fn crypto_deposit(&self, deposit: &Deposit) -> Vec<u8>;
+    /// Renders a crypto withdrawal as a JSON object.
+    fn crypto_withdrawal(&self, withdrawal: &Withdrawal) -> Vec<u8>;
     /// Renders a webhook endpoint without its secret as a JSON object.
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8>;
     /// Renders an account for operators as a JSON object.

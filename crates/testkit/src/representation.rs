@@ -1,6 +1,8 @@
 //! Resources as short JSON objects, for tests of the stored content rather than its format.
 
 use cais_domain::charge::Charge;
+use cais_domain::crypto::deposit::Deposit;
+use cais_domain::crypto::withdrawal::Withdrawal;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
@@ -80,6 +82,30 @@ impl ResourceRenderer for TextRepresentation {
             "external_id": external_id,
             "status": infraction.state.status().as_str(),
             "amount": infraction.amount.to_string(),
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    fn crypto_deposit(&self, deposit: &Deposit) -> Vec<u8> {
+        let external_id = deposit.terms.external_id.as_ref().map(ToString::to_string);
+        json!({
+            "id": deposit.id.to_string(),
+            "external_id": external_id,
+            "status": deposit.state.status().as_str(),
+            "amount": deposit.terms.amount.to_string(),
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    fn crypto_withdrawal(&self, withdrawal: &Withdrawal) -> Vec<u8> {
+        let external_id = withdrawal.terms.external_id.as_ref().map(ToString::to_string);
+        json!({
+            "id": withdrawal.id.to_string(),
+            "external_id": external_id,
+            "status": withdrawal.state.status().as_str(),
+            "amount": withdrawal.terms.amount.to_string(),
         })
         .to_string()
         .into_bytes()

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, Clock, DeliveryQueue, IdGenerator, KeyedHash, Maintenance, Queries,
-    ResourceRenderer, SecretCipher, Store, WebhookSender,
+    Acquirer, AcquirerError, Acquirers, Clock, CryptoProcessor, DeliveryQueue, IdGenerator, KeyedHash, Maintenance,
+    Queries, ResourceRenderer, SecretCipher, Store, WebhookSender,
 };
 
 use crate::callbacks::OpenCallbacks;
+use crate::crypto::CryptoSources;
 use crate::upstream::UpstreamLimits;
 
 /// All dependencies of the use cases. Clones share them.
@@ -22,6 +23,8 @@ pub struct Ports {
     pub maintenance: Arc<dyn Maintenance>,
     /// All configured acquirers.
     pub acquirers: Arc<dyn Acquirers>,
+    /// The crypto processor and the rates; `None` if no processor is configured.
+    pub crypto: Option<CryptoSources>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The generator of identifiers.
@@ -47,5 +50,11 @@ impl Ports {
     pub(crate) fn acquirer(&self, name: &AcquirerName) -> Result<Arc<dyn Acquirer>, AcquirerError> {
         let named = self.acquirers.named(name);
         named.ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))
+    }
+
+    /// Returns the configured crypto processor of that name.
+    pub(crate) fn crypto_processor(&self, name: &AcquirerName) -> Result<Arc<dyn CryptoProcessor>, AcquirerError> {
+        let named = self.crypto.as_ref().map(|sources| &sources.processor).filter(|processor| processor.name() == name);
+        named.cloned().ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))
     }
 }

@@ -89,6 +89,7 @@ impl Infrastructure {
             queries: Arc::new(self.persistence.clone()),
             maintenance: Arc::new(self.persistence.clone()),
             acquirers,
+            crypto: None,
             clock: self.clock.clone(),
             ids: Arc::clone(&self.ids),
             keyed_hash: Arc::clone(&self.keyed_hash),

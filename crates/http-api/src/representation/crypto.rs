@@ -1,5 +1,8 @@
 //! The bodies of crypto deposits and withdrawals.
 
+use cais_domain::crypto::deposit::{Deposit, Resolution};
+use cais_domain::crypto::withdrawal::Withdrawal;
+use cais_domain::crypto::{CryptoAmount, Currency};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -36,11 +39,11 @@ pub struct CryptoDeposit {
     #[schema(inline)]
     pub amount: Amount,
     /// The service's fee, in BRL.
-    #[schema(inline)]
-    pub fee: Amount,
+    #[schema(value_type = Option<Amount>, inline, required)]
+    pub fee: Option<Amount>,
     /// The amount after the fee, in BRL.
-    #[schema(inline)]
-    pub net_amount: Amount,
+    #[schema(value_type = Option<Amount>, inline, required)]
+    pub net_amount: Option<Amount>,
     /// BRL for one coin, a decimal.
     pub rate: String,
     /// The requested coins, a decimal.
@@ -103,8 +106,8 @@ pub struct CryptoWithdrawal {
     #[schema(inline)]
     pub fee: Amount,
     /// Total debit: amount and fee, in BRL.
-    #[schema(inline)]
-    pub gross_amount: Amount,
+    #[schema(value_type = Option<Amount>, inline, required)]
+    pub gross_amount: Option<Amount>,
     /// BRL for one coin, a decimal.
     pub rate: String,
     /// The coins for the recipient, a decimal.
@@ -130,4 +133,69 @@ pub struct CryptoWithdrawal {
     /// Time at which the coins were sent.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub completed_at: Option<Instant>,
+}
+
+impl From<&Deposit> for CryptoDeposit {
+    fn from(deposit: &Deposit) -> Self {
+        let (terms, price, issued) = (&deposit.terms, &deposit.price, deposit.state.issued());
+        Self {
+            id: deposit.id.to_string(),
+            external_id: terms.external_id.as_ref().map(ToString::to_string),
+            currency: terms.currency.code().to_owned(),
+            network: terms.currency.network().to_owned(),
+            amount: Amount(terms.amount),
+            fee: deposit.fee().ok().map(Amount),
+            net_amount: deposit.net_amount().ok().map(Amount),
+            rate: price.rate.to_string(),
+            pay_amount: price.coins.to_string(),
+            pay_address: issued.map(|issued| issued.address.clone()),
+            pay_extra_id: issued.and_then(|issued| issued.extra_id.clone()),
+            pay_uri: issued.map(|issued| pay_uri(&issued.address, price.coins)),
+            received_amount: deposit.credited.coins.to_string(),
+            resolution: deposit.resolution.map(Resolution::as_str),
+            status: deposit.state.status().as_str(),
+            tx_hash: deposit.tx_hash.clone(),
+            description: terms.description.as_ref().map(ToString::to_string),
+            expires_at: issued.map(|issued| Instant(issued.expires_at)),
+            confirmed_at: deposit.confirmed_at.map(Instant),
+            completed_at: deposit.state.completed_at().map(Instant),
+            created_at: Instant(deposit.created_at),
+        }
+    }
+}
+
+/// Returns the URI of a payment: BIP 21 for bitcoin and litecoin. The other currencies have no URI that wallets agree on, so the URI is
+/// the address alone.
+fn pay_uri(address: &str, coins: CryptoAmount) -> String {
+    match coins.currency() {
+        Currency::Btc => format!("bitcoin:{address}?amount={coins}"),
+        Currency::Ltc => format!("litecoin:{address}?amount={coins}"),
+        Currency::Trx | Currency::UsdtBsc | Currency::UsdtErc20 => address.to_owned(),
+    }
+}
+
+impl From<&Withdrawal> for CryptoWithdrawal {
+    fn from(withdrawal: &Withdrawal) -> Self {
+        let (terms, price) = (&withdrawal.terms, &withdrawal.price);
+        let currency = terms.address.currency();
+        Self {
+            id: withdrawal.id.to_string(),
+            external_id: terms.external_id.as_ref().map(ToString::to_string),
+            currency: currency.code().to_owned(),
+            network: currency.network().to_owned(),
+            address: terms.address.as_str().to_owned(),
+            amount: Amount(terms.amount),
+            fee: Amount(price.fee),
+            gross_amount: withdrawal.gross().ok().map(Amount),
+            rate: price.rate.to_string(),
+            crypto_amount: price.coins.to_string(),
+            network_fee: withdrawal.network_fee.map(|fee| fee.to_string()),
+            status: withdrawal.state.status().as_str(),
+            tx_hash: withdrawal.tx_hash.clone(),
+            description: terms.description.as_ref().map(ToString::to_string),
+            error_message: withdrawal.state.failure().map(str::to_owned),
+            created_at: Instant(withdrawal.created_at),
+            completed_at: withdrawal.state.completed_at().map(Instant),
+        }
+    }
 }

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use cais_domain::charge::Charge;
+use cais_domain::crypto::deposit::Deposit;
+use cais_domain::crypto::withdrawal::Withdrawal;
 use cais_domain::ids::{AccountId, RequestId};
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
@@ -67,6 +69,7 @@ impl World {
             queries: store.clone(),
             maintenance: store.clone(),
             acquirers: Arc::new(OneBank(bank.clone())),
+            crypto: None,
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
             keyed_hash: Arc::new(PlainKeyedHash::default()),
@@ -176,6 +179,14 @@ impl ResourceRenderer for Careless {
 
     fn infraction(&self, infraction: &Infraction) -> Vec<u8> {
         self.0.infraction(infraction)
+    }
+
+    fn crypto_deposit(&self, deposit: &Deposit) -> Vec<u8> {
+        self.0.crypto_deposit(deposit)
+    }
+
+    fn crypto_withdrawal(&self, withdrawal: &Withdrawal) -> Vec<u8> {
+        self.0.crypto_withdrawal(withdrawal)
     }
 
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8> {

@@ -1,11 +1,13 @@
 //! Sends a payout to its acquirer, and reads it there.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::payout::{Payout, PayoutState, PayoutStep};
 use cais_ports::{
-    Acquirer, CommitError, ListRequest, PayoutOrder, QueryError, UpstreamPayout, UpstreamProgress, alerts,
+    Acquirer, AcquirerError, CommitError, ListRequest, PayoutOrder, QueryError, UpstreamPayout, UpstreamProgress,
+    alerts,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -30,9 +32,14 @@ const MAX_LIST_PAGES: u32 = 100;
 
 impl UpstreamOrder for Payout {
     type Record = UpstreamPayout;
+    type Upstream = dyn Acquirer;
 
     fn acquirer(&self) -> &AcquirerName {
         self.state.acquirer()
+    }
+
+    fn upstream(&self, ports: &Ports) -> Result<Arc<dyn Acquirer>, AcquirerError> {
+        ports.acquirer(self.acquirer())
     }
 
     async fn request(&self, ports: &Ports, acquirer: &dyn Acquirer, _: EarlierRequests) -> SendReply<UpstreamPayout> {

@@ -1,11 +1,12 @@
 //! Sends a refund to the acquirer of its Pix, and reads it there.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::refund::{Refund, RefundState, RefundStep};
-use cais_ports::{Acquirer, QueryError, RefundOrder, ReturnNature, UpstreamReturn, alerts};
+use cais_ports::{Acquirer, AcquirerError, QueryError, RefundOrder, ReturnNature, UpstreamReturn, alerts};
 use jiff::Timestamp;
 
 use super::sync;
@@ -22,9 +23,14 @@ const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
 impl UpstreamOrder for Refund {
     type Record = UpstreamReturn;
+    type Upstream = dyn Acquirer;
 
     fn acquirer(&self) -> &AcquirerName {
         &self.acquirer
+    }
+
+    fn upstream(&self, ports: &Ports) -> Result<Arc<dyn Acquirer>, AcquirerError> {
+        ports.acquirer(self.acquirer())
     }
 
     async fn request(&self, _: &Ports, acquirer: &dyn Acquirer, _: EarlierRequests) -> SendReply<UpstreamReturn> {

@@ -1,9 +1,10 @@
 //! Sends an order to its acquirer, and reads it there.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{Acquirer, AcquirerError, QueryError};
+use cais_ports::{AcquirerError, QueryError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::keyed::StoredRecord;
@@ -48,28 +49,39 @@ pub(crate) enum Refreshed<T> {
     Absent(T),
 }
 
-/// An order at one acquirer, under a name that is derived from its id. The acquirer executes it once, even if it is
-/// sent again.
+/// An order at one acquirer, under a name that is derived from its id.
 pub(crate) trait UpstreamOrder: StoredRecord {
     /// The acquirer's record of the order.
     type Record: Send + Sync;
+    /// The interface of the acquirer: [`cais_ports::Acquirer`] or [`cais_ports::CryptoProcessor`].
+    type Upstream: ?Sized + Send + Sync;
 
-    /// Returns the acquirer that has the order, or may have it.
+    /// The acquirer executes an order once, even if it is sent again. Otherwise an order that may have been sent is only
+    /// looked up.
+    const IS_REPEATABLE: bool = true;
+
+    /// Returns the name of the acquirer that has the order, or may have it.
     fn acquirer(&self) -> &AcquirerName;
+
+    /// Returns the configured acquirer of that name.
+    ///
+    /// # Errors
+    /// [`AcquirerError::Unavailable`] without one.
+    fn upstream(&self, ports: &Ports) -> Result<Arc<Self::Upstream>, AcquirerError>;
 
     /// Makes one request.
     fn request(
         &self,
         ports: &Ports,
-        acquirer: &dyn Acquirer,
+        acquirer: &Self::Upstream,
         earlier: EarlierRequests,
     ) -> impl Future<Output = SendReply<Self::Record>> + Send;
 
     /// Looks the order up by its name.
-    fn look_up(&self, ports: &Ports, acquirer: &dyn Acquirer) -> impl Future<Output = Evidence<Self::Record>> + Send;
+    fn look_up(&self, ports: &Ports, acquirer: &Self::Upstream) -> impl Future<Output = Evidence<Self::Record>> + Send;
 
     /// Searches for the order in the acquirer's list around the time of its sending.
-    fn list(&self, ports: &Ports, acquirer: &dyn Acquirer) -> impl Future<Output = Evidence<Self::Record>> + Send;
+    fn list(&self, ports: &Ports, acquirer: &Self::Upstream) -> impl Future<Output = Evidence<Self::Record>> + Send;
 
     /// Compares a record of the acquirer with the order. A record that differs is ignored.
     fn agrees(&self, record: &Self::Record) -> bool;
@@ -147,7 +159,7 @@ pub(crate) async fn send_begun<O: UpstreamOrder>(
     earlier: EarlierRequests,
     until: Timestamp,
 ) -> UpstreamResult<O::Record> {
-    let result = match ports.acquirer(order.acquirer()) {
+    let result = match order.upstream(ports) {
         Ok(acquirer) => send_unless_found(ports, &*acquirer, order, earlier, until).await,
         Err(error) if earlier == EarlierRequests::None => UpstreamResult::NotAccepted(error.to_string()),
         Err(error) => UpstreamResult::Unknown(error.to_string()),
@@ -170,7 +182,7 @@ pub(crate) async fn send_begun<O: UpstreamOrder>(
 
 async fn send_unless_found<O: UpstreamOrder>(
     ports: &Ports,
-    acquirer: &dyn Acquirer,
+    acquirer: &O::Upstream,
     order: &O,
     earlier: EarlierRequests,
     until: Timestamp,
@@ -179,7 +191,12 @@ async fn send_unless_found<O: UpstreamOrder>(
         match order.look_up(ports, acquirer).await {
             Evidence::Found(record) => return UpstreamResult::Known(record),
             Evidence::Unreadable(reason) => return UpstreamResult::Unknown(reason),
-            Evidence::Absent | Evidence::NotRead => {}
+            Evidence::Absent | Evidence::NotRead if O::IS_REPEATABLE => {}
+            Evidence::Absent | Evidence::NotRead => {
+                return UpstreamResult::Unknown(
+                    "the acquirer does not show the order, and would execute a repeat twice".to_owned(),
+                );
+            }
         }
     }
     send(ports, acquirer, order, earlier, until).await
@@ -188,7 +205,7 @@ async fn send_unless_found<O: UpstreamOrder>(
 /// Sends an order unless `until` has passed. After that instant other nodes rely on no further request of this one.
 pub(crate) async fn send<O: UpstreamOrder>(
     ports: &Ports,
-    acquirer: &dyn Acquirer,
+    acquirer: &O::Upstream,
     order: &O,
     earlier: EarlierRequests,
     until: Timestamp,
@@ -214,9 +231,9 @@ pub(crate) trait OrderReads {
 }
 
 /// An order, with the acquirer to read.
-struct AtAcquirer<'a, O> {
+struct AtAcquirer<'a, O: UpstreamOrder> {
     ports: &'a Ports,
-    acquirer: &'a dyn Acquirer,
+    acquirer: &'a O::Upstream,
     order: &'a O,
 }
 

@@ -114,10 +114,10 @@ async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), Store
 async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, SyncError> {
     let now = ports.clock.now();
     let Some(last) = order.sent() else { return Ok(order) };
-    if now.duration_since(last.at) < last.arrives_within {
+    if !O::IS_REPEATABLE || now.duration_since(last.at) < last.arrives_within {
         return Err(SyncError::Unknown);
     }
-    let acquirer = ports.acquirer(order.acquirer())?;
+    let acquirer = order.upstream(ports)?;
     // The commit precedes the request. Its version check lets only one node send.
     let order = match commit_update(ports, order.clone().resent(now)?).await {
         Ok(order) => order,

@@ -53,6 +53,7 @@ impl World {
             maintenance: store.clone(),
             // Without expectations, so that a request to an acquirer or a receiver fails the test.
             acquirers: Arc::new(MockAcquirers::new()),
+            crypto: None,
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
             keyed_hash: Arc::new(PlainKeyedHash::default()),

@@ -61,6 +61,7 @@ impl World {
             queries: store.clone(),
             maintenance: store.clone(),
             acquirers: Arc::new(FakeAcquirers::new(&all[..psps])),
+            crypto: None,
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
             keyed_hash: Arc::new(PlainKeyedHash::default()),

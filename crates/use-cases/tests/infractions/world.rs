@@ -118,6 +118,7 @@ impl World {
             queries: store.clone(),
             maintenance: store.clone(),
             acquirers: Arc::new(acquirers(&[psp.clone(), second.clone()])),
+            crypto: None,
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
             keyed_hash: Arc::new(PlainKeyedHash::default()),

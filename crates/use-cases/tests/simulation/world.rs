@@ -315,6 +315,7 @@ fn ports(
         queries: store.clone(),
         maintenance: store.clone(),
         acquirers: Arc::new(FakeAcquirers::new(&psps.each_ref().map(|psp| psp.behind(node.clone())))),
+        crypto: None,
         clock: clock.clone(),
         ids: ids.clone(),
         keyed_hash: Arc::new(PlainKeyedHash::default()),

@@ -78,6 +78,7 @@ impl World {
             maintenance: store.clone(),
             // Without an expectation, so that a request to an acquirer fails the test.
             acquirers: Arc::new(MockAcquirers::new()),
+            crypto: None,
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::starting_at(1 << 32)),
             keyed_hash: Arc::new(PlainKeyedHash::default()),
