@@ -42,7 +42,7 @@ impl UpstreamOrder for Payout {
         ports.acquirer(self.acquirer())
     }
 
-    async fn request(&self, ports: &Ports, acquirer: &dyn Acquirer, _: EarlierRequests) -> SendReply<UpstreamPayout> {
+    async fn request(&self, ports: &Ports, acquirer: &Self::Upstream, _: EarlierRequests) -> SendReply<UpstreamPayout> {
         let taken = match accepted(self, acquirer.send_payout(&order(self), SEND_BUDGET).await) {
             SendReply::Accepted(taken) if taken.progress == UpstreamProgress::Processing => taken,
             reply @ (SendReply::Accepted(_)
@@ -61,7 +61,7 @@ impl UpstreamOrder for Payout {
         }
     }
 
-    async fn look_up(&self, _: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamPayout> {
+    async fn look_up(&self, _: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamPayout> {
         match acquirer.find_payout(&self.instruction_id(), LOOK_BUDGET).await {
             Ok(found) => checked(self, found),
             Err(error) => Evidence::Unreadable(error.to_string()),
@@ -69,7 +69,7 @@ impl UpstreamOrder for Payout {
     }
 
     /// Every request of the payout lies between its creation and now.
-    async fn list(&self, ports: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamPayout> {
+    async fn list(&self, ports: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamPayout> {
         let from = self.created_at.saturating_sub(CLOCK_DIFFERENCE).unwrap_or(Timestamp::MIN);
         let (to, name) = (ports.clock.now(), self.instruction_id());
         let (mut page, mut unreadable) = (0, None);

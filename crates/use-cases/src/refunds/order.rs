@@ -33,11 +33,11 @@ impl UpstreamOrder for Refund {
         ports.acquirer(self.acquirer())
     }
 
-    async fn request(&self, _: &Ports, acquirer: &dyn Acquirer, _: EarlierRequests) -> SendReply<UpstreamReturn> {
+    async fn request(&self, _: &Ports, acquirer: &Self::Upstream, _: EarlierRequests) -> SendReply<UpstreamReturn> {
         accepted(self, acquirer.send_refund(&order(self), SEND_BUDGET).await)
     }
 
-    async fn look_up(&self, _: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamReturn> {
+    async fn look_up(&self, _: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamReturn> {
         match acquirer.find_refund(&self.end_to_end_id, self.id, LOOK_BUDGET).await {
             Ok(found) => checked(self, found),
             Err(error) => Evidence::Unreadable(error.to_string()),
@@ -45,7 +45,7 @@ impl UpstreamOrder for Refund {
     }
 
     /// The API Pix has no list of returns. The record of a received Pix lists every return of it.
-    async fn list(&self, _: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamReturn> {
+    async fn list(&self, _: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamReturn> {
         let returns = match acquirer.find_received(&self.end_to_end_id, LOOK_BUDGET).await {
             Ok(Some(received)) => received.payment.returns,
             Ok(None) => return Evidence::Unreadable("the acquirer does not show the Pix itself".to_owned()),
