@@ -14,8 +14,20 @@ on_both! {
     accounts keys audit_rows_of_operators ledger_verification printed_description_equals_the_served_one demo_shows_a_payment
 }
 
-const ACCOUNT: [&str; 11] =
-    ["created_at", "document", "email", "features", "fees", "id", "kyc", "limits", "name", "release_delay_s", "status"];
+const ACCOUNT: [&str; 12] = [
+    "created_at",
+    "crypto_spread",
+    "document",
+    "email",
+    "features",
+    "fees",
+    "id",
+    "kyc",
+    "limits",
+    "name",
+    "release_delay_s",
+    "status",
+];
 const KEY: [&str; 8] =
     ["allowed_addresses", "created_at", "expires_at", "id", "name", "prefix", "revoked_at", "scopes"];
 
@@ -44,6 +56,8 @@ async fn accounts(engine: Engine) {
     assert_eq!(change(&fees)["fees"]["pix_in"].to_string(), r#"{"fixed":0.50,"max":5.00,"min":0.60,"percent":0.99}"#);
     assert_eq!(change(&["limits", "--charge", "100"])["limits"].to_string(), r#"{"charge":100.00,"payout":50000.00}"#);
     assert_eq!(change(&["release-delay", "--seconds", "60"])["release_delay_s"], 60);
+    assert_eq!(change(&["crypto-spread", "--percent", "1.50"])["crypto_spread"].to_string(), "1.5");
+    assert_eq!(change(&["crypto-spread", "--default"])["crypto_spread"], Value::Null);
 
     let listed = node.cli(&["account", "list"]);
     let listed = listed["data"].as_array().unwrap().iter().find(|account| account["id"] == made["id"]).unwrap().clone();

@@ -75,6 +75,23 @@ async fn doctor_asks_each_acquirer_for_a_token_and_the_time() {
 }
 
 #[tokio::test]
+async fn doctor_reads_the_crypto_processor_and_the_rates() {
+    let bank = Institution::start();
+    let environment = [bank.environment("main"), bank.crypto_environment()].concat();
+    let mut place = unstarted(Engine::Sqlite, &borrowed(&environment));
+    place.launch().await.unwrap();
+    let (exit, checks, printed) = examine(&place, &[]);
+    assert_eq!((exit, status(&checks, "crypto processor"), status(&checks, "ptax")), (0, "ok", "ok"), "{printed}");
+
+    place.set("CAIS_CRYPTO__PASSWORD", "another");
+    place.set("CAIS_CRYPTO__PTAX__BASE_URL", &format!("{}/nowhere", bank.credential("base_url")));
+    let (exit, checks, printed) = examine(&place, &[]);
+    let found = (status(&checks, "crypto processor"), status(&checks, "ptax"));
+    assert_eq!((exit, found), (1, ("failed", "failed")), "{printed}");
+    assert!(!printed.contains("another"), "{printed}");
+}
+
+#[tokio::test]
 async fn doctor_names_every_defect_at_once() {
     let bank = Institution::start();
     let mut place = unstarted(Engine::Sqlite, &[]);

@@ -8,7 +8,7 @@ use cais_ports::{Acquirer, AcquirerError, KeyedHash, alerts};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use cais_config::Config;
+use cais_config::{Config, NOWPAYMENTS};
 use cais_secrets::callback_token;
 
 /// Time limit of one attempt.
@@ -42,6 +42,17 @@ pub fn tokens(
         }
     }
     tokens
+}
+
+/// Returns the name of the crypto processor and the token of its callbacks. The processor is given the address with each
+/// order, and signs its callbacks.
+///
+/// # Errors
+/// The name is invalid, which a test rules out.
+pub fn of_crypto(keyed_hash: &dyn KeyedHash) -> anyhow::Result<(AcquirerName, String)> {
+    let name = AcquirerName::parse(NOWPAYMENTS)?;
+    let token = callback_token(keyed_hash, &name, 0);
+    Ok((name, token))
 }
 
 /// Starts one task for each acquirer. A task ends after registration, or soon after `stop` turns true.

@@ -10,7 +10,7 @@ use cais_cli::{
     Setting, Warning,
 };
 use cais_config::warnings::warnings;
-use cais_config::{Config, Problems, Sources, WebhookSettings, data_dir_problem, docs};
+use cais_config::{Config, CryptoSettings, Problems, Sources, WebhookSettings, data_dir_problem, docs};
 use cais_ports::Clock as _;
 use jiff::Timestamp;
 
@@ -54,7 +54,8 @@ impl AppContext {
         let webhooks =
             WebhookSettings { allow_insecure: true, allow_addresses: vec![IpAddr::from(Ipv4Addr::LOCALHOST).into()] };
         let (public_url, sandbox, acquirers) = (None, true, Vec::new());
-        Ok(Config { public_url, database_url, webhooks, sandbox, acquirers, ..config })
+        let crypto = CryptoSettings { processor: None, ..config.crypto };
+        Ok(Config { public_url, database_url, webhooks, sandbox, acquirers, crypto, ..config })
     }
 }
 
@@ -68,8 +69,10 @@ impl CliContext for AppContext {
         let (mut problems, found) = match Config::load(&self.sources) {
             Ok(config) => {
                 // Certificates are read too, so that every reason for `serve` to fail is listed.
-                let files = wiring::configured_acquirers(&config).err().map(|Problems(problems)| problems);
-                (config.world().err().into_iter().chain(files.unwrap_or_default()).collect(), warnings(&config))
+                let acquirers = wiring::configured_acquirers(&config).err();
+                let crypto = wiring::crypto::configured(&config, None).err();
+                let found = acquirers.into_iter().chain(crypto).flat_map(|Problems(problems)| problems);
+                (config.world().err().into_iter().chain(found).collect(), warnings(&config))
             }
             Err(Problems(problems)) => (problems, Vec::new()),
         };
@@ -126,7 +129,7 @@ impl CliContext for AppContext {
             return wiring::open_with_acquirers(&config).await;
         }
         let infrastructure = Infrastructure::open(&config).await?;
-        let ports = infrastructure.ports(wiring::router(Vec::new()));
+        let ports = infrastructure.ports(wiring::router(Vec::new()), None);
         Ok(Opened { ports, close: Box::pin(infrastructure.close()) })
     }
 

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::deliveries::Deliveries;
-use crate::wiring::{self, Infrastructure};
+use crate::wiring::{self, Infrastructure, Upstream};
 use crate::{addresses, callbacks, descriptors, measures, metric_table, workers};
 
 /// Seconds for requests in flight after shutdown begins; the API answers within 10 s.
@@ -102,6 +102,8 @@ impl Service {
         credentials_file::clear(&config.data_dir);
         let world = config.world().map_err(|problem| Problems(vec![problem]))?;
         let configured = wiring::configured_acquirers(&config)?;
+        // Mistakes end the start before any file is made.
+        let _without_callbacks = wiring::crypto::configured(&config, None)?;
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
         let recorder = metric_table::recorder()?;
         let metrics_handle = recorder.handle();
@@ -111,16 +113,22 @@ impl Service {
         metrics_process::Collector::default().describe();
         let infrastructure = Infrastructure::open(&config).await?;
         infrastructure.confirm_world(world).await?;
-        let (sandbox, acquirers) = if config.sandbox {
+        // The built-in sandbox is on this machine, regardless of the public URL.
+        let public_url = config.public_url.clone().filter(|_| !config.sandbox);
+        let base = public_url.unwrap_or_else(|| format!("http://{}", addresses::reachable(listen)));
+        let (processor, crypto_token) = callbacks::of_crypto(infrastructure.keyed_hash.as_ref())?;
+        let crypto_callbacks = Some(callbacks::url(&base, &processor, &crypto_token));
+        let (sandbox, Upstream { acquirers, crypto }) = if config.sandbox {
             let sandbox = wiring::sandbox::start(&config).await?;
-            let acquirer = wiring::sandbox::acquirer(sandbox.credentials())?;
+            let upstream = wiring::sandbox::upstream(sandbox.credentials(), &config, crypto_callbacks)?;
             credentials_file::write(&config.data_dir, &sandbox.credentials())
                 .context("sandbox.json cannot be written")?;
-            (Some((sandbox, acquirer.name().clone())), vec![acquirer])
+            (Some(sandbox), upstream)
         } else {
-            (None, configured)
+            let crypto = wiring::crypto::configured(&config, crypto_callbacks)?;
+            (None, Upstream { acquirers: configured, crypto })
         };
-        let ports = infrastructure.ports(wiring::router(acquirers.clone()));
+        let ports = infrastructure.ports(wiring::router(acquirers.clone()), crypto);
         for Warning { name, key, what } in warnings(&config) {
             tracing::warn!(
                 warning = name,
@@ -133,6 +141,8 @@ impl Service {
         let draining = Arc::new(AtomicBool::new(false));
         let wakeups = WorkerWakeups::default();
         let tokens = callbacks::tokens(&config, &acquirers, infrastructure.keyed_hash.as_ref());
+        let crypto_paths = ports.crypto.iter().map(|_| (processor.clone(), crypto_token.as_str()));
+        let paths = tokens.iter().map(|(name, token)| (name.clone(), token.as_str())).chain(crypto_paths);
         let state = AppState {
             ports: ports.clone(),
             keys: KeyRing::new(ports.clone()),
@@ -141,10 +151,11 @@ impl Service {
             trusted_proxies: config.trusted_proxies.clone(),
             syncs: SyncGate::new(),
             exports: Exports::default(),
-            sandbox: sandbox.as_ref().map(|(sandbox, name)| {
-                wiring::sandbox::controls(sandbox.control(), name.clone(), Arc::clone(&infrastructure.clock))
+            sandbox: sandbox.as_ref().zip(acquirers.first()).map(|(sandbox, acquirer)| {
+                let name = acquirer.name().clone();
+                wiring::sandbox::controls(sandbox.control(), name, Arc::clone(&infrastructure.clock))
             }),
-            callbacks: CallbackPaths::new(tokens.iter().map(|(name, token)| (name.clone(), token.as_str()))),
+            callbacks: CallbackPaths::new(paths),
             wake: wakeups.clone(),
             metrics_handle: metrics_handle.clone(),
             draining: Arc::clone(&draining),
@@ -162,9 +173,6 @@ impl Service {
         let mut serving = JoinSet::new();
         serving.spawn(servers.public);
         serving.spawn(servers.admin);
-        // The built-in sandbox is on this machine, regardless of the public URL.
-        let public_url = config.public_url.clone().filter(|_| sandbox.is_none());
-        let base = public_url.unwrap_or_else(|| format!("http://{}", addresses::reachable(listen)));
         let registrations = callbacks::register(&acquirers, &base, &tokens, &stopped);
         let loops = workers::start(&ports, &wakeups, &stopped);
         let deliveries = Deliveries::start(&ports, &stopped);
@@ -173,7 +181,6 @@ impl Service {
         tracing::info!(%listen, %admin, sandbox = sandbox.is_some(), took_ms, "service started; the API answers");
         log_start_hints(&ports, addresses::reachable(listen)).await?;
         let upkeep = tokio::spawn(upkeep(metrics_handle));
-        let sandbox = sandbox.map(|(sandbox, _)| sandbox);
         Ok(Self {
             config,
             listen,

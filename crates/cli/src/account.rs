@@ -1,5 +1,6 @@
 //! `cais account`: the operators' commands for accounts.
 
+use cais_domain::crypto::rate::parse_spread;
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::ids::AccountId;
@@ -10,7 +11,7 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{Operator, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::{
-    AccountEmail, approve, create, features, fees, limits, list, release_delay, resume, suspend,
+    AccountEmail, approve, create, crypto_spread, features, fees, limits, list, release_delay, resume, suspend,
 };
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -103,6 +104,18 @@ pub enum AccountCommand {
         #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=MAX_RELEASE_DELAY_S))]
         seconds: u32,
     },
+    /// Set the spread between the market's rates and the rates of the account's crypto deposits and withdrawals
+    #[command(group = clap::ArgGroup::new("spread").required(true).args(["percent", "default"]))]
+    CryptoSpread {
+        #[command(flatten)]
+        which: AccountArg,
+        /// Spread as a percentage from 0 to 10, such as 1.5
+        #[arg(long, allow_negative_numbers = true, value_parser = spread)]
+        percent: Option<Percentage>,
+        /// Use the spread of the configuration
+        #[arg(long)]
+        default: bool,
+    },
 }
 
 /// The account of a command.
@@ -132,6 +145,10 @@ fn brl(text: &str) -> Result<Money, String> {
 
 fn percentage(text: &str) -> Result<Percentage, String> {
     Percentage::parse(text).map_err(|error| with_decimal_point(text, &error.to_string(), "0.99"))
+}
+
+fn spread(text: &str) -> Result<Percentage, String> {
+    parse_spread(text).map_err(|error| with_decimal_point(text, &error.to_string(), "1.5"))
 }
 
 fn with_decimal_point(text: &str, rule: &str, example: &str) -> String {
@@ -179,6 +196,9 @@ pub async fn run(ports: &Ports, operator: &Operator, command: AccountCommand, ou
         }
         AccountCommand::ReleaseDelay { which, seconds } => {
             release_delay::set(ports, operator, &which.email, seconds).await?
+        }
+        AccountCommand::CryptoSpread { which, percent, .. } => {
+            crypto_spread::set(ports, operator, &which.email, percent).await?
         }
     };
     output.print(&shown::account(&account), || for_people(&account))?;
@@ -241,6 +261,7 @@ fn for_people(account: &Account) -> String {
         ("features", account.features.to_string()),
         ("limits", format!("charge {}, payout {}", account.limits.charge, account.limits.payout)),
         ("release delay", format!("{} s", account.release_delay_s)),
+        ("crypto spread", account.crypto_spread.as_ref().map_or("default".to_owned(), |spread| format!("{spread} %"))),
         ("created", instant(account.created_at)),
     ];
     for operation in Operation::ALL {

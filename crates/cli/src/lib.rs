@@ -267,6 +267,11 @@ mod tests {
             ("cais account limits --account a@b.co --charge 50000 --payout 50000", true),
             ("cais account limits --account a@b.co", false),
             ("cais account release-delay --account a@b.co --seconds 60", true),
+            ("cais account crypto-spread --account a@b.co --percent 1.5", true),
+            ("cais account crypto-spread --account a@b.co --default", true),
+            ("cais account crypto-spread --account a@b.co", false),
+            ("cais account crypto-spread --account a@b.co --percent 10.5", false),
+            ("cais account crypto-spread --account a@b.co --percent 1 --default", false),
             (
                 "cais key create --account a@b.co --name x --scopes all --expires-in-days 30 --allow 10.0.0.0/8,::1",
                 true,

@@ -7,6 +7,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_ports::Secret;
 
+use crate::crypto::NOWPAYMENTS;
 use crate::declare::{Kind, file, keys, number, secret, text};
 use crate::reader::{Reader, path};
 use crate::url;
@@ -83,15 +84,18 @@ fn name(reader: &mut Reader, path: &str) -> Option<AcquirerName> {
     match AcquirerName::parse(name) {
         Err(rule) => reader.wrong(table, format!("the name {rule}")),
         Ok(_) if name == SANDBOX => reader.wrong(table, "this name belongs to the built-in sandbox"),
+        Ok(_) if name == NOWPAYMENTS => reader.wrong(table, "this name belongs to the crypto processor"),
         Ok(name) => return Some(name),
     }
     None
 }
 
-fn upstream_url() -> Kind<String> {
+/// The address of another company's service.
+pub fn upstream_url() -> Kind<String> {
     text("https URL (http on loopback)", url::upstream)
 }
 
-fn secret_text() -> Kind<Secret> {
+/// A secret without a format.
+pub fn secret_text() -> Kind<Secret> {
     secret("text", |text| Ok::<_, Infallible>(Secret::new(text)))
 }

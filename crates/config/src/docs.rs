@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::reader::{Described, FILE_SUFFIX, Reader};
 use crate::source::{Sources, variable};
-use crate::{Config, acquirers};
+use crate::{Config, acquirers, crypto};
 
 /// The segment of a key for a name that the operator chooses.
 const NAME: &str = "NAME";
@@ -23,9 +23,10 @@ pub fn markdown() -> String {
     page
 }
 
-/// Returns the keys of a configuration with one acquirer of the name [`NAME`].
+/// Returns the keys of a configuration with a crypto processor, and one acquirer of the name [`NAME`].
 fn keys() -> Vec<Described> {
     let sources = Sources::default().with(&format!("{}.{NAME}.kind", acquirers::TABLE), "efi");
+    let sources = sources.with(&format!("{}.kind", crypto::TABLE), crypto::NOWPAYMENTS);
     let Ok(figment) = sources.merge() else { return Vec::new() };
     let mut reader = Reader::new(figment);
     // The configuration is incomplete. Each key is described all the same.
@@ -58,6 +59,14 @@ client_id = \"…\"
 client_secret_file = \"/run/secrets/client_secret\"
 certificate_file = \"/run/secrets/client.pem\"
 pix_key = \"71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e\"
+
+[crypto]
+kind = \"nowpayments\"
+api_key_file = \"/run/secrets/crypto_api_key\"
+ipn_secret_file = \"/run/secrets/crypto_ipn_secret\"
+email = \"pay@example.com\"
+password_file = \"/run/secrets/crypto_password\"
+totp_secret_file = \"/run/secrets/crypto_totp_secret\"
 ```
 
 | Key | Environment | Takes | Default | Meaning |

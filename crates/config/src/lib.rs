@@ -4,6 +4,7 @@
 //! `cais config docs > docs/CONFIGURATION.md`.
 
 mod acquirers;
+mod crypto;
 mod declare;
 mod directory;
 pub mod docs;
@@ -30,6 +31,7 @@ use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
 pub use acquirers::{AcquirerConfig, AcquirerKind, SANDBOX};
+pub use crypto::{CryptoSettings, NOWPAYMENTS, ProcessorConfig, ProcessorKind};
 pub use log_format::LogFormat;
 pub use problem::{Problem, Problems};
 pub use reader::Effective;
@@ -135,6 +137,8 @@ keys! {
         webhooks: WebhookSettings = WebhookSettings::read;
         /// The acquirers sorted by name; empty with the sandbox.
         acquirers: Vec<AcquirerConfig> = acquirers::read;
+        /// Crypto deposits and withdrawals.
+        crypto: CryptoSettings = CryptoSettings::read;
         /// Every effective value, with secrets masked.
         effective: Vec<Effective> = |reader: &mut Reader, _path: &str| Some(reader.effective().to_vec());
     }
@@ -151,6 +155,9 @@ impl Config {
         let is_sandbox = reader.effective().iter().any(|entry| entry.key == SANDBOX && entry.value == "true");
         if is_sandbox && !reader.names(acquirers::TABLE).is_empty() {
             reader.wrong(SANDBOX, "must not be true beside an acquirer: play money and real money never meet");
+        }
+        if is_sandbox && config.as_ref().is_some_and(|config| config.crypto.processor.is_some()) {
+            reader.wrong(SANDBOX, "must not be true beside a crypto processor: play money and real money never meet");
         }
         let problems = reader.finish();
         if problems.0.is_empty() { config.ok_or(problems) } else { Err(problems) }

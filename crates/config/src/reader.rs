@@ -92,6 +92,14 @@ impl Reader {
         }
     }
 
+    /// Returns the names of all values and tables in a table.
+    pub fn keys(&self, table: &str) -> Vec<String> {
+        match self.figment.find_value(table) {
+            Ok(Value::Dict(_, entries)) => entries.into_keys().collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the effective values so far.
     pub fn effective(&self) -> &[Effective] {
         &self.effective

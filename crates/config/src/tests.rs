@@ -131,6 +131,39 @@ fn secrets_are_masked_and_may_be_files() {
 }
 
 #[test]
+fn crypto_needs_all_keys_of_its_processor_or_none() {
+    let none = load("", &[]).unwrap().crypto;
+    assert!(none.processor.is_none());
+    assert_eq!(none.spread.to_string(), "1");
+    let spread = load("[crypto]\nspread = '2.5'", &[("CAIS_SANDBOX", "true")]).unwrap().crypto;
+    assert!(spread.processor.is_none());
+    assert_eq!(spread.spread.to_string(), "2.5");
+
+    let keys =
+        |toml: &str| -> Vec<String> { load(toml, &[]).unwrap_err().0.into_iter().map(|problem| problem.key).collect() };
+    let required = ["api_key", "email", "ipn_secret", "kind", "password", "totp_secret"];
+    let expected = required.map(|key| format!("crypto.{key}"));
+    assert_eq!(keys("[crypto]\nbase_url = 'https://api.nowpayments.io'"), expected);
+
+    let all = "[crypto]\nkind = 'nowpayments'\napi_key = 'hush'\nipn_secret = 'hush'\nemail = 'a@b.co'\npassword = 'hush'\ntotp_secret = 'hush'\n";
+    let config = load(all, &[]).unwrap();
+    assert_eq!(config.crypto.processor.as_ref().unwrap().base_url, "https://api.nowpayments.io");
+    assert_eq!(shown(&config, "crypto.totp_secret").0, "***");
+    assert!(!format!("{config:?}").contains("hush"));
+    for (wrong, key) in [
+        ("base_url = 'http://api.nowpayments.io'", "crypto.base_url"),
+        ("base_url = 'https://api-sandbox.nowpayments.io'", "crypto.base_url"),
+        ("spread = '11'", "crypto.spread"),
+        ("ptax.base_url = 'http://bcb.example'", "crypto.ptax.base_url"),
+    ] {
+        assert_eq!(keys(&format!("{all}{wrong}")), [key], "{wrong}");
+    }
+    let beside = load(all, &[("CAIS_SANDBOX", "true")]).unwrap_err();
+    assert_eq!(beside.0.first().unwrap().key, "sandbox");
+    assert_eq!(keys("[acquirers.nowpayments]\nkind = 'bacen'").first().unwrap(), "acquirers.nowpayments");
+}
+
+#[test]
 fn secret_of_digits_stays_text() {
     let toml = "[acquirers.main]\nkind = 'bacen'\nbase_url = 'https://bank.example'\nclient_id = 'id'\npix_key = '71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e'";
     let config = load(toml, &[("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET", "00120")]).unwrap();

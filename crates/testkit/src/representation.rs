@@ -128,6 +128,7 @@ impl ResourceRenderer for TextRepresentation {
             "kyc": account.kyc.as_str(),
             "features": account.features.to_string(),
             "release_delay_s": account.release_delay_s,
+            "crypto_spread": account.crypto_spread.as_ref().map(ToString::to_string),
         })
         .to_string()
         .into_bytes()

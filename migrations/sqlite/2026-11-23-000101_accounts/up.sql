@@ -10,6 +10,8 @@ CREATE TABLE accounts (
     charge_limit INTEGER NOT NULL CHECK (charge_limit >= 0),
     payout_limit INTEGER NOT NULL CHECK (payout_limit >= 0),
     release_delay_s INTEGER NOT NULL CHECK (release_delay_s >= 0),
+    -- A percentage; NULL stands for the spread of the configuration.
+    crypto_spread TEXT,
     pix_in_fixed INTEGER NOT NULL CHECK (pix_in_fixed >= 0),
     pix_in_percentage TEXT NOT NULL,
     pix_in_min INTEGER CHECK (pix_in_min >= 0),

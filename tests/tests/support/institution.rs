@@ -54,7 +54,19 @@ impl Institution {
         words.chain([(key("kind"), "efi".to_owned())]).collect()
     }
 
-    async fn ask(&self, method: Method, path: &str, body: &Value) -> Reply {
+    /// Returns the environment that makes it the crypto processor and the source of rates.
+    pub fn crypto_environment(&self) -> Vec<(String, String)> {
+        let words = ["base_url", "api_key", "ipn_secret", "email", "password", "totp_secret"];
+        let own = words
+            .map(|word| (format!("CAIS_CRYPTO__{}", word.to_uppercase()), self.credential(&format!("crypto_{word}"))));
+        let kind = ("CAIS_CRYPTO__KIND".to_owned(), "nowpayments".to_owned());
+        own.into_iter()
+            .chain([kind, ("CAIS_CRYPTO__PTAX__BASE_URL".to_owned(), self.credential("ptax_base_url"))])
+            .collect()
+    }
+
+    /// Sends a request to the control interface.
+    pub async fn ask(&self, method: Method, path: &str, body: &Value) -> Reply {
         let url = format!("{}{path}", self.credential("base_url"));
         Reply::of(self.client.request(method, url).json(body)).await
     }

@@ -1,4 +1,4 @@
-//! Checks of the servers that the service calls: acquirers and Redis.
+//! Checks of the servers that the service calls: acquirers, the crypto processor, the source of rates, and Redis.
 
 use cais_ports::Clock as _;
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use crate::wiring;
 use cais_cli::Finding;
 use cais_config::{AcquirerConfig, Config};
 
-/// Checks each acquirer, then Redis when it is configured.
+/// Checks each acquirer, the crypto processor and the rates, then Redis when it is configured.
 pub async fn check(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     if config.sandbox {
@@ -18,6 +18,22 @@ pub async fn check(config: &Config) -> Vec<Finding> {
     for acquirer in &config.acquirers {
         findings.extend(certificate(acquirer, OffsetClock::new().now()));
         findings.extend(access(acquirer).await);
+    }
+    if let Some(processor) = &config.crypto.processor {
+        findings.push(match wiring::crypto::check_processor(processor, OffsetClock::new().now()).await {
+            Ok(()) => Finding::ok("crypto processor", "answers key and login"),
+            Err(error) => {
+                let advice = "see its base_url, api_key, email and password";
+                Finding::failed("crypto processor", format!("{}: {advice}", chain(error.as_ref())))
+            }
+        });
+        findings.push(match wiring::crypto::check_rates(&config.crypto, OffsetClock::new().now()).await {
+            Ok(published_at) => Finding::ok("ptax", format!("the newest rate is of {published_at:.0}")),
+            Err(error) => {
+                let advice = "see crypto.ptax.base_url; until it answers, no quotes are given";
+                Finding::failed("ptax", format!("{}: {advice}", chain(error.as_ref())))
+            }
+        });
     }
     if let Some(redis) = &config.redis_url {
         findings.push(match redis.check().await {

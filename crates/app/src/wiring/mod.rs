@@ -2,6 +2,7 @@
 //! elsewhere.
 
 mod acquirers;
+pub mod crypto;
 pub mod sandbox;
 
 use std::fs::DirBuilder;
@@ -20,6 +21,7 @@ use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
 use cais_secrets::{Aes256GcmCipher, HmacSha256};
 use cais_use_cases::Ports;
 use cais_use_cases::callbacks::OpenCallbacks;
+use cais_use_cases::crypto::CryptoSources;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
@@ -81,15 +83,15 @@ impl Infrastructure {
         Ok(installation::confirm_world(&self.persistence, world).await?)
     }
 
-    /// Returns the ports with these acquirers.
+    /// Returns the ports with these acquirers and crypto sources.
     #[must_use]
-    pub fn ports(&self, acquirers: Arc<dyn Acquirers>) -> Ports {
+    pub fn ports(&self, acquirers: Arc<dyn Acquirers>, crypto: Option<CryptoSources>) -> Ports {
         Ports {
             store: Arc::new(self.persistence.clone()),
             queries: Arc::new(self.persistence.clone()),
             maintenance: Arc::new(self.persistence.clone()),
             acquirers,
-            crypto: None,
+            crypto,
             clock: self.clock.clone(),
             ids: Arc::clone(&self.ids),
             keyed_hash: Arc::clone(&self.keyed_hash),
@@ -150,6 +152,14 @@ pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
     }
 }
 
+/// The acquirers and the crypto sources.
+pub struct Upstream {
+    /// The acquirers.
+    pub acquirers: Vec<Arc<dyn Acquirer>>,
+    /// The crypto sources; `None` without a processor.
+    pub crypto: Option<CryptoSources>,
+}
+
 /// Opens the store and the acquirers for one command, also beside a running service.
 ///
 /// # Errors
@@ -158,8 +168,8 @@ pub async fn open_with_acquirers(config: &Config) -> anyhow::Result<Opened> {
     let world = config.world().map_err(|problem| Problems(vec![problem]))?;
     let infrastructure = Infrastructure::open(config).await?;
     infrastructure.confirm_world(world).await?;
-    let (acquirers, sandbox) = sandbox::beside(config).await?;
-    let ports = infrastructure.ports(router(acquirers));
+    let (upstream, sandbox) = sandbox::beside(config).await?;
+    let ports = infrastructure.ports(router(upstream.acquirers), upstream.crypto);
     let close = async move {
         infrastructure.close().await;
         if let Some(sandbox) = sandbox {

@@ -23,6 +23,7 @@ use cais_sandbox::{
     SandboxConfig, SandboxError, credentials_file,
 };
 
+use super::Upstream;
 use crate::clock::OffsetClock;
 use crate::logging::chain;
 
@@ -74,28 +75,36 @@ pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathB
     Ok(RunningSandbox { credentials, stop: Box::pin(sandbox.stop()) })
 }
 
-/// Returns the acquirers for a command that may run beside the service.
+/// Returns the acquirers and the crypto sources for a command that may run beside the service.
 ///
 /// The built-in sandbox is that of the running service, if there is one. Otherwise it is started from its file and ends
 /// when it is dropped.
 ///
 /// # Errors
 /// Wrong settings of the acquirers, or a sandbox that cannot start.
-pub async fn beside(config: &Config) -> anyhow::Result<(Vec<Arc<dyn Acquirer>>, Option<Sandbox>)> {
+pub async fn beside(config: &Config) -> anyhow::Result<(Upstream, Option<Sandbox>)> {
     if !config.sandbox {
-        return Ok((super::configured_acquirers(config)?, None));
+        let acquirers = super::configured_acquirers(config)?;
+        return Ok((Upstream { acquirers, crypto: super::crypto::configured(config, None)? }, None));
     }
     match start(config).await {
-        Ok(sandbox) => {
-            let acquirer = acquirer(sandbox.credentials())?;
-            Ok((vec![acquirer], Some(sandbox)))
-        }
+        Ok(sandbox) => Ok((upstream(sandbox.credentials(), config, None)?, Some(sandbox))),
         Err(error) if is_in_use(&error) => {
             let credentials = credentials_file::read(&config.data_dir).ok_or(error)?;
-            Ok((vec![acquirer(credentials)?], None))
+            Ok((upstream(credentials, config, None)?, None))
         }
         Err(error) => Err(error),
     }
+}
+
+/// Returns the acquirer and the crypto sources of a sandbox. `callback_url` is the address for the callbacks of its crypto
+/// processor.
+///
+/// # Errors
+/// The sandbox's credentials are invalid.
+pub fn upstream(credentials: Credentials, config: &Config, callback_url: Option<String>) -> anyhow::Result<Upstream> {
+    let crypto = super::crypto::of_sandbox(credentials.crypto(), config, callback_url)?;
+    Ok(Upstream { acquirers: vec![acquirer(credentials)?], crypto: Some(crypto) })
 }
 
 /// Returns `true` if another process has locked the sandbox's file.
@@ -107,7 +116,7 @@ fn is_in_use(error: &anyhow::Error) -> bool {
 ///
 /// # Errors
 /// The sandbox's credentials are invalid.
-pub fn acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acquirer>> {
+fn acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acquirer>> {
     let config = BacenConfig::new(
         AcquirerName::parse(SANDBOX)?,
         credentials.base_url,

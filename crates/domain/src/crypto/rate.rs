@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{CryptoAmount, CryptoAmountError, Currency, Side, rounding};
 use crate::decimal;
 use crate::money::{Money, MoneyError};
-use crate::rate::{Percentage, Rounding};
+use crate::rate::{Percentage, PercentageError, Rounding};
 
 /// The greatest age of a coin's price. Quotes live as long, so a price is at most twice as old when it is used.
 pub const MAX_COIN_PRICE_AGE: SignedDuration = SignedDuration::from_mins(1);
@@ -24,6 +24,30 @@ const RATE_DECIMALS: i64 = 8;
 const MAX_JUMP: u32 = 2;
 /// The age of the older rate up to which two rates are compared.
 pub const MAX_COMPARED_AGE: SignedDuration = SignedDuration::from_hours(24);
+
+/// The largest spread, in percent. Rates of both sides and of all accounts are compared, so a larger spread would look
+/// like a jump.
+const MAX_SPREAD: u32 = 10;
+
+/// The text is not a spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SpreadError {
+    /// The text is not a percentage.
+    #[error(transparent)]
+    Percentage(#[from] PercentageError),
+    /// The spread is above the largest one.
+    #[error("must be at most {MAX_SPREAD}")]
+    TooLarge,
+}
+
+/// Parses a spread in percent, such as `1.5`.
+///
+/// # Errors
+/// [`SpreadError`].
+pub fn parse_spread(text: &str) -> Result<Percentage, SpreadError> {
+    let spread = Percentage::parse(text)?;
+    if *spread.as_decimal() > BigDecimal::from(MAX_SPREAD) { Err(SpreadError::TooLarge) } else { Ok(spread) }
+}
 
 /// A positive exact rate.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

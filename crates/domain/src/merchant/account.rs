@@ -8,6 +8,7 @@ use crate::document::Document;
 use crate::fee::FeeSchedule;
 use crate::ids::AccountId;
 use crate::money::Money;
+use crate::rate::Percentage;
 
 /// The per-transaction limit of a new account, each way: 50,000.00.
 pub const DEFAULT_LIMIT: Money = Money::from_centavos(5_000_000);
@@ -218,6 +219,8 @@ pub struct Account {
     pub limits: Limits,
     /// Seconds that received money stays in `pending`.
     pub release_delay_s: u32,
+    /// The spread of crypto rates; `None` means the spread of the configuration.
+    pub crypto_spread: Option<Percentage>,
     /// The instant of creation.
     pub created_at: Timestamp,
     /// The number of changes. An update requires the version that was read.
@@ -291,6 +294,7 @@ mod tests {
             fees: FeeSchedule::default(),
             limits: Limits::default(),
             release_delay_s: 0,
+            crypto_spread: None,
             created_at: Timestamp::UNIX_EPOCH,
             version: 0,
         }

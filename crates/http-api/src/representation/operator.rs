@@ -4,6 +4,7 @@ use cais_domain::fee::Operation;
 use cais_domain::merchant::account::{Account, Feature};
 use cais_domain::merchant::api_key::Scope;
 use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
 use cais_ports::ApiKeyRecord;
 use jiff::Timestamp;
 use serde_json::{Map, Number, Value, json};
@@ -13,10 +14,9 @@ use serde_json::{Map, Number, Value, json};
 pub fn account(account: &Account) -> Value {
     let rule = |operation: Operation| {
         let rule = account.fees.get(operation);
-        let percent = rule.percentage().as_decimal().normalized().to_plain_string();
         json!({
             "fixed": amount(rule.fixed()),
-            "percent": percent.parse::<serde_json::Number>().map_or(Value::Null, Value::Number),
+            "percent": percentage(rule.percentage()),
             "min": rule.min().map(amount),
             "max": rule.max().map(amount),
         })
@@ -34,6 +34,7 @@ pub fn account(account: &Account) -> Value {
         "fees": fees,
         "limits": { "charge": amount(account.limits.charge), "payout": amount(account.limits.payout) },
         "release_delay_s": account.release_delay_s,
+        "crypto_spread": account.crypto_spread.as_ref().map_or(Value::Null, percentage),
         "created_at": instant(account.created_at),
     })
 }
@@ -51,6 +52,11 @@ pub fn key(key: &ApiKeyRecord) -> Value {
         "revoked_at": key.revoked_at.map(instant),
         "created_at": instant(key.created_at),
     })
+}
+
+fn percentage(percentage: &Percentage) -> Value {
+    let text = percentage.as_decimal().normalized().to_plain_string();
+    text.parse::<Number>().map_or(Value::Null, Value::Number)
 }
 
 /// Returns an amount in the format of the API: a number with two decimals.

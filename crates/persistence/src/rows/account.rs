@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use cais_domain::crypto::rate::parse_spread;
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::merchant::account::{Account, AccountStatus, Features, Kyc, Limits};
@@ -21,7 +22,7 @@ table! {
     fixed { email: Text, created_at: BigInt }
     changing {
         version: BigInt, name: Text, document: Text, status: Text, kyc: Text, features: Text,
-        charge_limit: BigInt, payout_limit: BigInt, release_delay_s: BigInt,
+        charge_limit: BigInt, payout_limit: BigInt, release_delay_s: BigInt, crypto_spread: Nullable<Text>,
         pix_in_fixed: BigInt, pix_in_percentage: Text, pix_in_min: Nullable<BigInt>, pix_in_max: Nullable<BigInt>,
         pix_out_fixed: BigInt, pix_out_percentage: Text, pix_out_min: Nullable<BigInt>, pix_out_max: Nullable<BigInt>,
         crypto_in_fixed: BigInt, crypto_in_percentage: Text, crypto_in_min: Nullable<BigInt>, crypto_in_max: Nullable<BigInt>,
@@ -56,6 +57,7 @@ impl Record for Account {
             charge_limit: self.limits.charge.centavos(),
             payout_limit: self.limits.payout.centavos(),
             release_delay_s: self.release_delay_s.into(),
+            crypto_spread: self.crypto_spread.as_ref().map(|spread| Cow::Owned(spread.to_string())),
             pix_in_fixed: pix_in.0,
             pix_in_percentage: pix_in.1,
             pix_in_min: pix_in.2,
@@ -104,6 +106,7 @@ impl Record for Account {
                 payout: Money::from_centavos(row.payout_limit),
             },
             release_delay_s: to_u32(TABLE, row.release_delay_s)?,
+            crypto_spread: row.crypto_spread.map(|spread| parsed(TABLE, parse_spread(&spread))).transpose()?,
             created_at: instant(TABLE, row.created_at)?,
             version: row.version,
         })

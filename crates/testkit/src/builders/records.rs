@@ -61,6 +61,7 @@ pub fn an_account() -> Account {
         fees: FeeSchedule::default(),
         limits: Limits::default(),
         release_delay_s: 0,
+        crypto_spread: None,
         created_at: start(),
         version: 0,
     };

@@ -1,6 +1,7 @@
 //! Accounts, keys and callbacks are read back exactly as written, and change only in their changeable fields.
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::rate::parse_spread;
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::ids::CallbackId;
@@ -151,6 +152,7 @@ fn extreme_accounts() -> [Account; 2] {
         fees,
         limits: Limits { charge: greatest, payout: greatest },
         release_delay_s: 2_000_000_000,
+        crypto_spread: Some(parse_spread("9.9999").unwrap()),
         ..an_account()
     };
     let least = Account {

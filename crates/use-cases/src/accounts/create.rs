@@ -57,6 +57,7 @@ pub async fn create(ports: &Ports, operator: &Operator, command: CreateAccount) 
         fees: FeeSchedule::default(),
         limits: Limits::default(),
         release_delay_s: 0,
+        crypto_spread: None,
         created_at: now,
         version: 0,
     };

@@ -2,6 +2,7 @@
 
 pub mod approve;
 pub mod create;
+pub mod crypto_spread;
 pub mod email;
 pub mod features;
 pub mod fees;

@@ -1,6 +1,7 @@
 //! Lists the currencies with their live minimums.
 
 use cais_domain::crypto::{Currency, Minimum, Side};
+use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use futures_util::future::join_all;
 
@@ -27,13 +28,17 @@ pub struct LiveCurrency {
     pub withdrawal: Option<LiveMinimum>,
 }
 
-/// Returns all currencies. A currency whose price cannot be read is listed as unavailable.
+/// Returns all currencies with the prices of an account. A currency whose price cannot be read is listed as unavailable.
 ///
 /// # Errors
 /// [`CryptoUnavailable`] if no price of any currency can be read.
-pub async fn list(ports: &Ports, crypto: &CryptoSources) -> Result<Vec<LiveCurrency>, CryptoUnavailable> {
+pub async fn list(
+    ports: &Ports,
+    crypto: &CryptoSources,
+    account: &Account,
+) -> Result<Vec<LiveCurrency>, CryptoUnavailable> {
     let reads = Currency::ALL.map(|currency| async move {
-        let [deposit, withdrawal] = Side::ALL.map(|side| minimum(ports, crypto, currency, side));
+        let [deposit, withdrawal] = Side::ALL.map(|side| minimum(ports, crypto, account, currency, side));
         let (deposit, withdrawal) = futures_util::future::join(deposit, withdrawal).await;
         (currency, deposit, withdrawal)
     });
@@ -55,10 +60,11 @@ pub async fn list(ports: &Ports, crypto: &CryptoSources) -> Result<Vec<LiveCurre
 async fn minimum(
     ports: &Ports,
     crypto: &CryptoSources,
+    account: &Account,
     currency: Currency,
     side: Side,
 ) -> Result<LiveMinimum, CryptoUnavailable> {
-    let price = prices::read(ports, crypto, currency, side).await?;
+    let price = prices::read(ports, crypto, account, currency, side).await?;
     Ok(LiveMinimum { coins: price.minimum, effective_brl: price.minimum.effective_brl(&price.rate)? })
 }
 

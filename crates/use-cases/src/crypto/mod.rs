@@ -19,6 +19,6 @@ pub struct CryptoSources {
     pub processor: Arc<dyn CryptoProcessor>,
     /// The source of BRL per USD.
     pub rates: Arc<dyn ExchangeRates>,
-    /// The spread of every account.
+    /// The spread of accounts without a spread of their own.
     pub spread: Percentage,
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cais_domain::crypto::rate::MAX_COMPARED_AGE;
 use cais_domain::crypto::{Currency, Minimum, Rate, RateInputs, Side};
+use cais_domain::merchant::account::Account;
 use cais_ports::alerts;
 
 use super::{CryptoSources, CryptoUnavailable};
@@ -24,10 +25,11 @@ pub(super) struct Price {
     pub(super) minimum: Minimum,
 }
 
-/// Reads a price. The three reads are made at once.
+/// Reads a price for an account. The three reads are made at once.
 pub(super) async fn read(
     ports: &Ports,
     crypto: &CryptoSources,
+    account: &Account,
     currency: Currency,
     side: Side,
 ) -> Result<Price, CryptoUnavailable> {
@@ -47,7 +49,7 @@ pub(super) async fn read(
         coin_priced_at: at,
         brl_per_usd: usd.of(side).clone(),
         usd_priced_at: usd.published_at,
-        spread: crypto.spread.clone(),
+        spread: account.crypto_spread.as_ref().unwrap_or(&crypto.spread).clone(),
     };
     let rate = inputs.rate(side, ports.clock.now())?;
     check_jump(ports, currency, &rate).await?;

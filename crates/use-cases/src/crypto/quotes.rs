@@ -75,7 +75,7 @@ pub(super) async fn price(
     if terms.amount > limit {
         return Err(QuoteRefusal::TransactionLimit { limit });
     }
-    let live = prices::read(ports, crypto, terms.currency, terms.side).await?;
+    let live = prices::read(ports, crypto, account, terms.currency, terms.side).await?;
     let below = || -> Result<QuoteRefusal, CryptoUnavailable> {
         let brl = live.minimum.effective_brl(&live.rate)?;
         Ok(QuoteRefusal::BelowMinimum { coins: live.minimum.effective(), brl })

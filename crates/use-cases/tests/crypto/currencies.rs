@@ -9,7 +9,7 @@ use crate::world::World;
 async fn currencies_show_their_live_minimums() {
     let world = World::new();
     world.set(|numbers| (numbers.minimum, numbers.usdt_per_coin) = (Some("31.4"), Some("2")));
-    let listed = list(&world.ports, &world.crypto).await.unwrap();
+    let listed = list(&world.ports, &world.crypto, &world.account).await.unwrap();
     assert_eq!(listed.iter().map(|one| one.currency).collect::<Vec<_>>(), Currency::ALL);
     let texts = |currency| {
         let one = listed.iter().find(|one| one.currency == currency).unwrap();
@@ -30,11 +30,11 @@ async fn currencies_show_their_live_minimums() {
 async fn currency_without_a_price_is_shown_as_unavailable() {
     let world = World::new();
     world.set(|numbers| (numbers.minimum, numbers.usdt_per_coin) = (Some("1"), None));
-    let listed = list(&world.ports, &world.crypto).await.unwrap();
+    let listed = list(&world.ports, &world.crypto, &world.account).await.unwrap();
     for one in listed {
         let (has_deposit, has_withdrawal) = (one.deposit.is_some(), one.withdrawal.is_some());
         assert_eq!((has_deposit, has_withdrawal), (one.currency.is_usdt(), one.currency.is_usdt()), "{}", one.currency);
     }
     world.set(|numbers| numbers.usd = None);
-    assert!(list(&world.ports, &world.crypto).await.is_err());
+    assert!(list(&world.ports, &world.crypto, &world.account).await.is_err());
 }

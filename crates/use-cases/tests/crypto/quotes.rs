@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cais_domain::crypto::rate::parse_spread;
 use cais_domain::crypto::{Currency, RateError, Side};
 use cais_domain::merchant::account::{Account, Features, NotPermitted};
 use cais_domain::money::Money;
@@ -29,6 +30,15 @@ async fn quote_stores_its_inputs_and_is_read_by_its_account() {
         let other = cais_testkit::builders::an_account().id;
         assert_eq!(find(&world.ports, other, quote.id).await, Ok(None));
     }
+}
+
+#[tokio::test]
+async fn spread_of_the_account_precedes_the_default() {
+    let mut world = World::new();
+    world.account.crypto_spread = parse_spread("2").ok();
+    // 100,000 x 5.40 less 2 %.
+    let quote = world.quote(Side::Deposit, 100_000).await.unwrap();
+    assert_eq!((quote.prices.rate.to_string(), quote.inputs.spread.to_string()), ("529200".into(), "2".into()));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::merchant::api_key::Scopes;
 use cais_domain::money::Money;
 use cais_ports::{AuditFilter, AuditRow, PageRequest};
-use cais_use_cases::accounts::{approve, features, fees, limits, release_delay, resume, suspend};
+use cais_use_cases::accounts::{approve, crypto_spread, features, fees, limits, release_delay, resume, suspend};
 use cais_use_cases::audit;
 use cais_use_cases::keys::create::{CreateKey, create};
 use cais_use_cases::keys::revoke::revoke;
@@ -32,6 +32,8 @@ async fn operator_command_writes_one_audit_row() {
     fees::set(ports, by, who, Operation::PixIn, &rule).await.unwrap();
     limits::set(ports, by, who, Some(Money::from_centavos(100)), None).await.unwrap();
     release_delay::set(ports, by, who, 60).await.unwrap();
+    let spread = cais_domain::crypto::rate::parse_spread("1.5").unwrap();
+    crypto_spread::set(ports, by, who, Some(spread)).await.unwrap();
     let command = CreateKey {
         email: email(EMAIL),
         name: name("till"),
@@ -45,7 +47,7 @@ async fn operator_command_writes_one_audit_row() {
     let rows = rows(&world).await;
     let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
     let expected = "account.create account.approve account.suspend account.resume account.features account.fees \
-        account.limits account.release_delay key.create key.revoke";
+        account.limits account.release_delay account.crypto_spread key.create key.revoke";
     assert_eq!(actions, expected.split_whitespace().collect::<Vec<_>>());
     for row in &rows {
         assert_eq!((&row.operator, row.account), (by, Some(account.id)), "{row:?}");

@@ -80,6 +80,14 @@ fn rate_of_zero_is_refused() {
 }
 
 #[test]
+fn spread_is_a_percentage_of_at_most_ten() {
+    for (text, accepted) in [("0", true), ("1.5", true), ("10", true), ("10.0001", false), ("-1", false), ("x", false)]
+    {
+        assert_eq!(parse_spread(text).is_ok(), accepted, "{text}");
+    }
+}
+
+#[test]
 fn rate_may_double_or_halve_but_not_jump() {
     for (next, allowed) in [("5", true), ("10", true), ("2.5", true), ("10.01", false), ("2.49", false), ("50", false)]
     {

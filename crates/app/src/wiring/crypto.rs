@@ -1,0 +1,125 @@
+//! Creates the crypto processor and the source of BRL per USD, and examines them for `config check` and `doctor`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use cais_acquirers::{
+    GuardedProcessor, GuardedRates, NowPayments, NowPaymentsConfig, NowPaymentsConfigError, Ptax, PtaxConfig, Timeouts,
+};
+use cais_config::{Config, CryptoSettings, NOWPAYMENTS, Problem, Problems, ProcessorConfig, ProcessorKind};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{CryptoProcessor, ExchangeRates, ListRequest, Secret};
+use cais_sandbox::CryptoCredentials;
+use cais_use_cases::crypto::CryptoSources;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::logging::chain;
+
+/// The name of the source of BRL per USD in metrics and findings.
+const PTAX: &str = "ptax";
+/// The limit of one check: an answer after that time is too late for a deposit too.
+const CHECK_BUDGET: Duration = Duration::from_secs(5);
+
+/// Creates the configured processor without a request to it. `callback_url` is the address for its callbacks. Returns
+/// `None` without a processor.
+///
+/// # Errors
+/// [`Problems`]: the problem of a secret or an address.
+pub fn configured(config: &Config, callback_url: Option<String>) -> Result<Option<CryptoSources>, Problems> {
+    let Some(settings) = &config.crypto.processor else { return Ok(None) };
+    let sources = || -> anyhow::Result<CryptoSources> {
+        let processor = NowPayments::new(&nowpayments(settings, callback_url)?)?;
+        sources(processor, rates(&config.crypto)?, &config.crypto)
+    };
+    sources().map(Some).map_err(|error| Problems(vec![problem(&error)]))
+}
+
+/// Creates the processor of a sandbox.
+///
+/// # Errors
+/// The sandbox's credentials are invalid.
+pub fn of_sandbox(
+    credentials: CryptoCredentials,
+    config: &Config,
+    callback_url: Option<String>,
+) -> anyhow::Result<CryptoSources> {
+    let processor = NowPayments::new(&NowPaymentsConfig {
+        name: AcquirerName::parse(NOWPAYMENTS)?,
+        base_url: credentials.base_url,
+        api_key: Secret::new(credentials.api_key),
+        email: credentials.email,
+        password: Secret::new(credentials.password),
+        totp_secret: Secret::new(credentials.totp_secret),
+        ipn_secret: Secret::new(credentials.ipn_secret),
+        callback_url,
+        extra_root_pem: None,
+        timeouts: Timeouts::default(),
+    })?;
+    let rates = Ptax::new(&PtaxConfig { base_url: credentials.ptax_base_url, ..PtaxConfig::default() })?;
+    sources(processor, rates, &config.crypto)
+}
+
+/// Reads the processor's list with key and login.
+///
+/// # Errors
+/// The configuration cannot be used, or the processor does not answer.
+pub async fn check_processor(settings: &ProcessorConfig, now: Timestamp) -> anyhow::Result<()> {
+    let processor = NowPayments::new(&nowpayments(settings, None)?)?;
+    let yesterday = now.saturating_sub(SignedDuration::from_hours(24)).unwrap_or(Timestamp::MIN);
+    let request = ListRequest { from: yesterday, to: now, page: 0 };
+    processor.list_deposits(request, CHECK_BUDGET).await?;
+    Ok(())
+}
+
+/// Reads the newest rate of the US dollar, and returns the instant of its publication.
+///
+/// # Errors
+/// The configuration cannot be used, or the source does not answer.
+pub async fn check_rates(settings: &CryptoSettings, now: Timestamp) -> anyhow::Result<Timestamp> {
+    Ok(rates(settings)?.usd_rate(now, CHECK_BUDGET).await?.published_at)
+}
+
+fn sources(processor: NowPayments, rates: Ptax, settings: &CryptoSettings) -> anyhow::Result<CryptoSources> {
+    Ok(CryptoSources {
+        processor: Arc::new(GuardedProcessor::new(Arc::new(processor))),
+        rates: Arc::new(GuardedRates::new(PTAX, Arc::new(rates))),
+        spread: settings.spread.clone(),
+    })
+}
+
+fn rates(settings: &CryptoSettings) -> anyhow::Result<Ptax> {
+    let config = PtaxConfig { base_url: settings.ptax.base_url.clone(), ..PtaxConfig::default() };
+    Ptax::new(&config).context("crypto.ptax")
+}
+
+fn nowpayments(settings: &ProcessorConfig, callback_url: Option<String>) -> anyhow::Result<NowPaymentsConfig> {
+    let name = match settings.kind {
+        ProcessorKind::NowPayments => AcquirerName::parse(NOWPAYMENTS)?,
+    };
+    Ok(NowPaymentsConfig {
+        name,
+        base_url: settings.base_url.clone(),
+        api_key: settings.api_key.clone(),
+        email: settings.email.clone(),
+        password: settings.password.clone(),
+        totp_secret: settings.totp_secret.clone(),
+        ipn_secret: settings.ipn_secret.clone(),
+        callback_url,
+        extra_root_pem: None,
+        timeouts: Timeouts::default(),
+    })
+}
+
+/// Returns the problem of a key. The messages of the adapters contain no secret.
+fn problem(error: &anyhow::Error) -> Problem {
+    let key = match error.downcast_ref() {
+        Some(NowPaymentsConfigError::BaseUrl(_)) => "crypto.base_url",
+        Some(NowPaymentsConfigError::ApiKey) => "crypto.api_key",
+        Some(NowPaymentsConfigError::Login) => "crypto.email",
+        Some(NowPaymentsConfigError::TotpSecret) => "crypto.totp_secret",
+        Some(NowPaymentsConfigError::IpnSecret) => "crypto.ipn_secret",
+        Some(NowPaymentsConfigError::Tls(_)) | None => "crypto",
+    };
+    Problem { key: key.to_owned(), what: chain(error.as_ref()), origin: "its addresses and secrets".to_owned() }
+}

@@ -1,0 +1,95 @@
+//! Crypto: the processor, the source of BRL per USD, and the spread.
+
+use std::convert::Infallible;
+
+use cais_domain::crypto::rate::parse_spread;
+use cais_domain::rate::Percentage;
+use cais_ports::Secret;
+
+use crate::acquirers::{secret_text, upstream_url};
+use crate::declare::{Kind, keys, text};
+use crate::reader::Reader;
+use crate::url;
+
+/// The table of the crypto settings.
+pub const TABLE: &str = "crypto";
+
+/// The name of the processor, which no acquirer may have.
+pub const NOWPAYMENTS: &str = "nowpayments";
+
+/// The keys of [`CryptoSettings`], which need no processor.
+const WITHOUT_PROCESSOR: [&str; 2] = ["spread", "ptax"];
+
+/// The interface of a crypto processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessorKind {
+    /// `NOWPayments`.
+    NowPayments,
+}
+
+impl ProcessorKind {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        if text == NOWPAYMENTS { Ok(Self::NowPayments) } else { Err("must be `nowpayments`") }
+    }
+}
+
+keys! {
+    /// The account at a crypto processor.
+    #[derive(Debug, Clone)]
+    pub struct ProcessorConfig {
+        /// The interface of the crypto processor. Without a processor, crypto is not available. The built-in sandbox has
+        /// a processor of its own.
+        kind: ProcessorKind = text("nowpayments", ProcessorKind::parse).required("give `nowpayments`");
+        /// The base address of the processor's API, without `/v1`.
+        base_url: String = processor_url().default("https://api.nowpayments.io");
+        /// The API key. Deposits are readable only with the key that created them.
+        api_key: Secret = secret_text().required("");
+        /// The secret of the signatures of callbacks (IPN).
+        ipn_secret: Secret = secret_text().required("");
+        /// The e-mail of the account's login, for withdrawals and lists.
+        email: String = text("text", |text| Ok::<_, Infallible>(text.to_owned())).required("");
+        /// The password of the login.
+        password: Secret = secret_text().required("");
+        /// The secret of the one-time codes that verify withdrawals, in base32.
+        totp_secret: Secret = secret_text().required("");
+    }
+}
+
+keys! {
+    /// The source of BRL per USD.
+    #[derive(Debug, Clone)]
+    pub struct PtaxSettings {
+        /// The base address of the Central Bank's service of exchange rates (PTAX), up to `/odata`.
+        base_url: String = upstream_url().default("https://olinda.bcb.gov.br/olinda/servico/PTAX/versao/v1/odata");
+    }
+}
+
+keys! {
+    /// All crypto settings.
+    #[derive(Debug, Clone)]
+    pub struct CryptoSettings {
+        /// The spread in percent, from 0 to 10. The coins of a deposit are worth less by the spread, and the coins of a
+        /// withdrawal cost more by it. `cais account crypto-spread` sets another spread for an account.
+        spread: Percentage = text("percentage in quotes, 0 to 10", parse_spread).default("1");
+        /// The source of BRL per USD.
+        ptax: PtaxSettings = PtaxSettings::read;
+        /// The processor; `None` without one.
+        processor: Option<ProcessorConfig> = processor;
+    }
+}
+
+/// Reads the processor if a source has any of its keys.
+fn processor(reader: &mut Reader, path: &str) -> Option<Option<ProcessorConfig>> {
+    let table = path.strip_suffix(".processor")?;
+    let is_set = reader.keys(table).iter().any(|key| !WITHOUT_PROCESSOR.contains(&key.as_str()));
+    if is_set { ProcessorConfig::read(reader, table).map(Some) } else { Some(None) }
+}
+
+fn processor_url() -> Kind<String> {
+    text("https URL (http on loopback)", |text| match url::upstream(text) {
+        Ok(url) if url.contains("//api-sandbox.nowpayments.io") => {
+            Err("must not be the processor's sandbox: its coins are play money, and their credit would be real")
+        }
+        read => read,
+    })
+}

@@ -1,0 +1,23 @@
+//! Sets the spread of an account's crypto rates.
+
+use cais_domain::merchant::account::Account;
+use cais_domain::rate::Percentage;
+use cais_ports::Operator;
+
+use super::update::update;
+use super::{AccountEmail, ChangeAccountError};
+use crate::Ports;
+
+/// Sets the spread of later quotes; `None` means the spread of the configuration. A repeat changes nothing.
+///
+/// # Errors
+/// [`ChangeAccountError`].
+pub async fn set(
+    ports: &Ports,
+    operator: &Operator,
+    email: &AccountEmail,
+    crypto_spread: Option<Percentage>,
+) -> Result<Account, ChangeAccountError> {
+    let change = |account| Account { crypto_spread: crypto_spread.clone(), ..account };
+    update(ports, (operator, "account.crypto_spread"), email, change).await
+}
