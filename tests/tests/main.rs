@@ -6,6 +6,7 @@ mod cli_messages;
 mod clients;
 mod contract;
 mod crash;
+mod crypto;
 mod crypto_client;
 mod doctor;
 mod failing_parts;

@@ -101,6 +101,10 @@ permissions! {
     InfractionsRead
     /// Submit defenses.
     InfractionsWrite
+    /// Read crypto currencies, quotes, deposits and withdrawals.
+    CryptoRead
+    /// Create crypto quotes, deposits and withdrawals.
+    CryptoWrite
     /// Read webhook endpoints and deliveries.
     WebhooksRead
     /// Register and change webhook endpoints.

@@ -131,6 +131,10 @@ error_codes! {
     InsufficientBalance "insufficient_balance" UNPROCESSABLE_ENTITY false "The available balance is lower than the amount and its fee.";
     /// A recipient of the split is not an active account with approved KYC, or is the creator; `issues` names it.
     SplitRecipientNotEligible "split_recipient_not_eligible" UNPROCESSABLE_ENTITY false "A recipient of the split is not eligible.";
+    /// The amount is below the current minimum of the currency; the message names the minimum.
+    AmountBelowMinimum "amount_below_minimum" UNPROCESSABLE_ENTITY false "The amount is below the current minimum of the currency.";
+    /// The currency is not supported; the message lists the supported ones.
+    UnsupportedCurrency "unsupported_currency" UNPROCESSABLE_ENTITY false "The currency is not supported.";
     /// The refund exceeds the rest of the charge.
     RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds the rest of the charge.";
     /// An infraction on the charge is open or under review.

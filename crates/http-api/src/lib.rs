@@ -11,6 +11,7 @@ mod charges;
 mod client;
 pub mod connections;
 mod context;
+mod crypto;
 mod csv;
 pub mod days;
 mod describe;

@@ -11,8 +11,8 @@ use super::error::{ApiError, ErrorCode};
 use super::fallback::{not_found, not_served, only_get};
 use super::middleware::authenticate;
 use super::{
-    balance, callbacks, charges, docs, events, health, infractions, payouts, refunds, sandbox, statement, transactions,
-    webhooks,
+    balance, callbacks, charges, crypto, docs, events, health, infractions, payouts, refunds, sandbox, statement,
+    transactions, webhooks,
 };
 
 /// Returns the paths below `/v1`, which need a key. The most used ones come first, because the router compares a path
@@ -66,6 +66,9 @@ fn resources(config: &mut ServiceConfig<'_>) {
         .service(infractions::get::get_infraction)
         .service(infractions::list::list_infractions)
         .service(infractions::defend::defend_infraction)
+        .service(crypto::currencies::list_currencies)
+        .service(crypto::quotes::create::create_quote)
+        .service(crypto::quotes::get::get_quote)
         .service(webhooks::get::get_endpoint)
         .service(webhooks::change::change_endpoint)
         .service(webhooks::delete::delete_endpoint)

@@ -1,5 +1,6 @@
 //! Example bodies. Those of resources are rendered by the product's own code.
 
+mod crypto;
 mod infractions;
 mod money_out;
 mod webhooks;
@@ -24,6 +25,7 @@ use crate::error::{ApiError, ErrorCode};
 use crate::representation::JsonRepresentation;
 use crate::representation::values::{page_of_json, to_json};
 
+pub use crypto::{crypto_currencies, crypto_quote, crypto_quote_detail};
 pub use infractions::{defended_infraction, infractions, open_infraction, won_infraction};
 pub use money_out::{
     completed, entries, entries_csv, failed_refund, payouts, processing, refund, refunds, reversed, transaction,

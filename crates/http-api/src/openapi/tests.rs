@@ -259,7 +259,7 @@ fn chapters_have_their_order() {
     let names: Vec<&str> = tags.iter().map(|tag| tag.get("name").unwrap().as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["charges", "payouts", "transactions", "balance", "infractions", "webhooks", "events", "sandbox",]
+        ["charges", "payouts", "transactions", "balance", "infractions", "crypto", "webhooks", "events", "sandbox"]
     );
 }
 

@@ -18,6 +18,20 @@ const INFRACTION: &[&str] = &[
 ];
 const ENDPOINT: &[&str] = &["id", "url", "events", "description", "active", "disabled_reason", "created_at"];
 const EVENT: &[&str] = &["id", "type", "timestamp", "sequence", "api_version", "data"];
+const QUOTE: &[&str] = &[
+    "id",
+    "side",
+    "currency",
+    "network",
+    "amount",
+    "fee",
+    "net_amount",
+    "gross_amount",
+    "rate",
+    "crypto_amount",
+    "expires_at",
+    "created_at",
+];
 const PAGE: &[&str] = &["data", "has_more", "next_starting_after"];
 
 /// The fields of each resource; some extend those of another.
@@ -69,6 +83,11 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     ("Balance", &["available_balance", "pending_balance", "blocked_balance", "total_balance", "currency"], &[]),
     ("Infraction", INFRACTION, &[]),
     ("InfractionDetail", INFRACTION, &["defense_text", "defense_evidence_url"]),
+    ("CryptoCurrencyList", &["data"], &[]),
+    ("CryptoCurrency", &["currency", "network", "cash_in", "cash_out", "min_deposit", "min_withdrawal"], &[]),
+    ("CryptoMinimum", &["commercial", "technical", "effective", "effective_brl"], &[]),
+    ("CryptoQuote", QUOTE, &[]),
+    ("CryptoQuoteDetail", QUOTE, &["inputs", "used_by"]),
     ("WebhookEndpoint", ENDPOINT, &[]),
     ("WebhookEndpointWithSecret", ENDPOINT, &["secret"]),
     ("Delivery", &["id", "event_id", "event_type", "status", "attempts", "next_attempt_at", "created_at"], &[]),
@@ -100,6 +119,7 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("NewPayout", &["amount", "pix_key"]),
     ("NewRefund", &[]),
     ("NewDefense", &["defense_text"]),
+    ("NewCryptoQuote", &["side", "currency", "amount"]),
     ("NewWebhookEndpoint", &["url", "events"]),
     ("WebhookEndpointChange", &[]),
     ("SecretRotation", &[]),

@@ -1,0 +1,40 @@
+//! `GET /v1/crypto/currencies`.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get};
+use cais_use_cases::crypto::currencies;
+
+use crate::context::{Authorized, CryptoRead};
+use crate::describe::examples;
+use crate::describe::failures::Errors;
+use crate::error::{ApiError, code};
+use crate::input::{Input, NoQuery};
+use crate::reply;
+use crate::representation::crypto_quote::{CryptoCurrency, CryptoCurrencyList};
+
+/// Returns all currencies with their current minimums.
+///
+/// # Errors
+/// `VALIDATION_ERROR` for any query parameter; `service_unavailable` while no price can be read.
+#[utoipa::path(
+    operation_id = "listCryptoCurrencies",
+    tag = "crypto",
+    summary = "List crypto currencies",
+    description = "The minimums are current prices: they change from minute to minute. Empty if the service has no crypto processor. Scope: `crypto:read`.",
+    responses(
+        (status = 200, description = "All currencies.", body = CryptoCurrencyList,
+            example = json!(examples::crypto_currencies())),
+        Errors<(code::ValidationError,)>,
+    ),
+)]
+#[get("/crypto/currencies")]
+pub async fn list_currencies(call: Authorized<CryptoRead>, input: Input<NoQuery>) -> Result<HttpResponse, ApiError> {
+    let Input(NoQuery) = input;
+    let ports = &call.state.ports;
+    let current = match &ports.crypto {
+        Some(sources) => currencies::list(ports, sources, &call.caller.account).await?,
+        None => Vec::new(),
+    };
+    let data = current.into_iter().map(CryptoCurrency::from).collect();
+    Ok(reply::json(StatusCode::OK, &CryptoCurrencyList { data }))
+}

@@ -1,0 +1,83 @@
+//! `/v1/crypto/…`.
+
+pub mod currencies;
+pub mod quotes;
+
+use cais_domain::crypto::{CryptoAmount, Currency, UnsupportedCurrency};
+use cais_domain::money::Money;
+use cais_strict_json::{Complaint, Node};
+use cais_use_cases::crypto::quotes::QuoteRefusal;
+use cais_use_cases::crypto::{CryptoSources, CryptoUnavailable};
+
+use super::error::{ACQUIRER_RETRY_AFTER_S, ApiError, ErrorCode};
+use super::rules;
+use super::state::AppState;
+
+/// The longest code of a currency, known or not, in characters.
+pub const MAX_CODE: usize = 20;
+
+/// Returns the processor and the rates.
+///
+/// # Errors
+/// `feature_disabled` without a processor.
+pub fn sources(state: &AppState) -> Result<&CryptoSources, ApiError> {
+    state.ports.crypto.as_ref().ok_or_else(|| {
+        ApiError::new(ErrorCode::FeatureDisabled)
+            .with_message("Crypto is not available: an operator of the service configures a processor.")
+    })
+}
+
+/// The code of a currency in a body. An unsupported code is an error of its own, not of the body.
+pub type Code = Result<Currency, UnsupportedCurrency>;
+
+/// Reads the code of a currency.
+///
+/// # Errors
+/// The value is not a string, or too long for a code.
+pub fn code(node: &Node<'_>) -> Result<Code, Complaint> {
+    let text = rules::string(node)?;
+    if text.chars().nth(MAX_CODE).is_some() {
+        return Err(format!("must have at most {MAX_CODE} characters").into());
+    }
+    Ok(Currency::parse(text))
+}
+
+/// Returns the error for an amount below the minimum.
+pub fn below_minimum(coins: CryptoAmount, brl: Money) -> ApiError {
+    let currency = coins.currency();
+    ApiError::new(ErrorCode::AmountBelowMinimum)
+        .with_message(format!("The amount is below the current minimum of {coins} {currency}, which is {brl} BRL."))
+}
+
+impl From<UnsupportedCurrency> for ApiError {
+    fn from(error: UnsupportedCurrency) -> Self {
+        Self::new(ErrorCode::UnsupportedCurrency).with_message(format!("The currency {error}."))
+    }
+}
+
+impl From<CryptoUnavailable> for ApiError {
+    fn from(error: CryptoUnavailable) -> Self {
+        match error {
+            CryptoUnavailable::Store(error) => error.into(),
+            CryptoUnavailable::Upstream(_)
+            | CryptoUnavailable::Rate(_)
+            | CryptoUnavailable::Jump { .. }
+            | CryptoUnavailable::OutOfRange(_) => Self::new(ErrorCode::ServiceUnavailable)
+                .with_message("Crypto prices are temporarily unavailable.")
+                .retry_after(ACQUIRER_RETRY_AFTER_S)
+                .with_cause(error.to_string()),
+        }
+    }
+}
+
+impl From<QuoteRefusal> for ApiError {
+    fn from(refusal: QuoteRefusal) -> Self {
+        match refusal {
+            QuoteRefusal::NotPermitted(reason) => reason.into(),
+            QuoteRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
+                .with_message(format!("The amount exceeds the account's limit of {limit}.")),
+            QuoteRefusal::BelowMinimum { coins, brl } => below_minimum(coins, brl),
+            QuoteRefusal::Unavailable(error) => error.into(),
+        }
+    }
+}

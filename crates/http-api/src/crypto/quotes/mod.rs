@@ -1,0 +1,5 @@
+//! `/v1/crypto/quotes`.
+
+pub mod create;
+pub mod get;
+pub mod request;
