@@ -16,7 +16,7 @@ on_both! {
 /// The time limit of every POST.
 const POST_DEADLINE: Duration = Duration::from_secs(10);
 /// The tolerance for a busy machine.
-const MERCY: Duration = Duration::from_millis(500);
+const TOLERANCE: Duration = Duration::from_millis(500);
 
 async fn with(engine: Engine, institutions: &[(&str, &Institution)]) -> Node {
     let environment: Vec<_> = institutions.iter().flat_map(|(name, psp)| psp.environment(name)).collect();
@@ -48,7 +48,7 @@ async fn faults_have_their_statuses(engine: Engine) {
         let key = unique("key");
         let begun = Instant::now();
         let failed = shop.create_with(&key, body).await;
-        assert!(begun.elapsed() < POST_DEADLINE + MERCY, "{mode}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < POST_DEADLINE + TOLERANCE, "{mode}: {:?}", begun.elapsed());
         assert!(
             mode != "drop_reply" || failed.status == 201,
             "a created charge is found by a look-up: {}",

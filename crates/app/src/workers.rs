@@ -248,17 +248,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn notified_loop_wakes_at_once() {
         let (stop, stopped) = watch::channel(false);
-        let bell = Wakeup::default();
+        let wakeup = Wakeup::default();
         let passes = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&passes);
-        let looped = tokio::spawn(run(rhythm(Some(bell.clone())), stopped, move || {
+        let looped = tokio::spawn(run(rhythm(Some(wakeup.clone())), stopped, move || {
             counted.fetch_add(1, Ordering::SeqCst);
             async { Ok(Pass::default()) }
         }));
         let started = tokio::time::Instant::now();
         for _ in 0..100 {
             let before = passes.load(Ordering::SeqCst);
-            bell.notify();
+            wakeup.notify();
             while passes.load(Ordering::SeqCst) == before {
                 tokio::task::yield_now().await;
             }

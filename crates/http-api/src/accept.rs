@@ -13,7 +13,7 @@ pub enum Format {
 
 /// The preference of a caller for a format: the quality in thousandths, and how exactly the caller named the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-struct Wish {
+struct Preference {
     quality: u16,
     exactness: u8,
 }
@@ -22,7 +22,7 @@ struct Wish {
 /// exact name. Without a preference for either, JSON is sent.
 #[must_use]
 pub fn preferred(headers: &HeaderMap) -> Format {
-    let (mut json, mut csv) = (Wish::default(), Wish::default());
+    let (mut json, mut csv) = (Preference::default(), Preference::default());
     for value in headers.get_all(ACCEPT).filter_map(|value| value.to_str().ok()) {
         for range in value.split(',') {
             let Some((range, quality)) = read(range) else { continue };
@@ -51,15 +51,15 @@ fn thousandths(text: &str) -> Option<u16> {
 }
 
 /// Records a range if it covers the format more exactly than the recorded one.
-fn note(wish: &mut Wish, range: &str, quality: u16, [exact, family]: [&str; 2]) {
+fn note(known: &mut Preference, range: &str, quality: u16, [exact, family]: [&str; 2]) {
     let exactness = match range {
         _ if range.eq_ignore_ascii_case(exact) => 3,
         _ if range.eq_ignore_ascii_case(family) => 2,
         "*/*" => 1,
         _ => 0,
     };
-    if exactness > wish.exactness {
-        *wish = Wish { quality, exactness };
+    if exactness > known.exactness {
+        *known = Preference { quality, exactness };
     }
 }
 

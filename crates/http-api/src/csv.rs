@@ -176,7 +176,7 @@ where
     let rest = try_unfold((read, next, place), move |(read, next, place)| async move {
         let Some(cursor) = next else { return Ok(None) };
         let Rows { rows, next } = place.page(read(Some(cursor))).await.map_err(|error| {
-            tracing::error!(%request, code = error.code.name(), cause = error.cause, "a file was cut off");
+            tracing::error!(%request, code = error.code.name(), cause = error.cause, "file cut off; its reader receives an incomplete download");
             CutOff
         })?;
         let mut text = Vec::new();

@@ -1,7 +1,7 @@
 //! The filters of lists: a value from a closed list, a span of time.
 
 use cais_ports::Span;
-use cais_strict_json::{Complaint, Issues};
+use cais_strict_json::{Issues, Problem};
 use jiff::Timestamp;
 
 use super::query::Query;
@@ -33,8 +33,8 @@ pub fn word<T: Copy>(
 /// Returns the span of `created_from` and `created_to`. Problems are added to `issues`.
 #[must_use]
 pub fn created(query: &Query, issues: &Issues) -> Span {
-    let read = |name, rule: fn(&str) -> Result<Timestamp, Complaint>| {
-        query.get(name).and_then(|text| rule(text).map_err(|complaint| issues.add(name, complaint)).ok())
+    let read = |name, rule: fn(&str) -> Result<Timestamp, Problem>| {
+        query.get(name).and_then(|text| rule(text).map_err(|problem| issues.add(name, problem)).ok())
     };
     let span = Span { from: read(CREATED_FROM, days::beginning), until: read(CREATED_TO, days::end) };
     if days::is_reversed(span) {

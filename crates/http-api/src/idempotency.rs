@@ -17,15 +17,15 @@ pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 /// # Errors
 /// `idempotency_key_required`, or `invalid_idempotency_key` if the key breaks the rules or is sent twice.
 pub fn required_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {
-    let complain =
+    let report =
         |code, what: &'static str| ApiError { issues: vec![Issue::new(IDEMPOTENCY_KEY, what)], ..ApiError::new(code) };
     let mut values = headers.get_all(IDEMPOTENCY_KEY);
-    let first = values.next().ok_or_else(|| complain(ErrorCode::IdempotencyKeyRequired, "is required"))?;
+    let first = values.next().ok_or_else(|| report(ErrorCode::IdempotencyKeyRequired, "is required"))?;
     if values.next().is_some() {
-        return Err(complain(ErrorCode::InvalidIdempotencyKey, "is given more than once"));
+        return Err(report(ErrorCode::InvalidIdempotencyKey, "is given more than once"));
     }
     let key = first.to_str().ok().and_then(|text| IdempotencyKey::parse(text).ok());
-    key.ok_or_else(|| complain(ErrorCode::InvalidIdempotencyKey, "must have 8 to 255 visible ASCII characters"))
+    key.ok_or_else(|| report(ErrorCode::InvalidIdempotencyKey, "must have 8 to 255 visible ASCII characters"))
 }
 
 /// The header in the document.

@@ -60,7 +60,7 @@ pub struct Named<K: IdKind>(pub ResourceName<Id<K>>);
 
 impl<K: IdKind> Part for Named<K> {
     fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
-        read::<K>(&parts.segment(ID)).map(Self).map_err(|complaint| issues.add(ID, complaint)).ok()
+        read::<K>(&parts.segment(ID)).map(Self).map_err(|problem| issues.add(ID, problem)).ok()
     }
 }
 
@@ -105,7 +105,7 @@ pub fn fetch_error(error: FetchError, missing: &'static str) -> ApiError {
 pub fn id<K: IdKind>(segment: &str, name: &str, issues: &Issues) -> Option<Id<K>> {
     let decoded = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8".to_owned());
     let id = decoded.and_then(|text| Id::parse(&text).map_err(|error| error.to_string()));
-    id.map_err(|complaint| issues.add(name, complaint)).ok()
+    id.map_err(|problem| issues.add(name, problem)).ok()
 }
 
 #[cfg(test)]

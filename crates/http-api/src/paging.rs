@@ -37,7 +37,7 @@ pub fn page_after<C>(
         issues.add(LIMIT, format!("must be an integer from 1 to {MAX_LIMIT}"));
     }
     let starting_after = query.get(STARTING_AFTER).map(cursor).transpose();
-    let starting_after = starting_after.map_err(|complaint| issues.add(STARTING_AFTER, complaint));
+    let starting_after = starting_after.map_err(|problem| issues.add(STARTING_AFTER, problem));
     limit.zip(starting_after.ok()).map(|(limit, starting_after)| PageRequest { limit, starting_after })
 }
 

@@ -7,7 +7,7 @@ use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
 pub use cais_strict_json::rules::{flag, integer, list, number, string};
-use cais_strict_json::{Complaint, Node};
+use cais_strict_json::{Node, Problem};
 
 /// Characters beside letters and digits in an e-mail's local part (RFC 5322, `atext` and the dot).
 const LOCAL_PUNCTUATION: &[u8] = b"!#$%&'*+-/=?^_`{|}~.";
@@ -19,8 +19,8 @@ const MAX_LABEL_BYTES: usize = 63;
 ///
 /// # Errors
 /// The value is not a number, has more than two decimals, or is too large or too small.
-pub fn money(node: &Node<'_>, least: Money) -> Result<Money, Complaint> {
-    let amount = Money::parse(number(node)?).map_err(|error| Complaint::from(error.to_string()))?;
+pub fn money(node: &Node<'_>, least: Money) -> Result<Money, Problem> {
+    let amount = Money::parse(number(node)?).map_err(|error| Problem::from(error.to_string()))?;
     if amount < least { Err(format!("must be at least {least}").into()) } else { Ok(amount) }
 }
 
@@ -28,7 +28,7 @@ pub fn money(node: &Node<'_>, least: Money) -> Result<Money, Complaint> {
 ///
 /// # Errors
 /// The value is not a string, is too long, or has control characters.
-pub fn text(node: &Node<'_>, max_chars: usize, line_breaks: LineBreaks) -> Result<Text, Complaint> {
+pub fn text(node: &Node<'_>, max_chars: usize, line_breaks: LineBreaks) -> Result<Text, Problem> {
     Text::parse(string(node)?, max_chars, line_breaks).map_err(|error| error.to_string().into())
 }
 
@@ -36,7 +36,7 @@ pub fn text(node: &Node<'_>, max_chars: usize, line_breaks: LineBreaks) -> Resul
 ///
 /// # Errors
 /// The value is not a string, is empty or too long, or has control characters.
-pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Complaint> {
+pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Problem> {
     ExternalId::parse(string(node)?).map_err(|error| error.to_string().into())
 }
 
@@ -44,7 +44,7 @@ pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Complaint> {
 ///
 /// # Errors
 /// The value is not an end-to-end id.
-pub fn end_to_end_id(node: &Node<'_>) -> Result<EndToEndId, Complaint> {
+pub fn end_to_end_id(node: &Node<'_>) -> Result<EndToEndId, Problem> {
     EndToEndId::parse(string(node)?).map_err(|error| error.to_string().into())
 }
 
@@ -52,7 +52,7 @@ pub fn end_to_end_id(node: &Node<'_>) -> Result<EndToEndId, Complaint> {
 ///
 /// # Errors
 /// The value is not such a document.
-pub fn document(node: &Node<'_>, max_chars: usize) -> Result<Document, Complaint> {
+pub fn document(node: &Node<'_>, max_chars: usize) -> Result<Document, Problem> {
     let text = text(node, max_chars, LineBreaks::Refused)?;
     Document::parse(text.as_str()).map_err(|error| format!("is not a valid CPF or CNPJ: {error}").into())
 }
@@ -61,8 +61,8 @@ pub fn document(node: &Node<'_>, max_chars: usize) -> Result<Document, Complaint
 ///
 /// # Errors
 /// The value is not such a percentage.
-pub fn share(node: &Node<'_>) -> Result<Percentage, Complaint> {
-    let share = Percentage::parse(number(node)?).map_err(|error| Complaint::from(error.to_string()))?;
+pub fn share(node: &Node<'_>) -> Result<Percentage, Problem> {
+    let share = Percentage::parse(number(node)?).map_err(|error| Problem::from(error.to_string()))?;
     if share.is_zero() { Err("must be greater than 0".into()) } else { Ok(share) }
 }
 
@@ -71,7 +71,7 @@ pub fn share(node: &Node<'_>) -> Result<Percentage, Complaint> {
 ///
 /// # Errors
 /// The value is not such an address.
-pub fn email(node: &Node<'_>, max_chars: usize) -> Result<String, Complaint> {
+pub fn email(node: &Node<'_>, max_chars: usize) -> Result<String, Problem> {
     let text = text(node, max_chars, LineBreaks::Refused)?.into_string();
     let well_formed =
         text.split_once('@').is_some_and(|(local, domain)| is_local(local) && domain.split('.').all(is_label));

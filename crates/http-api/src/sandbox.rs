@@ -15,7 +15,7 @@ use cais_domain::charge::Charge;
 use cais_domain::ids::kind;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
-use cais_strict_json::{Complaint, Fields, Issues, Node};
+use cais_strict_json::{Fields, Issues, Node, Problem};
 use cais_use_cases::charges::{ChargeName, fetch};
 use cais_use_cases::sync_gate::SyncGate;
 use serde::Serialize;
@@ -122,8 +122,8 @@ impl NewFaults {
         let mut fields = Fields::of(body, "", issues)?;
         let acquirer = fields.optional("acquirer", |node| {
             let named = rules::string(node)?;
-            let complaint = || Complaint::from(format!("must be the sandbox's acquirer, `{known}`"));
-            (named == known.as_str()).then_some(()).ok_or_else(complaint)
+            let problem = || Problem::from(format!("must be the sandbox's acquirer, `{known}`"));
+            (named == known.as_str()).then_some(()).ok_or_else(problem)
         });
         let mode = fields.required("mode", mode);
         let latency_ms = fields.optional("latency_ms", |node| rules::integer(node, &(0..=MAX_LATENCY_MS)));
@@ -305,12 +305,12 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// Reads the amount of a payment.
-fn payment(node: &Node<'_>) -> Result<AnyAmount, Complaint> {
+fn payment(node: &Node<'_>) -> Result<AnyAmount, Problem> {
     let amount = AmountFrom::read(node)?;
     if amount.0 > MAX_PAYMENT { Err(format!("must be at most {MAX_PAYMENT}").into()) } else { Ok(amount) }
 }
 
-fn mode(node: &Node<'_>) -> Result<FaultMode, Complaint> {
+fn mode(node: &Node<'_>) -> Result<FaultMode, Problem> {
     let word = rules::string(node)?;
     let known = FaultMode::ALL.into_iter().find(|mode| mode.as_str() == word);
     known.ok_or_else(|| format!("must be one of {}", FaultMode::ALL.map(FaultMode::as_str).join(", ")).into())

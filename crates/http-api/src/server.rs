@@ -60,7 +60,7 @@ fn bind(state: Arc<AppState>, listener: Listener, socket: TcpListener, options: 
         .shutdown_timeout(options.shutdown_timeout_s)
         .disable_signals();
     let drain = builder.graceful_shutdown_signal();
-    let door = Door { state, listener, limits, places: PerAddress::new(limits.per_address), drain };
+    let door = Door { state, listener, limits, per_address: PerAddress::new(limits.per_address), drain };
     let server = builder.listen("http", socket, move || factory(door.clone()))?;
     Ok(server.run())
 }

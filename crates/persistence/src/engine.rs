@@ -38,7 +38,7 @@ pub(crate) trait Engine: Send + Sync {
         Ok(())
     }
 
-    /// Returns the places of the keys whose rows another transaction has locked. Waits for no row.
+    /// Returns the positions of the keys whose rows another transaction has locked. Waits for no row.
     fn locked_keys(
         &self,
         _session: &mut dyn Session,

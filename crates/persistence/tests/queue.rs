@@ -20,7 +20,7 @@ use crate::postgres::{database, open};
 use crate::proxy::{Loss, Proxy};
 
 /// The number of slots of an endpoint.
-const PLACES: usize = 8;
+const SLOTS: usize = 8;
 const LEASE_S: i64 = 30;
 
 fn after_s(seconds: i64) -> Timestamp {
@@ -45,8 +45,8 @@ async fn claim(store: &Persistence, queues: &[EndpointQueue], now_s: i64) -> Vec
         queues: queues.to_vec(),
         now: after_s(now_s),
         lease_until: after_s(now_s + LEASE_S),
-        per_endpoint: u32::try_from(PLACES).unwrap(),
-        at_once: u32::try_from(PLACES).unwrap(),
+        per_endpoint: u32::try_from(SLOTS).unwrap(),
+        at_once: u32::try_from(SLOTS).unwrap(),
         limit: 1_000,
     };
     store.claim(claim).await.unwrap()
@@ -90,7 +90,7 @@ fn proxied(count: i64, case: impl AsyncFnOnce(Persistence, Arc<Proxy>, Endpoint,
 }
 
 #[test]
-fn nodes_share_the_places_of_an_endpoint() {
+fn nodes_share_the_slots_of_an_endpoint() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let nodes = [open(&url), open(&url)];
@@ -115,7 +115,7 @@ fn nodes_share_the_places_of_an_endpoint() {
                 assert!(delivered.insert(one.key), "claimed twice: {one:?}");
                 assert_eq!((one.fence, one.tries), (1, 1));
             }
-            assert!(in_flight.values().all(|count| *count <= PLACES), "{in_flight:?}");
+            assert!(in_flight.values().all(|count| *count <= SLOTS), "{in_flight:?}");
             assert!(!claimed.is_empty(), "the first claim of an idle queue is not empty");
             for (node, part) in nodes.iter().zip(claimed.chunks(claimed.len().div_ceil(2))) {
                 let finished = part.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged));
@@ -134,7 +134,7 @@ fn claim_lost_before_server_is_repeated() {
         proxy.arm(&[Loss::Request]);
         let claimed = claim(&store, &[queue_of(&endpoint)], 100).await;
         assert!(proxy.fired());
-        assert_eq!(Some(ids(&claimed).as_slice()), put.get(..PLACES));
+        assert_eq!(Some(ids(&claimed).as_slice()), put.get(..SLOTS));
         assert!(claimed.iter().all(|one| one.fence == 1));
     });
 }
@@ -147,16 +147,16 @@ fn claim_with_lost_reply_keeps_places_until_lease_ends() {
         assert!(proxy.fired());
         assert_eq!(claim(&store, &[queue_of(&endpoint)], 100 + LEASE_S - 1).await, []);
         let later = claim(&store, &[queue_of(&endpoint)], 100 + LEASE_S).await;
-        assert_eq!(Some(ids(&later).as_slice()), put.get(PLACES..2 * PLACES), "the others have waited for longer");
+        assert_eq!(Some(ids(&later).as_slice()), put.get(SLOTS..2 * SLOTS), "the others have waited for longer");
         store
             .finish(later.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged)).collect())
             .await
             .unwrap();
         let rest = claim(&store, &[queue_of(&endpoint)], 100 + LEASE_S).await;
         let fences: BTreeMap<DeliveryId, i64> = rest.iter().map(|one| (one.key.id, one.fence)).collect();
-        let lost = |id: &DeliveryId| put.iter().take(PLACES).any(|lost| lost == id);
+        let lost = |id: &DeliveryId| put.iter().take(SLOTS).any(|lost| lost == id);
         assert!(fences.iter().all(|(id, fence)| *fence == if lost(id) { 2 } else { 1 }), "{fences:?}");
-        assert_eq!(fences.len(), PLACES);
+        assert_eq!(fences.len(), SLOTS);
     });
 }
 

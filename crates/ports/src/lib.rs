@@ -1,4 +1,5 @@
-//! The traits that the use cases need from the world, and the one value in which they hand over what must become true.
+//! The traits that the use cases need from adapters, and [`ChangeSet`], the value of everything that one commit makes
+//! true.
 //!
 //! To add an adapter: implement the trait in a crate named after its technology and construct it in the app's wiring.
 //! With the feature `mock`, [`Acquirer`], [`Acquirers`], [`CryptoProcessor`], [`ExchangeRates`] and [`WebhookSender`]

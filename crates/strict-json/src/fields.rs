@@ -6,7 +6,7 @@ use super::read::child;
 use super::{Issues, Node};
 
 /// The message for a value that breaks a rule, to follow the path.
-pub type Complaint = Cow<'static, str>;
+pub type Problem = Cow<'static, str>;
 
 /// An object whose fields are being read.
 pub struct Fields<'n, 'a> {
@@ -39,7 +39,7 @@ impl<'n, 'a> Fields<'n, 'a> {
     pub fn optional<T>(
         &mut self,
         name: &'static str,
-        rule: impl FnOnce(&'n Node<'a>) -> Result<T, Complaint>,
+        rule: impl FnOnce(&'n Node<'a>) -> Result<T, Problem>,
     ) -> Option<T> {
         let node = self.take(name)?;
         self.judge(name, node, rule)
@@ -49,24 +49,24 @@ impl<'n, 'a> Fields<'n, 'a> {
     pub fn required<T>(
         &mut self,
         name: &'static str,
-        rule: impl FnOnce(&'n Node<'a>) -> Result<T, Complaint>,
+        rule: impl FnOnce(&'n Node<'a>) -> Result<T, Problem>,
     ) -> Option<T> {
         let Some(node) = self.take(name) else {
-            self.complain(name, "is required");
+            self.report(name, "is required");
             return None;
         };
         self.judge(name, node, rule)
     }
 
     /// Reports something about a field.
-    pub fn complain(&self, name: &str, complaint: impl Into<Complaint>) {
-        self.issues.add(&child(self.path, name), complaint);
+    pub fn report(&self, name: &str, problem: impl Into<Problem>) {
+        self.issues.add(&child(self.path, name), problem);
     }
 
     /// Reports every field that was not read.
     pub fn finish(self) {
         for (name, _) in self.members.iter().filter(|(name, _)| !self.known.iter().any(|known| known == name)) {
-            self.complain(name, "is not a known field");
+            self.report(name, "is not a known field");
         }
     }
 
@@ -74,11 +74,11 @@ impl<'n, 'a> Fields<'n, 'a> {
         &self,
         name: &str,
         node: &'n Node<'a>,
-        rule: impl FnOnce(&'n Node<'a>) -> Result<T, Complaint>,
+        rule: impl FnOnce(&'n Node<'a>) -> Result<T, Problem>,
     ) -> Option<T> {
         if *node == Node::Unreadable {
             return None;
         }
-        rule(node).map_err(|complaint| self.complain(name, complaint)).ok()
+        rule(node).map_err(|problem| self.report(name, problem)).ok()
     }
 }

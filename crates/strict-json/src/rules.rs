@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Complaint, Node, Number};
+use super::{Node, Number, Problem};
 
 /// Returns the text of a number.
 ///
 /// # Errors
 /// The value is not a number.
-pub fn number<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
+pub fn number<'n>(node: &'n Node<'_>) -> Result<&'n str, Problem> {
     match node {
         Node::Number(text) => Ok(text),
         Node::Null | Node::Bool(_) | Node::Text(_) | Node::List(_) | Node::Object(_) | Node::Unreadable => {
@@ -21,7 +21,7 @@ pub fn number<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
 ///
 /// # Errors
 /// The value is not a string.
-pub fn string<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
+pub fn string<'n>(node: &'n Node<'_>) -> Result<&'n str, Problem> {
     match node {
         Node::Text(text) => Ok(text),
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Object(_) | Node::Unreadable => {
@@ -34,7 +34,7 @@ pub fn string<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
 ///
 /// # Errors
 /// The value is not a boolean.
-pub fn flag(node: &Node<'_>) -> Result<bool, Complaint> {
+pub fn flag(node: &Node<'_>) -> Result<bool, Problem> {
     match node {
         Node::Bool(flag) => Ok(*flag),
         Node::Null | Node::Number(_) | Node::Text(_) | Node::List(_) | Node::Object(_) | Node::Unreadable => {
@@ -47,7 +47,7 @@ pub fn flag(node: &Node<'_>) -> Result<bool, Complaint> {
 ///
 /// # Errors
 /// The value is not an array, or has more items.
-pub fn list<'n, 'a>(node: &'n Node<'a>, max: usize) -> Result<&'n [Node<'a>], Complaint> {
+pub fn list<'n, 'a>(node: &'n Node<'a>, max: usize) -> Result<&'n [Node<'a>], Problem> {
     match node {
         Node::List(items) if items.len() <= max => Ok(items),
         Node::List(_) => Err(format!("must have at most {max} items").into()),
@@ -61,18 +61,18 @@ pub fn list<'n, 'a>(node: &'n Node<'a>, max: usize) -> Result<&'n [Node<'a>], Co
 ///
 /// # Errors
 /// The value is not an integer, or is out of bounds.
-pub fn integer(node: &Node<'_>, bounds: &RangeInclusive<i64>) -> Result<i64, Complaint> {
-    let complaint = || Complaint::from(format!("must be an integer from {} to {}", bounds.start(), bounds.end()));
-    let value = number(node).ok().and_then(|text| Number::of(text).to_i64()).ok_or_else(complaint)?;
-    if bounds.contains(&value) { Ok(value) } else { Err(complaint()) }
+pub fn integer(node: &Node<'_>, bounds: &RangeInclusive<i64>) -> Result<i64, Problem> {
+    let problem = || Problem::from(format!("must be an integer from {} to {}", bounds.start(), bounds.end()));
+    let value = number(node).ok().and_then(|text| Number::of(text).to_i64()).ok_or_else(problem)?;
+    if bounds.contains(&value) { Ok(value) } else { Err(problem()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn message(result: Result<i64, Complaint>) -> String {
-        result.map_or_else(Complaint::into_owned, |_| "fine".to_owned())
+    fn message(result: Result<i64, Problem>) -> String {
+        result.map_or_else(Problem::into_owned, |_| "fine".to_owned())
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct PlainKeyedHash {
 impl KeyedHash for PlainKeyedHash {
     fn hash(&self, purpose: &str, secret: &[u8]) -> SecretHash {
         let mut hash = [0; 32];
-        fill(&mut hash, |lane| (lane, purpose, secret));
+        fill(&mut hash, |block| (block, purpose, secret));
         SecretHash(hash)
     }
 
@@ -24,15 +24,15 @@ impl KeyedHash for PlainKeyedHash {
 
     fn fill_random(&self, bytes: &mut [u8]) {
         let draw = self.drawn.fetch_add(1, Ordering::Relaxed);
-        fill(bytes, |lane| (lane, "random", draw));
+        fill(bytes, |block| (block, "random", draw));
     }
 }
 
-/// Fills eight bytes for each lane, from the value of the lane.
-fn fill<T: Hash>(bytes: &mut [u8], of_lane: impl Fn(usize) -> T) {
-    for (lane, chunk) in bytes.chunks_mut(8).enumerate() {
+/// Fills blocks of eight bytes, each with a hash of its value.
+fn fill<T: Hash>(bytes: &mut [u8], of_block: impl Fn(usize) -> T) {
+    for (block, chunk) in bytes.chunks_mut(8).enumerate() {
         let mut hasher = DefaultHasher::new();
-        of_lane(lane).hash(&mut hasher);
+        of_block(block).hash(&mut hasher);
         for (slot, byte) in chunk.iter_mut().zip(hasher.finish().to_be_bytes()) {
             *slot = byte;
         }

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cais_domain::merchant::webhook::SealedSecret;
 use cais_ports::{DecryptError, EncryptError, SecretCipher, SigningSecret};
 
-/// The size in bytes of the number that makes each ciphertext different.
-const NUMBER: usize = 8;
+/// The size in bytes of the nonce, which makes each ciphertext different.
+const NONCE: usize = 8;
+/// The size in bytes of the check value, which ends a ciphertext.
+const CHECK: usize = 8;
 /// The size in bytes of the secret.
 const SECRET: usize = 32;
 
@@ -28,9 +30,9 @@ impl PlainSecretCipher {
     /// Returns bytes that depend on the key, the owner and everything in `from`.
     fn bytes<const N: usize>(&self, owner: &str, from: &[u8]) -> [u8; N] {
         let mut bytes = [0; N];
-        for (lane, chunk) in bytes.chunks_mut(8).enumerate() {
+        for (block, chunk) in bytes.chunks_mut(8).enumerate() {
             let mut hasher = DefaultHasher::new();
-            (self.key, owner, from, lane).hash(&mut hasher);
+            (self.key, owner, from, block).hash(&mut hasher);
             for (slot, byte) in chunk.iter_mut().zip(hasher.finish().to_be_bytes()) {
                 *slot = byte;
             }
@@ -38,10 +40,10 @@ impl PlainSecretCipher {
         bytes
     }
 
-    /// Encrypts or decrypts the secret with the bytes of the number.
-    fn mix(&self, owner: &str, number: &[u8], secret: [u8; SECRET]) -> [u8; SECRET] {
+    /// Encrypts or decrypts the secret with bytes that depend on the nonce.
+    fn mix(&self, owner: &str, nonce: &[u8], secret: [u8; SECRET]) -> [u8; SECRET] {
         let mut mixed = secret;
-        for (slot, byte) in mixed.iter_mut().zip(self.bytes::<SECRET>(owner, number)) {
+        for (slot, byte) in mixed.iter_mut().zip(self.bytes::<SECRET>(owner, nonce)) {
             *slot ^= byte;
         }
         mixed
@@ -50,22 +52,22 @@ impl PlainSecretCipher {
 
 impl SecretCipher for PlainSecretCipher {
     fn encrypt(&self, owner: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError> {
-        let number = self.sealed.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-        let mut sealed = number.to_vec();
-        sealed.extend(self.mix(owner, &number, secret.0));
-        let code: [u8; NUMBER] = self.bytes(owner, &sealed);
-        sealed.extend(code);
+        let nonce = self.sealed.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let mut sealed = nonce.to_vec();
+        sealed.extend(self.mix(owner, &nonce, secret.0));
+        let check: [u8; CHECK] = self.bytes(owner, &sealed);
+        sealed.extend(check);
         Ok(SealedSecret(sealed))
     }
 
     fn decrypt(&self, owner: &str, sealed: &SealedSecret) -> Result<SigningSecret, DecryptError> {
-        let (body, code) = sealed.0.split_last_chunk::<NUMBER>().ok_or(DecryptError)?;
-        let (number, mixed) = body.split_first_chunk::<NUMBER>().ok_or(DecryptError)?;
+        let (body, check) = sealed.0.split_last_chunk::<CHECK>().ok_or(DecryptError)?;
+        let (nonce, mixed) = body.split_first_chunk::<NONCE>().ok_or(DecryptError)?;
         let mixed: [u8; SECRET] = mixed.try_into().map_err(|_| DecryptError)?;
-        if self.bytes::<NUMBER>(owner, body) != *code {
+        if self.bytes::<CHECK>(owner, body) != *check {
             return Err(DecryptError);
         }
-        Ok(SigningSecret(self.mix(owner, number, mixed)))
+        Ok(SigningSecret(self.mix(owner, nonce, mixed)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use anyhow::{Context as _, Result};
 
 use super::sources::rust_files;
-use super::{no_complaints, root};
+use super::{assert_no_violations, root};
 
 /// The file of the table.
 const TABLE: &str = "crates/ports/src/alerts.rs";
@@ -19,7 +19,7 @@ fn alerts_in_log_lines_are_those_of_the_table() -> Result<()> {
     let constants = table.lines().filter_map(|line| line.strip_prefix("    ")?.split_once(" = \""));
     let mut unused: Vec<&str> = constants.map(|(constant, _)| constant).collect();
     assert!(unused.len() > 10, "only {unused:?} were found");
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for file in rust_files("crates")? {
         let path = file.strip_prefix(root)?.display().to_string();
         let text = fs::read_to_string(&file).with_context(|| path.clone())?;
@@ -27,12 +27,12 @@ fn alerts_in_log_lines_are_those_of_the_table() -> Result<()> {
             let (before, after) = text.split_at(at);
             let value = after.trim_start_matches(FIELD).trim_start();
             if !before.ends_with("let ") && !value.starts_with("alerts::") {
-                complaints.push(format!("{path}: `{FIELD} {}`", value.lines().next().unwrap_or_default()));
+                violations.push(format!("{path}: `{FIELD} {}`", value.lines().next().unwrap_or_default()));
             }
         }
         unused.retain(|constant| !text.contains(&format!("{FIELD} alerts::{constant},")));
     }
-    complaints.extend(unused.iter().map(|constant| format!("{TABLE}: no log line has {constant}")));
-    no_complaints(&complaints);
+    violations.extend(unused.iter().map(|constant| format!("{TABLE}: no log line has {constant}")));
+    assert_no_violations(&violations);
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::{no_complaints, root};
+use super::{assert_no_violations, root};
 
 /// Dependencies permitted to all crates around the core: general Rust libraries without a technology of their own.
 const COMMON: [&str; 11] = [
@@ -160,25 +160,25 @@ impl Rule {
 
 #[test]
 fn crates_use_only_what_the_table_allows() -> Result<()> {
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     let crates = crates()?;
     for (name, dependencies) in &crates {
         if FREE.contains(&name.as_str()) {
             continue;
         }
         let Some(rule) = RULES.iter().find(|rule| rule.name == name) else {
-            complaints.push(format!("{name} is not in the table"));
+            violations.push(format!("{name} is not in the table"));
             continue;
         };
         let refused = dependencies.iter().filter(|dependency| !rule.allows(dependency));
-        complaints.extend(refused.map(|dependency| format!("{name} may not use {dependency}")));
+        violations.extend(refused.map(|dependency| format!("{name} may not use {dependency}")));
     }
     for known in RULES.iter().map(|rule| rule.name).chain(FREE) {
         if !crates.iter().any(|(name, _)| name == known) {
-            complaints.push(format!("{known} is in the table and nowhere else"));
+            violations.push(format!("{known} is in the table and nowhere else"));
         }
     }
-    no_complaints(&complaints);
+    assert_no_violations(&violations);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context as _, Result};
 
-use super::{entries, no_complaints, root};
+use super::{assert_no_violations, entries, root};
 
 /// The folders of the engines.
 const ENGINES: [&str; 2] = ["postgres", "sqlite"];
@@ -52,35 +52,35 @@ fn engines_have_the_same_migrations() -> Result<()> {
 
 #[test]
 fn every_migration_can_be_reverted() -> Result<()> {
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for engine in ENGINES {
         for name in names(engine)? {
             for file in ["up.sql", "down.sql"] {
                 let path = root()?.join("migrations").join(engine).join(&name).join(file);
                 if !fs::read_to_string(&path).is_ok_and(|sql| !sql.trim().is_empty()) {
-                    complaints.push(format!("{engine}/{name} has no {file}"));
+                    violations.push(format!("{engine}/{name} has no {file}"));
                 }
             }
         }
     }
-    no_complaints(&complaints);
+    assert_no_violations(&violations);
     Ok(())
 }
 
 #[test]
 fn schema_has_no_machine_bound_sql() -> Result<()> {
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for script in scripts("up.sql")?.iter().chain(&scripts("down.sql")?) {
         let said = FORBIDDEN.iter().filter(|forbidden| says(&script.sql, forbidden));
-        complaints.extend(said.map(|forbidden| format!("{} says {forbidden}", script.path)));
+        violations.extend(said.map(|forbidden| format!("{} says {forbidden}", script.path)));
     }
-    no_complaints(&complaints);
+    assert_no_violations(&violations);
     Ok(())
 }
 
 #[test]
 fn tables_shard_by_account() -> Result<()> {
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     let mut tables = 0;
     for script in scripts("up.sql")? {
         for (table, body) in created_tables(&script.sql) {
@@ -89,12 +89,12 @@ fn tables_shard_by_account() -> Result<()> {
             let sharded = key.as_deref().is_some_and(|key| SHARD_KEYS.contains(&key));
             let excepted = OTHER_KEYS.iter().any(|(name, _reason)| *name == table);
             if sharded == excepted {
-                complaints.push(format!("{}: {table} has the primary key {key:?}, …", script.path));
+                violations.push(format!("{}: {table} has the primary key {key:?}, …", script.path));
             }
         }
     }
     assert!(tables > OTHER_KEYS.len(), "only {tables} tables were found");
-    no_complaints(&complaints);
+    assert_no_violations(&violations);
     Ok(())
 }
 

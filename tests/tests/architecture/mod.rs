@@ -25,7 +25,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Fails if a complaint exists, and shows all.
-fn no_complaints(complaints: &[String]) {
-    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+/// Fails if a violation exists, and shows all.
+fn assert_no_violations(violations: &[String]) {
+    assert!(violations.is_empty(), "\n{}", violations.join("\n"));
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::{entries, no_complaints, root};
+use super::{assert_no_violations, entries, root};
 
 /// The folders with Rust sources.
 const FOLDERS: [&str; 2] = ["crates", "tests"];
@@ -47,27 +47,27 @@ fn sources_have_no_unfinished_or_hidden_code() -> Result<()> {
     })
 }
 
-fn check(complaint: impl Fn(&str) -> Option<String>) -> Result<()> {
-    check_but(&[], complaint)
+fn check(violation: impl Fn(&str) -> Option<String>) -> Result<()> {
+    check_but(&[], violation)
 }
 
-fn check_but(exceptions: &[&str], complaint: impl Fn(&str) -> Option<String>) -> Result<()> {
+fn check_but(exceptions: &[&str], violation: impl Fn(&str) -> Option<String>) -> Result<()> {
     let root = root()?;
     let mut files = Vec::new();
     for folder in FOLDERS {
         files.extend(rust_files(folder)?);
     }
     assert!(files.len() > 100, "only {} files were found", files.len());
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for file in files {
         let path = file.strip_prefix(root)?.display().to_string();
-        if let Some(complaint) = complaint(&fs::read_to_string(&file)?)
+        if let Some(violation) = violation(&fs::read_to_string(&file)?)
             && !exceptions.contains(&path.as_str())
         {
-            complaints.push(format!("{path} {complaint}"));
+            violations.push(format!("{path} {violation}"));
         }
     }
-    no_complaints(&complaints);
+    assert_no_violations(&violations);
     Ok(())
 }
 

@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::support::{Engine, Institution, Node, Reply, Shop, borrowed, eventually, id, on_both, own, unique};
 
 on_both! {
-    payout_without_connection_is_given_back payout_with_lost_reply_is_sent_once payout_with_late_reply_is_completed repeated_or_forged_callbacks_change_nothing payout_beyond_the_acquirers_balance_fails payout_is_returned_in_parts
+    payout_without_connection_releases_its_hold payout_with_lost_reply_is_sent_once payout_with_late_reply_is_completed repeated_or_forged_callbacks_change_nothing payout_beyond_the_acquirers_balance_fails payout_is_returned_in_parts
     refund_with_lost_reply_is_sent_once payout_that_never_arrived_is_resent
 }
 
 const POST_DEADLINE: Duration = Duration::from_secs(10);
-const MERCY: Duration = Duration::from_millis(500);
+const TOLERANCE: Duration = Duration::from_millis(500);
 
 async fn with_money(engine: Engine, psp: &Institution, amount: &str) -> (Node, Shop, String) {
     let environment = psp.environment("main");
@@ -25,7 +25,7 @@ async fn with_money(engine: Engine, psp: &Institution, amount: &str) -> (Node, S
     (node, shop, id(&charge))
 }
 
-async fn payout_without_connection_is_given_back(engine: Engine) {
+async fn payout_without_connection_releases_its_hold(engine: Engine) {
     let psp = Institution::start();
     let (node, shop, charge) = with_money(engine, &psp, "100").await;
     drop(psp);
@@ -65,7 +65,7 @@ async fn payout_with_late_reply_is_completed(engine: Engine) {
     psp.slow(30_000).await;
     let begun = Instant::now();
     let made = shop.pay_out("10", "ana@example.com").await.expect(201);
-    assert!(begun.elapsed() < POST_DEADLINE + MERCY, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < POST_DEADLINE + TOLERANCE, "{:?}", begun.elapsed());
     assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "90.00"));
     let begun = Instant::now();
     shop.get(&format!("/payouts/{}", id(&made))).await.expect(200);

@@ -70,7 +70,7 @@ pub(crate) fn read(
     let mut unreadable = 0_usize;
     for value in items {
         match item(value) {
-            Ok(Some(noticed)) if seen.insert(noticed.clone()) => found.push(noticed),
+            Ok(Some(item)) if seen.insert(item.clone()) => found.push(item),
             Ok(Some(_) | None) => {}
             Err(Unreadable) => unreadable = unreadable.saturating_add(1),
         }
@@ -117,7 +117,7 @@ mod tests {
     const B: &str = "8978c0c97ea847e78e8849634473c1f1";
 
     fn pix(body: &[u8]) -> Result<Vec<CallbackPix>, AcquirerError> {
-        let pix = |noticed| match noticed {
+        let pix = |item| match item {
             CallbackItem::Received(pix) => Some(pix),
             CallbackItem::Sent(_) | CallbackItem::Infraction(_) => None,
         };

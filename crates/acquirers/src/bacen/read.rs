@@ -60,7 +60,7 @@ pub(super) fn charge(body: &[u8], expected: &Expected<'_>, key: &PixKey) -> Resu
     // The account's receiving key may change. Charges ordered under the old key are ours too.
     let copy_paste = match expected.order {
         Some(_) => {
-            goes_to(&cob, key)?;
+            check_key(&cob, key)?;
             Some(copy_paste(&cob, amount)?)
         }
         None => copy_paste(&cob, amount).ok(),
@@ -96,7 +96,7 @@ fn status(cob: &Cob<'_>) -> Result<UpstreamStatus, Defect> {
     }
 }
 
-fn goes_to(cob: &Cob<'_>, key: &PixKey) -> Result<(), Defect> {
+fn check_key(cob: &Cob<'_>, key: &PixKey) -> Result<(), Defect> {
     let is_ours = |text: &str| PixKey::parse_as(text, key.key_type()).is_ok_and(|parsed| parsed == *key);
     if cob.chave.as_deref().is_some_and(|text| !is_ours(text)) {
         Err(mismatch("chave", "differs from the request"))

@@ -70,7 +70,7 @@ async fn read(mut response: Response, max_bytes: usize) -> Result<Reply, Transpo
         return Err(too_large());
     }
     let status = response.status();
-    let is_json = says_json(&response);
+    let is_json = has_json_type(&response);
     let date = response.headers().get(DATE).and_then(|date| rfc2822::parse(date.to_str().ok()?).ok());
     let date = date.map(|date| date.timestamp());
     let mut body = Vec::with_capacity(announced);
@@ -85,7 +85,7 @@ async fn read(mut response: Response, max_bytes: usize) -> Result<Reply, Transpo
 
 /// Returns whether the answer may be JSON: `application/json`, `application/problem+json` and similar, or no content
 /// type.
-fn says_json(response: &Response) -> bool {
+fn has_json_type(response: &Response) -> bool {
     let Some(value) = response.headers().get(CONTENT_TYPE) else {
         return true;
     };

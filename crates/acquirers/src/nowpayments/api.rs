@@ -114,7 +114,7 @@ impl Api {
         if reply.status != StatusCode::UNAUTHORIZED {
             return Ok(reply);
         }
-        tracing::warn!(acquirer = %self.name, "the processor refused the access token; requesting a new one");
+        tracing::warn!(acquirer = %self.name, "access token refused by the processor; a new one is requested");
         self.tokens.discard(&token);
         let token = self.tokens.get(deadline).await?;
         self.send(request, body, Some(&token), deadline).await

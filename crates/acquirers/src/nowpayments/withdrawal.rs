@@ -69,7 +69,7 @@ pub(super) async fn create(
     let error = refused(&reply);
     tracing::info!(
         acquirer = %api.name(), withdrawal = %order.id, status = reply.status.as_u16(), %error,
-        "the processor did not accept a withdrawal"
+        "withdrawal not accepted by the processor"
     );
     if reply.status.as_u16() != 400 && reply.status.as_u16() != 422 {
         return Err(error);

@@ -110,7 +110,7 @@ impl Payout {
         match &self.state {
             PayoutState::Pending { acquirer } => {
                 let state = PayoutState::Abandoned { acquirer: acquirer.clone(), at };
-                let transfers = self.give_back();
+                let transfers = self.release_hold();
                 let payout = Self { state, due_at: None, ..self };
                 Ok(PayoutStep::Taken { payout, transfers, event: None })
             }
@@ -176,7 +176,7 @@ impl Payout {
                 return Err(self.invalid_state());
             }
         };
-        let transfers = self.give_back();
+        let transfers = self.release_hold();
         let payout = Self { state: PayoutState::Failed { sent, reason, at }, due_at: None, ..self };
         Ok(PayoutStep::Taken { payout, transfers, event: Some(EventType::PayoutFailed) })
     }
@@ -210,7 +210,7 @@ impl Payout {
         Ok(PayoutStep::Taken { payout, transfers: vec![transfer], event: whole.then_some(EventType::PayoutReversed) })
     }
 
-    fn give_back(&self) -> Vec<Transfer> {
+    fn release_hold(&self) -> Vec<Transfer> {
         let kinds = (EntryKind::PayoutFailed, EntryKind::Fee);
         self.both_parts(Bucket::InTransit, Bucket::Available, Overdraft::Forbidden, kinds)
     }

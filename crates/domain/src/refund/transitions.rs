@@ -246,7 +246,7 @@ impl Refund {
         match &self.state {
             RefundState::Pending => {
                 let charge = Some(charge.release_refund(self.of_charge)?);
-                let transfers = vec![self.give_back()];
+                let transfers = vec![self.release_hold()];
                 let refund = Self { state: RefundState::Abandoned { at }, due_at: None, ..self };
                 Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
             }
@@ -291,7 +291,7 @@ impl Refund {
         match &self.state {
             RefundState::Pending | RefundState::Processing { .. } => {
                 let charge = Some(charge.release_refund(self.of_charge)?);
-                let transfers = vec![self.give_back()];
+                let transfers = vec![self.release_hold()];
                 let return_id = self.state.return_id().cloned();
                 let refund = Self { state: RefundState::Failed { return_id, reason, at }, due_at: None, ..self };
                 let event = Some(EventType::RefundFailed);
@@ -306,7 +306,7 @@ impl Refund {
         self.transfer(self.bucket(Bucket::Available), self.bucket(Bucket::InTransit), EntryKind::Refund)
     }
 
-    fn give_back(&self) -> Transfer {
+    fn release_hold(&self) -> Transfer {
         self.transfer(self.bucket(Bucket::InTransit), self.bucket(Bucket::Available), EntryKind::RefundFailed)
     }
 

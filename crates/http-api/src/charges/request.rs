@@ -4,7 +4,7 @@ use cais_domain::charge::{DEFAULT_EXPIRES_IN_S, MAX_EXPIRES_IN_S, MIN_AMOUNT, MI
 use cais_domain::external_id::ExternalId;
 use cais_domain::split::MAX_SHARES;
 use cais_domain::text::{LineBreaks, Text};
-use cais_strict_json::{Complaint, Fields, Issues, Node};
+use cais_strict_json::{Fields, Issues, Node, Problem};
 use cais_use_cases::charges::create::{self, RequestedShare};
 use utoipa::ToSchema;
 
@@ -106,7 +106,7 @@ impl From<NewCharge> for create::NewCharge {
     }
 }
 
-fn expires_in(node: &Node<'_>) -> Result<u32, Complaint> {
+fn expires_in(node: &Node<'_>) -> Result<u32, Problem> {
     let bounds = i64::from(MIN_EXPIRES_IN_S)..=i64::from(MAX_EXPIRES_IN_S);
     let seconds = rules::integer(node, &bounds)?;
     u32::try_from(seconds).map_err(|error| error.to_string().into())

@@ -55,7 +55,7 @@ pub fn read(items: &[Node<'_>], issues: &Issues) -> Vec<SplitItem> {
         let email = fields.required("recipient_email", |node| rules::email(node, MAX_RECIPIENT_EMAIL));
         if let Some(email) = &email {
             if emails.contains(email) {
-                fields.complain("recipient_email", "is given more than once");
+                fields.report("recipient_email", "is given more than once");
             }
             emails.push(email.clone());
         }

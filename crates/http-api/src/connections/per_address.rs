@@ -18,7 +18,7 @@ impl PerAddress {
         Self { limit, counts: Arc::default() }
     }
 
-    /// Counts a connection until the place is dropped; `None` if the address has reached its limit.
+    /// Counts a connection until the result is dropped; `None` if the address has reached its limit.
     #[must_use]
     pub fn enter(&self, address: IpAddr) -> Option<Place> {
         let address = network(address);
@@ -75,27 +75,27 @@ mod tests {
 
     #[test]
     fn address_at_its_limit_is_rejected_until_one_ends() {
-        let places = PerAddress::new(2);
-        let first = places.enter(at("192.0.2.1")).unwrap();
-        let _second = places.enter(at("::ffff:192.0.2.1")).unwrap();
-        assert!(places.enter(at("192.0.2.1")).is_none());
-        let _other = places.enter(at("192.0.2.2")).unwrap();
+        let connections = PerAddress::new(2);
+        let first = connections.enter(at("192.0.2.1")).unwrap();
+        let _second = connections.enter(at("::ffff:192.0.2.1")).unwrap();
+        assert!(connections.enter(at("192.0.2.1")).is_none());
+        let _other = connections.enter(at("192.0.2.2")).unwrap();
         drop(first);
-        assert!(places.enter(at("192.0.2.1")).is_some());
+        assert!(connections.enter(at("192.0.2.1")).is_some());
     }
 
     #[test]
     fn ipv6_network_has_one_share() {
-        let places = PerAddress::new(1);
-        let _place = places.enter(at("2001:db8::1")).unwrap();
-        assert!(places.enter(at("2001:db8::ffff:1")).is_none());
-        assert!(places.enter(at("2001:db8:0:1::1")).is_some());
+        let connections = PerAddress::new(1);
+        let _place = connections.enter(at("2001:db8::1")).unwrap();
+        assert!(connections.enter(at("2001:db8::ffff:1")).is_none());
+        assert!(connections.enter(at("2001:db8:0:1::1")).is_some());
     }
 
     #[test]
     fn address_without_connections_uses_no_memory() {
-        let places = PerAddress::new(1);
-        drop(places.enter(at("192.0.2.1")));
-        assert!(places.counts.lock().unwrap().is_empty());
+        let connections = PerAddress::new(1);
+        drop(connections.enter(at("192.0.2.1")));
+        assert!(connections.counts.lock().unwrap().is_empty());
     }
 }

@@ -36,7 +36,7 @@ pub struct Door {
     /// The limits of its connections.
     pub limits: ConnectionLimits,
     /// Its connections by address.
-    pub places: PerAddress,
+    pub per_address: PerAddress,
     /// Resolves when the server drains.
     pub drain: GracefulShutdownSignal,
 }
@@ -90,17 +90,17 @@ where
         let peer = io.peer_addr().ok();
         // A connection of a trusted proxy carries many clients.
         let trusted = |peer: &SocketAddr| is_in(&self.door.state.trusted_proxies, peer.ip().to_canonical());
-        let counted = peer.filter(|peer| !trusted(peer)).map(|peer| self.door.places.enter(peer.ip()));
+        let counted = peer.filter(|peer| !trusted(peer)).map(|peer| self.door.per_address.enter(peer.ip()));
         if let Some(None) = counted {
             metrics::counter!(CUT, "reason" => "per_address").increment(1);
-            tracing::debug!(?peer, "connection refused: its address has its share");
+            tracing::debug!(?peer, "connection refused; its address has reached the limit");
             return Box::pin(async { Ok(()) });
         }
         let connection = Connection::new(self.door.limits, peer);
         let stream = GuardedStream::new(io, Rc::clone(&connection), Arc::clone(&self.door.state));
         let conversation = self.http.call((stream, peer));
         Box::pin(async move {
-            let _place = counted;
+            let _counted = counted;
             watched(conversation, &connection).await;
             Ok(())
         })

@@ -55,9 +55,9 @@ impl GuardedStream {
         while !self.own.is_empty() {
             let own = std::mem::take(&mut self.own);
             let sent = self.poll_send(context, &own);
-            let taken = if let Poll::Ready(Ok(taken)) = &sent { *taken } else { 0 };
+            let written = if let Poll::Ready(Ok(written)) = &sent { *written } else { 0 };
             self.own = own;
-            self.own.drain(..taken.min(self.own.len()));
+            self.own.drain(..written.min(self.own.len()));
             if ready!(sent)? == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }

@@ -2,7 +2,7 @@
 
 use cais_domain::infraction::{MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL};
 use cais_domain::text::{LineBreaks, Text};
-use cais_strict_json::{Complaint, Fields, Issues, Node};
+use cais_strict_json::{Fields, Issues, Node, Problem};
 use utoipa::ToSchema;
 
 use crate::input::JsonBody;
@@ -33,13 +33,13 @@ impl JsonBody for NewDefense {
     }
 }
 
-fn words(node: &Node<'_>) -> Result<Text, Complaint> {
+fn words(node: &Node<'_>) -> Result<Text, Problem> {
     let text = rules::text(node, MAX_DEFENSE_TEXT, LineBreaks::Allowed)?;
     if text.as_str().trim().is_empty() { Err("must not be empty".into()) } else { Ok(text) }
 }
 
 /// Reads an address for a person at the institution; the service never opens it.
-fn address(node: &Node<'_>) -> Result<Text, Complaint> {
+fn address(node: &Node<'_>) -> Result<Text, Problem> {
     let text = rules::text(node, MAX_EVIDENCE_URL, LineBreaks::Refused)?;
     // Browsers read a backslash as a slash.
     let authority = text.as_str().strip_prefix(HTTPS).and_then(|rest| rest.split(['/', '\\', '?', '#']).next());

@@ -5,7 +5,7 @@ use cais_domain::external_id::ExternalId;
 use cais_domain::payout::MIN_AMOUNT;
 use cais_domain::pix_key::{MAX_LENGTH, PixKey, PixKeyError, PixKeyType as KeyType};
 use cais_domain::text::{LineBreaks, Text};
-use cais_strict_json::{Complaint, Fields, Issues, Node};
+use cais_strict_json::{Fields, Issues, Node, Problem};
 use cais_use_cases::payouts::create;
 use utoipa::ToSchema;
 
@@ -72,13 +72,13 @@ impl From<NewPayout> for create::NewPayout {
     }
 }
 
-fn key_type(node: &Node<'_>) -> Result<KeyType, Complaint> {
+fn key_type(node: &Node<'_>) -> Result<KeyType, Problem> {
     let known = KeyType::parse(rules::string(node)?);
     known.ok_or_else(|| format!("must be one of {}", KeyType::ALL.map(KeyType::as_str).join(", ")).into())
 }
 
 /// Reads a key of the given kind, or of the kind that its form implies.
-fn pix_key(node: &Node<'_>, kind: Option<KeyType>) -> Result<PixKey, Complaint> {
+fn pix_key(node: &Node<'_>, kind: Option<KeyType>) -> Result<PixKey, Problem> {
     let text = rules::string(node)?;
     let key = if text.chars().nth(MAX_LENGTH).is_some() {
         Err(PixKeyError::TooLong)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 use cais_domain::money::Money;
-use cais_strict_json::{Complaint, Node};
+use cais_strict_json::{Node, Problem};
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde::{Serialize, Serializer};
@@ -63,7 +63,7 @@ impl<const LEAST: i64> AmountFrom<LEAST> {
     ///
     /// # Errors
     /// The value is not a number, has more than two decimals, or is too large or too small.
-    pub fn read(node: &Node<'_>) -> Result<Self, Complaint> {
+    pub fn read(node: &Node<'_>) -> Result<Self, Problem> {
         rules::money(node, Self::LEAST).map(Self)
     }
 }

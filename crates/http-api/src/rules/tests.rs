@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn message<T>(result: Result<T, Complaint>) -> String {
-    result.map_or_else(Complaint::into_owned, |_| "fine".to_owned())
+fn message<T>(result: Result<T, Problem>) -> String {
+    result.map_or_else(Problem::into_owned, |_| "fine".to_owned())
 }
 
 fn text_node(text: &str) -> Node<'_> {

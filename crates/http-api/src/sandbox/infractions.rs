@@ -8,7 +8,7 @@ use actix_web::{HttpResponse, post};
 use cais_domain::ids::kind;
 use cais_domain::infraction::{Infraction, Situation};
 use cais_domain::money::Money;
-use cais_strict_json::{Complaint, Fields, Issues, Node};
+use cais_strict_json::{Fields, Issues, Node, Problem};
 use cais_use_cases::charges::fetch;
 use cais_use_cases::infractions::{list, poll};
 use tokio::time::Instant;
@@ -222,12 +222,12 @@ async fn learned(
     }
 }
 
-fn situation(node: &Node<'_>) -> Result<Situation, Complaint> {
+fn situation(node: &Node<'_>) -> Result<Situation, Problem> {
     let known = Situation::parse(rules::string(node)?);
     known.ok_or_else(|| format!("must be one of {}", Situation::ALL.map(Situation::as_str).join(", ")).into())
 }
 
-fn outcome(node: &Node<'_>) -> Result<Resolution, Complaint> {
+fn outcome(node: &Node<'_>) -> Result<Resolution, Problem> {
     let word = rules::string(node)?;
     let known = Resolution::ALL.into_iter().find(|resolution| resolution.as_str() == word);
     known.ok_or_else(|| format!("must be one of {}", Resolution::ALL.map(Resolution::as_str).join(", ")).into())

@@ -64,12 +64,12 @@ async fn invalid_endpoint_is_rejected_with_paths_of_its_problems() {
         (seen.paths(), seen.at("/error/issues/0/message").as_str().unwrap().to_owned())
     };
     assert_eq!(create(r#"{"url":7,"events":["charge.paid","charge.made"],"x":1}"#).await.0, ["url", "events[1]", "x"]);
-    for (url, complaint) in [
+    for (url, problem) in [
         ("http://shop.example", "must begin with https://"),
         ("https://internal.example", "must lead to a public address"),
     ] {
         let problems = create(&format!(r#"{{"url":"{url}","events":["*"]}}"#)).await;
-        assert_eq!(problems, (vec!["url".to_owned()], complaint.to_owned()));
+        assert_eq!(problems, (vec!["url".to_owned()], problem.to_owned()));
     }
     let first = register(&world, URL, r#"["*"]"#).await;
     let problems = create(&format!(r#"{{"url":"{URL}","events":["*"]}}"#)).await;

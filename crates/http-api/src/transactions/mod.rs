@@ -41,7 +41,7 @@ impl Part for EntryName {
     fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
         let decoded = percent::decode(&parts.segment("id"));
         let decoded = decoded.ok_or_else(|| "is not validly percent-encoded UTF-8".to_owned());
-        let id = decoded.and_then(|text| read_id(&text)).map_err(|complaint| issues.add("id", complaint));
+        let id = decoded.and_then(|text| read_id(&text)).map_err(|problem| issues.add("id", problem));
         id.map(|(direction, key)| Self(direction, key)).ok()
     }
 }

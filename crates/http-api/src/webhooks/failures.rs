@@ -20,7 +20,7 @@ fn refused(refusal: UrlRefusal) -> ApiError {
     ApiError::invalid(vec![Issue::new("url", refusal.to_string())])
 }
 
-fn taken() -> ApiError {
+fn url_taken() -> ApiError {
     ApiError::invalid(vec![Issue::new("url", "is registered already")])
 }
 
@@ -29,7 +29,7 @@ impl From<CreateEndpointError> for ApiError {
         match error {
             CreateEndpointError::NotPermitted(reason) => reason.into(),
             CreateEndpointError::Url(refusal) => refused(refusal),
-            CreateEndpointError::UrlTaken => taken(),
+            CreateEndpointError::UrlTaken => url_taken(),
             CreateEndpointError::LimitReached => Self::new(ErrorCode::LimitReached)
                 .with_message(format!("An account has at most {MAX_ENDPOINTS} webhook endpoints.")),
             CreateEndpointError::Store(error) => error.into(),
@@ -43,7 +43,7 @@ impl From<ChangeEndpointError> for ApiError {
             ChangeEndpointError::NotPermitted(reason) => reason.into(),
             ChangeEndpointError::NotFound => no_such_endpoint(),
             ChangeEndpointError::Url(refusal) => refused(refusal),
-            ChangeEndpointError::UrlTaken => taken(),
+            ChangeEndpointError::UrlTaken => url_taken(),
             ChangeEndpointError::Store(error) => error.into(),
         }
     }

@@ -6,7 +6,7 @@ use cais_domain::merchant::webhook::{
 };
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::WebhookSender;
-use cais_strict_json::{Complaint, Fields, Issues, Node};
+use cais_strict_json::{Fields, Issues, Node, Problem};
 use cais_use_cases::webhooks::create::CreateEndpoint;
 use utoipa::ToSchema;
 
@@ -143,7 +143,7 @@ impl JsonBody for SecretRotation {
     }
 }
 
-fn url(node: &Node<'_>, receivers: &dyn WebhookSender) -> Result<WebhookUrl, Complaint> {
+fn url(node: &Node<'_>, receivers: &dyn WebhookSender) -> Result<WebhookUrl, Problem> {
     let url = WebhookUrl::parse(rules::string(node)?).map_err(|error| error.to_string())?;
     receivers.permits(&url).map_err(|refusal| refusal.to_string())?;
     Ok(url)
@@ -160,7 +160,7 @@ fn subscription(items: &[Node<'_>], issues: &Issues) -> Option<Subscription> {
                 issues.add(&format!("events[{place}]"), format!("is not an event type; the types are {}", types()));
             }
             Err(_) if *item == Node::Unreadable => {}
-            Err(complaint) => issues.add(&format!("events[{place}]"), complaint),
+            Err(problem) => issues.add(&format!("events[{place}]"), problem),
         }
     }
     if names.len() < items.len() {

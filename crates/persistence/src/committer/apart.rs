@@ -30,9 +30,9 @@ pub(super) fn locked(
     }
     let mut locked = BTreeSet::new();
     for (lookup, keys) in tables.into_values() {
-        let (keys, places): (Vec<Vec<String>>, Vec<Vec<usize>>) = keys.into_iter().unzip();
+        let (keys, positions): (Vec<Vec<String>>, Vec<Vec<usize>>) = keys.into_iter().unzip();
         let found = engine.locked_keys(session, lookup, &keys)?;
-        locked.extend(found.into_iter().filter_map(|key| places.get(key)).flatten());
+        locked.extend(found.into_iter().filter_map(|key| positions.get(key)).flatten());
     }
     Ok(locked)
 }

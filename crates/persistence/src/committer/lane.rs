@@ -16,7 +16,7 @@ use super::{Job, Message, Probe, unavailable};
 use crate::pulse::Pulse;
 
 /// The pause before a lane without other work checks again what is set aside.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const CHECK_EVERY: Duration = Duration::from_millis(20);
 /// The largest number of change sets that a lane sets aside. Further ones that need a locked row are refused.
 const MAX_ASIDE: usize = 1_024;
 
@@ -81,7 +81,7 @@ impl<'e> Lane<'e> {
         } else {
             self.had_aside = true;
             if self.queue.is_empty() {
-                thread::sleep(LOOK_AGAIN);
+                thread::sleep(CHECK_EVERY);
             }
         }
         let most = jobs.len().saturating_add(self.max_batch);

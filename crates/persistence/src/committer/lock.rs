@@ -21,9 +21,9 @@ use crate::sql::Session;
 
 /// The largest number of times that a batch inserts missing balances. Usual batches insert once for transfers and once for infractions;
 /// the rest is a reserve for rows that are deleted meanwhile.
-const OPENINGS: u32 = 4;
+const MAX_INSERTS: u32 = 4;
 /// The largest number of times that a batch begins again before the attempt fails.
-const ROUNDS: u32 = 12;
+const MAX_PASSES: u32 = 12;
 
 /// Begins the transaction and locks the rows of the batch.
 ///
@@ -34,8 +34,8 @@ pub(super) fn ledger(
     changes: &[&ChangeSet],
 ) -> Result<LedgerSnapshot, Fault> {
     let mut needs = LedgerNeeds::of(changes);
-    let mut openings: u32 = 0;
-    for _ in 0..ROUNDS {
+    let mut inserts: u32 = 0;
+    for _ in 0..MAX_PASSES {
         session.run(engine.begin())?;
         let missing = match lock(&needs, engine, session)? {
             Locked::All(ledger) => return Ok(ledger),
@@ -47,8 +47,8 @@ pub(super) fn ledger(
         };
         session.run("ROLLBACK")?;
         if let Some(ops) = missing {
-            openings = openings.saturating_add(1);
-            if openings > OPENINGS {
+            inserts = inserts.saturating_add(1);
+            if inserts > MAX_INSERTS {
                 return Err(Fault::Corrupt("opened balances are missing".into()));
             }
             engine.apply(session, &ops)?;
@@ -81,13 +81,13 @@ fn lock(needs: &LedgerNeeds<'_>, engine: &dyn Engine, session: &mut dyn Session)
     let sequences = observe::counters(engine, session, needs.counted.iter().copied())?;
     let unopened = accounts.iter().filter(|account| !balances.contains_key(*account));
     let uncounted = needs.counted.iter().filter(|account| !sequences.contains_key(account));
-    let mut openings = vec![
+    let mut inserts = vec![
         Op::free(&ledger::OPEN, unopened.map(|account| ledger::opened(account)).collect()),
         Op::free(&event::OPEN_COUNTER, uncounted.map(|account| event::opened(*account)).collect()),
     ];
-    openings.retain(|op| !op.rows.is_empty());
-    if !openings.is_empty() {
-        return Ok(Locked::Missing(openings));
+    inserts.retain(|op| !op.rows.is_empty());
+    if !inserts.is_empty() {
+        return Ok(Locked::Missing(inserts));
     }
     let lacking = observe::short_blocks(engine, session, needs.credited.difference(&needs.blocking).copied())?;
     if !lacking.is_empty() {

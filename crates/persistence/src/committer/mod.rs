@@ -1,4 +1,5 @@
-//! The group committer: waiting change sets become one transaction. While it commits, the next ones gather.
+//! The group committer: all waiting change sets become one transaction. Change sets that arrive during its commit become the next
+//! transaction.
 //!
 //! A lane is a thread with its own connection and a bounded queue, and serves some of the accounts. The path of a change set:
 //!

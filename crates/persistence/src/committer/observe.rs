@@ -141,7 +141,7 @@ pub(super) fn endpoints(
             }
             // A payment does not wait for the repair of an unreadable endpoint. The event is stored and can be sent again.
             Err(fault) => {
-                tracing::error!(alert = alerts::RECORD_UNREADABLE, row = name, %fault, "a webhook endpoint cannot be read; no events are delivered to the endpoint");
+                tracing::error!(alert = alerts::RECORD_UNREADABLE, row = name, %fault, "webhook endpoint cannot be read; no events are delivered to the endpoint");
             }
         }
     }

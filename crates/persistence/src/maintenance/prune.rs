@@ -30,10 +30,10 @@ const ID_TAIL_BITS: u32 = 80;
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_records WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_records \
      WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
 /// Ids begin with their instant, so the walk along the key ends at the first young id.
-const MARKS: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
+const BATCHES: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
      WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
 /// The same for callbacks that are done.
-const NOTICES: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
+const CALLBACKS: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
      WHERE id < ? AND received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
 /// Unmatched callbacks may be money that is not assigned yet. An operator has as much time for them as consumers have for their events. Few
 /// callbacks are unmatched, and an index holds only these.
@@ -80,9 +80,10 @@ impl Pruning {
             idempotency_records: self.table("idempotency_records", || {
                 remove(session, IDEMPOTENCY_RECORDS, vec![idempotency_records.into()])
             }),
-            batches: self.table("commit_batches", || remove(session, MARKS, vec![id.to_string().into(), marks.into()])),
+            batches: self
+                .table("commit_batches", || remove(session, BATCHES, vec![id.to_string().into(), marks.into()])),
             callbacks: self.table("callbacks", || {
-                let done = remove(session, NOTICES, vec![CallbackId::new(id).to_string().into(), marks.into()])?;
+                let done = remove(session, CALLBACKS, vec![CallbackId::new(id).to_string().into(), marks.into()])?;
                 Ok(done.saturating_add(remove(session, UNMATCHED, vec![events.into()])?))
             }),
             events: self.table("events", || self.prune_events(events)),
@@ -164,8 +165,8 @@ mod tests {
             ["idempotency_records_age", "created_at<?"],
             "idempotency_records_age on idempotency_records",
         ),
-        (MARKS, ["PRIMARY KEY", "id<?"], "commit_batches_pkey on commit_batches"),
-        (NOTICES, ["sqlite_autoindex_callbacks_1", "id<?"], "callbacks_pkey on callbacks"),
+        (BATCHES, ["PRIMARY KEY", "id<?"], "commit_batches_pkey on commit_batches"),
+        (CALLBACKS, ["sqlite_autoindex_callbacks_1", "id<?"], "callbacks_pkey on callbacks"),
     ];
 
     /// Inserts many young rows into each table.

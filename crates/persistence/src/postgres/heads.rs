@@ -47,17 +47,17 @@ impl Heads {
     /// their beginning. Returns none if the claim was `full`.
     pub(super) fn learn(&mut self, queues: &Queues, rows: &[ClaimedRow], full: bool, now: Instant) -> Queues {
         let mut got: HashMap<&str, (i64, i64, i64)> = HashMap::new();
-        for ((_, endpoint, _), _, _, (_, due_at, places)) in rows {
-            let (count, last, of) = got.entry(endpoint).or_insert((0, *due_at, *places));
+        for ((_, endpoint, _), _, _, (_, due_at, slots)) in rows {
+            let (count, last, of) = got.entry(endpoint).or_insert((0, *due_at, *slots));
             *count = count.saturating_add(1);
             *last = (*last).max(*due_at);
-            *of = *places;
+            *of = *slots;
         }
         let mut short = Queues::new();
         for (queue, from) in queues {
             let (endpoint, _) = queue;
             match got.get(endpoint.to_string().as_str()) {
-                Some((count, last, places)) if full || count >= places => {
+                Some((count, last, slots)) if full || count >= slots => {
                     let walked = self.fresh(*queue, now).map_or(now, |head| head.walked);
                     if self.0.len() < MAX_QUEUES || self.0.contains_key(queue) {
                         self.0.insert(*queue, Head { due_at: *last, walked });
@@ -91,9 +91,9 @@ mod tests {
 
     use super::*;
 
-    fn rows(queue: QueueKey, due: &[i64], places: i64) -> Vec<ClaimedRow> {
+    fn rows(queue: QueueKey, due: &[i64], slots: i64) -> Vec<ClaimedRow> {
         let name = || (String::new(), queue.0.to_string(), String::new());
-        let row = |due_at| (name(), (1, 1), (String::new(), String::new(), None), (None, due_at, places));
+        let row = |due_at| (name(), (1, 1), (String::new(), String::new(), None), (None, due_at, slots));
         due.iter().copied().map(row).collect()
     }
 

@@ -1,4 +1,4 @@
-//! PostgreSQL: a whole batch travels with one statement, because each round trip costs more than the work.
+//! PostgreSQL: one statement carries a whole batch, because a round trip costs more than its work.
 
 mod connect;
 mod heads;

@@ -45,14 +45,14 @@ const CLAIM: &str = concat!(
      WHERE f.endpoint_id = u.endpoint_id AND f.lease_until > ?) AS in_flight \
      FROM (SELECT unnest(?::text[]) AS endpoint_id, unnest(?::bigint[]) AS epoch, unnest(?::bigint[]) AS head) AS u), \
      due AS MATERIALIZED (SELECT n.* FROM (\
-     SELECT d.*, least(? - l.in_flight, ?) AS places, l.in_flight + row_number() OVER (PARTITION BY l.endpoint_id ORDER BY d.due_at, d.id) AS place \
+     SELECT d.*, least(? - l.in_flight, ?) AS slots, l.in_flight + row_number() OVER (PARTITION BY l.endpoint_id ORDER BY d.due_at, d.id) AS place \
      FROM queues AS l CROSS JOIN LATERAL (SELECT p.account_id, p.endpoint_id, p.id, p.epoch, p.due_at FROM pending_deliveries AS p \
      WHERE p.endpoint_id = l.endpoint_id AND p.epoch = l.epoch AND p.due_at >= l.head \
      AND p.due_at <= ? ORDER BY p.due_at LIMIT greatest(least(? - l.in_flight, ?), 0)) AS d) AS n ORDER BY n.place, n.due_at LIMIT ?), \
      claimed AS (UPDATE pending_deliveries AS t SET due_at = ?, lease_until = ?, fence = t.fence + 1, resend_requested = FALSE FROM due AS d \
      WHERE t.account_id = d.account_id AND t.endpoint_id = d.endpoint_id AND t.id = d.id AND t.due_at + 0 <= ? \
-     RETURNING t.account_id, t.endpoint_id, t.id, t.epoch, t.fence, t.tries, d.due_at AS was_due, d.places) ",
-    claimed_text!("claimed", "t.was_due, t.places"),
+     RETURNING t.account_id, t.endpoint_id, t.id, t.epoch, t.fence, t.tries, d.due_at AS was_due, d.slots) ",
+    claimed_text!("claimed", "t.was_due, t.slots"),
     " ORDER BY t.was_due, t.id"
 );
 
@@ -154,7 +154,7 @@ impl QueueEngine for Postgres {
     }
 }
 
-/// Finishes outcomes, each with its place. Returns the places of the outcomes whose claim was still valid.
+/// Finishes outcomes, each with its position. Returns the positions of the outcomes whose claim was still valid.
 fn finish(session: &mut dyn Session, outcomes: &[(usize, &Outcome<'_>)]) -> Result<Vec<usize>, Fault> {
     let names = |name: fn(&Outcome<'_>) -> String| outcomes.iter().map(|(_, one)| name(one)).collect::<Vec<String>>();
     let accounts = names(|one| one.finished.key.account.to_string());

@@ -19,9 +19,9 @@ use crate::sql::{Query, Session};
 pub(crate) const MOST_COUNTED: u32 = 10_000;
 /// The largest number of queues that a query visits if more rows are due than are counted: about 0.1 s of a busy server.
 const QUEUES_PER_SEARCH: u32 = 10_000;
-/// The number of queues that a sweep visits: about 10 ms of a busy server. Readers see the deliveries as cancelled before, so the sweep is
+/// The number of queues that a walk for cancellations visits: about 10 ms of a busy server. Readers see the deliveries as cancelled before, so the sweep is
 /// not urgent.
-const QUEUES_PER_SWEEP: u32 = 1_000;
+const QUEUES_PER_WALK: u32 = 1_000;
 
 /// A statement that reads queues. The CTEs in `$heads` end with `heads`: the first row of each queue and its place among them.
 macro_rules! queues_text {
@@ -160,14 +160,14 @@ fn read(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<QueueHead>, 
 /// The progress of the search for deliveries to cancel. Each step continues behind the last queue, and after the last queue the search starts
 /// again.
 #[derive(Debug, Default)]
-pub(super) struct Sweep(Mutex<Option<EndpointQueue>>);
+pub(super) struct CancelWalk(Mutex<Option<EndpointQueue>>);
 
-impl Sweep {
+impl CancelWalk {
     /// Cancels at most `limit` deliveries in the next ended queues. Returns their number, and the queues whose endpoint is active again.
     pub(super) fn step(&self, work: &mut Work<'_>, limit: u32) -> Result<(u64, Vec<EndpointQueue>), Fault> {
         let engine = work.engine();
         let after = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (heads, last) = work.session(|session| walk(&*engine, session, after, QUEUES_PER_SWEEP))?;
+        let (heads, last) = work.session(|session| walk(&*engine, session, after, QUEUES_PER_WALK))?;
         let of = |is_meant: fn(&&QueueHead) -> bool| heads.iter().filter(is_meant).map(|head| head.queue).collect();
         let stale: Vec<EndpointQueue> = of(|head| head.state == QueueState::Ended);
         let resumed: Vec<EndpointQueue> = of(|head| head.state == QueueState::Called && head.is_set_aside);

@@ -62,7 +62,7 @@ pub(crate) trait QueueEngine: Engine {
     /// Returns whether [`QueueEngine::finish`] is one statement, which is a transaction of its own.
     fn finishes_alone(&self) -> bool;
 
-    /// Logs the attempts and applies their outcomes. Returns the places of those whose claim was still valid.
+    /// Logs the attempts and applies their outcomes. Returns the positions of those whose claim was still valid.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault>;
 
     /// Cancels at most `limit` deliveries in these queues, within the current transaction. Returns their number. Queues that keep their
@@ -75,7 +75,7 @@ pub(crate) struct Queue {
     claims: Link,
     outcomes: Link,
     others: Link,
-    sweep: Arc<endpoint_queues::Sweep>,
+    cancel_walk: Arc<endpoint_queues::CancelWalk>,
     far_ahead: Arc<far_ahead::FarAhead>,
 }
 
@@ -87,7 +87,7 @@ impl Queue {
             claims: relaxed("cais-claims")?,
             outcomes: relaxed("cais-outcomes")?,
             others: Link::start("cais-queue", engine, |engine| engine.connect_writer(), config.deadline)?,
-            sweep: Arc::default(),
+            cancel_walk: Arc::default(),
             far_ahead: Arc::default(),
         })
     }
@@ -175,8 +175,8 @@ impl DeliveryQueue for Persistence {
     }
 
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
-        let sweep = Arc::clone(&self.queue().sweep);
-        let (cancelled, resumed) = self.queue().others.ask(move |work| sweep.step(work, limit)).await?;
+        let cancel_walk = Arc::clone(&self.queue().cancel_walk);
+        let (cancelled, resumed) = self.queue().others.ask(move |work| cancel_walk.step(work, limit)).await?;
         self.hints().add(resumed);
         Ok(cancelled)
     }

@@ -1,4 +1,4 @@
-//! Reads by id, combined: while one statement runs, the next reads gather, and one statement then serves all of them.
+//! Combined reads by id: one statement serves all reads that arrived while the previous statement ran.
 //!
 //! A read begins after its caller requested it, so the result includes every commit that was confirmed before.
 

@@ -37,7 +37,7 @@ impl ManageConnection for Readers {
 pub(crate) struct ReadPool {
     pool: Pool<Readers>,
     /// A permit for each read that waits or runs. Beyond them the store is unavailable at once.
-    places: Semaphore,
+    waiting: Semaphore,
     /// A permit for each connection. A read without a caller keeps its permit until the database returns. So at most as many threads wait
     /// for the database as there are connections.
     turns: Arc<Semaphore>,
@@ -57,7 +57,7 @@ impl ReadPool {
         let turns = usize::try_from(size).unwrap_or(Semaphore::MAX_PERMITS);
         Ok(Self {
             pool,
-            places: Semaphore::new(config.queue.clamp(1, Semaphore::MAX_PERMITS)),
+            waiting: Semaphore::new(config.queue.clamp(1, Semaphore::MAX_PERMITS)),
             turns: Arc::new(Semaphore::new(turns.min(Semaphore::MAX_PERMITS))),
             deadline: config.deadline,
         })
@@ -71,7 +71,7 @@ impl ReadPool {
         &self,
         read: impl FnOnce(&mut dyn Session) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, QueryError> {
-        let _place = self.places.try_acquire().map_err(|_| unavailable("too many reads are waiting"))?;
+        let _waiting = self.waiting.try_acquire().map_err(|_| unavailable("too many reads are waiting"))?;
         match tokio::time::timeout(self.deadline, self.run(read)).await {
             Ok(result) => result,
             Err(_) => Err(unavailable("the read took too long")),

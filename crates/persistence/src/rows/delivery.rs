@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn pending_delivery_is_shown_as_its_lane_says() {
+    fn pending_delivery_is_shown_by_state_of_its_queue() {
         let aside = start().as_microsecond() - SET_ASIDE_US;
         for (queue, due_at, shown) in [
             (0, start().as_microsecond(), (DeliveryStatus::Cancelled, None)),

@@ -1,4 +1,4 @@
-//! SQLite: the same work row by row under one write lock. There is no round trip to a server to save.
+//! SQLite: the same work row by row under one write lock. Without a server no round trip can be saved.
 
 mod connect;
 mod queue;

@@ -138,8 +138,8 @@ fn served(session: &mut dyn Session, queue: EndpointQueue) -> Result<Endpoints, 
 fn due(session: &mut dyn Session, claim: &DeliveryClaim, queue: EndpointQueue) -> Result<Vec<Candidate>, Fault> {
     let counted = session.load(&Query::new(IN_FLIGHT).bind(queue.endpoint).bind(claim.now))?;
     let in_flight = counted.first().map_or(0, |(count, _)| *count);
-    let places = i64::from(claim.per_endpoint).saturating_sub(in_flight).min(claim.at_once.into()).max(0);
-    let query = Query::new(DUE).bind(queue.endpoint).bind(queue.epoch).bind(claim.now).bind(places);
+    let slots = i64::from(claim.per_endpoint).saturating_sub(in_flight).min(claim.at_once.into()).max(0);
+    let query = Query::new(DUE).bind(queue.endpoint).bind(queue.epoch).bind(claim.now).bind(slots);
     let rows = session.load(&query)?.into_iter().zip(in_flight..);
     Ok(rows
         .map(|((account, id, due_at), before)| (before, due_at, [account, queue.endpoint.to_string(), id]))

@@ -12,8 +12,8 @@ use crate::builders::{a_test_delivery, queue_of};
 
 /// The length of a claim in these tests, in seconds.
 pub(super) const LEASE_S: i64 = 30;
-/// The number of places of an endpoint.
-pub(super) const PLACES: u32 = 8;
+/// The number of slots of an endpoint.
+pub(super) const SLOTS: u32 = 8;
 
 /// Returns a node's claim, that many seconds after the beginning.
 pub(super) fn claim_at(queues: &[EndpointQueue], now_s: i64) -> DeliveryClaim {
@@ -21,8 +21,8 @@ pub(super) fn claim_at(queues: &[EndpointQueue], now_s: i64) -> DeliveryClaim {
         queues: queues.to_vec(),
         now: after_s(now_s),
         lease_until: after_s(now_s + LEASE_S),
-        per_endpoint: PLACES,
-        at_once: PLACES,
+        per_endpoint: SLOTS,
+        at_once: SLOTS,
         limit: 1_000,
     }
 }

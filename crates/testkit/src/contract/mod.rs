@@ -37,8 +37,8 @@ pub mod retention;
 pub mod rows;
 pub mod splits;
 pub mod statement;
-pub mod sweeps;
 pub mod timeline;
+pub mod top_ups;
 pub mod versions;
 pub mod workload;
 
@@ -305,7 +305,7 @@ macro_rules! store_suite {
                 statement_explains_blocked_money
                 audit_compares_blocked_balance_with_blocks
             }
-            sweeps {
+            top_ups {
                 credits_of_every_kind_top_up_blocks
                 shares_top_up_blocks_of_their_receiver_only
                 oldest_infraction_is_topped_up_first

@@ -9,7 +9,7 @@ use cais_ports::{
 
 use super::Harness;
 use super::attempts::{
-    LEASE_S, PLACES, attempt, claim, claim_at, claim_one, finish, keys, put_one, put_tests, read, status,
+    LEASE_S, SLOTS, attempt, claim, claim_at, claim_one, finish, keys, put_one, put_tests, read, status,
 };
 use super::harness::{after_s, walk, walk_deliveries};
 use crate::builders::{a_test_delivery, an_event, queue_of, start, steps};
@@ -98,9 +98,9 @@ pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
     let first = h.store.claim(few(5, 100)).await.unwrap();
     assert_eq!(first.len(), 5, "never more than the limit, over all queues");
     let rest = h.store.claim(few(1_000, 101)).await.unwrap();
-    assert_eq!(rest.len(), usize::try_from(PLACES).unwrap() + 3 - 5);
+    assert_eq!(rest.len(), usize::try_from(SLOTS).unwrap() + 3 - 5);
     let of_busy: Vec<_> = first.iter().chain(&rest).filter(|one| one.key.endpoint == busy.id).cloned().collect();
-    assert_eq!(of_busy.len(), usize::try_from(PLACES).unwrap());
+    assert_eq!(of_busy.len(), usize::try_from(SLOTS).unwrap());
     assert_eq!(claim(h, &[&busy, &calm], 102).await, []);
 
     let mut done = of_busy.iter().take(3).map(|one| attempt(one, 102, AttemptOutcome::Succeeded)).collect::<Vec<_>>();
@@ -113,7 +113,7 @@ pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
     assert_eq!(h.store.claim(none).await.unwrap(), []);
     let after_the_leases = claim(h, &[&busy, &calm], 500).await;
     let again = after_the_leases.iter().filter(|one| one.key.endpoint == busy.id).count();
-    assert_eq!(again, usize::try_from(PLACES).unwrap());
+    assert_eq!(again, usize::try_from(SLOTS).unwrap());
 }
 
 /// The next claim has the next fence. The earlier claim then has no effect, but its attempt is logged.

@@ -1,4 +1,4 @@
-//! Concurrent nodes share the work: no delivery is claimed twice, and no endpoint gets more than its places.
+//! Concurrent nodes share the work: no delivery is claimed twice, and no endpoint gets more than its slots.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{AttemptOutcome, ChangeSet, ClaimedDelivery, DeliveryClaim, DueQueues, EndpointQueue};
 use tokio::task::JoinSet;
 
-use super::attempts::{PLACES, attempt, claim_at, put_tests};
+use super::attempts::{SLOTS, attempt, claim_at, put_tests};
 use super::harness::{after_s, walk_deliveries};
 use super::{Harness, WholeStore};
 use crate::builders::{an_event, queue_of, steps};
@@ -106,9 +106,9 @@ async fn deliver_some(store: &dyn WholeStore, queues: &[EndpointQueue], tally: &
     for one in &claimed {
         *tally.claimed.lock().unwrap().entry(one.key.id).or_default() += 1;
         let mut in_flight = tally.in_flight.lock().unwrap();
-        let places = in_flight.entry(one.key.endpoint).or_default();
-        *places += 1;
-        assert!(*places <= PLACES, "an endpoint has {places} in flight");
+        let slots = in_flight.entry(one.key.endpoint).or_default();
+        *slots += 1;
+        assert!(*slots <= SLOTS, "an endpoint has {slots} in flight");
     }
     tokio::task::yield_now().await;
     for one in &claimed {

@@ -155,11 +155,11 @@ impl State {
         };
         let to_endpoint = self.deliveries.values().filter(|row| row.key.endpoint == queue.endpoint);
         let in_flight = to_endpoint.filter(|row| row.is_in_flight(claim.now)).count();
-        let places = count(claim.per_endpoint).saturating_sub(in_flight).min(count(claim.at_once)).min(limit);
+        let slots = count(claim.per_endpoint).saturating_sub(in_flight).min(count(claim.at_once)).min(limit);
         let due = self.rows_of(queue).filter_map(|row| Some((row.due_since(claim.now)?, row.key)));
         let mut due: Vec<_> = due.collect();
         due.sort_unstable();
-        due.truncate(places);
+        due.truncate(slots);
         due.into_iter().filter_map(|(_, key)| self.take(key.id, &endpoint, claim.lease_until)).collect()
     }
 

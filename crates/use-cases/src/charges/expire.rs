@@ -18,7 +18,7 @@ const LOOK_BUDGET: Duration = Duration::from_secs(5);
 /// that pays it.
 ///
 /// A payment that is proved later still pays the charge. Without a limit, such charges would come first in every pass.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+const ACQUIRER_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// Expires a bounded number of overdue charges.
 ///
@@ -77,7 +77,7 @@ async fn expire(ports: &Ports, charge: Charge) -> Result<Look, SyncError> {
         Err(error) => (charge, Some(error)),
     };
     let now = ports.clock.now();
-    if now.duration_since(expires_at) < PATIENCE {
+    if now.duration_since(expires_at) < ACQUIRER_WAIT {
         return unseen.map_or(Ok(Look::StaysPending), Err);
     }
     let reason = unseen.map_or_else(

@@ -1,4 +1,16 @@
 //! Use cases of refunds.
+//!
+//! The path of a refund through the crates:
+//!
+//! | step | file |
+//! |---|---|
+//! | request | `http-api/src/refunds/create.rs`, with the body in `request.rs` |
+//! | check and hold | `create` here, with the rules of `domain/src/charge/refunds.rs` |
+//! | first commit | `upstream_order/create.rs`; the row is `persistence/src/rows/refund.rs` |
+//! | sending | `order` here, then `acquirers/src/bacen/refund.rs` |
+//! | decision on the outcome | `upstream_result.rs`, then `decide` here with `domain/src/refund/transitions.rs` |
+//! | second commit and response | `resource` here, in the form of `http-api/src/representation/refund.rs` |
+//! | open outcome | `poll` and `sync` here |
 
 pub mod create;
 mod decide;

@@ -100,7 +100,7 @@ impl Withdrawal {
     pub fn abandon(self, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
         match &self.state {
             WithdrawalState::Pending => {
-                let transfers = self.give_back();
+                let transfers = self.release_hold();
                 let withdrawal = Box::new(Self { state: WithdrawalState::Abandoned { at }, due_at: None, ..self });
                 Ok(WithdrawalStep::Taken { withdrawal, transfers, event: None })
             }
@@ -161,13 +161,13 @@ impl Withdrawal {
             WithdrawalState::Failed { .. } => return Ok(WithdrawalStep::AlreadyTaken(Box::new(self))),
             WithdrawalState::Abandoned { .. } | WithdrawalState::Completed { .. } => return Err(self.invalid_state()),
         };
-        let transfers = self.give_back();
+        let transfers = self.release_hold();
         let state = WithdrawalState::Failed { sent, reason, at };
         let withdrawal = Box::new(Self { state, due_at: None, ..self });
         Ok(WithdrawalStep::Taken { withdrawal, transfers, event: Some(EventType::CryptoWithdrawalFailed) })
     }
 
-    fn give_back(&self) -> Vec<Transfer> {
+    fn release_hold(&self) -> Vec<Transfer> {
         let kinds = (EntryKind::CryptoWithdrawalFailed, EntryKind::Fee);
         self.both_parts(Bucket::InTransit, Bucket::Available, kinds)
     }

@@ -20,7 +20,7 @@ use crate::store_error::StoreError;
 use crate::webhooks::disable::disable;
 
 /// The largest number of due queues that a tick reads. The next tick continues behind the last one.
-const MAX_DUE_LANES: u32 = 1_024;
+const MAX_DUE_QUEUES: u32 = 1_024;
 /// The largest number of completions between two polls of the signals.
 const MAX_COMPLETIONS: usize = 64;
 /// The largest number of deliveries to disabled or deleted endpoints that are cancelled at a tick.
@@ -134,7 +134,7 @@ impl<'a> Dispatcher<'a> {
         if !std::mem::replace(&mut self.requested.due, true) {
             let after = self.due_after;
             let read = async move {
-                Completion::DueRead(ports.deliveries.due_queues(ports.clock.now(), after, MAX_DUE_LANES).await)
+                Completion::DueRead(ports.deliveries.due_queues(ports.clock.now(), after, MAX_DUE_QUEUES).await)
             };
             self.in_flight.push(read.boxed());
         }

@@ -30,7 +30,7 @@ const FEW: u32 = 4;
 /// The number of deliveries in flight from which other nodes may work on the same backlog. A single event is no backlog.
 const BURST: usize = 2;
 /// The largest number of queues in one claim.
-const MAX_LANES: usize = 128;
+const MAX_CLAIM_QUEUES: usize = 128;
 /// The largest number of remembered classes. Beyond it, all endpoints are unknown again.
 const MAX_CLASSES: usize = 65_536;
 
@@ -88,7 +88,7 @@ impl EndpointQueues {
             classes: HashMap::new(),
             waiting: Waiting::default(),
             first: EndpointClass::Healthy,
-            width: MAX_LANES,
+            width: MAX_CLAIM_QUEUES,
             in_flight: 0,
         }
     }
@@ -147,7 +147,7 @@ impl EndpointQueues {
         got: Vec<ClaimedDelivery>,
         now: Timestamp,
     ) -> Vec<ClaimedDelivery> {
-        self.width = self.width.saturating_mul(2).min(MAX_LANES);
+        self.width = self.width.saturating_mul(2).min(MAX_CLAIM_QUEUES);
         let is_cut = got.len() >= request.limit;
         let mut served: HashMap<EndpointId, usize> = HashMap::new();
         for one in &got {

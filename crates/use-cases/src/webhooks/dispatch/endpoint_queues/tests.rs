@@ -31,9 +31,9 @@ fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver,
     let mut got = Vec::new();
     for queue in &request.queues {
         let (receiver, count) = due.iter().find(|(receiver, _)| receiver.queue() == *queue).unwrap();
-        let places = usize::try_from(request.per_endpoint).unwrap();
-        let taken = queues.active.get(&queue.endpoint).map_or(0, |active| active.in_flight.len());
-        let room = places.saturating_sub(taken).min(request.limit - got.len());
+        let slots = usize::try_from(request.per_endpoint).unwrap();
+        let used = queues.active.get(&queue.endpoint).map_or(0, |active| active.in_flight.len());
+        let room = slots.saturating_sub(used).min(request.limit - got.len());
         got.extend(receiver.deliveries(room.min(*count)));
     }
     queues.on_claimed(request, got, start())
@@ -94,12 +94,12 @@ fn healthy_endpoint_gets_all_its_slots_and_others_fewer() {
     for receiver in [&good, &bad, &new] {
         queues.mark(receiver.queue());
     }
-    let mut places = HashMap::new();
+    let mut slots = HashMap::new();
     while let Some(request) = queues.next_claim() {
-        places.insert(request.queues[0], (request.per_endpoint, request.limit));
+        slots.insert(request.queues[0], (request.per_endpoint, request.limit));
     }
     let expected = HashMap::from([(good.queue(), (8, 128)), (new.queue(), (1, 128)), (bad.queue(), (2, 64))]);
-    assert_eq!(places, expected);
+    assert_eq!(slots, expected);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn slow_endpoints_leave_slots_to_healthy_and_unknown_ones() {
     queues.classify_slow(start() + 2.seconds());
     assert_eq!(claim_all(&mut queues, &new), []);
     assert_eq!(claim_all(&mut queues, &good).len(), 4, "the last quarter");
-    assert_eq!((queues.in_flight, queues.next_claim()), (16, None), "all slots are taken");
+    assert_eq!((queues.in_flight, queues.next_claim()), (16, None), "all slots are used");
     for one in &first {
         queues.on_attempt(&one.key, AttemptStatus::Failed, in_time());
         queues.release(&one.key);
