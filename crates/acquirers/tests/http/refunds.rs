@@ -136,8 +136,8 @@ async fn contradictory_answer_leaves_outcome_unknown() {
         ("valor is not an amount", lie("/valor", Some(json!("4"))), true),
         ("valor is not an amount", lie("/valor", Some(json!("0.00"))), true),
         ("valor is not an amount", lie("/valor", None), true),
-        ("status is not one", lie("/status", Some(json!("OUTRO"))), true),
-        ("status is not one", lie("/status", None), true),
+        ("is not a status of", lie("/status", Some(json!("OUTRO"))), true),
+        ("is not a status of", lie("/status", None), true),
         ("not the JSON of a return", json!([devolucao()]), true),
         ("not the JSON of a return", lie("/valor", Some(json!(4.0))), true),
     ] {
