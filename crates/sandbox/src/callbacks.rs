@@ -14,7 +14,7 @@ use crate::{
         infraction_views::{self, InfractionCallback},
         views::{self as sent_views, SentCallback},
     },
-    faults::FaultMode,
+    faults::{FaultMode, FaultTarget},
     pix::views::{self, PixView},
     psp::Psp,
     state::change::Change,
@@ -91,7 +91,7 @@ async fn attempt(psp: Arc<Psp>, client: Client, number: u64) -> bool {
         return false;
     };
     let is_taken = post(&client, &url, body.clone(), number).await;
-    if is_taken && psp.faults.current().mode == FaultMode::DoubleCallback {
+    if is_taken && psp.faults.mode_of(FaultTarget::Institution) == FaultMode::DoubleCallback {
         // The outcome of the second sending does not matter: the first was accepted.
         post(&client, &url, body, number).await;
     }

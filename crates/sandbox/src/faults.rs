@@ -1,4 +1,4 @@
-//! Deliberate faults: an institution, a crypto processor or a rate source that is down, slow, failing, or loses its
+//! Deliberate faults: an institution, its API of Woovi, a crypto processor or a rate source that is down, slow, failing, or loses its
 //! answers.
 
 mod inject;
@@ -11,7 +11,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{crypto, ptax};
+use crate::{crypto, ptax, woovi};
 
 pub use inject::{Connection, cut, inject};
 pub use listener_switch::ListenerSwitch;
@@ -79,12 +79,14 @@ impl From<FaultMode> for Fault {
 /// The system whose requests have a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultTarget {
-    /// The institution with Pix.
+    /// The institution with Pix, without its API of Woovi.
     Institution,
     /// The crypto processor.
     Crypto,
     /// The PTAX service.
     Ptax,
+    /// The institution's API of Woovi.
+    Woovi,
 }
 
 impl FaultTarget {
@@ -95,6 +97,8 @@ impl FaultTarget {
             Self::Crypto
         } else if path.starts_with(ptax::PATH) {
             Self::Ptax
+        } else if path.starts_with(woovi::PATH) {
+            Self::Woovi
         } else {
             Self::Institution
         }
@@ -114,6 +118,7 @@ pub struct Faults {
     institution: RwLock<Scoped>,
     crypto: RwLock<Scoped>,
     ptax: RwLock<Scoped>,
+    woovi: RwLock<Scoped>,
     /// Set only if connections are refused, while the server runs.
     listener: Mutex<Option<ListenerSwitch>>,
 }
@@ -124,13 +129,14 @@ impl Faults {
             FaultTarget::Institution => &self.institution,
             FaultTarget::Crypto => &self.crypto,
             FaultTarget::Ptax => &self.ptax,
+            FaultTarget::Woovi => &self.woovi,
         }
     }
 
-    /// Returns the present fault of the institution.
+    /// Returns the present fault mode of a system, whatever its path.
     #[must_use]
-    pub fn current(&self) -> Fault {
-        self.institution.read().unwrap_or_else(PoisonError::into_inner).fault
+    pub fn mode_of(&self, target: FaultTarget) -> FaultMode {
+        self.slot(target).read().unwrap_or_else(PoisonError::into_inner).fault.mode
     }
 
     /// Returns the fault of a request.

@@ -158,7 +158,7 @@ impl Psp {
         let notify = self.webhook_url(&store);
         store.commit(Change::InfractionOpened { infraction: infraction.clone(), notify })?;
         drop(store);
-        self.callback_wakeup.notify_one();
+        self.wake_callbacks();
         Ok(infraction)
     }
 
@@ -231,7 +231,7 @@ impl Psp {
         let notify = self.webhook_url(store);
         store.commit(Change::InfractionChanged { id, step, refund, notify })?;
         self.settlement_wakeup.notify_one();
-        self.callback_wakeup.notify_one();
+        self.wake_callbacks();
         Ok(())
     }
 }

@@ -6,6 +6,8 @@
 //! [`Sandbox::credentials`] as for any institution. A tester uses [`Sandbox::control`], or the same operations under
 //! `/sandbox/` over HTTP.
 //!
+//! The same institution has a second API, that of Woovi (`OpenPix`), under `/woovi/` (`woovi`).
+//!
 //! Beside the institution, the same server simulates a crypto processor (`crypto`, the `NOWPayments` API under `/v1/`) and
 //! the Central Bank's PTAX service (`ptax`).
 //!
@@ -27,6 +29,7 @@ mod efi;
 mod faults;
 mod infractions;
 mod journal;
+mod outbox;
 mod payments;
 mod pix;
 mod psp;
@@ -40,6 +43,7 @@ mod server;
 mod settlement;
 mod state;
 mod wire;
+mod woovi;
 
 pub use config::{Credentials, SandboxConfig};
 pub use control::{
@@ -66,3 +70,8 @@ pub use psp::StoreError;
 pub use requests::Operation;
 pub use sandbox::{Sandbox, SandboxError};
 pub use state::{Inconsistent, infraction::InfractionStatus, sent::GivenBack, sent::SendStatus};
+pub use woovi::{
+    keys::WooviCredentials,
+    ledger::{DeliveryCounts, WooviLedger, WooviPaymentItem},
+    settings::{Settings as WooviSettings, WebhookSignature},
+};

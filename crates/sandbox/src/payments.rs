@@ -50,7 +50,7 @@ pub const AMOUNT_LIMIT: Money = Money::from_centavos(1_000_000_000_000);
 
 impl Psp {
     /// Pays a charge in any state: late, second and insufficient payments are recorded too. Only a sufficient payment
-    /// concludes a charge, and only an `ATIVA` one.
+    /// concludes a charge, and only an `ATIVA` one. A `correlationID` of Woovi's API names its charge too.
     ///
     /// # Errors
     /// [`PayError`].
@@ -58,7 +58,7 @@ impl Psp {
         let now = self.clock.now();
         let end_to_end_id = EndToEndId::compose(dice::ISPB, now, &dice::tail().map_err(StoreError::from)?)?;
         let mut store = self.write();
-        let (_, cob) = store.books().find_cob(txid.as_str()).ok_or(PayError::CobNotFound)?;
+        let (_, cob) = store.books().find_named_cob(txid.as_str()).ok_or(PayError::CobNotFound)?;
         let amount = amount.or_else(|| cob.amount_due()).ok_or(PayError::InvalidAmount)?;
         if !amount.is_positive() || amount >= AMOUNT_LIMIT {
             return Err(PayError::InvalidAmount);
@@ -79,10 +79,11 @@ impl Psp {
             paid_at: now,
             refunds: Vec::new(),
         };
+        let txid = Txid::parse(&payment.txid).unwrap_or_else(|_| txid.clone());
         let notify = self.webhook_url(&store);
         store.commit(Change::Paid { payment, status, notify })?;
         drop(store);
-        self.callback_wakeup.notify_one();
-        Ok(PaidPix { end_to_end_id, txid: txid.clone(), amount, paid_at: now })
+        self.wake_callbacks();
+        Ok(PaidPix { end_to_end_id, txid, amount, paid_at: now })
     }
 }

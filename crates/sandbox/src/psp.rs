@@ -19,6 +19,7 @@ use crate::{
     ptax::Ptax,
     requests::Requests,
     state::{Books, Inconsistent, change::Change},
+    woovi::Woovi,
 };
 
 /// The reason a change did not take effect.
@@ -77,6 +78,8 @@ pub struct Psp {
     pub crypto: Crypto,
     /// The PTAX service.
     pub ptax: Ptax,
+    /// The API of Woovi.
+    pub woovi: Woovi,
     /// The counts of requests.
     pub requests: Requests,
     /// The default time that a send stays `EM_PROCESSAMENTO`.
@@ -100,6 +103,7 @@ impl Psp {
     ) -> Self {
         Self {
             crypto: Crypto::new(&identity.client_secret),
+            woovi: Woovi::new(&identity.client_secret),
             identity,
             host,
             merchant,
@@ -156,6 +160,12 @@ impl Psp {
     #[must_use]
     pub fn webhook_url(&self, store: &Store) -> Option<Arc<str>> {
         store.books().find_webhook(&self.identity.pix_key).map(|webhook| webhook.url.clone())
+    }
+
+    /// Wakes the senders of callbacks and of Woovi's webhooks.
+    pub fn wake_callbacks(&self) {
+        self.callback_wakeup.notify_one();
+        self.woovi.wakeup.notify_one();
     }
 
     /// Refuses all further changes and closes the state file.

@@ -75,6 +75,14 @@ pub fn owner_of(key: &PixKey) -> Recipient {
     Recipient { key: key.as_str().into(), name: name.into(), document: document.into() }
 }
 
+/// Returns the owner's account number: always the same.
+#[must_use]
+pub fn account_of(owner: &Recipient) -> String {
+    let hash = digest(&SHA256, owner.document.as_bytes());
+    let number = hash.as_ref().iter().take(4).fold(0_u64, |number, byte| (number << 8) | u64::from(*byte));
+    format!("{:06}", number % 1_000_000)
+}
+
 /// Returns whether the owner's document is the sender's expected one.
 #[must_use]
 pub fn is_owned_by(owner: &Recipient, expected: &Document) -> bool {

@@ -149,7 +149,7 @@ impl Psp {
     ) -> Result<(), StoreError> {
         let notify = self.webhook_url(store);
         store.commit(Change::RefundEnded { end_to_end_id, id, outcome, notify })?;
-        self.callback_wakeup.notify_one();
+        self.wake_callbacks();
         Ok(())
     }
 }

@@ -85,6 +85,50 @@ pub enum Operation {
     CryptoPayoutCancel,
     /// A rate of the PTAX service.
     PtaxRate,
+    /// `POST /charge` of Woovi's API.
+    WooviChargeCreate,
+    /// `GET /charge/{id}`.
+    WooviChargeRead,
+    /// `PATCH` and `DELETE /charge/{id}`.
+    WooviChargeRevise,
+    /// `GET /charge`.
+    WooviChargeList,
+    /// `POST /payment`.
+    WooviPaymentCreate,
+    /// `POST /payment/approve`.
+    WooviPaymentApprove,
+    /// `GET /payment/{id}`.
+    WooviPaymentRead,
+    /// `GET /payment`.
+    WooviPaymentList,
+    /// `POST /charge/{id}/refund` and `POST /refund`.
+    WooviRefundCreate,
+    /// `GET /charge/{id}/refund` and `GET /refund/{id}`.
+    WooviRefundRead,
+    /// `GET /refund`.
+    WooviRefundList,
+    /// `GET /transaction/{id}`.
+    WooviTransactionRead,
+    /// `GET /transaction`.
+    WooviTransactionList,
+    /// `GET /dispute/{id}`.
+    WooviDisputeRead,
+    /// `GET /dispute`.
+    WooviDisputeList,
+    /// `POST /dispute/{id}/evidence`.
+    WooviEvidenceCreate,
+    /// `GET /account` and `GET /account/{id}`.
+    WooviBalance,
+    /// `GET /statement`.
+    WooviStatement,
+    /// `POST /webhook`.
+    WooviWebhookCreate,
+    /// `GET /webhook` and `GET /webhook/events`.
+    WooviWebhookList,
+    /// `DELETE /webhook/{id}`.
+    WooviWebhookRemove,
+    /// `GET /webhook/public-keys`.
+    WooviPublicKey,
 }
 
 /// The counts since the process started.

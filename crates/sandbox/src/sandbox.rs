@@ -19,6 +19,7 @@ use crate::{
     psp::{Psp, StoreError},
     server::{self, Running, Setup},
     state::Books,
+    woovi::keys::WooviCredentials,
 };
 
 /// The reason a simulator could not be started.
@@ -123,6 +124,13 @@ impl Sandbox {
     #[must_use]
     pub fn crypto_credentials(&self) -> CryptoCredentials {
         self.credentials().crypto()
+    }
+
+    /// Returns a client's credentials of the same account at the API of Woovi. After a restart with the same state file
+    /// only the port differs.
+    #[must_use]
+    pub fn woovi_credentials(&self) -> WooviCredentials {
+        self.credentials().woovi()
     }
 
     /// Returns a handle for the tester.

@@ -127,7 +127,7 @@ impl Psp {
             let (send_id, outcome) = (sent.send_id.clone(), sent.destiny());
             let notify = self.webhook_url(store);
             store.commit(Change::SendEnded { send_id, outcome, notify })?;
-            self.callback_wakeup.notify_one();
+            self.wake_callbacks();
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ impl Psp {
         let (send_id, notify) = (sent.send_id.clone(), self.webhook_url(&store));
         store.commit(Change::SendReturned { send_id, back: back.clone(), notify })?;
         drop(store);
-        self.callback_wakeup.notify_one();
+        self.wake_callbacks();
         Ok(back)
     }
 }

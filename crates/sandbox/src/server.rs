@@ -20,10 +20,11 @@ use crate::{
     crypto::{
         self, CryptoError,
         http::{account, payment_list, payments, payout_list, payouts, rates},
-        ipn,
+        ipn::Ipns,
     },
     efi::{balance, infractions, refusal::Refusal, send, sent},
     faults::{self, Connection, ListenerSwitch},
+    outbox,
     pix::{
         cob, oauth, payload,
         problem::{Kind, Problem},
@@ -34,6 +35,7 @@ use crate::{
     psp::Psp,
     ptax::{self, PtaxError},
     settlement,
+    woovi::{self, WooviError, deliveries::Deliveries, http as woovi_http},
 };
 
 /// The seconds for open connections when the server stops.
@@ -121,7 +123,16 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     let background = [
         tokio::spawn(settlement::settle_on_time(psp.clone())),
         tokio::spawn(callbacks::deliver(psp.clone(), setup.client.clone(), setup.retry_base)),
-        tokio::spawn(ipn::deliver(psp.clone(), setup.client, setup.retry_base)),
+        tokio::spawn(outbox::deliver(Arc::new(Ipns {
+            psp: psp.clone(),
+            client: setup.client.clone(),
+            repeat_after: setup.retry_base,
+        }))),
+        tokio::spawn(outbox::deliver(Arc::new(Deliveries {
+            psp: psp.clone(),
+            client: setup.client,
+            repeat_after: setup.retry_base,
+        }))),
     ];
     if started.send(Ok(server.handle())).is_ok()
         && let Err(error) = server.await
@@ -190,6 +201,7 @@ fn routes(config: &mut ServiceConfig) {
         .service(resource!(format!("{PAYLOAD_PATH}{{token}}"), "GET", get => payload::get))
         .configure(own_routes)
         .configure(crypto_routes)
+        .configure(woovi_routes)
         .configure(control_routes)
         .default_service(web::to(|| async { Err::<&str, _>(Problem::new(Kind::NotFound, "there is no such path")) }));
 }
@@ -238,6 +250,42 @@ fn crypto_routes(config: &mut ServiceConfig) {
     ));
 }
 
+/// Registers the routes of the institution's second API.
+fn woovi_routes(config: &mut ServiceConfig) {
+    use woovi_http::{account, charge_list, charges, disputes, payments, refunds, transactions, webhooks};
+    let api = web::scope("/woovi/api/v1")
+        .service(resource!(
+            WooviError; ["/charge", "/charge/"], "GET, POST", get => charge_list::list, post => charges::create
+        ))
+        .service(resource!(
+            WooviError; "/charge/{id}", "GET, PATCH, DELETE",
+            get => charges::get, patch => charges::patch, delete => charges::delete
+        ))
+        .service(resource!(
+            WooviError; "/charge/{id}/refund", "GET, POST",
+            get => refunds::of_charge, post => refunds::create_for_charge
+        ))
+        .service(resource!(WooviError; "/refund", "GET, POST", get => refunds::list, post => refunds::create))
+        .service(resource!(WooviError; "/refund/{id}", "GET", get => refunds::get))
+        .service(resource!(WooviError; "/transaction", "GET", get => transactions::list))
+        .service(resource!(WooviError; "/transaction/{id}", "GET", get => transactions::get))
+        .service(resource!(WooviError; "/payment", "GET, POST", get => payments::list, post => payments::create))
+        .service(resource!(WooviError; "/payment/approve", "POST", post => payments::approve))
+        .service(resource!(WooviError; "/payment/{id}", "GET", get => payments::get))
+        .service(resource!(WooviError; "/dispute", "GET", get => disputes::list))
+        .service(resource!(WooviError; "/dispute/{id}", "GET", get => disputes::get))
+        .service(resource!(WooviError; "/dispute/{id}/evidence", "POST", post => disputes::evidence))
+        .service(resource!(WooviError; ["/account", "/account/"], "GET", get => account::list))
+        .service(resource!(WooviError; "/account/{id}", "GET", get => account::get))
+        .service(resource!(WooviError; "/statement", "GET", get => account::statement))
+        .service(resource!(WooviError; "/webhook", "GET, POST", get => webhooks::list, post => webhooks::create))
+        .service(resource!(WooviError; "/webhook/events", "GET", get => webhooks::events))
+        .service(resource!(WooviError; "/webhook/public-keys", "GET", get => webhooks::public_keys))
+        .service(resource!(WooviError; "/webhook/{id}", "DELETE", delete => webhooks::delete))
+        .default_service(web::to(|| async { Err::<&str, _>(WooviError::no_path()) }));
+    config.service(api);
+}
+
 fn control_routes(config: &mut ServiceConfig) {
     use control::http as hand;
     use crypto::control::http as crypto_hand;
@@ -253,6 +301,8 @@ fn control_routes(config: &mut ServiceConfig) {
         .service(resource!("/sandbox/withdrawal/{id}/{step}", "POST", post => crypto_hand::move_withdrawal))
         .service(resource!("/sandbox/crypto/settings", "PUT", put => crypto_hand::settings))
         .service(resource!("/sandbox/crypto/coins/{code}", "PUT", put => crypto_hand::coin))
+        .service(resource!("/sandbox/woovi/settings", "PUT", put => woovi::control::settings))
+        .service(resource!("/sandbox/woovi/payment/{id}/remove", "POST", post => woovi::control::remove_payment))
         .service(resource!("/sandbox/ptax", "PUT", put => ptax::control::put))
         .service(resource!("/sandbox/saldo", "PUT", put => hand::balance))
         .service(resource!("/sandbox/faults", "PUT", put => hand::faults))

@@ -25,6 +25,7 @@ impl Psp {
         let mut store = self.write();
         self.settle_refunds(&mut store, now)?;
         self.settle_sends(&mut store, now)?;
+        self.settle_expiries(&mut store, now)?;
         self.settle_crypto(&mut store, now)
     }
 
@@ -44,7 +45,8 @@ impl Psp {
         let store = self.read();
         let books = store.books();
         let crypto = books.crypto().next_due().map(|(due, _)| due);
-        books.next_refund_due().into_iter().chain(books.sends().next_due()).chain(crypto).min()
+        let expiry = books.woovi().next_expiry().map(|(due, _)| due);
+        books.next_refund_due().into_iter().chain(books.sends().next_due()).chain(crypto).chain(expiry).min()
     }
 }
 

@@ -58,6 +58,7 @@ pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathB
     let settings = SandboxConfig { listen, state_file, ..SandboxConfig::default() };
     let sandbox = Sandbox::start(settings).await.context("the sandbox does not start")?;
     let crypto = sandbox.crypto_credentials();
+    let woovi = sandbox.woovi_credentials();
     let Credentials { base_url, client_id, client_secret, pix_key } = sandbox.credentials();
     let credentials = vec![
         ("base_url", base_url),
@@ -71,6 +72,10 @@ pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathB
         ("crypto_password", crypto.password),
         ("crypto_totp_secret", crypto.totp_secret),
         ("ptax_base_url", crypto.ptax_base_url),
+        ("woovi_base_url", woovi.base_url),
+        ("woovi_app_id", woovi.app_id),
+        ("woovi_hmac_secret", woovi.hmac_secret),
+        ("woovi_webhook_public_key", woovi.webhook_public_key),
     ];
     Ok(RunningSandbox { credentials, stop: Box::pin(sandbox.stop()) })
 }

@@ -24,6 +24,9 @@ use crate::{
 /// The name of the crypto processor in faults.
 const CRYPTO: &str = "crypto";
 
+/// The name of Woovi's API in faults.
+const WOOVI: &str = "woovi";
+
 /// The name of the PTAX service in faults.
 const PTAX: &str = "ptax";
 
@@ -51,8 +54,10 @@ pub(crate) async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T
         .map_err(|error| Problem::violation(Kind::InvalidRequest, "body", &error.to_string(), ""))
 }
 
-fn txid(text: &str) -> Result<Txid, Problem> {
-    Txid::parse(text).map_err(|_| Problem::new(Kind::NotFound, "the charge does not exist"))
+/// Returns the txid of the charge with this txid or `correlationID`.
+fn txid(psp: &Shared, id: &str) -> Result<Txid, Problem> {
+    let found = psp.read().books().find_named_cob(id).and_then(|(_, cob)| Txid::parse(&cob.txid).ok());
+    found.ok_or_else(|| Problem::new(Kind::NotFound, "the charge does not exist"))
 }
 
 #[derive(Deserialize)]
@@ -72,14 +77,14 @@ struct PaidView<'a> {
     horario: Timestamp,
 }
 
-/// `POST /sandbox/cob/{txid}/pay` `{valor?}`: 200 with the Pix.
+/// `POST /sandbox/cob/{txid}/pay` `{valor?}`: 200 with the Pix. A `correlationID` of Woovi's API names its charge too.
 ///
 /// # Errors
 /// 404 for an unknown txid, 400 for a bad amount.
 pub async fn pay(path: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: AmountBody = read(payload).await?;
     let amount = body.valor.as_ref().map(|value| amount("valor", value)).transpose()?;
-    let PaidPix { end_to_end_id, txid, amount, paid_at } = control(&psp).pay(&txid(&path)?, amount)?;
+    let PaidPix { end_to_end_id, txid, amount, paid_at } = control(&psp).pay(&txid(&psp, &path)?, amount)?;
     let view = PaidView { end_to_end_id: end_to_end_id.as_str(), txid: txid.as_str(), valor: amount, horario: paid_at };
     answer(StatusCode::OK, &view)
 }
@@ -102,7 +107,7 @@ pub(super) fn amount(field: &str, value: &Value) -> Result<Money, Problem> {
 /// # Errors
 /// 404 for an unknown txid.
 pub async fn expire(path: web::Path<String>, psp: Shared) -> Result<HttpResponse, Problem> {
-    control(&psp).expire(&txid(&path)?)?;
+    control(&psp).expire(&txid(&psp, &path)?)?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -163,7 +168,7 @@ struct FaultsBody {
 }
 
 /// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?, path?}`: 200 with the present fault. `acquirer` is `crypto`,
-/// `ptax`, or a name chosen by the client, which means this institution. A `path` limits the fault to requests whose
+/// `ptax`, `woovi`, or another name chosen by the client, which means this institution. A `path` limits the fault to requests whose
 /// path contains that text.
 ///
 /// # Errors
@@ -173,6 +178,7 @@ pub async fn faults(payload: web::Payload, psp: Shared) -> Result<HttpResponse, 
     let target = match body.acquirer.as_deref() {
         Some(CRYPTO) => FaultTarget::Crypto,
         Some(PTAX) => FaultTarget::Ptax,
+        Some(WOOVI) => FaultTarget::Woovi,
         Some(_) | None => FaultTarget::Institution,
     };
     let latency = body.latency_ms.map_or(DEFAULT_LATENCY, Duration::from_millis);

@@ -19,6 +19,7 @@ use crate::{
         sent::{SendStatus, Sent},
     },
     wire,
+    woovi::{self, ledger::WooviLedger},
 };
 
 /// Movements of one kind.
@@ -149,6 +150,8 @@ pub struct Ledger {
     pub callbacks: CallbackCounts,
     /// The crypto processor.
     pub crypto: CryptoLedger,
+    /// The API of Woovi.
+    pub woovi: WooviLedger,
     /// Requests per operation since the start of the process. Requests cut off by a fault before are not counted.
     pub requests: BTreeMap<Operation, u64>,
 }
@@ -199,6 +202,7 @@ pub fn of(psp: &Psp) -> Ledger {
         infractions: infractions::items(books),
         callbacks: CallbackCounts { owed: books.owed_notifications().len(), delivered, abandoned },
         crypto: crypto::ledger::of(books.crypto()),
+        woovi: woovi::ledger::of(books),
         requests: psp.requests.counts(),
     }
 }

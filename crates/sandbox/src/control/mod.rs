@@ -82,13 +82,15 @@ impl Control {
         const AGE: SignedDuration = SignedDuration::from_secs(2);
         let now = self.psp.clock.now();
         let mut store = self.psp.write();
-        let (_, cob) = store.books().find_cob(txid.as_str()).ok_or(ControlError::NotFound("the charge"))?;
+        let (_, cob) = store.books().find_named_cob(txid.as_str()).ok_or(ControlError::NotFound("the charge"))?;
         if cob.expires_at() < now {
             return Ok(());
         }
         let created_at = cob.created_at.min(now.saturating_sub(AGE).unwrap_or(now));
         let txid = cob.txid.clone();
-        Ok(store.commit(Change::CobExpired { txid, created_at, expires_in_s: 1 })?)
+        store.commit(Change::CobExpired { txid, created_at, expires_in_s: 1 })?;
+        self.psp.settlement_wakeup.notify_one();
+        Ok(())
     }
 
     /// Sets the institution's fault until the next call. Faults do not survive a restart.

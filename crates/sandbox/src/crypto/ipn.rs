@@ -1,34 +1,29 @@
 //! Notifications (IPN): bodies with their keys unsorted, and delivery with signature, repeats and the tester's faults.
 
-use std::{cmp::Reverse, collections::BTreeMap, error::Error, sync::Arc, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use reqwest::{Client, header};
 use serde_json::Value;
-use tokio::{
-    task::JoinSet,
-    time::{Instant, sleep_until},
-};
+use tokio::sync::Notify;
 
 use super::{
     canonical,
     http::{payment_views, withdrawal_views},
-    settings::{IpnSignature, Settings},
+    settings::IpnSignature,
     state::{
         CryptoChange, Ipn,
         payment::Payment,
         payout::{Batch, Withdrawal},
     },
 };
-use crate::{psp::Psp, state::change::Change};
+use crate::{
+    outbox::{Manners, Outbox},
+    psp::Psp,
+    state::change::Change,
+};
 
 /// The header of the signature.
 pub const SIGNATURE: &str = "x-nowpayments-sig";
-
-/// The attempts per notification: the first and three repeats.
-const MAX_ATTEMPTS: u32 = 4;
-
-/// The concurrent notifications, unless their order is reversed.
-const MAX_IN_FLIGHT: usize = 16;
 
 /// The secret of wrong signatures.
 const OTHER_SECRET: &str = "another secret";
@@ -49,59 +44,54 @@ pub fn of_withdrawal(batch: &Batch, withdrawal: &Withdrawal) -> Option<Ipn> {
     Some(Ipn { url: Arc::from(url), body: body.into() })
 }
 
-/// Sends notifications until the server ends, first those left by an earlier process. Never returns.
-pub async fn deliver(psp: Arc<Psp>, client: Client, repeat_after: Duration) {
-    // By number: the instant of the next attempt, and the attempts so far.
-    let mut queue: BTreeMap<u64, (Instant, u32)> = BTreeMap::new();
-    let mut in_flight = JoinSet::new();
-    let mut next_number = 0;
-    loop {
-        for number in psp.read().books().crypto().owed_ipns().range(next_number..).map(|(number, _)| *number) {
-            queue.insert(number, (Instant::now(), 0));
-            next_number = number + 1;
-        }
-        let settings = psp.crypto.settings();
-        let limit = if settings.ipn_reversed { 1 } else { MAX_IN_FLIGHT };
-        let is_free = !settings.ipn_paused && in_flight.len() < limit;
-        let next = is_free.then(|| next_due(&queue, settings.ipn_reversed)).flatten();
-        tokio::select! {
-            () = psp.crypto.ipn_wakeup.notified() => {}
-            () = sleep_until(next.map_or_else(Instant::now, |(due, _)| due)), if next.is_some() => {
-                if let Some((_, number)) = next
-                    && let Some((_, attempts)) = queue.remove(&number)
-                {
-                    let attempt = attempt(psp.clone(), client.clone(), number, settings);
-                    in_flight.spawn(async move { (number, attempts + 1, attempt.await) });
-                }
-            }
-            Some(Ok((number, attempts, delivered))) = in_flight.join_next(), if !in_flight.is_empty() => {
-                if delivered || attempts >= MAX_ATTEMPTS {
-                    end(&psp, number, delivered);
-                } else {
-                    queue.insert(number, (Instant::now() + repeat_after, attempts));
-                }
-            }
-        }
-    }
+/// The notifications of the processor, for [`crate::outbox::deliver`].
+pub struct Ipns {
+    /// The simulator.
+    pub psp: Arc<Psp>,
+    /// The client.
+    pub client: Client,
+    /// The wait between attempts.
+    pub repeat_after: Duration,
 }
 
-/// Returns the notification to send next, with its instant.
-fn next_due(queue: &BTreeMap<u64, (Instant, u32)>, is_reversed: bool) -> Option<(Instant, u64)> {
-    let due = queue.iter().map(|(number, (due, _))| (*due, *number));
-    if is_reversed {
-        let now = Instant::now();
-        return due.min_by_key(|(due, number)| ((*due).max(now), Reverse(*number)));
+impl Outbox for Ipns {
+    /// The first attempt and three repeats.
+    const MAX_ATTEMPTS: u32 = 4;
+
+    fn numbers_from(&self, first: u64) -> Vec<u64> {
+        self.psp.read().books().crypto().owed_ipns().range(first..).map(|(number, _)| *number).collect()
     }
-    due.min()
+
+    fn manners(&self) -> Manners {
+        let settings = self.psp.crypto.settings();
+        Manners { is_paused: settings.ipn_paused, is_reversed: settings.ipn_reversed }
+    }
+
+    fn wakeup(&self) -> &Notify {
+        &self.psp.crypto.ipn_wakeup
+    }
+
+    fn repeat_after(&self, _attempts: u32) -> Duration {
+        self.repeat_after
+    }
+
+    async fn attempt(&self, number: u64) -> bool {
+        attempt(&self.psp, &self.client, number).await
+    }
+
+    fn end(&self, number: u64, delivered: bool) {
+        end(&self.psp, number, delivered);
+    }
 }
 
 /// Makes one attempt; `true` for a 2xx.
-async fn attempt(psp: Arc<Psp>, client: Client, number: u64, settings: Settings) -> bool {
+async fn attempt(psp: &Psp, client: &Client, number: u64) -> bool {
+    let settings = psp.crypto.settings();
     let Some(Ipn { url, body }) = psp.read().books().crypto().owed_ipns().get(&number).cloned() else { return false };
     let signature = sign(&psp.crypto.keys.ipn_secret, &body, settings.ipn_signature);
     let mut is_accepted = false;
     for copy in 0..settings.ipn_copies.max(1) {
-        let is_ok = post(&client, &url, &body, signature.as_deref(), number).await;
+        let is_ok = post(client, &url, &body, signature.as_deref(), number).await;
         // The outcome of copies does not matter: the first was accepted.
         is_accepted = if copy == 0 { is_ok } else { is_accepted };
         if !is_accepted {

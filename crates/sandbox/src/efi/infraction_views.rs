@@ -21,9 +21,9 @@ const PAYERS_INSTITUTION: &str = "PSP DO PAGADOR";
 /// This institution.
 const OWN_INSTITUTION: &str = "CAIS SANDBOX PSP";
 /// The default name and CPF of a payer.
-const PAYER: (&str, &str) = ("PAGADOR DO SANDBOX", "52998224725");
+pub const PAYER: (&str, &str) = ("PAGADOR DO SANDBOX", "52998224725");
 /// The CNPJ of the account's holder.
-const OWN_DOCUMENT: &str = "12345678000195";
+pub const OWN_DOCUMENT: &str = "12345678000195";
 /// Arbitrary numbers of both accounts.
 const ACCOUNTS: (u32, u32) = (1_234_567, 7_654_321);
 

@@ -9,7 +9,10 @@ use actix_web::{
     HttpRequest, HttpResponse, ResponseError,
     body::{BoxBody, MessageBody, to_bytes},
     dev::{ServiceRequest, ServiceResponse},
-    http::{Method, header},
+    http::{
+        Method,
+        header::{self, HeaderValue},
+    },
     middleware::Next,
     web,
 };
@@ -21,6 +24,7 @@ use crate::{
     pix::problem::{Kind, Problem},
     psp::Psp,
     ptax::PtaxError,
+    woovi::WooviError,
 };
 
 /// The paths without faults, so that the tester can end a fault.
@@ -61,7 +65,8 @@ pub async fn inject(
         // 429 proves that no work was done.
         FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().force_close().finish())),
         FaultMode::RateLimited => {
-            let answer = HttpResponse::TooManyRequests().insert_header((header::RETRY_AFTER, RETRY_AFTER_S)).finish();
+            let mut answer = too_many(request.path());
+            answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_S));
             return Ok(request.into_response(answer));
         }
         FaultMode::Error => {
@@ -104,10 +109,18 @@ async fn truncate(response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody
     ServiceResponse::new(request, head.set_body(BoxBody::new(half)))
 }
 
+fn too_many(path: &str) -> HttpResponse {
+    match FaultTarget::of(path) {
+        FaultTarget::Woovi => WooviError::too_many().error_response(),
+        FaultTarget::Institution | FaultTarget::Crypto | FaultTarget::Ptax => HttpResponse::TooManyRequests().finish(),
+    }
+}
+
 fn error(path: &str) -> HttpResponse {
     match FaultTarget::of(path) {
         FaultTarget::Crypto => CryptoError::internal(DELIBERATE).error_response(),
         FaultTarget::Ptax => PtaxError::Internal.error_response(),
+        FaultTarget::Woovi => WooviError::internal(DELIBERATE).error_response(),
         FaultTarget::Institution if path.contains(efi::infractions::PATH_PART) => {
             Problem::new(Kind::InfractionInternalError, DELIBERATE).error_response()
         }

@@ -176,11 +176,15 @@ pub fn location_id(position: usize) -> usize {
     position + 1
 }
 
-fn location(psp: &Psp, token: LocationToken) -> String {
+/// Returns the address of a charge's payload, without its scheme.
+#[must_use]
+pub fn location(psp: &Psp, token: LocationToken) -> String {
     format!("{}{PAYLOAD_PATH}{:032x}", psp.host, token.0)
 }
 
-fn copy_and_paste(psp: &Psp, location: &str) -> Option<String> {
+/// Returns the BR Code of a location.
+#[must_use]
+pub fn copy_and_paste(psp: &Psp, location: &str) -> Option<String> {
     let (name, city) = psp.merchant.clone();
     let code = DynamicCode {
         location: location.to_owned(),

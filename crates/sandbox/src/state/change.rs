@@ -13,7 +13,7 @@ use super::{
     payment::{Payment, Refund, RefundOutcome},
     sent::{GivenBack, SendOutcome, Sent},
 };
-use crate::{crypto::state::CryptoChange, wire};
+use crate::{crypto::state::CryptoChange, wire, woovi::state::WooviChange};
 
 /// The destination of callbacks for a Pix key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -178,6 +178,8 @@ pub enum Change {
     },
     /// A step of the crypto processor.
     Crypto(Box<CryptoChange>),
+    /// A step of Woovi's API.
+    Woovi(Box<WooviChange>),
     /// Snapshots only: the callbacks' totals.
     NotificationTotals(NotificationTotals),
 }

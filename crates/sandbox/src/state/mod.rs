@@ -9,6 +9,7 @@ pub mod infractions;
 pub mod payment;
 pub mod sends;
 pub mod sent;
+mod woovi;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -26,7 +27,13 @@ use self::{
     sends::Sends,
     sent::SendOutcome,
 };
-use crate::crypto::state::CryptoBooks;
+use crate::{
+    crypto::state::CryptoBooks,
+    woovi::state::{
+        WooviBooks,
+        delivery::{Event, Subject},
+    },
+};
 
 /// The largest number of waiting callbacks. Beyond it new ones count as abandoned, as at a PSP under pressure.
 pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
@@ -34,7 +41,7 @@ pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
 /// A change refers to a missing object, or creates an existing one.
 #[derive(Debug, thiserror::Error)]
 #[error("a change contradicts the state: {0}")]
-pub struct Inconsistent(&'static str);
+pub struct Inconsistent(pub(crate) &'static str);
 
 /// The whole state. Only [`Books::apply`] changes the state, so that the journal is complete.
 #[derive(Debug, Default)]
@@ -53,7 +60,9 @@ pub struct Books {
     webhooks: BTreeMap<Box<str>, Webhook>,
     owed: BTreeMap<u64, Notification>,
     totals: NotificationTotals,
+    refund_by_id: HashMap<Box<str>, usize>,
     crypto: CryptoBooks,
+    woovi: WooviBooks,
 }
 
 impl Books {
@@ -103,6 +112,13 @@ impl Books {
     #[must_use]
     pub fn payments(&self) -> &[Payment] {
         &self.payments
+    }
+
+    /// Returns the Pix that has a return of this id. Ids of returns are unique within one Pix; of several the first
+    /// Pix counts.
+    #[must_use]
+    pub fn find_refunded(&self, refund_id: &str) -> Option<&Payment> {
+        self.payments.get(*self.refund_by_id.get(refund_id)?)
     }
 
     /// Returns the instant at which the next return becomes final.
@@ -193,7 +209,9 @@ impl Books {
         let balance = self.funds.is_open().then(|| Change::BalanceSet { balance: self.funds.balance() });
         let movements = cobs.chain(payments).chain(sends).chain(infractions);
         let crypto = self.crypto.snapshot().map(|change| Change::Crypto(Box::new(change)));
-        movements.chain(webhooks).chain(owed).chain(totals).chain(balance).chain(crypto).collect()
+        // Last: without webhooks, the changes before publish nothing.
+        let woovi = self.woovi.snapshot().map(|change| Change::Woovi(Box::new(change)));
+        movements.chain(webhooks).chain(owed).chain(totals).chain(balance).chain(crypto).chain(woovi).collect()
     }
 
     /// Applies one change.
@@ -207,6 +225,7 @@ impl Books {
                 let cob = self.cob_mut(&txid)?;
                 let past = std::mem::replace(&mut cob.terms, terms);
                 cob.past.push(past);
+                self.follow(&txid);
             }
             Change::CobExpired { txid, created_at, expires_in_s } => {
                 let position = *self.cob_by_txid.get(&txid).ok_or(Inconsistent("the charge does not exist"))?;
@@ -215,48 +234,52 @@ impl Books {
                 self.cobs_by_creation.insert((created_at, position));
                 cob.created_at = created_at;
                 cob.terms.expires_in_s = expires_in_s;
+                self.follow(&txid);
             }
             Change::Paid { payment, status, notify } => {
                 let end_to_end_id = payment.end_to_end_id.clone();
                 let txid = payment.txid.clone();
                 self.add_payment(payment)?;
-                self.cob_mut(&txid)?.terms.status = status;
+                let before = std::mem::replace(&mut self.cob_mut(&txid)?.terms.status, status);
+                self.follow(&txid);
+                self.woovi.publish(Event::TransactionReceived, &Subject::Pix(end_to_end_id.clone()));
+                if before != status {
+                    self.woovi.publish(Event::ChargeCompleted, &Subject::Pix(end_to_end_id.clone()));
+                }
                 self.owe(end_to_end_id, notify);
             }
             Change::RefundRequested { end_to_end_id, refund } => self.add_refund(&end_to_end_id, refund)?,
             Change::RefundEnded { end_to_end_id, id, outcome, notify } => {
-                let position = self.payment_position(&end_to_end_id)?;
-                let payment = self.payment_mut(position)?;
-                let refund = payment.refunds.iter_mut().find(|refund| refund.id == id);
-                let refund = refund.ok_or(Inconsistent("the return does not exist"))?;
-                refund.outcome = outcome;
-                let (due, amount) = (refund.settles_at(), refund.amount);
-                if refund.is_covered && matches!(refund.outcome, RefundOutcome::Failed { .. }) {
-                    self.funds.add(amount);
-                }
-                self.refunds_in_process.remove(&(due, position, id));
-                self.owe(end_to_end_id, notify);
+                self.end_refund(end_to_end_id, id, outcome, notify)?;
             }
             Change::SendAccepted(sent) => self.funds.send(self.sends.add(sent)?),
             Change::SendRepeated { send_id } => self.sends.repeat(&send_id)?,
             Change::SendEnded { send_id, outcome, notify } => {
                 let sent = self.sends.end(&send_id, outcome)?;
                 let (end_to_end_id, amount) = (sent.end_to_end_id.clone(), sent.amount);
-                if matches!(outcome, SendOutcome::Failed(_)) {
+                let is_failed = matches!(outcome, SendOutcome::Failed(_));
+                if is_failed {
                     self.funds.add(amount);
                 }
+                let event = if is_failed { Event::MovementFailed } else { Event::MovementConfirmed };
+                self.woovi.publish(event, &Subject::Payment(send_id));
                 self.owe(end_to_end_id, notify);
             }
             Change::SendReturned { send_id, back, notify } => {
-                let amount = back.amount;
+                let (amount, return_id) = (back.amount, back.return_id.clone());
                 let end_to_end_id = self.sends.give_back(&send_id, back)?.end_to_end_id.clone();
                 self.funds.add(amount);
+                let subject = Subject::Returned(send_id, return_id);
+                self.woovi.publish(Event::ReturnConfirmed, &subject);
+                self.woovi.publish(Event::RefundReceived, &subject);
                 self.owe(end_to_end_id, notify);
             }
             Change::InfractionOpened { infraction, notify } => {
                 let about = (infraction.end_to_end_id.clone(), Some(infraction.id.clone()));
                 self.payment_position(&about.0)?;
+                let subject = Subject::Dispute(infraction.id.clone());
                 self.infractions.add(infraction)?;
+                self.woovi.publish(Event::DisputeCreated, &subject);
                 self.owe_about(about, notify);
             }
             Change::InfractionChanged { id, step, refund, notify } => {
@@ -279,6 +302,7 @@ impl Books {
             }
             Change::NotificationTotals(totals) => self.totals = totals,
             Change::Crypto(change) => self.crypto.apply(*change),
+            Change::Woovi(change) => self.apply_woovi(*change)?,
         }
         Ok(())
     }
@@ -302,6 +326,7 @@ impl Books {
         let position = self.payments.len();
         self.cob_mut(&payment.txid)?.payments.push(position);
         for refund in &payment.refunds {
+            self.refund_by_id.entry(refund.id.clone()).or_insert(position);
             if refund.outcome == RefundOutcome::Processing {
                 self.refunds_in_process.insert((refund.settles_at(), position, refund.id.clone()));
             }
@@ -317,8 +342,38 @@ impl Books {
         let position = self.payment_position(end_to_end_id)?;
         let in_process = (refund.settles_at(), position, refund.id.clone());
         self.funds.refund(&refund);
+        self.refund_by_id.entry(refund.id.clone()).or_insert(position);
         self.payment_mut(position)?.refunds.push(refund);
         self.refunds_in_process.insert(in_process);
+        Ok(())
+    }
+
+    fn end_refund(
+        &mut self,
+        end_to_end_id: Arc<str>,
+        id: Box<str>,
+        outcome: RefundOutcome,
+        notify: Option<Arc<str>>,
+    ) -> Result<(), Inconsistent> {
+        let position = self.payment_position(&end_to_end_id)?;
+        let payment = self.payment_mut(position)?;
+        let refund = payment.refunds.iter_mut().find(|refund| refund.id == id);
+        let refund = refund.ok_or(Inconsistent("the return does not exist"))?;
+        refund.outcome = outcome;
+        let (due, amount) = (refund.settles_at(), refund.amount);
+        let is_failed = matches!(refund.outcome, RefundOutcome::Failed { .. });
+        if refund.is_covered && is_failed {
+            self.funds.add(amount);
+        }
+        self.refunds_in_process.remove(&(due, position, id.clone()));
+        let subject = Subject::Refund(end_to_end_id.clone(), id);
+        if is_failed {
+            self.woovi.publish(Event::RefundRejected, &subject);
+        } else {
+            self.woovi.publish(Event::RefundConfirmed, &subject);
+            self.woovi.publish(Event::RefundReceived, &subject);
+        }
+        self.owe(end_to_end_id, notify);
         Ok(())
     }
 
@@ -330,7 +385,11 @@ impl Books {
         notify: Option<Arc<str>>,
     ) -> Result<(), Inconsistent> {
         let refund_id = refund.as_ref().map(|refund| refund.id.clone());
+        let event = woovi::dispute_event(&step);
         let end_to_end_id = self.infractions.step(&id, step, refund_id)?.end_to_end_id.clone();
+        if let Some(event) = event {
+            self.woovi.publish(event, &Subject::Dispute(id.clone()));
+        }
         if let Some(refund) = refund {
             // The Pix existed when the infraction was opened, and no Pix is ever removed.
             self.add_refund(&end_to_end_id, refund)?;

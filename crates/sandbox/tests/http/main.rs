@@ -24,3 +24,4 @@ mod sends;
 mod sent_list;
 mod sent_returns;
 mod webhooks;
+mod woovi;

@@ -19,8 +19,16 @@ pub struct Received {
     pub path: String,
     pub body: Value,
     pub text: String,
-    pub signature: Option<String>,
+    pub head: String,
     pub at: Instant,
+}
+
+impl Received {
+    /// Returns the value of a header, whose name is given in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut fields = self.head.lines().filter_map(|line| line.split_once(": "));
+        fields.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
 }
 
 #[derive(Clone)]
@@ -60,16 +68,15 @@ async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Received>>>, statuses: 
     loop {
         let head_end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
         if let Some(end) = head_end {
-            let head = String::from_utf8(bytes[..end].to_vec()).unwrap().to_lowercase();
+            let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+            let lower = head.to_lowercase();
             let length: usize =
-                head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse().unwrap();
+                lower.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse().unwrap();
             if bytes.len() >= end + 4 + length {
                 let text = String::from_utf8(bytes[end + 4..].to_vec()).unwrap();
                 let body = serde_json::from_str(&text).unwrap();
                 let path = head.split(' ').nth(1).unwrap().to_owned();
-                let signature = head.lines().find_map(|line| line.strip_prefix("x-nowpayments-sig: "));
-                let signature = signature.map(str::to_owned);
-                log.lock().unwrap().push(Received { path, body, text, signature, at: Instant::now() });
+                log.lock().unwrap().push(Received { path, body, text, head, at: Instant::now() });
                 break;
             }
         }

@@ -98,7 +98,7 @@ async fn damaged_line_is_reported_with_its_number() {
     Bed::with(config(&path)).await.sandbox.stop().await;
     fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"cob\n").unwrap();
     let error = Sandbox::start(config(&path)).await.unwrap_err();
-    assert!(matches!(error, SandboxError::State(JournalError::Unreadable { line: 6, .. })), "{error}");
+    assert!(matches!(error, SandboxError::State(JournalError::Unreadable { line: 7, .. })), "{error}");
 }
 
 #[tokio::test]

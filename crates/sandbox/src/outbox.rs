@@ -1,0 +1,91 @@
+//! Sends queued messages: oldest first and in parallel, or newest first and one at a time, with repeats.
+
+use std::{cmp::Reverse, collections::BTreeMap, future::Future, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::Notify,
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
+
+/// The concurrent messages, unless their order is reversed.
+const MAX_IN_FLIGHT: usize = 16;
+
+/// The tester's switches of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// `true`: messages wait.
+    pub is_paused: bool,
+    /// `true`: the newest message is sent first, one at a time.
+    pub is_reversed: bool,
+}
+
+/// A queue of numbered messages.
+pub trait Outbox: Send + Sync + 'static {
+    /// The attempts per message.
+    const MAX_ATTEMPTS: u32;
+
+    /// Returns the numbers of waiting messages from `first` on, in ascending order.
+    fn numbers_from(&self, first: u64) -> Vec<u64>;
+
+    /// Returns the present switches.
+    fn manners(&self) -> Manners;
+
+    /// Notified when a message is due or the switches changed.
+    fn wakeup(&self) -> &Notify;
+
+    /// Returns the wait after this many attempts.
+    fn repeat_after(&self, attempts: u32) -> Duration;
+
+    /// Makes one attempt; `true` for a 2xx.
+    fn attempt(&self, number: u64) -> impl Future<Output = bool> + Send;
+
+    /// Records the end of a message: accepted, or abandoned.
+    fn end(&self, number: u64, delivered: bool);
+}
+
+/// Sends messages until the server ends, first those left by an earlier process. Never returns.
+pub async fn deliver<O: Outbox>(outbox: Arc<O>) {
+    // By number: the instant of the next attempt, and the attempts so far.
+    let mut queue: BTreeMap<u64, (Instant, u32)> = BTreeMap::new();
+    let mut in_flight = JoinSet::new();
+    let mut next_number = 0;
+    loop {
+        for number in outbox.numbers_from(next_number) {
+            queue.insert(number, (Instant::now(), 0));
+            next_number = number + 1;
+        }
+        let manners = outbox.manners();
+        let limit = if manners.is_reversed { 1 } else { MAX_IN_FLIGHT };
+        let is_free = !manners.is_paused && in_flight.len() < limit;
+        let next = is_free.then(|| next_due(&queue, manners.is_reversed)).flatten();
+        tokio::select! {
+            () = outbox.wakeup().notified() => {}
+            () = sleep_until(next.map_or_else(Instant::now, |(due, _)| due)), if next.is_some() => {
+                if let Some((_, number)) = next
+                    && let Some((_, attempts)) = queue.remove(&number)
+                {
+                    let outbox = outbox.clone();
+                    in_flight.spawn(async move { (number, attempts + 1, outbox.attempt(number).await) });
+                }
+            }
+            Some(Ok((number, attempts, delivered))) = in_flight.join_next(), if !in_flight.is_empty() => {
+                if delivered || attempts >= O::MAX_ATTEMPTS {
+                    outbox.end(number, delivered);
+                } else {
+                    queue.insert(number, (Instant::now() + outbox.repeat_after(attempts), attempts));
+                }
+            }
+        }
+    }
+}
+
+/// Returns the message to send next, with its instant.
+fn next_due(queue: &BTreeMap<u64, (Instant, u32)>, is_reversed: bool) -> Option<(Instant, u64)> {
+    let due = queue.iter().map(|(number, (due, _))| (*due, *number));
+    if is_reversed {
+        let now = Instant::now();
+        return due.min_by_key(|(due, number)| ((*due).max(now), Reverse(*number)));
+    }
+    due.min()
+}

@@ -1,0 +1,89 @@
+//! The changes of Woovi's API in the institution's books.
+
+use super::{
+    Books, Inconsistent,
+    cob::Cob,
+    infraction::{Defense, InfractionStatus},
+    infractions::InfractionStep,
+};
+use crate::woovi::state::{
+    WooviBooks, WooviChange,
+    delivery::{Event, Subject},
+    payment::Document,
+};
+
+impl Books {
+    /// Returns the state of Woovi's API.
+    #[must_use]
+    pub fn woovi(&self) -> &WooviBooks {
+        &self.woovi
+    }
+
+    /// Returns the charge with this txid, or with this `correlationID` of Woovi's API.
+    #[must_use]
+    pub fn find_named_cob(&self, id: &str) -> Option<(usize, &Cob)> {
+        self.find_cob(id).or_else(|| self.find_cob(self.woovi.find_txid(id)?))
+    }
+
+    /// Applies a step of the API.
+    ///
+    /// # Errors
+    /// [`Inconsistent`]; nothing was changed.
+    pub(super) fn apply_woovi(&mut self, change: WooviChange) -> Result<(), Inconsistent> {
+        match change {
+            WooviChange::Charge { cob, names } => {
+                let txid = names.txid.clone();
+                let is_new = cob.is_some();
+                if let Some(cob) = cob {
+                    self.add_cob(*cob)?;
+                }
+                self.woovi.name(names)?;
+                self.follow(&txid);
+                if is_new {
+                    self.woovi.publish(Event::ChargeCreated, &Subject::Charge(txid));
+                }
+            }
+            WooviChange::ChargeExpired { txid } => {
+                let position = *self.cob_by_txid.get(&txid).ok_or(Inconsistent("the charge does not exist"))?;
+                let cob = self.cobs.get(position).ok_or(Inconsistent("the charge does not exist"))?;
+                self.woovi.report_expiry(cob)?;
+                self.woovi.publish(Event::ChargeExpired, &Subject::Charge(txid));
+            }
+            WooviChange::Evidence { id, documents, at } => {
+                let all = self.woovi.evidence(&id).iter().chain(&documents);
+                let text = all.map(Document::shown).collect::<Vec<_>>().join("\n");
+                self.infractions.step(&id, InfractionStep::Defended(Defense { text: text.into(), at }), None)?;
+                self.woovi.apply(WooviChange::Evidence { id, documents, at })?;
+            }
+            own @ (WooviChange::Payment(_)
+            | WooviChange::PaymentRepeated { .. }
+            | WooviChange::PaymentRemoved { .. }
+            | WooviChange::WebhookCreated(_)
+            | WooviChange::WebhookRemoved { .. }
+            | WooviChange::DeliveryEnded { .. }
+            | WooviChange::Restored { .. }) => self.woovi.apply(own)?,
+        }
+        Ok(())
+    }
+
+    /// Follows the expiry of a charge for Woovi's API.
+    pub(super) fn follow(&mut self, txid: &str) {
+        if let Some(cob) = self.cob_by_txid.get(txid).and_then(|position| self.cobs.get(*position)) {
+            self.woovi.follow(cob);
+        }
+    }
+}
+
+/// Returns the event of Woovi's API for a step of an infraction.
+pub(super) const fn dispute_event(step: &InfractionStep) -> Option<Event> {
+    match step {
+        InfractionStep::Defended(_) | InfractionStep::DefenseRefused => None,
+        InfractionStep::Reopened { .. } => Some(Event::DisputeCreated),
+        InfractionStep::Ended { status, .. } => match status {
+            InfractionStatus::Accepted => Some(Event::DisputeAccepted),
+            InfractionStatus::Rejected => Some(Event::DisputeRejected),
+            InfractionStatus::Cancelled => Some(Event::DisputeCanceled),
+            InfractionStatus::Open | InfractionStatus::Defended => None,
+        },
+    }
+}

@@ -1,0 +1,95 @@
+//! Refusals in the form of the API: `{"error":"text"}`, and a list of errors for a wrong `AppID`.
+
+use actix_web::{
+    HttpResponse, ResponseError,
+    http::{StatusCode, header},
+};
+use serde_json::json;
+
+use crate::{pix::body::BodyError, psp::StoreError};
+
+/// A refusal.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct WooviError {
+    status: StatusCode,
+    message: String,
+    allow: Option<&'static str>,
+}
+
+impl WooviError {
+    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), allow: None }
+    }
+
+    /// Returns a 400, the status of nearly every refusal.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// Returns the 400 of an id that names no object.
+    pub fn not_found(object: &str) -> Self {
+        Self::refused(format!("{object} not found"))
+    }
+
+    /// Returns the 401 of a missing or wrong `AppID`.
+    pub fn app_id() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "appID inválido")
+    }
+
+    /// Returns the 404 of a path that does not exist.
+    pub fn no_path() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "Not Found")
+    }
+
+    /// Returns the 429 of too many requests.
+    pub fn too_many() -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests")
+    }
+
+    /// Returns a failure of the institution itself.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+    }
+
+    /// Returns a 405 with the permitted methods.
+    pub fn method_not_allowed(allow: &'static str) -> Self {
+        Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") }
+    }
+}
+
+impl From<StoreError> for WooviError {
+    fn from(error: StoreError) -> Self {
+        let error: &dyn std::error::Error = &error;
+        tracing::error!(error, "change could not be recorded; the request fails");
+        Self::internal("Internal server error")
+    }
+}
+
+impl From<BodyError> for WooviError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
+            BodyError::Broken(_) => Self::refused(error.to_string()),
+        }
+    }
+}
+
+impl ResponseError for WooviError {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let body = if self.status == StatusCode::UNAUTHORIZED {
+            json!({ "data": null, "errors": [{ "message": self.message }] })
+        } else {
+            json!({ "error": self.message })
+        };
+        let mut answer = HttpResponse::build(self.status);
+        if let Some(allow) = self.allow {
+            answer.insert_header((header::ALLOW, allow));
+        }
+        answer.content_type("application/json; charset=utf-8").body(body.to_string())
+    }
+}

@@ -1,0 +1,87 @@
+//! The credentials of the API. They derive from the client secret, so they survive restarts without a field of their
+//! own in the state file.
+
+use std::fmt;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use ring::hmac;
+
+use super::{PATH, webhook_key};
+use crate::{config::Credentials, crypto::credentials::hex};
+
+/// The credentials of a client. `Debug` masks the secrets.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WooviCredentials {
+    /// `http://127.0.0.1:PORT/woovi`, without a slash at the end. The paths of the API follow, as `/api/v1/charge`.
+    pub base_url: String,
+    /// The value of the header `Authorization`.
+    pub app_id: String,
+    /// The secret of `X-OpenPix-Signature`, the same for every webhook.
+    pub hmac_secret: String,
+    /// The public key of `x-webhook-signature`, in PEM.
+    pub webhook_public_key: String,
+}
+
+impl fmt::Debug for WooviCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WooviCredentials").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}
+
+impl Credentials {
+    /// Returns the credentials of the same account at the API of Woovi.
+    #[must_use]
+    pub fn woovi(&self) -> WooviCredentials {
+        let keys = Keys::of(&self.client_secret);
+        WooviCredentials {
+            base_url: format!("{}{}", self.base_url, PATH.trim_end_matches('/')),
+            app_id: keys.app_id,
+            hmac_secret: keys.hmac_secret,
+            webhook_public_key: webhook_key::PUBLIC.to_owned(),
+        }
+    }
+}
+
+/// The secrets of the institution's side.
+pub struct Keys {
+    /// The value of `Authorization`.
+    pub app_id: String,
+    /// The secret of the deprecated signature.
+    pub hmac_secret: String,
+}
+
+impl Keys {
+    /// Derives the secrets from the institution's client secret.
+    #[must_use]
+    pub fn of(client_secret: &str) -> Self {
+        let root = hmac::Key::new(hmac::HMAC_SHA256, client_secret.as_bytes());
+        let derive = |purpose: &str| hex(hmac::sign(&root, purpose.as_bytes()).as_ref().iter().copied());
+        let client = derive("woovi client");
+        let id = client.get(..32).unwrap_or_default();
+        Self {
+            // The real id is the base64 form of `Client_Id_…:Client_Secret_…` too.
+            app_id: STANDARD.encode(format!("Client_Id_{id}:Client_Secret_{}", derive("woovi app"))),
+            hmac_secret: format!("openpix_{}", derive("woovi hmac")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_hides_the_app_id() {
+        let text = String::new;
+        let credentials = Credentials {
+            base_url: "http://127.0.0.1:1".into(),
+            client_id: text(),
+            client_secret: "hush".into(),
+            pix_key: text(),
+        };
+        let woovi = credentials.woovi();
+        let shown = format!("{woovi:?}");
+        assert!(!shown.contains(&woovi.app_id) && !shown.contains(&woovi.hmac_secret), "{shown}");
+        assert_eq!(woovi.base_url, "http://127.0.0.1:1/woovi");
+    }
+}

@@ -1,0 +1,75 @@
+//! The same institution through the API of Woovi (`OpenPix`), under `/woovi/api/v1/`.
+//!
+//! Charges, Pix, sends, returns and infractions are those of the institution's books: this folder adds names and
+//! webhooks, and no money of its own. `http` has one file per group of endpoints, `state` the names and the waiting
+//! deliveries. `events` builds the bodies of webhooks, and `deliveries` sends and signs them. `control` serves the
+//! tester with the `settings`.
+//!
+//! The README lists what the real service does not document.
+
+mod charges;
+pub mod control;
+pub mod deliveries;
+mod disputes;
+mod error;
+mod events;
+mod fields;
+pub mod http;
+mod ids;
+pub mod keys;
+pub mod ledger;
+mod paging;
+mod payments;
+mod refunds;
+pub mod settings;
+pub mod state;
+mod statement;
+mod views;
+mod webhook_key;
+
+use std::sync::{PoisonError, RwLock};
+
+use tokio::sync::Notify;
+
+use self::{keys::Keys, settings::Settings, webhook_key::WebhookKey};
+
+pub use error::WooviError;
+
+/// The first part of every path.
+pub const PATH: &str = "/woovi/";
+
+/// The API without its stored state.
+pub struct Woovi {
+    /// The credentials.
+    pub keys: Keys,
+    /// The key pair that signs webhooks.
+    pub webhook_key: WebhookKey,
+    /// Notified when a delivery is due or the settings changed.
+    pub wakeup: Notify,
+    settings: RwLock<Settings>,
+}
+
+impl Woovi {
+    /// Creates the API of an institution with this client secret.
+    #[must_use]
+    pub fn new(client_secret: &str) -> Self {
+        Self {
+            keys: Keys::of(client_secret),
+            webhook_key: WebhookKey::load(),
+            wakeup: Notify::new(),
+            settings: RwLock::default(),
+        }
+    }
+
+    /// Returns the present settings.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        *self.settings.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces the settings.
+    pub fn set_settings(&self, settings: Settings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        self.wakeup.notify_one();
+    }
+}

@@ -1,0 +1,276 @@
+//! What the API adds to the institution's books: names of charges, payments before their approval, evidence, webhooks
+//! and waiting deliveries.
+
+pub mod charge;
+pub mod delivery;
+pub mod payment;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use self::{
+    charge::ChargeNames,
+    delivery::{Delivery, DeliveryTotals, Event, Subject, Webhook},
+    payment::{Document, PaymentRequest},
+};
+use crate::state::{
+    Inconsistent, MAX_OWED_NOTIFICATIONS,
+    cob::{Cob, CobStatus},
+};
+
+/// A line of the journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WooviChange {
+    /// A charge was created. Snapshots have the names alone.
+    Charge {
+        /// The charge.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cob: Option<Box<Cob>>,
+        /// Its names.
+        names: ChargeNames,
+    },
+    /// A charge has expired, and its event was published.
+    ChargeExpired {
+        /// The txid of the charge.
+        txid: Arc<str>,
+    },
+    /// A payment was requested, not approved.
+    Payment(PaymentRequest),
+    /// A request repeated the `correlationID` of a payment and was refused.
+    PaymentRepeated {
+        /// The `correlationID`.
+        id: Arc<str>,
+    },
+    /// A payment was removed before its approval.
+    PaymentRemoved {
+        /// The `correlationID`.
+        id: Arc<str>,
+    },
+    /// Evidence for a dispute was accepted.
+    Evidence {
+        /// The id of the infraction.
+        id: Arc<str>,
+        /// The new documents.
+        documents: Vec<Document>,
+        /// The instant.
+        #[serde(with = "crate::wire::micros")]
+        at: Timestamp,
+    },
+    /// A webhook was registered; its test delivery is due.
+    WebhookCreated(Webhook),
+    /// A webhook was removed.
+    WebhookRemoved {
+        /// The id of the webhook.
+        id: Arc<str>,
+    },
+    /// A delivery was answered 2xx (`true`) or abandoned.
+    DeliveryEnded {
+        /// The number of the delivery.
+        number: u64,
+        /// True if answered 2xx.
+        delivered: bool,
+    },
+    /// Snapshots only: the evidence, the webhooks and the waiting deliveries.
+    Restored {
+        /// The documents by infraction.
+        evidence: BTreeMap<Arc<str>, Vec<Document>>,
+        /// The webhooks.
+        webhooks: Vec<Webhook>,
+        /// The waiting deliveries with their numbers.
+        owed: Vec<(u64, Delivery)>,
+        /// The totals.
+        totals: DeliveryTotals,
+    },
+}
+
+/// The state of the API.
+#[derive(Debug, Default)]
+pub struct WooviBooks {
+    txid_by_id: HashMap<Arc<str>, Arc<str>>,
+    names_by_txid: HashMap<Arc<str>, ChargeNames>,
+    /// The next expiry of each unpaid charge with names, and the same by instant.
+    expiry_by_txid: HashMap<Arc<str>, Timestamp>,
+    expiries: BTreeSet<(Timestamp, Arc<str>)>,
+    payments: Vec<PaymentRequest>,
+    payment_by_id: HashMap<Arc<str>, usize>,
+    evidence: BTreeMap<Arc<str>, Vec<Document>>,
+    webhooks: Vec<Webhook>,
+    owed: BTreeMap<u64, Delivery>,
+    totals: DeliveryTotals,
+}
+
+impl WooviBooks {
+    /// Returns the txid of the charge with this `correlationID`.
+    #[must_use]
+    pub fn find_txid(&self, correlation_id: &str) -> Option<&Arc<str>> {
+        self.txid_by_id.get(correlation_id)
+    }
+
+    /// Returns the names of a charge that was created through this API.
+    #[must_use]
+    pub fn find_names(&self, txid: &str) -> Option<&ChargeNames> {
+        self.names_by_txid.get(txid)
+    }
+
+    /// Returns the payments in the order of their requests.
+    #[must_use]
+    pub fn payments(&self) -> &[PaymentRequest] {
+        &self.payments
+    }
+
+    /// Returns the payment with this `correlationID`.
+    #[must_use]
+    pub fn find_payment(&self, correlation_id: &str) -> Option<&PaymentRequest> {
+        self.payments.get(*self.payment_by_id.get(correlation_id)?)
+    }
+
+    /// Returns the evidence for an infraction, oldest first.
+    #[must_use]
+    pub fn evidence(&self, infraction_id: &str) -> &[Document] {
+        self.evidence.get(infraction_id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the webhooks in the order of their registration.
+    #[must_use]
+    pub fn webhooks(&self) -> &[Webhook] {
+        &self.webhooks
+    }
+
+    /// Returns the waiting deliveries by number.
+    #[must_use]
+    pub fn owed(&self) -> &BTreeMap<u64, Delivery> {
+        &self.owed
+    }
+
+    /// Returns the deliveries' totals.
+    #[must_use]
+    pub fn totals(&self) -> DeliveryTotals {
+        self.totals
+    }
+
+    /// Returns the unpaid charge that expires next, and the instant.
+    #[must_use]
+    pub fn next_expiry(&self) -> Option<(Timestamp, &Arc<str>)> {
+        self.expiries.first().map(|(at, txid)| (*at, txid))
+    }
+
+    /// Returns the changes with this state. Charges and infractions come before them.
+    pub fn snapshot(&self) -> impl Iterator<Item = WooviChange> {
+        let names = self.names_by_txid.values().cloned().map(|names| WooviChange::Charge { cob: None, names });
+        let payments = self.payments.iter().cloned().map(WooviChange::Payment);
+        let rest = WooviChange::Restored {
+            evidence: self.evidence.clone(),
+            webhooks: self.webhooks.clone(),
+            owed: self.owed.iter().map(|(number, delivery)| (*number, delivery.clone())).collect(),
+            totals: self.totals,
+        };
+        names.chain(payments).chain(std::iter::once(rest))
+    }
+
+    /// Publishes an event: one delivery for each active webhook of the event.
+    pub fn publish(&mut self, event: Event, subject: &Subject) {
+        let wanted = self.webhooks.iter().filter(|webhook| webhook.is_active && webhook.event == event);
+        let due: Vec<Arc<str>> = wanted.map(|webhook| webhook.id.clone()).collect();
+        for webhook_id in due {
+            self.owe(Delivery { webhook_id, event, subject: subject.clone() });
+        }
+    }
+
+    /// Records a change of a charge: its present expiry, or none once paid or removed.
+    pub fn follow(&mut self, cob: &Cob) {
+        let Some(names) = self.names_by_txid.get(&cob.txid) else { return };
+        let expires_at = cob.expires_at();
+        let waits = cob.terms.status == CobStatus::Active && names.reported_expiry != Some(expires_at);
+        if let Some(at) = self.expiry_by_txid.remove(&cob.txid) {
+            self.expiries.remove(&(at, cob.txid.clone()));
+        }
+        if waits {
+            self.expiry_by_txid.insert(cob.txid.clone(), expires_at);
+            self.expiries.insert((expires_at, cob.txid.clone()));
+        }
+    }
+
+    /// Adds the names of an existing charge.
+    pub(crate) fn name(&mut self, names: ChargeNames) -> Result<(), Inconsistent> {
+        if self.txid_by_id.contains_key(&names.correlation_id) {
+            return Err(Inconsistent("the correlationID of a charge twice"));
+        }
+        self.txid_by_id.insert(names.correlation_id.clone(), names.txid.clone());
+        self.names_by_txid.insert(names.txid.clone(), names);
+        Ok(())
+    }
+
+    /// Records that the expiry of a charge was published.
+    pub(crate) fn report_expiry(&mut self, cob: &Cob) -> Result<(), Inconsistent> {
+        let names = self.names_by_txid.get_mut(&cob.txid).ok_or(Inconsistent("the charge has no names"))?;
+        names.reported_expiry = Some(cob.expires_at());
+        self.follow(cob);
+        Ok(())
+    }
+
+    /// Applies a change that concerns this state alone.
+    ///
+    /// # Errors
+    /// [`Inconsistent`]; nothing was changed.
+    pub(crate) fn apply(&mut self, change: WooviChange) -> Result<(), Inconsistent> {
+        match change {
+            WooviChange::Payment(payment) => {
+                if self.payment_by_id.contains_key(&payment.correlation_id) {
+                    return Err(Inconsistent("the correlationID of a payment twice"));
+                }
+                self.payment_by_id.insert(payment.correlation_id.clone(), self.payments.len());
+                self.payments.push(payment);
+            }
+            WooviChange::PaymentRepeated { id } => self.payment_mut(&id)?.requests += 1,
+            WooviChange::PaymentRemoved { id } => {
+                self.payment_mut(&id)?.is_removed = true;
+                self.publish(Event::MovementRemoved, &Subject::Payment(id));
+            }
+            WooviChange::WebhookCreated(webhook) => {
+                let (webhook_id, event) = (webhook.id.clone(), webhook.event);
+                self.webhooks.push(webhook);
+                self.owe(Delivery { webhook_id, event, subject: Subject::Test });
+            }
+            WooviChange::WebhookRemoved { id } => {
+                let position = self.webhooks.iter().position(|webhook| webhook.id == id);
+                self.webhooks.remove(position.ok_or(Inconsistent("the webhook does not exist"))?);
+            }
+            WooviChange::DeliveryEnded { number, delivered } => {
+                self.owed.remove(&number).ok_or(Inconsistent("the delivery does not exist"))?;
+                let total = if delivered { &mut self.totals.delivered } else { &mut self.totals.abandoned };
+                *total += 1;
+            }
+            WooviChange::Restored { evidence, webhooks, owed, totals } => {
+                self.evidence = evidence;
+                self.webhooks = webhooks;
+                self.owed = owed.into_iter().collect();
+                self.totals = totals;
+            }
+            WooviChange::Evidence { id, documents, at: _ } => self.evidence.entry(id).or_default().extend(documents),
+            WooviChange::Charge { cob: _, names } => self.name(names)?,
+            WooviChange::ChargeExpired { txid: _ } => {}
+        }
+        Ok(())
+    }
+
+    fn payment_mut(&mut self, id: &str) -> Result<&mut PaymentRequest, Inconsistent> {
+        const MISSING: Inconsistent = Inconsistent("the payment does not exist");
+        let position = *self.payment_by_id.get(id).ok_or(MISSING)?;
+        self.payments.get_mut(position).ok_or(MISSING)
+    }
+
+    fn owe(&mut self, delivery: Delivery) {
+        if self.owed.len() < MAX_OWED_NOTIFICATIONS {
+            self.owed.insert(self.totals.due, delivery);
+        } else {
+            self.totals.abandoned += 1;
+        }
+        self.totals.due += 1;
+    }
+}

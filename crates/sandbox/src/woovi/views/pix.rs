@@ -1,0 +1,118 @@
+//! Received Pix and their returns.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{charge, payer, transaction_id};
+use crate::{
+    psp::Psp,
+    state::{
+        Books,
+        payment::{Payment, Refund, RefundOutcome},
+    },
+    wire::instant,
+};
+
+/// Returns a received Pix with its charge.
+#[must_use]
+pub fn pix(psp: &Psp, books: &Books, payment: &Payment) -> Value {
+    let cob = books.find_cob(&payment.txid).map(|(_, cob)| cob);
+    json!({
+        "customer": cob.and_then(|cob| charge::customer(books, cob)),
+        "payer": payer(cob.and_then(|cob| cob.terms.debtor.as_deref())),
+        "charge": cob.map(|cob| charge::charge(psp, books, cob)),
+        "value": payment.amount.centavos(),
+        "time": instant(payment.paid_at),
+        "endToEndId": payment.end_to_end_id,
+        "transactionID": payment.txid,
+        "infoPagador": "",
+        "fee": 0,
+        "status": "CONFIRMED",
+        "type": "PAYMENT",
+        "createdAt": instant(payment.paid_at),
+        "pixKey": psp.identity.pix_key,
+        "globalID": transaction_id(&payment.end_to_end_id),
+    })
+}
+
+/// Returns a return in the form of a charge's refunds.
+#[must_use]
+pub fn charge_refund(refund: &Refund) -> Value {
+    let status = match refund.outcome {
+        RefundOutcome::Processing => "IN_PROCESSING",
+        RefundOutcome::Returned { .. } => "CONFIRMED",
+        RefundOutcome::Failed { .. } => "REJECTED",
+    };
+    json!({
+        "status": status,
+        "value": refund.amount.centavos(),
+        "correlationID": refund.id,
+        "endToEndId": refund.return_id,
+        "time": instant(refund_time(refund)),
+        "comment": refund.description.as_deref().unwrap_or_default(),
+    })
+}
+
+/// Returns a return in the form of `/refund`, whose statuses have other names.
+#[must_use]
+pub fn refund(refund: &Refund) -> Value {
+    let status = match refund.outcome {
+        RefundOutcome::Processing => "IN_PROCESSING",
+        RefundOutcome::Returned { .. } => "REFUNDED",
+        RefundOutcome::Failed { .. } => "NOT_ACCOMPLISHED",
+    };
+    json!({
+        "status": status,
+        "value": refund.amount.centavos(),
+        "correlationID": refund.id,
+        "refundId": refund_id(refund),
+        "returnIdentification": refund.return_id,
+        "time": instant(refund_time(refund)),
+        "comment": refund.description.as_deref().unwrap_or_default(),
+    })
+}
+
+/// Returns the institution's id of a return: its `rtrId` in lower case.
+#[must_use]
+pub fn refund_id(refund: &Refund) -> String {
+    refund.return_id.to_lowercase()
+}
+
+/// Returns a return as a transaction of webhooks.
+#[must_use]
+pub fn refund_transaction(payment: &Payment, refund: &Refund) -> Value {
+    let status = if matches!(refund.outcome, RefundOutcome::Failed { .. }) { "REJECTED" } else { "CONFIRMED" };
+    returned(
+        status,
+        (refund.amount.centavos(), refund.amount < payment.amount),
+        &refund.return_id,
+        (refund.requested_at, refund_time(refund)),
+    )
+}
+
+/// Returns the part of a Pix that came back, as a transaction of webhooks.
+#[must_use]
+pub fn returned(
+    status: &str,
+    (value, partial): (i64, bool),
+    return_id: &str,
+    (created_at, at): (Timestamp, Timestamp),
+) -> Value {
+    json!({
+        "value": value,
+        "time": instant(at),
+        "endToEndId": return_id,
+        "status": status,
+        "type": "REFUND",
+        "createdAt": instant(created_at),
+        "partial": partial,
+        "globalID": transaction_id(return_id),
+    })
+}
+
+fn refund_time(refund: &Refund) -> Timestamp {
+    match refund.outcome {
+        RefundOutcome::Returned { at } => at,
+        RefundOutcome::Processing | RefundOutcome::Failed { .. } => refund.requested_at,
+    }
+}

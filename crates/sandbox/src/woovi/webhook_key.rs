@@ -1,0 +1,72 @@
+//! The key pair that signs webhooks.
+//!
+//! The pair is fixed and public: it stands in the source of the sandbox and protects nothing. The crypto library of
+//! this project signs with RSA but does not create RSA keys.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use ring::{
+    digest::{SHA256, digest},
+    rand::SystemRandom,
+    signature::{RSA_PKCS1_SHA256, RsaKeyPair},
+};
+
+use crate::crypto::credentials::hex;
+
+/// The private key of the sandbox, 2048 bits, in PKCS #8. Known to everybody on purpose.
+const PRIVATE: &str = include_str!("webhook-key.pem");
+
+/// Its public key (SPKI).
+pub const PUBLIC: &str = include_str!("webhook-key.pub.pem");
+
+/// The key pair of the sandbox.
+pub struct WebhookKey(Option<RsaKeyPair>);
+
+impl WebhookKey {
+    /// Loads the pair. A pair that cannot be read signs nothing; a unit test excludes that.
+    #[must_use]
+    pub fn load() -> Self {
+        Self(der(PRIVATE).and_then(|der| RsaKeyPair::from_pkcs8(&der).ok()))
+    }
+
+    /// Returns the base64 signature of a body: PKCS #1 v1.5 with SHA-256.
+    #[must_use]
+    pub fn sign(&self, body: &[u8]) -> Option<String> {
+        let pair = self.0.as_ref()?;
+        let mut signature = vec![0; pair.public().modulus_len()];
+        pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), body, &mut signature).ok()?;
+        Some(STANDARD.encode(signature))
+    }
+}
+
+/// Returns the SHA-256 of the public key in DER, as hexadecimal digits.
+#[must_use]
+pub fn identifier() -> String {
+    hex(digest(&SHA256, &der(PUBLIC).unwrap_or_default()).as_ref().iter().copied())
+}
+
+/// Returns the content of a PEM text.
+fn der(pem: &str) -> Option<Vec<u8>> {
+    let lines = pem.lines().skip_while(|line| !line.starts_with("-----BEGIN")).skip(1);
+    STANDARD.decode(lines.take_while(|line| !line.starts_with("-----END")).collect::<String>()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
+
+    use super::*;
+
+    /// The bytes of an SPKI of 2048 bits before its RSA public key.
+    const SPKI_PREFIX: usize = 24;
+
+    #[test]
+    fn public_key_verifies_signature_of_private_key() {
+        let signature = STANDARD.decode(WebhookKey::load().sign(b"body").unwrap()).unwrap();
+        let public = der(PUBLIC).unwrap();
+        let key = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, public.get(SPKI_PREFIX..).unwrap());
+        key.verify(b"body", &signature).unwrap();
+        assert!(key.verify(b"other", &signature).is_err());
+        assert_eq!(identifier().len(), 64);
+    }
+}
