@@ -49,13 +49,15 @@ impl FakePsp {
         let mut state = self.state();
         let finds = state.finds.entry(kind).or_default();
         *finds = finds.saturating_add(1);
-        state.unread.remove(name);
         let found = match state.looking {
             Looking::Tells => Ok(read(&mut state)),
             Looking::Forgets => Ok(None),
             Looking::Silent => no_answer(),
             Looking::Down => no_connection(),
         };
+        if matches!(found, Ok(None)) {
+            state.maybe_present.remove(name);
+        }
         drop(state);
         self.happens(Moment::Read);
         found
@@ -249,13 +251,12 @@ impl Acquirer for FakePsp {
             let as_it_was = state.listing.get(&List::Infractions) == Some(&Listing::AsItWas);
             let all = if as_it_was { &state.as_it_was } else { &state.infractions };
             let rows = all.iter().filter(|row| span.contains(&row.opened_at));
-            let shown: Vec<_> = rows.map(|row| state.shown_infraction(row)).collect();
-            for row in &shown {
-                state.unread.remove(&row.id);
-            }
-            shown
+            rows.map(|row| state.shown_infraction(row)).collect()
         });
         let page = page.await;
+        for row in page.iter().flat_map(|page| &page.rows).filter(|row| row.defense.is_none()) {
+            self.state().maybe_present.remove(&row.id);
+        }
         self.happens(Moment::Listed);
         page
     }

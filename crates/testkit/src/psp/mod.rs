@@ -44,6 +44,8 @@ pub enum Sending {
     LosesReplies,
     /// Not accepted yet, without a reply; the request arrives after [`LATE`].
     ArrivesLate,
+    /// Like [`Sending::ArrivesLate`], and repeats are refused while the request is in transit.
+    ArrivesLateAndRefuses,
     /// A different order is accepted instead.
     Garbles,
     /// Accepted, and the repeat of the request by a server on the way is refused.
@@ -158,9 +160,9 @@ struct State {
     orders: Vec<Order>,
     /// Delayed requests, with the instants of their arrival.
     late: Vec<(Timestamp, Order)>,
-    /// Orders that were requested without a look-up since.
-    unread: BTreeSet<String>,
-    /// Orders that were requested again without a look-up before.
+    /// Orders that were requested, and whose absence no read has shown since.
+    maybe_present: BTreeSet<String>,
+    /// Orders that were requested again before a read showed their absence.
     blind_repeats: Vec<String>,
     /// The number of look-ups of each kind.
     finds: BTreeMap<OrderKind, u32>,
@@ -202,7 +204,7 @@ impl FakePsp {
             own_clock: None,
             orders: Vec::new(),
             late: Vec::new(),
-            unread: BTreeSet::new(),
+            maybe_present: BTreeSet::new(),
             blind_repeats: Vec::new(),
             finds: BTreeMap::new(),
             lists: Vec::new(),
@@ -228,7 +230,9 @@ impl FakePsp {
     pub fn set_all(&self, sending: Sending) {
         let (looking, listing) = match sending {
             Sending::Down => (Looking::Down, Listing::Down),
-            Sending::Silent | Sending::LosesReplies | Sending::ArrivesLate => (Looking::Silent, Listing::Silent),
+            Sending::Silent | Sending::LosesReplies | Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => {
+                (Looking::Silent, Listing::Silent)
+            }
             Sending::Takes
             | Sending::Completes
             | Sending::Fails
@@ -315,8 +319,8 @@ impl FakePsp {
         self.state().orders.iter().filter(|order| order.kind() == kind).count()
     }
 
-    /// Returns the names of orders that were requested again without a look-up before. Charges are exempt: a repeated charge moves no money
-    /// and serves as a look-up.
+    /// Returns the names of orders that were requested again before a read showed their absence. Charges are exempt: a
+    /// repeated charge moves no money and serves as a look-up.
     #[must_use]
     pub fn blind_repeats(&self) -> Vec<String> {
         self.state().blind_repeats.clone()

@@ -121,12 +121,12 @@ impl State {
         let refused = || Err(AcquirerError::Refused(order.refusal().to_owned()));
         let sending = self.sending.get(&order.kind()).copied().unwrap_or(Sending::Takes);
         if order.kind() != OrderKind::Charge {
-            if self.unread.contains(&order.name()) {
+            if self.maybe_present.contains(&order.name()) {
                 self.blind_repeats.push(order.name());
             }
             // An order that certainly was not accepted needs no look-up.
             if sending != Sending::Down {
-                self.unread.insert(order.name());
+                self.maybe_present.insert(order.name());
             }
         }
         match (sending, order) {
@@ -142,7 +142,10 @@ impl State {
                 self.execute(order, now, UpstreamProgress::Processing)?;
                 lost("the reply was lost")
             }
-            (Sending::ArrivesLate, _) => {
+            (Sending::ArrivesLateAndRefuses, _) if self.late.iter().any(|(_, late)| late.name() == order.name()) => {
+                refused()
+            }
+            (Sending::ArrivesLate | Sending::ArrivesLateAndRefuses, _) => {
                 self.late.push((now + LATE, order.clone()));
                 lost("no answer")
             }

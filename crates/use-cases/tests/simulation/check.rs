@@ -1,14 +1,16 @@
-//! The invariants.
+//! The invariants: what the institution received, what the ledger shows, and what the merchant was answered.
+
+use std::collections::BTreeSet;
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::infraction::InfractionStatus;
 use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
-use cais_domain::payout::PayoutStatus;
-use cais_domain::refund::RefundStatus;
-use cais_ports::{Maintenance as _, ResponseKind, UpstreamPayment, UpstreamProgress, UpstreamReturn};
+use cais_ports::{Maintenance as _, ResponseKind};
 use cais_testkit::FakePsp;
 use cais_testkit::psp::OrderKind;
 
+use crate::operation::key;
+use crate::orders::{MONEY_KINDS, MoneyOrder, Outcome, is_done, payments};
 use crate::world::{World, run};
 
 impl World {
@@ -16,49 +18,73 @@ impl World {
         self.store.balance(&LedgerAccount::Merchant(self.account.id, Bucket::InTransit)).centavos()
     }
 
-    /// Returns the names of orders without an outcome, with their amounts in transit.
+    /// Returns the ids of orders without an outcome, with their centavos in transit.
     pub fn open(&self) -> Vec<(String, i64)> {
-        let payouts = self.store.payouts().into_iter();
-        let payouts =
-            payouts.filter(|one| matches!(one.state.status(), PayoutStatus::Pending | PayoutStatus::Processing));
-        let refunds = self.store.refunds().into_iter();
-        let refunds =
-            refunds.filter(|one| matches!(one.state.status(), RefundStatus::Pending | RefundStatus::Processing));
+        let orders = self.money_orders().into_iter().filter(|order| order.outcome == Outcome::Open);
+        let orders = orders.map(|order| (order.id, order.held));
         let charges = self.store.charges().into_iter().filter(|one| one.state.status() == ChargeStatus::Creating);
         let defenses = self.store.infractions().into_iter().filter(|one| one.due_at.is_some());
-        let payouts = payouts.map(|one| (one.id.to_string(), one.terms.gross().unwrap().centavos()));
-        let refunds = refunds.map(|one| (one.id.to_string(), one.amount.centavos()));
         let others = charges.map(|one| (one.id.to_string(), 0)).chain(defenses.map(|one| (one.id.to_string(), 0)));
-        payouts.chain(refunds).chain(others).collect()
+        orders.chain(others).collect()
     }
 
-    /// Asserts the invariants of every instant: money in transit belongs to open orders, and the ledger adds up.
-    pub fn check_always(&self) {
+    /// Asserts the invariants of every instant: money in transit belongs to open orders, and a visible resource has its
+    /// stored response.
+    pub fn check_always(&mut self) {
+        let commits = self.store.commits();
+        if std::mem::replace(&mut self.checked, commits) == commits {
+            return;
+        }
         let open: i64 = self.open().iter().map(|(_, centavos)| centavos).sum();
         assert_eq!(self.in_transit(), open, "money in transit: {:?}", self.open());
+        assert_eq!(self.unanswered(), [""; 0], "one commit makes a resource visible and stores the response");
+    }
+
+    /// Returns the visible resources without a stored response. A callback may make a resource visible earlier.
+    fn unanswered(&self) -> Vec<String> {
+        let records = self.store.idempotency_records().into_iter().filter(|record| record.answer.is_none());
+        let unanswered: Vec<_> = records.map(|record| record.resource).collect();
+        if unanswered.is_empty() {
+            return unanswered;
+        }
+        let moved = |order: &MoneyOrder| self.called_back.contains(&order.called_back);
+        let orders = self.money_orders().into_iter().filter(|order| order.is_visible && !moved(order));
+        let charges = self.store.charges().into_iter().filter(|charge| charge.is_visible());
+        let visible = orders.map(|order| order.id).chain(charges.map(|charge| charge.id.to_string()));
+        let visible: BTreeSet<_> = visible.collect();
+        unanswered.into_iter().filter(|id| visible.contains(id)).collect()
     }
 
     /// Asserts the invariants after [`World::settle`].
-    pub fn check_end(&self) {
+    pub fn check_end(&mut self) {
         self.check_always();
         assert_eq!(self.open(), [], "every order has an outcome");
         let report = run(self.store.verify_ledger()).unwrap();
         assert_eq!(report.differences, [], "the ledger adds up");
-        for (number, call) in self.calls.iter().enumerate() {
-            let replies = call.replies.borrow();
-            assert!(replies.are_final(), "{number}: {replies:?}");
-        }
+        self.check_answers();
         for psp in &self.psps {
-            assert_eq!(psp.blind_repeats(), [""; 0], "an order is repeated only after a look-up");
+            assert_eq!(psp.blind_repeats(), [""; 0], "an order is repeated only after a read that shows its absence");
             let held = self
                 .store
                 .balance(&LedgerAccount::system(SystemAccount::Settlement(psp.name.clone()), self.account.id));
             assert_eq!(-held.centavos(), funds(psp), "the ledger and the acquirer agree on the money");
         }
         self.check_charges();
-        self.check_payouts();
-        self.check_refunds();
+        self.check_money_orders();
         self.check_defense();
+    }
+
+    /// Asserts that every call has its response, and that the store still has the same bytes.
+    fn check_answers(&self) {
+        let records = self.store.idempotency_records();
+        for (number, call) in self.calls.iter().enumerate() {
+            let replies = call.replies.borrow();
+            assert!(replies.are_final(), "{number}: {replies:?}");
+            let Some((kind, body)) = replies.answer.as_ref().filter(|_| call.operation.has_key()) else { continue };
+            let stored = records.iter().find(|record| record.name.key == key(number)).unwrap().answer.as_ref();
+            let stored = stored.map(|stored| (stored.kind, &stored.body));
+            assert_eq!(stored, Some((*kind, body)), "{number}: the stored response never changes");
+        }
     }
 
     fn check_charges(&self) {
@@ -72,41 +98,38 @@ impl World {
         assert_eq!(issued, 2 + self.answered(OrderKind::Charge), "one charge for each key");
     }
 
-    fn check_payouts(&self) {
-        let sent: Vec<_> = self.psps.iter().flat_map(FakePsp::payouts).collect();
-        for payout in self.store.payouts() {
-            let at = sent.iter().filter(|sent| sent.instruction_id == payout.instruction_id());
-            let at: Vec<_> = at.map(|sent| is_done(&sent.progress)).collect();
-            let agree = match payout.state.status() {
-                PayoutStatus::Completed => at == [true],
-                PayoutStatus::Failed => at.is_empty() || at == [false],
-                PayoutStatus::Abandoned => at.is_empty(),
-                PayoutStatus::Pending | PayoutStatus::Processing | PayoutStatus::Reversed => false,
-            };
-            assert!(agree, "{} is {:?}, at the acquirers {at:?}", payout.id, payout.state.status());
+    fn check_money_orders(&self) {
+        let orders = self.money_orders();
+        for (kind, events) in MONEY_KINDS {
+            let orders: Vec<_> = orders.iter().filter(|order| order.kind == kind).collect();
+            let arrived = self.arrived(kind);
+            for order in &orders {
+                let at = arrived.iter().filter(|(name, _)| *name == order.name);
+                let at: Vec<_> = at.map(|(_, progress)| is_done(progress)).collect();
+                let agrees = match order.outcome {
+                    Outcome::Done => at == [true],
+                    Outcome::Failed => at.is_empty() || at == [false],
+                    Outcome::Abandoned => at.is_empty(),
+                    Outcome::Open => false,
+                };
+                assert!(agrees, "{order:?}, at the acquirers {at:?}");
+                let published = events.map(|event| self.published(event, order));
+                let expected = [Outcome::Done, Outcome::Failed].map(|outcome| usize::from(outcome == order.outcome));
+                assert_eq!(published, expected, "{order:?}: events {events:?}");
+            }
+            let is_ours = |(name, _): &(String, _)| orders.iter().any(|order| order.name == *name);
+            assert!(arrived.iter().all(is_ours), "every order that left is in the store");
+            let visible = orders.iter().filter(|order| order.is_visible).count();
+            assert_eq!(visible, self.answered(kind), "one {kind:?} for each key");
         }
-        let known = |id| self.store.payouts().iter().any(|payout| payout.instruction_id() == id);
-        assert!(sent.into_iter().all(|sent| known(sent.instruction_id)), "every payout that left is ours");
-        let visible = self.store.payouts().iter().filter(|payout| payout.is_visible()).count();
-        assert_eq!(visible, self.answered(OrderKind::Payout), "one payout for each key");
+        let earned = self.store.balance(&LedgerAccount::system(SystemAccount::Fees, self.account.id)).centavos();
+        let done = orders.iter().filter(|order| order.outcome == Outcome::Done);
+        assert_eq!(earned, done.map(|order| order.fee).sum::<i64>(), "a fee for each completed order");
     }
 
-    fn check_refunds(&self) {
-        let returns: Vec<_> = self.psps.iter().flat_map(payments).flat_map(|payment| payment.returns).collect();
-        for refund in self.store.refunds() {
-            let at: Vec<_> = returns.iter().filter(|one| one.refund() == Some(refund.id)).map(returned).collect();
-            let agree = match refund.state.status() {
-                RefundStatus::Completed => at == [true],
-                RefundStatus::Failed => at.is_empty() || at == [false],
-                RefundStatus::Abandoned => at.is_empty(),
-                RefundStatus::Pending | RefundStatus::Processing => false,
-            };
-            assert!(agree, "{} is {:?}, at the acquirers {at:?}", refund.id, refund.state.status());
-        }
-        let known = |one: &UpstreamReturn| self.store.refunds().iter().any(|refund| one.refund() == Some(refund.id));
-        assert!(returns.iter().all(known), "every refund that left is ours");
-        let visible = self.store.refunds().iter().filter(|refund| refund.is_visible()).count();
-        assert_eq!(visible, self.answered(OrderKind::Refund), "one refund for each key");
+    fn published(&self, event: cais_domain::event::EventType, order: &MoneyOrder) -> usize {
+        let events = self.store.events(self.account.id).into_iter().map(|stored| stored.event);
+        events.filter(|one| one.kind == event && one.resource == order.id).count()
     }
 
     fn check_defense(&self) {
@@ -125,23 +148,11 @@ impl World {
     }
 }
 
-fn payments(psp: &FakePsp) -> Vec<UpstreamPayment> {
-    psp.charges().into_iter().flat_map(|charge| charge.payments).collect()
-}
-
-fn is_done(progress: &UpstreamProgress) -> bool {
-    matches!(progress, UpstreamProgress::Done { .. })
-}
-
-fn returned(back: &UpstreamReturn) -> bool {
-    is_done(&back.progress)
-}
-
 /// Returns the acquirer's balance in centavos: all receipts less all payments.
 fn funds(psp: &FakePsp) -> i64 {
     let payments = payments(psp);
     let received: i64 = payments.iter().map(|payment| payment.amount.centavos()).sum();
-    let back = payments.iter().flat_map(|payment| &payment.returns).filter(|back| returned(back));
+    let back = payments.iter().flat_map(|payment| &payment.returns).filter(|back| is_done(&back.progress));
     let back: i64 = back.map(|back| back.amount.centavos()).sum();
     let sent = psp.payouts().into_iter().filter(|payout| is_done(&payout.progress));
     received - back - sent.map(|payout| payout.amount.centavos()).sum::<i64>()

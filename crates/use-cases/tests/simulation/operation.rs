@@ -15,6 +15,8 @@ use cais_use_cases::payouts::create::{self as payouts, CreatePayout, NewPayout};
 use cais_use_cases::refunds::create::{self as refunds, CreateRefund};
 use cais_use_cases::{Ports, Response};
 
+use crate::world::World;
+
 /// An operation with its terms: a repeat is the same value.
 #[derive(Debug, Clone, Copy)]
 pub enum Operation {
@@ -22,6 +24,19 @@ pub enum Operation {
     Payout { centavos: i64 },
     Refund { charge: ChargeId, centavos: i64 },
     Defense { infraction: InfractionId },
+}
+
+impl World {
+    /// Returns an operation of this kind on the merchant's account.
+    pub fn operation(&self, kind: OrderKind, centavos: i64) -> Operation {
+        match kind {
+            OrderKind::Charge => Operation::Charge { centavos },
+            OrderKind::Payout => Operation::Payout { centavos },
+            // A larger refund alone would exceed the charge.
+            OrderKind::Refund => Operation::Refund { charge: self.refundable, centavos: centavos.min(1_200) },
+            OrderKind::Defense => Operation::Defense { infraction: self.store.infractions()[0].id },
+        }
+    }
 }
 
 impl Operation {
@@ -34,12 +49,17 @@ impl Operation {
         }
     }
 
+    /// Returns whether the operation has an idempotency key.
+    pub const fn has_key(self) -> bool {
+        !matches!(self, Self::Defense { .. })
+    }
+
     /// Runs the operation with the key of this number. Returns the status and body of the response, or the name of the
     /// error.
     pub async fn call(self, ports: Ports, account: Account, number: usize) -> Result<(ResponseKind, Vec<u8>), String> {
         let request = RequestId::new(ports.ids.next_uuid());
         let fingerprint = Fingerprint([u8::try_from(number).unwrap(); 32]);
-        let key = IdempotencyKey::parse(&format!("simulated-{number}")).unwrap();
+        let key = key(number);
         match self {
             Self::Charge { centavos } => {
                 let terms = new_charge(centavos);
@@ -79,7 +99,12 @@ impl Operation {
     }
 }
 
-pub fn new_charge(centavos: i64) -> NewCharge {
+/// Returns the idempotency key of the call with this number.
+pub fn key(number: usize) -> IdempotencyKey {
+    IdempotencyKey::parse(&format!("simulated-{number}")).unwrap()
+}
+
+fn new_charge(centavos: i64) -> NewCharge {
     NewCharge {
         amount: Money::from_centavos(centavos),
         description: None,

@@ -4,34 +4,52 @@ use std::time::Duration;
 
 use cais_domain::charge::ChargeStatus;
 use cais_ports::UpstreamProgress;
-use cais_testkit::Crash;
 use cais_testkit::psp::{Listing, Looking, OrderKind, Sending};
 use cais_testkit::random::Random;
+use cais_testkit::{Crash, FakePsp};
 
 use crate::node::CrashPoint;
 use crate::operation::Operation;
+use crate::orders::MONEY_KINDS;
 use crate::world::{Worker, World};
 
 /// The number of seeds in a run of the suite.
 const SEEDS: u64 = 10_000;
 /// The number of steps with faults.
-const STEPS: u64 = 90;
+const STEPS: u64 = 80;
 /// The largest number of calls by the merchant, without repeats.
 const MAX_CALLS: usize = 4;
 
+/// The kinds of new operations. A defense is possible only once.
+const KINDS: [OrderKind; 7] = [
+    OrderKind::Charge,
+    OrderKind::Charge,
+    OrderKind::Payout,
+    OrderKind::Payout,
+    OrderKind::Refund,
+    OrderKind::Refund,
+    OrderKind::Defense,
+];
 /// The replies that an acquirer may give to any order.
-const REPLIES: [Sending; 8] = [
+const REPLIES: [Sending; 9] = [
     Sending::Takes,
     Sending::Takes,
     Sending::LosesReplies,
     Sending::LosesReplies,
     Sending::ArrivesLate,
+    Sending::ArrivesLateAndRefuses,
     Sending::Silent,
     Sending::Refuses,
     Sending::Down,
 ];
 /// The replies that an acquirer may give only to orders with their own outcome.
 const MORE_REPLIES: [Sending; 3] = [Sending::Completes, Sending::Fails, Sending::TakesAndRefuses];
+/// The replies after which the outcome of an order is open.
+const OPEN_REPLIES: [Sending; 4] =
+    [Sending::Silent, Sending::LosesReplies, Sending::ArrivesLate, Sending::ArrivesLateAndRefuses];
+/// The jumps of the clock between an order and its repeat: while the request can arrive, beyond a lease, and beyond the
+/// arrival.
+const REPEAT_JUMPS_MS: [u64; 4] = [3_000, 31_000, 35_000, 61_000];
 /// The jumps of the clock: within a worker's pause, beyond the pause, beyond a lease, and beyond the age at which
 /// orders are sent again.
 const JUMPS_MS: [u64; 7] = [1, 500, 2_000, 10_000, 31_000, 61_000, 360_000];
@@ -102,7 +120,8 @@ impl Run {
                 self.world.note(&format!("the store fails {crash:?} the next commit"));
                 self.world.store.crash_at(1, crash);
             }
-            83..90 => self.fault(),
+            83..88 => self.fault(),
+            88..90 => self.disturb_repeat(node),
             90..95 => {
                 let jump = self.random.one_of(&JUMPS_MS);
                 self.world.clock.advance(Duration::from_millis(jump));
@@ -129,12 +148,8 @@ impl Run {
     fn operation(&mut self) -> Operation {
         // The largest payout exceeds the balance, and two of the largest refunds exceed the charge.
         let centavos = self.random.one_of(&[300, 1_200, 5_000]);
-        match self.random.below(7) {
-            0 | 1 => Operation::Charge { centavos },
-            2 | 3 => Operation::Payout { centavos },
-            4 | 5 => Operation::Refund { charge: self.world.refundable, centavos: centavos.min(1_200) },
-            _ => Operation::Defense { infraction: self.world.store.infractions()[0].id },
-        }
+        let kind = self.random.one_of(&KINDS);
+        self.world.operation(kind, centavos)
     }
 
     /// Changes the replies of an acquirer.
@@ -176,6 +191,35 @@ impl Run {
         psp.set_resting(rests);
     }
 
+    /// Leaves a new order open, and answers its repeat differently. A wrong proof of failure shows here first.
+    fn disturb_repeat(&mut self, node: usize) {
+        let (hides, psp) = (self.hides[0], self.world.psps[0].clone());
+        let kind = self.random.one_of(&MONEY_KINDS).0;
+        let first = self.random.one_of(&OPEN_REPLIES);
+        let second = self.random.one_of(&[first, Sending::Refuses, Sending::Down, Sending::TakesAndRefuses]);
+        let second = if hides == Hides::LookUps && second == Sending::TakesAndRefuses { first } else { second };
+        let (crashes, jump) = (self.random.below(2) == 0, self.random.one_of(&REPEAT_JUMPS_MS));
+        self.world
+            .note(&format!("{}: {kind:?} {first:?}, then {second:?}; crash after the request {crashes}", psp.name));
+        psp.set_for(kind, first);
+        psp.set_looking(if hides == Hides::LookUps { Looking::Forgets } else { Looking::Tells });
+        if crashes {
+            self.world.nodes[node].crash_at(CrashPoint::AfterRequest);
+        }
+        if self.world.calls.len() < MAX_CALLS {
+            let operation = self.world.operation(kind, 300);
+            let number = self.world.begin(operation);
+            self.world.call(number, node);
+        }
+        self.world.drain();
+        psp.set_for(kind, second);
+        self.world.clock.advance(Duration::from_millis(jump));
+        for worker in [Worker::Resume, Worker::Payouts, Worker::Refunds] {
+            self.world.work(worker, 1 - node);
+        }
+        self.world.drain();
+    }
+
     /// Pays a charge or ends an open order. The acquirer may send a callback.
     fn money_moves(&mut self, node: usize) {
         let number = self.index(2);
@@ -187,6 +231,7 @@ impl Run {
             ]);
             self.world.note(&format!("{}: open orders are {outcome:?}", psp.name));
             psp.settle_open(&outcome);
+            self.payout_callback(node, &psp);
             return;
         }
         let charges = self.world.store.charges();
@@ -199,9 +244,21 @@ impl Run {
         let pix = psp.pay(&charge.txid, centavos);
         self.world.note(&format!("{}: charge {} is paid {centavos}", issued.acquirer, charge.id));
         if self.random.below(2) == 0 {
+            self.world.called_back.insert(charge.id.to_string());
             let body = format!("{}/{pix}", charge.txid).into_bytes();
             self.world.call_back(node, psp.name.clone(), body);
         }
+    }
+
+    /// Sends a callback about a payout in half of the cases. A callback may come before the reply to the order.
+    fn payout_callback(&mut self, node: usize, psp: &FakePsp) {
+        let payouts = psp.payouts();
+        if payouts.is_empty() || self.random.below(2) == 0 {
+            return;
+        }
+        let name = &payouts[self.index(payouts.len())].instruction_id;
+        self.world.called_back.extend(name.payout().map(|id| id.to_string()));
+        self.world.call_back(node, psp.name.clone(), format!("sent:{name}").into_bytes());
     }
 }
 

@@ -6,15 +6,21 @@ use cais_ports::UpstreamProgress;
 use cais_testkit::psp::{OrderKind, Sending};
 
 use crate::node::CrashPoint;
-use crate::operation::Operation;
 use crate::world::{Worker, World};
 
 /// A time longer than the lease of a request, and shorter than the pause before an order is sent again.
 const PAST_LEASE: Duration = Duration::from_secs(31);
 
 /// The replies that every kind of order can get.
-const REPLIES: [Sending; 6] =
-    [Sending::Takes, Sending::LosesReplies, Sending::ArrivesLate, Sending::Silent, Sending::Refuses, Sending::Down];
+const REPLIES: [Sending; 7] = [
+    Sending::Takes,
+    Sending::LosesReplies,
+    Sending::ArrivesLate,
+    Sending::ArrivesLateAndRefuses,
+    Sending::Silent,
+    Sending::Refuses,
+    Sending::Down,
+];
 
 #[derive(Debug, Clone, Copy)]
 struct Case {
@@ -34,18 +40,14 @@ impl Case {
 
     /// An unknown outcome of a defense needs no second commit: the first one has left it to a worker.
     fn is_reached(self) -> bool {
-        let is_unknown = matches!(self.reply, Sending::ArrivesLate | Sending::Silent);
+        let is_unknown = matches!(self.reply, Sending::ArrivesLate | Sending::ArrivesLateAndRefuses | Sending::Silent);
         !(is_unknown && self.kind == OrderKind::Defense && self.point == CrashPoint::AfterOutcome)
     }
 
     fn run(self) {
         let mut world = World::new(format!("{self:?}"));
-        let number = world.begin(match self.kind {
-            OrderKind::Charge => Operation::Charge { centavos: 300 },
-            OrderKind::Payout => Operation::Payout { centavos: 300 },
-            OrderKind::Refund => Operation::Refund { charge: world.refundable, centavos: 300 },
-            OrderKind::Defense => Operation::Defense { infraction: world.store.infractions()[0].id },
-        });
+        let operation = world.operation(self.kind, 300);
+        let number = world.begin(operation);
         world.psps[0].set_for(self.kind, self.reply);
         world.nodes[0].crash_at(self.point);
         world.call(number, 0);
@@ -62,14 +64,7 @@ impl Case {
         }
         world.settle(&UpstreamProgress::Done { at: None });
         world.check_end();
-        let done = match self.kind {
-            // The acquirer that refused, or was down, has no charge.
-            OrderKind::Charge => world.psps.iter().map(|psp| psp.charges().len()).sum::<usize>() - 2,
-            OrderKind::Payout => world.psps.iter().map(cais_testkit::FakePsp::sent).sum(),
-            OrderKind::Refund => usize::from(world.psps[0].returned() == 300),
-            OrderKind::Defense => world.psps[0].infractions().iter().filter(|one| one.defense.is_some()).count(),
-        };
-        assert_eq!(done, usize::from(!self.fails()), "orders carried out");
+        assert_eq!(world.executed(self.kind), usize::from(!self.fails()), "orders carried out");
     }
 }
 

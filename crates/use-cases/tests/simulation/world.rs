@@ -1,6 +1,7 @@
 //! Two nodes on one store, with a scheduler that polls their tasks one at a time.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -30,7 +31,7 @@ use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Ports, SyncGate, WorkError, callbacks, infractions, payouts, reconcile, refunds, resume};
 
 use crate::node::{Node, NodeStore};
-use crate::operation::Operation;
+use crate::operation::{Operation, key};
 
 /// The merchant's initial amount in each of two charges.
 const PAID: i64 = 2_000;
@@ -118,6 +119,10 @@ pub struct World {
     ports: [Ports; 2],
     tasks: Vec<Task>,
     pub calls: Vec<Called>,
+    /// The ids of charges and payouts that a callback named.
+    pub called_back: BTreeSet<String>,
+    /// The number of commits at the last check.
+    pub checked: u64,
     /// A paid charge for refunds.
     pub refundable: ChargeId,
     /// A paid charge with an open infraction.
@@ -138,10 +143,23 @@ impl World {
         let account = Account { fees: account.fees.clone().with(Priced::PixOut, fee), ..account };
         let ports = [0, 1].map(|node| ports(&store, &clock, &ids, &psps, &nodes[node]));
         let missing = ChargeId::new(ids.next_uuid());
-        let (tasks, calls, trace) = (Vec::new(), Vec::new(), Trace(title));
         let (refundable, disputed) = (missing, missing);
-        let mut world =
-            Self { store, clock, ids, account, psps, nodes, ports, tasks, calls, refundable, disputed, trace };
+        let mut world = Self {
+            store,
+            clock,
+            ids,
+            account,
+            psps,
+            nodes,
+            ports,
+            tasks: Vec::new(),
+            calls: Vec::new(),
+            called_back: BTreeSet::new(),
+            checked: 0,
+            refundable,
+            disputed,
+            trace: Trace(title),
+        };
         run(world.store.clone().commit(steps::open_account(&world.account))).unwrap();
         world.refundable = world.paid(200).id;
         let disputed = world.paid(201);
@@ -178,15 +196,22 @@ impl World {
         self.calls.len() - 1
     }
 
-    /// Calls the operation of this number at a node. Every response must have the same bytes.
+    /// Calls the operation of this number at a node. Every response must have the same bytes, and they must be stored.
     pub fn call(&mut self, number: usize, node: usize) {
         let Called { operation, replies } = &self.calls[number];
         let (operation, replies) = (*operation, replies.clone());
         let call = Box::pin(operation.call(self.ports[node].clone(), self.account.clone(), number));
         let name = format!("{:?} {number}", operation.kind());
+        let store = self.store.clone();
         self.spawn(node, name.clone(), async move {
             match call.await {
                 Ok(answer) => {
+                    if operation.has_key() {
+                        let record = store.idempotency_records().into_iter().find(|one| one.name.key == key(number));
+                        let stored = record.and_then(|record| record.answer);
+                        let stored = stored.map(|stored| (stored.kind, stored.body));
+                        assert_eq!(stored.as_ref(), Some(&answer), "{name}: the response is the stored one");
+                    }
                     let shown = String::from_utf8_lossy(&answer.1).into_owned();
                     let first = replies.borrow_mut().answer.get_or_insert_with(|| answer.clone()).clone();
                     assert_eq!(first, answer, "{name} has two answers");
