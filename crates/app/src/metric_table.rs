@@ -80,7 +80,7 @@ pub const METRICS: &[Metric] = &[
         "cais_callbacks_unmatched",
         Gauge,
         "acquirer",
-        "Callbacks that could not be matched to a charge, payout or infraction.",
+        "Callbacks that could not be matched to a charge, payout, infraction or crypto deposit.",
     ),
     row("cais_commit_batch_size", Histogram(BATCH), "", "Change sets that were committed together."),
     row("cais_commit_queue_depth", Gauge, "", "Change sets that wait for the committer."),

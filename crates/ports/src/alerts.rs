@@ -40,6 +40,15 @@ alerts! {
     CLOCK_SKEW = "clock_skew",
         "A clock is or was wrong. Charges may expire late, or work may be scheduled too late.",
         "Compare the clocks of the nodes and the database with a time server. Releases of `pending` money follow the node's clock alone.";
+    CRYPTO_DEPOSIT_CONTRADICTED = "crypto_deposit_contradicted",
+        "The processor's record of a deposit contradicts ours: its order, its address, or its outcome after a credit. The record is not applied.",
+        "Look the payment up at the processor. After a return to the payer, agree on the amount with the merchant.";
+    CRYPTO_DEPOSIT_NEEDS_REVIEW = "crypto_deposit_needs_review",
+        "Coins arrived for a deposit and cannot be credited automatically: another currency, a late or an unfinished payment. They wait for a decision.",
+        "Look the payment up at the processor. Then credit the payment or dismiss it.";
+    CRYPTO_DEPOSIT_NOT_SHOWN = "crypto_deposit_not_shown",
+        "The processor has not shown an overdue deposit for ten minutes. The deposit stays open, and no coins are credited meanwhile.",
+        "Look the payment up at the processor. A changed API key hides older payments.";
     CRYPTO_RATE_JUMPED = "crypto_rate_jumped",
         "The rate of a currency is more than twice, or less than half, the last one. Quotes of the currency are refused for a day.",
         "Compare the price at the processor and the Central Bank's rate with the market. Report a wrong price to its source.";

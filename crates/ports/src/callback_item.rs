@@ -1,5 +1,6 @@
 //! The items of an acquirer's callback.
 
+use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
@@ -16,6 +17,8 @@ pub enum CallbackItem {
     Sent(CallbackPayout),
     /// An opened or changed infraction.
     Infraction(CallbackInfraction),
+    /// A payment at a crypto processor. The processor's record names its deposit.
+    CryptoPayment(ProcessorId),
 }
 
 /// A received Pix in a callback.

@@ -47,7 +47,8 @@ pub enum ReservationKey {
     CryptoDepositExternalId(AccountId, ExternalId),
     /// An account's external id of a crypto withdrawal: unique within the account, forever.
     CryptoWithdrawalExternalId(AccountId, ExternalId),
-    /// A payment at a crypto processor, `processor/id`: globally unique, so the payment belongs to one deposit.
+    /// A payment at a crypto processor, `processor/id`: globally unique, so the payment belongs to one deposit. A deposit also
+    /// reserves its own id here, which the processor shows as the order of its payments.
     CryptoPayment(String),
 }
 

@@ -37,6 +37,11 @@ pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: Audited
     })
 }
 
+/// Escapes a text for JSON. A text has no control characters except line breaks.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n").replace('\r', r"\r")
+}
+
 /// Lists one page of changes, newest first.
 ///
 /// # Errors

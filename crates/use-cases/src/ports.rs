@@ -53,7 +53,6 @@ impl Ports {
     }
 
     /// Returns the configured crypto processor of that name.
-    #[expect(dead_code, reason = "the next change reads it")]
     pub(crate) fn crypto_processor(&self, name: &AcquirerName) -> Result<Arc<dyn CryptoProcessor>, AcquirerError> {
         let named = self.crypto.as_ref().map(|sources| &sources.processor).filter(|processor| processor.name() == name);
         named.cloned().ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))

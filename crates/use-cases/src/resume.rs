@@ -1,7 +1,8 @@
-//! Finishes requests for charges, payouts and refunds whose process crashed or whose outcome is unknown.
+//! Finishes requests for charges, payouts, refunds and crypto deposits whose process crashed or whose outcome is unknown.
 
 use cais_domain::charge::Charge;
-use cais_domain::ids::{ChargeId, PayoutId, RefundId};
+use cais_domain::crypto::Deposit;
+use cais_domain::ids::{ChargeId, CryptoDepositId, PayoutId, RefundId};
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_ports::IdempotencyRecord;
@@ -42,8 +43,9 @@ async fn resume(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreE
         Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, record).await,
         Some(PayoutId::PREFIX) => upstream_order::resume::<Payout>(ports, record).await,
         Some(RefundId::PREFIX) => upstream_order::resume::<Refund>(ports, record).await,
+        Some(CryptoDepositId::PREFIX) => upstream_order::resume::<Deposit>(ports, record).await,
         Some(_) | None => Err(StoreError::Internal(format!(
-            "the idempotency record names {}, which is no charge, payout or refund",
+            "the idempotency record names {}, which is created by no acquirer",
             record.resource
         ))),
     }

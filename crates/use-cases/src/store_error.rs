@@ -1,6 +1,7 @@
 //! Errors of use cases, by the reaction of the caller.
 
 use cais_domain::charge::ChargeError;
+use cais_domain::crypto::deposit::DepositError;
 use cais_domain::infraction::InfractionError;
 use cais_domain::payout::PayoutError;
 use cais_ports::{CommitError, EncryptError, QueryError};
@@ -67,6 +68,12 @@ impl From<ChargeError> for StoreError {
 
 impl From<PayoutError> for StoreError {
     fn from(error: PayoutError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<DepositError> for StoreError {
+    fn from(error: DepositError) -> Self {
         Self::Internal(error.to_string())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
@@ -30,6 +31,7 @@ fn line(item: &CallbackItem) -> String {
             format!("sent {instruction_id} {}", returns.join(" "))
         }
         CallbackItem::Infraction(CallbackInfraction { id }) => format!("infraction {id}"),
+        CallbackItem::CryptoPayment(id) => format!("crypto-payment {id}"),
     }
 }
 
@@ -57,6 +59,7 @@ fn item(line: &str) -> Option<CallbackItem> {
             let returns = parts.map(|id| ReturnId::parse(id).ok()).collect::<Option<_>>()?;
             Some(CallbackItem::Sent(CallbackPayout { instruction_id, returns }))
         }
+        "crypto-payment" => Some(CallbackItem::CryptoPayment(ProcessorId::parse(parts.next()?).ok()?)),
         _ => None,
     }
 }
@@ -76,6 +79,7 @@ mod tests {
         let at = Timestamp::from_microsecond(1_767_323_040_000_001).unwrap();
         let received = |end_to_end_id, paid_at| CallbackPix { txid: txid.clone(), end_to_end_id, paid_at };
         let items = vec![
+            CallbackItem::CryptoPayment(ProcessorId::parse("6249365965").unwrap()),
             CallbackItem::Infraction(CallbackInfraction { id: "cd158e6b-9db3_4".to_owned() }),
             CallbackItem::Received(received(None, None)),
             CallbackItem::Received(received(Some(pix.clone()), None)),

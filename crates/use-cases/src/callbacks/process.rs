@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::ids::InfractionId;
 use cais_domain::pause::doubled;
@@ -19,13 +20,14 @@ use jiff::Timestamp;
 use super::names;
 use super::received::{self, Judged};
 use crate::charges::sync::SyncError as ChargeSyncError;
+use crate::crypto::deposits::callback::Processed;
 use crate::infractions::sync::{Applied, SyncError as InfractionSyncError};
 use crate::payouts::sync::{Seen, SyncError as PayoutSyncError};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream::is_overload;
 use crate::work::{COMMITS_AT_ONCE, Pass, WorkError};
-use crate::{infractions, payouts};
+use crate::{crypto, infractions, payouts};
 
 /// The time that the worker waits for the acquirer.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
@@ -68,7 +70,7 @@ pub(super) enum Unread {
     /// A received Pix.
     #[error(transparent)]
     Charge(#[from] ChargeSyncError),
-    /// A sent Pix.
+    /// A sent Pix, or a payment at a crypto processor.
     #[error(transparent)]
     Payout(#[from] PayoutSyncError),
     /// An infraction.
@@ -141,7 +143,7 @@ async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict,
 
 /// Reads the names in a callback.
 fn names(ports: &Ports, callback: &Callback) -> Result<Vec<CallbackItem>, Result<Verdict, Unread>> {
-    if ports.acquirers.named(&callback.acquirer).is_none() {
+    if ports.acquirers.named(&callback.acquirer).is_none() && ports.crypto_processor(&callback.acquirer).is_err() {
         return Err(Err(AcquirerError::Unavailable("the acquirer is no longer configured".to_owned()).into()));
     }
     names::read(&callback.body).ok_or(Ok(Verdict::Unmatched))
@@ -153,7 +155,7 @@ fn unmatched(callback: &Callback, attempts: u32, is_full: bool) -> CallbackState
     tracing::error!(
         alert = alerts::CALLBACK_UNMATCHED, callback = %callback.id, acquirer = %callback.acquirer, received_at = %callback.received_at,
         attempts, names = names.lines().next(), more = names.lines().count().saturating_sub(1), kept = !is_full,
-        "callback could not be matched to a charge, payout or infraction; manual review needed"
+        "callback could not be matched to a charge, payout, infraction or crypto deposit; manual review needed"
     );
     if is_full { CallbackState::Done } else { CallbackState::Unmatched }
 }
@@ -173,7 +175,7 @@ impl Named {
         for item in items {
             match item {
                 CallbackItem::Received(pix) => self.received.push((place, pix)),
-                CallbackItem::Sent(_) => self.others.push((place, item)),
+                CallbackItem::Sent(_) | CallbackItem::CryptoPayment(_) => self.others.push((place, item)),
                 CallbackItem::Infraction(_) if self.infractions < INFRACTIONS_PER_PASS => {
                     self.infractions = self.infractions.saturating_add(1);
                     self.others.push((place, item));
@@ -189,6 +191,7 @@ impl Named {
                 CallbackItem::Received(_) => Ok(Verdict::NotRead),
                 CallbackItem::Sent(payout) => sent(ports, acquirer, &payout).await,
                 CallbackItem::Infraction(infraction) => disputed(ports, acquirer, &infraction).await,
+                CallbackItem::CryptoPayment(payment) => coins(ports, acquirer, &payment).await,
             };
             (place, verdict)
         };
@@ -258,6 +261,15 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> 
         verdict = verdict.max(returned(ports, &seen, return_id).await?);
     }
     Ok(verdict)
+}
+
+/// Processes a payment at a crypto processor.
+async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -> Result<Verdict, Unread> {
+    Ok(match crypto::deposits::callback::process(ports, processor, payment, READ_BUDGET).await? {
+        Processed::Applied => Verdict::Applied,
+        Processed::InCreation => Verdict::NotShown,
+        Processed::Unmatched => Verdict::Unmatched,
+    })
 }
 
 /// Processes an infraction that was opened or changed. The acquirer's list decides, and can show it later than the

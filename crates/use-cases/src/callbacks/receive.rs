@@ -2,7 +2,7 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::CallbackId;
-use cais_ports::{Callback, CallbackItem, CallbackState, ChangeSet, CommitError, Write};
+use cais_ports::{Callback, CallbackItem, CallbackState, ChangeSet, CommitError, CryptoCallback, Write};
 
 use super::names;
 use super::process::{CHARGES_PER_PASS, INFRACTIONS_PER_PASS};
@@ -35,6 +35,31 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     let adapter = ports.acquirers.named(acquirer).ok_or(ReceiveError::NotConfigured)?;
     let items = adapter.callbacks(body.as_ref()).map_err(|error| ReceiveError::Malformed(error.to_string()))?;
     drop(body);
+    store(ports, acquirer, items).await
+}
+
+/// Stores the payment in a signed callback of the crypto processor, as [`receive`] does. A callback about a withdrawal is not
+/// stored: open withdrawals are polled.
+///
+/// # Errors
+/// [`ReceiveError`], [`ReceiveError::Malformed`] also for a wrong signature.
+pub async fn receive_crypto(
+    ports: &Ports,
+    processor: &AcquirerName,
+    signature: &str,
+    body: impl AsRef<[u8]>,
+) -> Result<(), ReceiveError> {
+    let adapter = ports.crypto_processor(processor).map_err(|_| ReceiveError::NotConfigured)?;
+    let named = adapter.read_callback(signature, body.as_ref());
+    match named.map_err(|error| ReceiveError::Malformed(error.to_string()))? {
+        Some(CryptoCallback::Deposit { id, .. }) => {
+            store(ports, processor, vec![CallbackItem::CryptoPayment(id)]).await
+        }
+        Some(CryptoCallback::Withdrawal { .. }) | None => Ok(()),
+    }
+}
+
+async fn store(ports: &Ports, acquirer: &AcquirerName, items: Vec<CallbackItem>) -> Result<(), ReceiveError> {
     if items.is_empty() {
         return Ok(());
     }

@@ -1,9 +1,11 @@
 //! Use cases of crypto deposits and withdrawals.
 
 pub mod currencies;
+pub mod deposits;
 mod error;
 mod prices;
 pub mod quotes;
+pub mod review;
 
 use std::sync::Arc;
 

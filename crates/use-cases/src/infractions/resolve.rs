@@ -11,7 +11,7 @@ use super::dispute_context::DisputeContext;
 use super::review::contested;
 use super::steps::change_set;
 use super::sync::{alert_shortfall, held};
-use crate::audit::{self, AuditedChange};
+use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
@@ -140,9 +140,4 @@ fn record(infraction: &Infraction, note: Option<&Text>) -> Vec<u8> {
     let status = infraction.state.status().as_str();
     let note = note.map(|note| format!(r#","note":"{}""#, escaped(note.as_str()))).unwrap_or_default();
     format!(r#"{{"status":"{status}","review_reason":"{reason}","returned":{returned}{note}}}"#).into_bytes()
-}
-
-/// Escapes a text for JSON. A text has no control characters except line breaks.
-fn escaped(text: &str) -> String {
-    text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n").replace('\r', r"\r")
 }

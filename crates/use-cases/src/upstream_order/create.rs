@@ -24,6 +24,12 @@ type Created<C> = Result<Response, CreateError<<C as CreateCommand>::Refusal>>;
 // The futures of rare paths are boxed, so that the usual one stays small.
 pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Created<C> {
     let request = command.request();
+    if C::OPENS_UPSTREAM {
+        let known = ports.queries.find_idempotency_record(&request.name).await.map_err(StoreError::from)?;
+        if let Some(record) = known {
+            return Box::pin(repeat(ports, command, record, None)).await;
+        }
+    }
     for _ in 0..C::Resource::MAX_PASSES {
         let Opened { resource, mut change } = match command.open(ports).await {
             Ok(opened) => opened,

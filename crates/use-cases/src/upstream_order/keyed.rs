@@ -133,6 +133,10 @@ pub(crate) trait CreateCommand: Send + Sync {
     /// The refusals of the operation itself.
     type Refusal: Refusal;
 
+    /// `open` and `reopen` read prices upstream. A known key is then looked up first, so that a replay waits for no
+    /// upstream. Then `reopen` makes all checks of `open`.
+    const OPENS_UPSTREAM: bool = false;
+
     /// Returns the request with its key.
     fn request(&self) -> IdempotentRequest;
 

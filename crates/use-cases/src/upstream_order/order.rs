@@ -56,8 +56,8 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// The interface of the acquirer: [`cais_ports::Acquirer`] or [`cais_ports::CryptoProcessor`].
     type Upstream: ?Sized + Send + Sync;
 
-    /// The acquirer executes an order once, even if it is sent again. Otherwise an order that may have been sent is only
-    /// looked up.
+    /// The acquirer executes an order once, even if it is sent again, or a second execution has no effect. Otherwise an
+    /// order that may have been sent is only looked up.
     const IS_REPEATABLE: bool = true;
 
     /// Returns the name of the acquirer that has the order, or may have it.

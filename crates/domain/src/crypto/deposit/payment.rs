@@ -32,6 +32,8 @@ pub enum PaymentReview {
     UnexpectedState,
     /// The processor now shows fewer coins than were credited.
     FewerCoins,
+    /// The processor shows coins, and reports an error or an expiry: it may not have them. They are credited if it does.
+    NotFinished,
 }
 
 /// The state of a payment.
@@ -72,7 +74,8 @@ pub struct DepositPayment {
 
 impl PaymentReview {
     /// Every reason.
-    pub const ALL: [Self; 4] = [Self::WrongAsset, Self::TooLate, Self::UnexpectedState, Self::FewerCoins];
+    pub const ALL: [Self; 5] =
+        [Self::WrongAsset, Self::TooLate, Self::UnexpectedState, Self::FewerCoins, Self::NotFinished];
 
     /// Returns the name in the store and on the command line.
     #[must_use]
@@ -82,6 +85,7 @@ impl PaymentReview {
             Self::TooLate => "too_late",
             Self::UnexpectedState => "unexpected_state",
             Self::FewerCoins => "fewer_coins",
+            Self::NotFinished => "not_finished",
         }
     }
 

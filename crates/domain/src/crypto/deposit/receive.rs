@@ -86,11 +86,16 @@ impl Deposit {
         arrival: Arrival,
         at: Timestamp,
     ) -> Result<Received, ReceiveError> {
-        if known.as_ref().is_some_and(|known| known.coins == arrival.coins) {
+        let has_coins = known.as_ref().is_none_or(|known| !known.is_unfinished());
+        if known.as_ref().is_some_and(|known| has_coins && known.coins == arrival.coins) {
             return Ok(Received::AlreadyTaken);
         }
         let before = known.as_ref().and_then(DepositPayment::credited_coins);
-        let payment = known.unwrap_or_else(|| self.new_payment(&arrival));
+        let payment = match known {
+            Some(known) if !has_coins => DepositPayment { state: PaymentState::Credited, ..known },
+            Some(known) => known,
+            None => self.new_payment(&arrival),
+        };
         let payment = DepositPayment { coins: arrival.coins.clone(), ..payment };
         let (issued, coins) = match (self.reason_for_review(&payment, before, &arrival), self.state.issued()) {
             (Ok(coins), Some(issued)) => (issued.clone(), coins),
@@ -111,6 +116,19 @@ impl Deposit {
         let tx_hash = arrival.tx_hash.or(self.tx_hash.clone());
         let resolved = Self { tx_hash, ..self }.credit(payment, issued, gain, is_late, at)?;
         Ok(Received::Credited(Box::new(resolved)))
+    }
+
+    /// Returns the payment for an operator, because the processor shows coins and reports an error or an expiry. `None`: the
+    /// payment is credited, decided, or waits with the same coins.
+    #[must_use]
+    pub fn unfinished(&self, known: Option<DepositPayment>, arrival: &Arrival) -> Option<DepositPayment> {
+        let payment = match known {
+            Some(known) if known.is_unfinished() && known.coins != arrival.coins => known,
+            Some(_) => return None,
+            None => self.new_payment(arrival),
+        };
+        let state = PaymentState::Review(PaymentReview::NotFinished);
+        Some(DepositPayment { coins: arrival.coins.clone(), state, ..payment })
     }
 
     /// Credits `gross` for a payment in review, by an operator's decision, without a fee.
@@ -266,6 +284,10 @@ impl DepositPayment {
     pub fn dismiss(self) -> Result<Self, ReceiveError> {
         let PaymentState::Review(_) = self.state else { return Err(ReceiveError::NotInReview) };
         Ok(Self { state: PaymentState::Dismissed, ..self })
+    }
+
+    fn is_unfinished(&self) -> bool {
+        self.state == PaymentState::Review(PaymentReview::NotFinished)
     }
 
     /// Returns the coins that were credited, if they are of a supported currency.

@@ -159,6 +159,24 @@ fn more_coins_of_a_dismissed_payment_are_reviewed_again() {
 }
 
 #[test]
+fn unfinished_payment_is_credited_once_it_finishes() {
+    let failed = deposit(DepositStatus::Failed);
+    let payment = failed.unfinished(None, &arrival("1", "18.518519")).unwrap();
+    assert_eq!(payment.state, PaymentState::Review(PaymentReview::NotFinished));
+    assert_eq!(failed.unfinished(Some(payment.clone()), &arrival("1", "18.518519")), None, "a repeat changes nothing");
+    let finished = failed.clone().receive(Some(payment.clone()), arrival("1", "18.518519"), later()).unwrap();
+    let Received::Credited(got) = finished else { panic!("{finished:?}") };
+    assert_eq!((sums(&got.deposit)[1].as_str(), got.payment.state), ("100.00", PaymentState::Credited));
+    let repeat = got.deposit.receive(Some(got.payment.clone()), arrival("1", "18.518519"), later());
+    assert_eq!(repeat, Ok(Received::AlreadyTaken));
+    assert_eq!(failed.unfinished(Some(got.payment), &arrival("1", "18.518519")), None);
+    // The decision of an operator holds.
+    let dismissed = payment.dismiss().unwrap();
+    let later = failed.receive(Some(dismissed), arrival("1", "18.518519"), later());
+    assert_eq!(later, Ok(Received::AlreadyTaken));
+}
+
+#[test]
 fn payment_without_coins_is_an_error() {
     assert_eq!(deposit(DepositStatus::Pending).receive(None, arrival("1", "0"), later()), Err(ReceiveError::NoCoins));
     assert_eq!(usdt("0"), CryptoAmount::zero(Currency::UsdtErc20));

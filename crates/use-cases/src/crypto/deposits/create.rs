@@ -1,0 +1,281 @@
+//! Creates a deposit: prices it, requests an address from the processor, and answers.
+
+use std::time::Duration;
+
+use cais_domain::charge::Origin;
+use cais_domain::crypto::deposit::{Deposit, DepositPrice, DepositStep, DepositTerms};
+use cais_domain::crypto::quote::{QuotedTerms, UseQuoteError};
+use cais_domain::crypto::{CryptoAmount, Currency, Minimum, ProcessorId, Quote, Side};
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::{CryptoDepositId, CryptoQuoteId, RequestId};
+use cais_domain::merchant::account::{Account, Feature};
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
+use cais_domain::merchant::webhook::Postback;
+use cais_domain::money::Money;
+use cais_domain::text::Text;
+use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};
+
+use crate::crypto::quotes::{self, QuoteRefusal};
+use crate::crypto::{CryptoSources, CryptoUnavailable};
+use crate::idempotency::IdempotentRequest;
+use crate::ports::Ports;
+use crate::response::Response;
+use crate::store_error::StoreError;
+use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
+use crate::webhooks::postback;
+
+/// Time for the minimum of a quoted deposit, of the 10 s within which a POST answers.
+const MINIMUM_BUDGET: Duration = Duration::from_secs(3);
+
+/// The validated terms of a merchant's request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewDeposit {
+    /// The amount that the payer is asked for, before the fee.
+    pub amount: Money,
+    /// The currency of the payer's coins.
+    pub currency: Currency,
+    /// Free text of the merchant.
+    pub description: Option<Text>,
+    /// The merchant's own id of the deposit.
+    pub external_id: Option<ExternalId>,
+    /// The address of one of the account's endpoints. The events of the deposit go there too, besides the subscribed
+    /// endpoints.
+    pub postback_url: Option<String>,
+    /// The quote to use; `None` for the present price.
+    pub quote: Option<CryptoQuoteId>,
+}
+
+/// A request to create a deposit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateDeposit {
+    /// The calling account.
+    pub account: Account,
+    /// The id of the request.
+    pub request: RequestId,
+    /// The idempotency key.
+    pub key: IdempotencyKey,
+    /// The method, path and body of the request.
+    pub fingerprint: Fingerprint,
+    /// The terms of the deposit.
+    pub terms: NewDeposit,
+}
+
+/// A refusal that only deposits have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DepositRefusal {
+    /// No active endpoint of the account has the address.
+    #[error("the postback_url is not a registered, active webhook endpoint of the account")]
+    PostbackUrlNotRegistered,
+    /// The amount is above the account's limit.
+    #[error("the amount is above the account's limit of {limit}")]
+    TransactionLimit {
+        /// The limit.
+        limit: Money,
+    },
+    /// The account has no such quote.
+    #[error("the quote does not exist")]
+    QuoteNotFound,
+    /// The quote cannot be used.
+    #[error(transparent)]
+    Quote(UseQuoteError),
+    /// The amount is below the minimum of the currency.
+    #[error("the amount is below the minimum of {coins} {}, {brl} BRL now", .coins.currency())]
+    BelowMinimum {
+        /// The minimum in coins.
+        coins: CryptoAmount,
+        /// The minimum in BRL.
+        brl: Money,
+    },
+}
+
+impl Refusal for DepositRefusal {
+    fn precedence(&self) -> Precedence {
+        match self {
+            Self::PostbackUrlNotRegistered
+            | Self::TransactionLimit { .. }
+            | Self::QuoteNotFound
+            | Self::Quote(_)
+            | Self::BelowMinimum { .. } => Precedence::BeforeConflict,
+        }
+    }
+}
+
+impl From<DepositRefusal> for CreateError<DepositRefusal> {
+    fn from(refusal: DepositRefusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// The reason for which no deposit was created.
+pub type CreateDepositError = CreateError<DepositRefusal>;
+
+/// Creates a deposit, replays the stored response, or resumes an unfinished creation.
+///
+/// # Errors
+/// [`CreateDepositError`]. A known key is checked first, then the account's permissions, the postback, its limit, the
+/// quote, the minimum, the external id and the processor.
+pub async fn create(ports: &Ports, command: CreateDeposit) -> Result<Response, CreateDepositError> {
+    upstream_order::create(ports, &command).await
+}
+
+/// A price, and the write of its quote. `None`: the quote was stored as used before.
+struct Priced {
+    price: DepositPrice,
+    quote: Option<Write>,
+}
+
+impl CreateDeposit {
+    /// Prices the request for the deposit `id`.
+    async fn price(&self, ports: &Ports, id: CryptoDepositId) -> Result<Priced, CreateDepositError> {
+        let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
+        match self.terms.quote {
+            Some(quote) => self.quoted(ports, crypto, quote, id).await,
+            None => self.priced_now(ports, crypto, id).await,
+        }
+    }
+
+    /// Checks the account's permission, the postback and the limit. Returns the postback.
+    async fn check(&self, ports: &Ports) -> Result<Option<Postback>, CreateDepositError> {
+        self.account.permit(Feature::CryptoIn)?;
+        let postback = match &self.terms.postback_url {
+            Some(url) => {
+                let postback = postback::resolve(ports, self.account.id, url).await?;
+                Some(postback.ok_or(DepositRefusal::PostbackUrlNotRegistered)?)
+            }
+            None => None,
+        };
+        let limit = self.account.limits.charge;
+        if self.terms.amount > limit { Err(DepositRefusal::TransactionLimit { limit }.into()) } else { Ok(postback) }
+    }
+
+    /// Uses the account's quote of that id, if the minimum of the processor still allows it.
+    async fn quoted(
+        &self,
+        ports: &Ports,
+        crypto: &CryptoSources,
+        quote: CryptoQuoteId,
+        id: CryptoDepositId,
+    ) -> Result<Priced, CreateDepositError> {
+        let found = quotes::find(ports, self.account.id, quote).await?;
+        let found = found.ok_or(DepositRefusal::QuoteNotFound)?;
+        let (now, id) = (ports.clock.now(), id.to_string());
+        // An abandoned deposit keeps its quote, within the life of the quote.
+        let priced = if found.used_by.as_ref() == Some(&id) && now < found.expires_at {
+            Priced { price: DepositPrice::of(&found), quote: None }
+        } else {
+            let used = found.clone().used(self.quoted_terms(), id, now).map_err(DepositRefusal::Quote)?;
+            Priced { price: DepositPrice::of(&used), quote: Some(Write::update(used)) }
+        };
+        check_minimum(crypto, &found).await?;
+        Ok(priced)
+    }
+
+    /// Prices the terms now, and stores the price as a used quote.
+    async fn priced_now(
+        &self,
+        ports: &Ports,
+        crypto: &CryptoSources,
+        id: CryptoDepositId,
+    ) -> Result<Priced, CreateDepositError> {
+        let terms = self.quoted_terms();
+        let quote = quotes::price(ports, crypto, &self.account, terms).await.map_err(refused)?;
+        let at = quote.created_at;
+        let used = quote.used(terms, id.to_string(), at).map_err(DepositRefusal::Quote)?;
+        Ok(Priced { price: DepositPrice::of(&used), quote: Some(Write::insert(used)) })
+    }
+
+    const fn quoted_terms(&self) -> QuotedTerms {
+        QuotedTerms { side: Side::Deposit, currency: self.terms.currency, amount: self.terms.amount }
+    }
+}
+
+/// Compares a quote with the present minimum of the processor, which can rise within the life of the quote.
+async fn check_minimum(crypto: &CryptoSources, quote: &Quote) -> Result<(), CreateDepositError> {
+    let (side, currency) = (quote.terms.side, quote.terms.currency);
+    let technical = crypto.processor.minimum(side, currency, MINIMUM_BUDGET).await;
+    let checked = || -> Result<Option<DepositRefusal>, CryptoUnavailable> {
+        let minimum = Minimum::new(side, &quote.inputs.usdt_per_coin, technical?)?;
+        if minimum.allows(quote.prices.coins)? {
+            return Ok(None);
+        }
+        let brl = minimum.effective_brl(&quote.prices.rate)?;
+        Ok(Some(DepositRefusal::BelowMinimum { coins: minimum.effective(), brl }))
+    };
+    match checked() {
+        Ok(None) => Ok(()),
+        Ok(Some(refusal)) => Err(refusal.into()),
+        Err(error) => Err(refused(error.into())),
+    }
+}
+
+/// Turns the refusal of a quote into that of a deposit.
+fn refused(refusal: QuoteRefusal) -> CreateDepositError {
+    match refusal {
+        QuoteRefusal::NotPermitted(reason) => CreateError::NotPermitted(reason),
+        QuoteRefusal::TransactionLimit { limit } => DepositRefusal::TransactionLimit { limit }.into(),
+        QuoteRefusal::BelowMinimum { coins, brl } => DepositRefusal::BelowMinimum { coins, brl }.into(),
+        QuoteRefusal::Unavailable(CryptoUnavailable::Store(error)) => error.into(),
+        QuoteRefusal::Unavailable(error) => {
+            tracing::warn!(%error, "deposit could not be priced; nothing is created");
+            CreateError::AcquirerUnavailable
+        }
+    }
+}
+
+impl CreateCommand for CreateDeposit {
+    type Resource = Deposit;
+    type Refusal = DepositRefusal;
+
+    const OPENS_UPSTREAM: bool = true;
+
+    fn request(&self) -> IdempotentRequest {
+        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
+        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
+    }
+
+    fn external_id(&self) -> Option<&ExternalId> {
+        self.terms.external_id.as_ref()
+    }
+
+    async fn open(&self, ports: &Ports) -> Result<Opened<Deposit>, CreateDepositError> {
+        let id = CryptoDepositId::new(ports.ids.next_uuid());
+        let postback = self.check(ports).await?;
+        let Priced { price, quote } = self.price(ports, id).await?;
+        let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
+        let processor = crypto.processor.name().clone();
+        let terms = DepositTerms {
+            amount: self.terms.amount,
+            currency: self.terms.currency,
+            description: self.terms.description.clone(),
+            external_id: self.terms.external_id.clone(),
+            postback,
+            origin: Origin::Api,
+        };
+        let owner = id.to_string();
+        let order = ProcessorId::parse(&owner).map_err(|error| StoreError::Internal(error.to_string()))?;
+        let key = ReservationKey::crypto_payment(&processor, &order);
+        let deposit = Deposit::open((id, self.account.id), terms, price, processor, ports.clock.now());
+        let mut change = ChangeSet::new(deposit.created_at);
+        change.reserve.push(Reservation { key, account: deposit.account, owner });
+        change.writes.extend(quote);
+        change.writes.push(Write::insert(deposit.clone()));
+        Ok(Opened { resource: deposit, change })
+    }
+
+    /// Requests the deposit again at the present price, or at that of its quote.
+    async fn reopen(&self, ports: &Ports, abandoned: Deposit) -> Result<Option<Opened<Deposit>>, CreateDepositError> {
+        self.check(ports).await?;
+        let Priced { price, quote } = self.price(ports, abandoned.id).await?;
+        let (DepositStep::Taken { deposit, .. } | DepositStep::AlreadyTaken(deposit)) =
+            abandoned.reopen(price).map_err(StoreError::from)?;
+        let mut change = ChangeSet::new(ports.clock.now());
+        change.writes.extend(quote);
+        change.writes.push(Write::update((*deposit).clone()));
+        Ok(Some(Opened { resource: *deposit, change }))
+    }
+
+    async fn compare(&self, _: &Ports, owner: &Deposit) -> Result<Vec<(&'static str, bool)>, CreateDepositError> {
+        let (ours, theirs) = (&self.terms, &owner.terms);
+        Ok(vec![("amount", ours.amount == theirs.amount), ("currency", ours.currency == theirs.currency)])
+    }
+}

@@ -1,0 +1,118 @@
+//! Requests a deposit from the processor, and reads it there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::deposit::{Deposit, DepositState};
+use cais_ports::{AcquirerError, CryptoDepositOrder, CryptoProcessor, QueryError, UpstreamDeposit, alerts};
+use jiff::Timestamp;
+
+use super::sync;
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder, accepted};
+use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
+use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
+
+/// Time for the creation, of the 10 s within which a POST answers. Prices took 3 s before.
+const SEND_BUDGET: Duration = Duration::from_secs(4);
+/// Time for a look-up, of the same 10 s.
+const LOOK_BUDGET: Duration = Duration::from_secs(2);
+
+/// The creation may be repeated: it makes a second address, and only the address of commit 2 is shown to a payer.
+impl UpstreamOrder for Deposit {
+    type Record = UpstreamDeposit;
+    type Upstream = dyn CryptoProcessor;
+
+    fn acquirer(&self) -> &AcquirerName {
+        &self.processor
+    }
+
+    fn upstream(&self, ports: &Ports) -> Result<Arc<dyn CryptoProcessor>, AcquirerError> {
+        ports.crypto_processor(&self.processor)
+    }
+
+    async fn request(&self, _: &Ports, processor: &Self::Upstream, _: EarlierRequests) -> SendReply<UpstreamDeposit> {
+        let order = CryptoDepositOrder { id: self.id, amount: self.price.coins };
+        accepted(self, processor.create_deposit(&order, SEND_BUDGET).await)
+    }
+
+    /// A record with other coins is of an earlier price. No payer has seen its address.
+    async fn look_up(&self, _: &Ports, processor: &Self::Upstream) -> Evidence<UpstreamDeposit> {
+        match processor.find_deposit(self.id, LOOK_BUDGET).await {
+            Ok(Some(record)) if self.agrees(&record) => Evidence::Found(record),
+            Ok(Some(_) | None) => Evidence::Absent,
+            Err(error) => Evidence::Unreadable(error.to_string()),
+        }
+    }
+
+    /// The look-up searches the list already.
+    async fn list(&self, _: &Ports, _: &Self::Upstream) -> Evidence<UpstreamDeposit> {
+        Evidence::NotRead
+    }
+
+    /// Compares the record of a creation with its order.
+    fn agrees(&self, record: &UpstreamDeposit) -> bool {
+        record.order == Some(self.id)
+            && record.parent.is_none()
+            && record.asked == Some(self.price.coins)
+            && record.address.is_some()
+    }
+
+    async fn list_due(ports: &Ports, now: Timestamp, limit: u32) -> Result<Vec<Self>, QueryError> {
+        ports.queries.list_due_crypto_deposits(now, limit).await
+    }
+
+    async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
+        sync::refresh(ports, self, budget).await.map(Refreshed::Shown)
+    }
+
+    async fn apply(self, ports: &Ports, record: UpstreamDeposit) -> Result<Self, StoreError> {
+        sync::apply(ports, self, &record).await
+    }
+
+    /// Never happens: an issued deposit is not requested again.
+    async fn end_refused(self, _: &Ports, reason: &str) -> Result<Self, StoreError> {
+        Err(StoreError::Internal(format!("{}: an issued deposit was refused: {reason}", self.id())))
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        self.due_at.map(|_| Sent { at: self.created_at, arrives_within: RESEND_AFTER, is_shown: true })
+    }
+
+    fn due_at(&self) -> Option<Timestamp> {
+        self.due_at
+    }
+
+    fn postponed(self, now: Timestamp) -> Self {
+        self.asked(now)
+    }
+
+    /// Never happens: an issued deposit is not requested again.
+    fn resent(self, _: Timestamp) -> Result<Self, StoreError> {
+        Err(StoreError::Internal(format!("{}: an issued deposit is not requested again", self.id())))
+    }
+
+    fn is_overdue(&self, now: Timestamp) -> bool {
+        match &self.state {
+            DepositState::Pending(issued) | DepositState::Confirming(issued) => {
+                now.duration_since(issued.expires_at) >= UNPROVEN_AFTER
+            }
+            DepositState::Creating
+            | DepositState::Abandoned { .. }
+            | DepositState::Completed { .. }
+            | DepositState::Underpaid { .. }
+            | DepositState::Expired { .. }
+            | DepositState::Failed { .. }
+            | DepositState::Refunded { .. } => false,
+        }
+    }
+
+    fn alert_unproven(&self, reason: &str) {
+        tracing::error!(
+            alert = alerts::CRYPTO_DEPOSIT_NOT_SHOWN, deposit = %self.id, processor = %self.processor, reason,
+            "deposit not shown by its processor; it stays open"
+        );
+    }
+}

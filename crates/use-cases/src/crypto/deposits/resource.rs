@@ -1,0 +1,145 @@
+//! A deposit as a resource that is created under an idempotency key. A deposit reserves no money.
+
+use cais_domain::crypto::deposit::{Deposit, DepositStatus, DepositStep, Issued};
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::{AccountId, CryptoDepositId, kind};
+use cais_domain::money::Money;
+use cais_ports::{ChangeSet, QueryError, Reservation, ReservationKey, UpstreamDeposit, Write};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
+use crate::upstream_result::{EarlierRequests, UpstreamResult};
+
+/// The time from the request of the address to the end of the payment period. The rate holds for as long.
+pub const PAYMENT_PERIOD: SignedDuration = SignedDuration::from_mins(20);
+/// The time after the end of a quote in which a creation is still resumed at its rate. A crashed creation is resumed after
+/// its lease of 30 s. Later the rate no longer holds, and the deposit is abandoned.
+const RESUME_WITHIN: SignedDuration = SignedDuration::from_mins(2);
+
+/// The result of a request, and its instant.
+#[derive(Debug)]
+pub(crate) struct Issuing {
+    result: UpstreamResult<UpstreamDeposit>,
+    asked_at: Timestamp,
+}
+
+impl StoredRecord for Deposit {
+    type Kind = kind::CryptoDeposit;
+
+    fn id(&self) -> CryptoDepositId {
+        self.id
+    }
+
+    fn account(&self) -> AccountId {
+        self.account
+    }
+
+    async fn find(ports: &Ports, account: AccountId, id: CryptoDepositId) -> Result<Option<Self>, QueryError> {
+        ports.queries.find_crypto_deposit(account, id).await
+    }
+
+    fn stored(self) -> Self {
+        Self { version: self.version.saturating_add(1), ..self }
+    }
+}
+
+impl KeyedResource for Deposit {
+    type Reply = Issuing;
+
+    fn standing(&self) -> Standing {
+        match self.state.status() {
+            DepositStatus::Creating => Standing::Creating,
+            DepositStatus::Abandoned => Standing::Abandoned,
+            DepositStatus::Pending
+            | DepositStatus::Confirming
+            | DepositStatus::Completed
+            | DepositStatus::Underpaid
+            | DepositStatus::Expired
+            | DepositStatus::Failed
+            | DepositStatus::Refunded => Standing::Visible,
+        }
+    }
+
+    fn external_id(&self) -> Option<&ExternalId> {
+        self.terms.external_id.as_ref()
+    }
+
+    fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey {
+        ReservationKey::CryptoDepositExternalId(account, external_id)
+    }
+
+    fn held(&self) -> Result<Money, StoreError> {
+        Ok(Money::ZERO)
+    }
+
+    fn render(&self, ports: &Ports) -> Vec<u8> {
+        ports.representation.crypto_deposit(self)
+    }
+
+    fn has_acquirer(ports: &Ports) -> bool {
+        ports.crypto.is_some()
+    }
+
+    async fn send_upstream(&self, ports: &Ports, earlier: EarlierRequests, until: Timestamp) -> Issuing {
+        let asked_at = ports.clock.now();
+        let result = match earlier {
+            EarlierRequests::None => send_begun(ports, self, earlier, until).await,
+            EarlierRequests::InFlight | EarlierRequests::Unknown | EarlierRequests::Shown => {
+                match price_holds(ports, self, asked_at).await {
+                    Ok(true) => send_begun(ports, self, earlier, until).await,
+                    Ok(false) => {
+                        tracing::warn!(deposit = %self.id, "creation of a deposit not finished while its rate held; it is abandoned");
+                        UpstreamResult::NotAccepted("the rate no longer holds".to_owned())
+                    }
+                    Err(error) => UpstreamResult::Unknown(error.to_string()),
+                }
+            }
+        };
+        Issuing { result, asked_at }
+    }
+
+    /// The deposit is abandoned even if an earlier request may have created it: no payer has seen that address.
+    async fn settle(self, _: &Ports, reply: &Issuing, now: Timestamp) -> Result<Option<(Self, ChangeSet)>, StoreError> {
+        let mut change = ChangeSet::new(now);
+        if self.standing() == Standing::Visible {
+            return Ok(Some((self, change)));
+        }
+        let step = match &reply.result {
+            UpstreamResult::Known(record) => {
+                let issued = issued(record, reply.asked_at)?;
+                let key = ReservationKey::crypto_payment(&self.processor, &issued.payment);
+                change.reserve.push(Reservation { key, account: self.account, owner: self.id.to_string() });
+                self.issue(issued, now)?
+            }
+            UpstreamResult::Refused(_) | UpstreamResult::NotAccepted(_) => self.abandon(now)?,
+            // A worker or a repeat looks the deposit up and requests it again.
+            UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => return Ok(Some((self, change))),
+        };
+        Ok(Some(match step {
+            DepositStep::Taken { deposit, .. } => {
+                change.writes.push(Write::update((*deposit).clone()));
+                (deposit.stored(), change)
+            }
+            DepositStep::AlreadyTaken(deposit) => (*deposit, change),
+        }))
+    }
+}
+
+/// Returns the data for the payer.
+fn issued(record: &UpstreamDeposit, asked_at: Timestamp) -> Result<Issued, StoreError> {
+    let address = record.address.as_ref().ok_or_else(|| StoreError::Internal("a deposit has no address".to_owned()))?;
+    Ok(Issued {
+        payment: record.id.clone(),
+        address: address.as_str().to_owned(),
+        extra_id: record.extra_id.clone(),
+        expires_at: asked_at.saturating_add(PAYMENT_PERIOD).unwrap_or(Timestamp::MAX),
+    })
+}
+
+/// Returns whether the rate of a creation may still be promised. A missing quote expired long ago.
+async fn price_holds(ports: &Ports, deposit: &Deposit, now: Timestamp) -> Result<bool, StoreError> {
+    let quote = ports.queries.find_crypto_quote(deposit.account, deposit.price.quote).await?;
+    Ok(quote.is_some_and(|quote| now.duration_since(quote.expires_at) <= RESUME_WITHIN))
+}

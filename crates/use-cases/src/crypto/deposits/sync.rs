@@ -1,0 +1,295 @@
+//! Updates a deposit from the processor's records. No other code applies such a record.
+
+use std::time::Duration;
+
+use cais_domain::crypto::ProcessorId;
+use cais_domain::crypto::deposit::{
+    Arrival, ArrivedCoins, Deposit, DepositError, DepositPayment, DepositState, DepositStatus, DepositStep,
+    PaymentState, Received,
+};
+use cais_domain::event::EventType;
+use cais_domain::ids::EventId;
+use cais_domain::ledger::Transfer;
+use cais_ports::{
+    ChangeSet, CommitError, NewEvent, Reservation, ReservationKey, UpstreamDeposit, UpstreamDepositStatus, Write,
+    alerts,
+};
+use jiff::Timestamp;
+
+use crate::ports::Ports;
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
+use crate::upstream_order::StoredRecord as _;
+pub(crate) use crate::upstream_order::SyncError;
+use crate::upstream_text::{plain, whole_microseconds};
+
+/// The largest number of read payments of one deposit. A payer makes one or two.
+const MAX_PAYMENTS: u32 = 10_000;
+
+/// Reads the first payment of the deposit at its processor and applies the record.
+pub(crate) async fn refresh(ports: &Ports, deposit: Deposit, budget: Duration) -> Result<Deposit, SyncError> {
+    let processor = ports.crypto_processor(&deposit.processor)?;
+    let Some(issued) = deposit.state.issued() else { return Ok(deposit) };
+    let record = processor.get_deposit(&issued.payment, budget).await?;
+    Ok(apply(ports, deposit, &record).await?)
+}
+
+/// Applies a record of the first or a later payment: its coins once, and the status of the first payment.
+///
+/// A deposit that is being created is left alone: its creation issues or abandons it.
+pub(crate) async fn apply(
+    ports: &Ports,
+    mut deposit: Deposit,
+    record: &UpstreamDeposit,
+) -> Result<Deposit, StoreError> {
+    for _ in 0..MAX_COMMIT_RETRIES {
+        if deposit.state == DepositState::Creating || !is_of(&deposit, record) {
+            return Ok(deposit);
+        }
+        let now = ports.clock.now();
+        let Some(steps) = judge(ports, &deposit, record, now).await? else { return Ok(deposit) };
+        let (change, after) = steps.done(ports, now);
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok(after.stored()),
+            // Another process has applied a record since.
+            Err(CommitError::Stale | CommitError::Taken { .. }) => deposit = deposit.reread(ports).await?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(StoreError::contended())
+}
+
+/// Compares the identity of a record with the deposit. A record that differs is not applied.
+fn is_of(deposit: &Deposit, record: &UpstreamDeposit) -> bool {
+    let first = deposit.state.issued().filter(|issued| issued.payment == record.id);
+    let has_address = |address: &str| record.address.as_ref().is_none_or(|shown| shown.as_str() == address);
+    let agrees = record.order.is_none_or(|order| order == deposit.id)
+        && first.is_none_or(|issued| record.parent.is_none() && has_address(&issued.address));
+    if !agrees {
+        contradicted(
+            deposit,
+            record,
+            "payment has another order or address at the processor; the record is not applied",
+        );
+    }
+    agrees
+}
+
+fn contradicted(deposit: &Deposit, record: &UpstreamDeposit, message: &str) {
+    tracing::error!(
+        alert = alerts::CRYPTO_DEPOSIT_CONTRADICTED, deposit = %deposit.id, processor = %deposit.processor,
+        payment = %record.id, ours = deposit.state.status().as_str(), theirs = ?record.status, "{message}"
+    );
+}
+
+/// The changes of one commit.
+struct Steps {
+    deposit: Deposit,
+    events: Vec<EventType>,
+    transfers: Vec<Transfer>,
+    /// The payment, and `true` if it is new and has no reservation yet.
+    payment: Option<(DepositPayment, bool)>,
+}
+
+/// Returns the changes that follow from a record; `None` without a change.
+async fn judge(
+    ports: &Ports,
+    deposit: &Deposit,
+    record: &UpstreamDeposit,
+    now: Timestamp,
+) -> Result<Option<Steps>, StoreError> {
+    use UpstreamDepositStatus::{
+        Confirmed, Confirming, Expired, Failed, Finished, PartiallyPaid, Refunded, Sending, Unknown, Waiting,
+    };
+    let coins = record.received.as_ref().filter(|coins| has_coins(coins));
+    match (record.status, coins) {
+        (Finished | PartiallyPaid, Some(coins)) => receive(ports, deposit, record, coins, now).await,
+        (Failed | Expired, Some(coins)) => unfinished(ports, deposit, record, coins, now).await,
+        (Finished | PartiallyPaid, None) => {
+            tracing::warn!(deposit = %deposit.id, payment = %record.id, "payment finished without coins at the processor; nothing is credited");
+            Ok(None)
+        }
+        (Waiting | Confirming | Confirmed | Sending | Refunded | Unknown, _) | (Failed | Expired, None) => {
+            Ok(follow(deposit, record, now))
+        }
+    }
+}
+
+/// Returns whether a payment has coins. An unreadable amount of another currency counts as coins.
+fn has_coins(coins: &ArrivedCoins) -> bool {
+    match coins {
+        ArrivedCoins::Supported(coins) => !coins.is_zero(),
+        ArrivedCoins::Unsupported { amount, .. } => !amount.trim_matches(['0', '.']).is_empty(),
+    }
+}
+
+/// Credits the coins of a payment, or leaves them to an operator.
+async fn receive(
+    ports: &Ports,
+    deposit: &Deposit,
+    record: &UpstreamDeposit,
+    coins: &ArrivedCoins,
+    now: Timestamp,
+) -> Result<Option<Steps>, StoreError> {
+    let known = find(ports, deposit, &record.id).await?;
+    let is_unreserved = is_unreserved(deposit, record, known.as_ref());
+    let arrival = arrival(deposit, known.as_ref(), record, coins, now);
+    let received = deposit.clone().receive(known, arrival, now);
+    match received.map_err(|error| StoreError::Internal(format!("{}: payment {}: {error}", deposit.id, record.id)))? {
+        Received::AlreadyTaken => Ok(None),
+        Received::Review(payment) => Ok(Some(review(deposit, *payment, is_unreserved))),
+        Received::Credited(resolved) => Ok(Some(Steps {
+            deposit: resolved.deposit,
+            events: resolved.events,
+            transfers: resolved.transfers,
+            payment: Some((resolved.payment, is_unreserved)),
+        })),
+    }
+}
+
+/// Leaves coins to an operator that the processor may not have.
+async fn unfinished(
+    ports: &Ports,
+    deposit: &Deposit,
+    record: &UpstreamDeposit,
+    coins: &ArrivedCoins,
+    now: Timestamp,
+) -> Result<Option<Steps>, StoreError> {
+    let known = find(ports, deposit, &record.id).await?;
+    let is_unreserved = is_unreserved(deposit, record, known.as_ref());
+    let arrival = arrival(deposit, known.as_ref(), record, coins, now);
+    let waiting = deposit.unfinished(known, &arrival);
+    let ended = follow(deposit, record, now);
+    Ok(match (waiting, ended) {
+        (None, ended) => ended,
+        (Some(payment), Some(ended)) => Some(Steps { payment: Some((payment, is_unreserved)), ..ended }),
+        (Some(payment), None) => Some(review(deposit, payment, is_unreserved)),
+    })
+}
+
+/// Leaves a payment to an operator. The deposit is written too, so that another process cannot credit it meanwhile.
+fn review(deposit: &Deposit, payment: DepositPayment, is_unreserved: bool) -> Steps {
+    let (events, transfers) = (Vec::new(), Vec::new());
+    Steps { deposit: deposit.clone(), events, transfers, payment: Some((payment, is_unreserved)) }
+}
+
+async fn find(ports: &Ports, deposit: &Deposit, payment: &ProcessorId) -> Result<Option<DepositPayment>, StoreError> {
+    let payments = ports.queries.list_deposit_payments(deposit.account, deposit.id, MAX_PAYMENTS).await?;
+    Ok(payments.into_iter().find(|known| known.id == *payment))
+}
+
+/// Returns whether the payment needs a reservation. The creation of the deposit reserved its first payment.
+fn is_unreserved(deposit: &Deposit, record: &UpstreamDeposit, known: Option<&DepositPayment>) -> bool {
+    known.is_none() && deposit.state.issued().is_none_or(|issued| issued.payment != record.id)
+}
+
+fn arrival(
+    deposit: &Deposit,
+    known: Option<&DepositPayment>,
+    record: &UpstreamDeposit,
+    coins: &ArrivedCoins,
+    now: Timestamp,
+) -> Arrival {
+    let coins = match coins {
+        ArrivedCoins::Supported(coins) => ArrivedCoins::Supported(*coins),
+        ArrivedCoins::Unsupported { currency, amount } => {
+            ArrivedCoins::Unsupported { currency: plain(currency), amount: plain(amount) }
+        }
+    };
+    let tx_hash = record.tx_hash.as_deref().map(plain).filter(|hash| !hash.is_empty());
+    Arrival { id: record.id.clone(), coins, tx_hash, seen_at: seen_at(deposit, known, record, now) }
+}
+
+/// Returns the instant at which a payment was seen first. The record of a later payment begins with its arrival. A first
+/// payment that was confirming before the deposit expired came in time.
+fn seen_at(deposit: &Deposit, known: Option<&DepositPayment>, record: &UpstreamDeposit, now: Timestamp) -> Timestamp {
+    let at = match (known, &deposit.state) {
+        (Some(known), _) if known.gross.is_zero() => known.created_at,
+        (None, DepositState::Confirming(issued)) if issued.payment == record.id => issued.expires_at,
+        (None, _) if deposit.state.issued().is_some_and(|issued| issued.payment != record.id) => {
+            record.created_at.map_or(now, whole_microseconds)
+        }
+        (Some(_) | None, _) => now,
+    };
+    at.min(now)
+}
+
+/// Follows the status of the first payment. Later payments change only the credited sums. Only a pending deposit becomes
+/// confirming, so that the coins of a confirming deposit are known to be in time.
+fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option<Steps> {
+    use DepositStatus as Ours;
+    use UpstreamDepositStatus as Theirs;
+    let issued = deposit.state.issued().filter(|issued| issued.payment == record.id)?;
+    let tx_hash = record.tx_hash.as_deref().map(plain).filter(|hash| !hash.is_empty());
+    let ours = deposit.state.status();
+    let step = match (record.status, ours) {
+        (Theirs::Waiting, Ours::Pending) if now >= issued.expires_at => deposit.clone().expire(now),
+        (Theirs::Expired, Ours::Pending) => deposit.clone().expire(now),
+        (Theirs::Confirming, Ours::Pending) => deposit.clone().see(tx_hash, now),
+        (Theirs::Confirmed | Theirs::Sending, Ours::Pending | Ours::Confirming) => {
+            deposit.clone().confirm(tx_hash, now)
+        }
+        (Theirs::Failed, Ours::Pending | Ours::Confirming | Ours::Expired) => deposit.clone().fail(now),
+        (Theirs::Refunded, Ours::Pending | Ours::Confirming | Ours::Expired | Ours::Failed) => {
+            deposit.clone().refund(now)
+        }
+        (Theirs::Failed | Theirs::Refunded, Ours::Completed | Ours::Underpaid)
+        | (Theirs::Expired, Ours::Confirming) => {
+            contradicted(deposit, record, "outcome of a deposit contradicted by its processor; manual review needed");
+            return None;
+        }
+        _ => return None,
+    };
+    match step {
+        Ok(DepositStep::Taken { deposit, event }) => {
+            Some(Steps { deposit: *deposit, events: event.into_iter().collect(), transfers: Vec::new(), payment: None })
+        }
+        Ok(DepositStep::AlreadyTaken(_)) => None,
+        Err(DepositError::InvalidState(_)) => {
+            contradicted(deposit, record, "status of a deposit cannot follow from its processor's; it is unchanged");
+            None
+        }
+    }
+}
+
+impl Steps {
+    /// Returns all changes of the commit, and the deposit without the increase of its version.
+    fn done(self, ports: &Ports, now: Timestamp) -> (ChangeSet, Deposit) {
+        let Self { deposit, events, transfers, payment } = self;
+        let mut change = ChangeSet::new(now);
+        change.writes.push(Write::update(deposit.clone()));
+        if let Some((payment, is_unreserved)) = payment {
+            if is_unreserved {
+                let key = ReservationKey::crypto_payment(&payment.processor, &payment.id);
+                change.reserve.push(Reservation { key, account: deposit.account, owner: deposit.id.to_string() });
+            }
+            alert_review(&payment);
+            change.writes.push(if payment.version == 0 { Write::insert(payment) } else { Write::update(payment) });
+        }
+        change.transfers = transfers;
+        change.events = events.into_iter().map(|kind| event(ports, &deposit, kind, now)).collect();
+        (change, deposit)
+    }
+}
+
+fn alert_review(payment: &DepositPayment) {
+    if let PaymentState::Review(reason) = payment.state {
+        tracing::error!(
+            alert = alerts::CRYPTO_DEPOSIT_NEEDS_REVIEW, deposit = %payment.deposit, processor = %payment.processor,
+            payment = %payment.id, coins = ?payment.coins, reason = reason.as_str(),
+            "coins of a deposit cannot be credited; they wait for an operator"
+        );
+    }
+}
+
+/// Returns the event about the deposit after a step.
+pub(crate) fn event(ports: &Ports, deposit: &Deposit, kind: EventType, at: Timestamp) -> NewEvent {
+    NewEvent {
+        id: EventId::new(ports.ids.next_uuid()),
+        account: deposit.account,
+        kind,
+        at,
+        resource: deposit.id.to_string(),
+        data: ports.representation.crypto_deposit(deposit),
+        postback: deposit.terms.postback.clone(),
+    }
+}
