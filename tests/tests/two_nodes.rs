@@ -28,7 +28,7 @@ pub async fn pair_with(more: &[(&str, &str)]) -> (Institution, Node, Node) {
 }
 
 #[tokio::test]
-async fn one_key_on_both_nodes_makes_one_charge() {
+async fn key_on_both_nodes_makes_one_charge() {
     let (psp, one, two) = pair().await;
     let here = one.shop();
     let there = here.at(&two.base());

@@ -95,8 +95,8 @@ enum Command {
     /// Verify the ledger against its entries
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
-    /// Compare the records with the acquirers' lists and credit missed payments; exit with 1 when a difference is left, with 2
-    /// when an acquirer could not be read
+    /// Compare the records with the acquirers' lists and credit missed payments; exit with 1 if a difference is left, with 2
+    /// if an acquirer cannot be read
     Reconcile(reconcile::ReconcileArgs),
     /// List callbacks that could not be matched, and process one again
     #[command(subcommand)]

@@ -1,5 +1,5 @@
-//! Idempotency keys: replays of stored responses, leases on unfinished requests, and stored responses. Shared by all
-//! resources that are created under a key.
+//! Idempotency keys: stored responses and their replays, and leases on unfinished requests. All resources that are
+//! created under a key share this code.
 
 use cais_domain::ids::RequestId;
 use cais_domain::pause::doubled;

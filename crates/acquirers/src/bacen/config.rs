@@ -30,7 +30,7 @@ pub struct BacenConfig {
     pub timeouts: Timeouts,
 }
 
-/// Time limits. Whole calls are limited by the budget of each call.
+/// Time limits of parts of a call. The caller's budget limits the whole call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// The limit for DNS, TCP and TLS together.

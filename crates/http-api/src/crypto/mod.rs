@@ -5,7 +5,7 @@ pub mod quotes;
 
 use cais_domain::crypto::{CryptoAmount, Currency, UnsupportedCurrency};
 use cais_domain::money::Money;
-use cais_strict_json::{Complaint, Node};
+use cais_strict_json::{Node, Problem};
 use cais_use_cases::crypto::quotes::QuoteRefusal;
 use cais_use_cases::crypto::{CryptoSources, CryptoUnavailable};
 
@@ -34,7 +34,7 @@ pub type Code = Result<Currency, UnsupportedCurrency>;
 ///
 /// # Errors
 /// The value is not a string, or too long for a code.
-pub fn code(node: &Node<'_>) -> Result<Code, Complaint> {
+pub fn code(node: &Node<'_>) -> Result<Code, Problem> {
     let text = rules::string(node)?;
     if text.chars().nth(MAX_CODE).is_some() {
         return Err(format!("must have at most {MAX_CODE} characters").into());

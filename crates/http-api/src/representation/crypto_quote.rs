@@ -96,7 +96,7 @@ pub struct CryptoRateInputs {
     /// Time of that price.
     #[schema(value_type = String, format = DateTime)]
     pub coin_priced_at: Instant,
-    /// BRL for one US dollar as the Central Bank publishes it (PTAX), a decimal. One USDT counts as one US dollar.
+    /// BRL for one US dollar as the Central Bank publishes it (PTAX), a decimal. A USDT counts as a US dollar.
     pub brl_per_usd: String,
     /// Time of the publication.
     #[schema(value_type = String, format = DateTime)]

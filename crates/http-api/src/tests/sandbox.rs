@@ -1,4 +1,4 @@
-//! The payer's side over HTTP.
+//! The paths of the sandbox, which act as the payer.
 
 use std::time::Duration;
 

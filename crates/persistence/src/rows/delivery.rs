@@ -216,8 +216,8 @@ pub(crate) fn read_queue((account, endpoint, epoch, due_at, number, state): &Que
     })
 }
 
-/// The columns of a claimed delivery: its key, its claim, its event and body, the first failure of its endpoint, its due time, and the
-/// number of free slots.
+/// The columns of a claimed delivery. In order: its key, its claim, its event and body, the first failure of its endpoint, its due
+/// time, the free slots.
 pub(crate) type ClaimedColumns =
     ((Text, Text, Text), (BigInt, BigInt), (Text, Text, Nullable<Binary>), (Nullable<BigInt>, BigInt, BigInt));
 

@@ -1,11 +1,11 @@
-//! `valor` of a charge: the amount, whether the payer may change it, and cash in addition.
+//! `valor` of a charge: its amount, the permission to change the amount, and cash that the payer withdraws.
 
 use serde_json::Value;
 
 use super::fields::{self, Findings, Object, shown};
 use crate::state::cob::{Value as CobValue, Withdrawal, WithdrawalTerms};
 
-/// The longest text of a withdrawal. Each is checked more closely afterwards.
+/// The longest text of an amount of cash. Later checks are stricter.
 const MAX_WORD: usize = 77;
 
 /// Parses `valor`.

@@ -83,7 +83,7 @@ pub async fn oldest_infraction_is_topped_up_first(h: &mut Harness) {
     }
 }
 
-/// Several credits in one change set, of which one leaves again: only the rest is seized.
+/// A change set with several credits and a debit: blocks seize only the money that is left.
 pub async fn change_set_tops_up_blocks_once_at_its_end(h: &mut Harness) {
     let account = h.account().await.id;
     let dispute = open(h, account).await;
@@ -181,7 +181,7 @@ pub async fn freed_pending_money_is_released_in_time(h: &mut Harness) {
     h.audit().await;
 }
 
-/// Tests a credit in the same commit, and a release of which no money is left.
+/// Tests a credit and a release in one commit, when blocks have already seized the money of the release.
 pub async fn shortfall_outlives_releases(h: &mut Harness) {
     let account = h.account().await.id;
     let first = h.pending_charge(account).await;

@@ -48,7 +48,7 @@ async fn repeated_callback_credits_payment_once() {
     }
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!(world.available(), 1_000);
-    assert_eq!(world.upstream(), [EventType::ChargePaid]);
+    assert_eq!(world.event_types(), [EventType::ChargePaid]);
     world.call_back(charge.txid.as_str()).await;
     assert_eq!(
         states(&world),
@@ -93,7 +93,7 @@ async fn callback_without_stored_charge_is_unmatched() {
     world.call_back("0123456789abcdefghijklmnopq").await;
     world.work().await;
     assert_eq!(states(&world), [CallbackState::Unmatched]);
-    assert_eq!(world.psp.finds(OrderKind::Charge), 0, "upstream is asked for our own charges only");
+    assert_eq!(world.psp.finds(OrderKind::Charge), 0, "only charges of ours are read from the acquirer");
     assert!(world.store.callbacks().iter().all(|callback| callback.due_at.is_none()));
 }
 
@@ -146,14 +146,14 @@ async fn payment_called_back_before_creation_reply_counts_once() {
     world.psp.pay(&charge.txid, 1_000);
     world.call_back(charge.txid.as_str()).await;
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
-    assert_eq!(world.status(charge.id), ChargeStatus::Paid, "issued by what upstream says, then paid");
+    assert_eq!(world.status(charge.id), ChargeStatus::Paid, "issued as the acquirer shows, then paid");
 
     slow.let_through.add_permits(1);
     let answer = creation.await.unwrap().unwrap();
     assert_eq!((answer.kind, id_of(&answer)), (ResponseKind::Created, charge.id));
     let again = world.create("a", ten_reais()).await.unwrap();
     assert_eq!(again.body, answer.body);
-    assert_eq!((world.available(), world.upstream()), (1_000, vec![EventType::ChargePaid]));
+    assert_eq!((world.available(), world.event_types()), (1_000, vec![EventType::ChargePaid]));
     world.check().await;
 }
 
@@ -195,7 +195,7 @@ async fn duplicate_charge_elsewhere_neither_cancels_nor_expires() {
     world.second.set_status(&charge.txid, UpstreamStatus::Removed);
     receive(&world.ports, &second(), charge.txid.as_str()).await.unwrap();
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
-    assert_eq!((world.status(charge.id), world.upstream()), (ChargeStatus::Pending, vec![]));
+    assert_eq!((world.status(charge.id), world.event_types()), (ChargeStatus::Pending, vec![]));
 }
 
 #[tokio::test]

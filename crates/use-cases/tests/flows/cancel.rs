@@ -25,7 +25,7 @@ async fn repeated_cancellation_leaves_charge_cancelled() {
     for _ in 0..3 {
         assert_eq!(cancelled(&world, &charge).await, Ok(ChargeStatus::Cancelled));
     }
-    assert_eq!(world.upstream(), [EventType::ChargeCancelled]);
+    assert_eq!(world.event_types(), [EventType::ChargeCancelled]);
     world.check().await;
 }
 
@@ -37,7 +37,7 @@ async fn payment_before_cancellation_wins() {
     let refused = cancelled(&world, &charge).await;
     assert_eq!(refused, Err(CancelChargeError::InvalidState(ChargeStatus::Paid)));
     assert_eq!((world.status(charge.id), world.available()), (ChargeStatus::Paid, 1_000));
-    assert_eq!(world.upstream(), [EventType::ChargePaid]);
+    assert_eq!(world.event_types(), [EventType::ChargePaid]);
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ async fn repeat_after_lease_creates_exactly_one_charge() {
         world.clock.advance(PAST_LEASE);
         let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
         assert_eq!(answer.kind, ResponseKind::Created, "{nth} {crash:?}");
-        assert!(begun.iter().all(|charge| charge.id == id_of(&answer)), "what was begun is resumed");
+        assert!(begun.iter().all(|charge| charge.id == id_of(&answer)), "the first creation is resumed");
         exactly_one(&world).await;
     }
 }
@@ -99,11 +99,11 @@ async fn payment_with_interrupted_commit_is_credited_once() {
         world.psp.pay(&charge.txid, 1_000);
         world.store.crash_at(1, crash);
         let stored = world.read(charge.id).await.unwrap();
-        assert_eq!(stored.id, charge.id, "a reader gets what is stored");
+        assert_eq!(stored.id, charge.id, "a read returns the stored charge");
 
         assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Paid, "{crash:?}");
         assert_eq!(world.available(), 1_000);
-        assert_eq!(world.upstream().len(), 1);
+        assert_eq!(world.event_types().len(), 1);
         world.check().await;
     }
 }

@@ -24,7 +24,7 @@ async fn charge_is_created_upstream_and_returned() {
     assert_eq!(charge.txid, Txid::of_charge(charge.id));
     assert_eq!(charge.state.status(), ChargeStatus::Pending);
     assert_eq!((world.psp.ordered(OrderKind::Charge), world.psp.charges().len()), (1, 1));
-    assert_eq!(world.upstream(), [], "a creation is no event");
+    assert_eq!(world.event_types(), [], "a creation is no event");
     world.check().await;
 }
 
@@ -38,7 +38,11 @@ async fn repeat_returns_first_response_byte_for_byte() {
     assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Paid);
 
     let again = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!((again.kind, &again.body), (ResponseKind::Created, &first.body), "not what the charge has become since");
+    assert_eq!(
+        (again.kind, &again.body),
+        (ResponseKind::Created, &first.body),
+        "the stored response, not the present charge"
+    );
     assert_eq!(again.replay_of, Some(command.request));
     assert_eq!(world.psp.ordered(OrderKind::Charge), 1);
 }
@@ -76,7 +80,11 @@ async fn key_of_unfinished_request_is_in_progress() {
     assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { retry_after_s: 15..=20 })), "{repeat:?}");
 
     world.clock.advance(PAST_LEASE);
-    assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict), "and after the lease");
+    assert_eq!(
+        world.create("a", reais(11)).await,
+        Err(CreateChargeError::KeyConflict),
+        "the conflict remains after the lease"
+    );
     assert_eq!(world.create("a", ten_reais()).await.unwrap().kind, ResponseKind::Created);
 }
 

@@ -25,7 +25,7 @@ async fn charge_before_its_end_does_not_expire() {
     world.clock.advance(MOMENT * 2);
     assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!((world.status(charge.id), world.psp.finds(OrderKind::Charge)), (ChargeStatus::Expired, 1));
-    assert_eq!(world.upstream(), [EventType::ChargeExpired]);
+    assert_eq!(world.event_types(), [EventType::ChargeExpired]);
     assert_eq!(run_once(&world.ports).await.unwrap().done, 0, "once");
     world.check().await;
 }
@@ -38,7 +38,7 @@ async fn last_read_before_expiry_finds_payment() {
     world.clock.advance(LIFE + MOMENT);
     assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!((world.status(charge.id), world.available()), (ChargeStatus::Paid, 1_000));
-    assert_eq!(world.upstream(), [EventType::ChargePaid]);
+    assert_eq!(world.event_types(), [EventType::ChargePaid]);
 }
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn overdue_charge_is_expired_for_readers_before_worker() {
     world.clock.advance(LIFE + MOMENT);
     assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Expired);
     assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
-    assert_eq!(world.upstream(), [EventType::ChargeExpired]);
+    assert_eq!(world.event_types(), [EventType::ChargeExpired]);
 }
 
 #[tokio::test]

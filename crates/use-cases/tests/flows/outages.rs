@@ -34,14 +34,14 @@ async fn charge_not_accepted_by_any_acquirer_is_not_visible() {
         assert_eq!(
             (world.psp.ordered(OrderKind::Charge), world.second.ordered(OrderKind::Charge)),
             (1, 1),
-            "both were asked"
+            "both received an order"
         );
         let charge = world.only_charge();
         assert_eq!(charge.state.status(), ChargeStatus::Abandoned);
         assert_eq!(visible(&world).await, 0);
         assert_eq!(world.read(charge.id).await, Err(FetchError::NotFound));
         assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
-        assert_eq!(world.upstream(), []);
+        assert_eq!(world.event_types(), []);
         world.check().await;
     }
 }
@@ -102,7 +102,7 @@ async fn abandoned_creation_is_checked_against_present_limit() {
     world.account.limits.charge = limit;
     let over = Err(CreateChargeError::Refused(ChargeRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
-    assert_eq!((world.only_charge(), world.psp.charges().len()), (abandoned, 0), "nothing of it was made");
+    assert_eq!((world.only_charge(), world.psp.charges().len()), (abandoned, 0), "the repeat created no charge");
 
     // A key keeps its stored response. An external id with a charge is the response to the key of the abandoned
     // creation.
@@ -180,9 +180,9 @@ async fn worker_finishes_creation_with_unknown_outcome() {
 
         let repeat = world.create("a", named("order-1", ten_reais())).await.unwrap();
         assert_eq!((repeat.kind, id_of(&repeat)), (ResponseKind::Created, begun.id));
-        assert!(repeat.replay_of.is_some(), "the worker has answered it");
+        assert!(repeat.replay_of.is_some(), "the worker has stored the response");
         assert_eq!(world.psp.charges().len(), 1);
-        assert_eq!(resume::run_once(&world.ports).await.unwrap().done, 0, "and is done with it");
+        assert_eq!(resume::run_once(&world.ports).await.unwrap().done, 0, "a finished creation is not resumed");
         world.check().await;
     }
 }

@@ -51,7 +51,7 @@ async fn exact_payment_is_credited_less_the_fee() {
     assert_eq!(paid.state.status(), ChargeStatus::Paid);
     assert_eq!(paid.state.settlement().unwrap().end_to_end_id, id);
     assert_eq!(world.available(), 940);
-    assert_eq!(world.upstream(), [EventType::ChargePaid]);
+    assert_eq!(world.event_types(), [EventType::ChargePaid]);
     assert_eq!(roles(&world), [(1_000, PaymentRole::Settles)]);
     world.check().await;
 }
@@ -72,7 +72,7 @@ async fn short_payment_is_credited_and_charge_stays_pending() {
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 999);
     assert_eq!(read(&world, &charge).await, ChargeStatus::Pending);
-    assert_eq!((world.available(), world.upstream()), (999, vec![EventType::PaymentUnexpected]));
+    assert_eq!((world.available(), world.event_types()), (999, vec![EventType::PaymentUnexpected]));
     assert_eq!(read(&world, &charge).await, ChargeStatus::Pending);
     assert_eq!(world.available(), 999, "read again, credited once");
 
@@ -131,7 +131,7 @@ async fn second_payment_is_credited_without_fee() {
     let paid = world.read(charge.id).await.unwrap();
     assert_eq!(paid.state.settlement().unwrap().end_to_end_id, first);
     assert_eq!(world.available(), 940 + 1_001);
-    assert_eq!(world.upstream(), [EventType::ChargePaid, EventType::PaymentUnexpected], "paid once");
+    assert_eq!(world.event_types(), [EventType::ChargePaid, EventType::PaymentUnexpected], "paid once");
 
     // A callback announces a payment that arrives after the charge is paid.
     world.psp.pay(&charge.txid, 1_002);
@@ -154,7 +154,7 @@ async fn payment_that_raced_expiry_pays_charge() {
     world.work().await;
     assert_eq!(world.status(charge.id), ChargeStatus::Paid);
     assert_eq!(world.available(), 940);
-    assert_eq!(world.upstream(), [EventType::ChargeExpired, EventType::ChargePaid]);
+    assert_eq!(world.event_types(), [EventType::ChargeExpired, EventType::ChargePaid]);
     world.check().await;
 }
 
@@ -168,7 +168,7 @@ async fn payment_that_raced_cancellation_pays_charge() {
     world.work().await;
     assert_eq!(world.status(charge.id), ChargeStatus::Paid);
     assert_eq!(world.available(), 940);
-    assert_eq!(world.upstream(), [EventType::ChargeCancelled, EventType::ChargePaid]);
+    assert_eq!(world.event_types(), [EventType::ChargeCancelled, EventType::ChargePaid]);
     world.check().await;
 }
 
@@ -255,7 +255,7 @@ async fn concurrent_readers_credit_payment_once() {
     }
     assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
     assert_eq!((world.available(), world.store.payments().len()), (1_700, 2));
-    assert_eq!(world.upstream(), [EventType::PaymentUnexpected, EventType::ChargePaid]);
+    assert_eq!(world.event_types(), [EventType::PaymentUnexpected, EventType::ChargePaid]);
     world.check().await;
 }
 

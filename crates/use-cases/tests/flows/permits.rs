@@ -108,11 +108,7 @@ async fn limit_is_checked_after_replay_and_before_conflict() {
     assert_eq!(conflict, Err(CreateChargeError::KeyConflict));
     let other_key = CreateCharge { account: poor.clone(), ..world.command("b", named("order-1", ten_reais())) };
     let original = create(&world.ports, other_key).await.unwrap();
-    assert_eq!(
-        (original.kind, original.body),
-        (ResponseKind::Existing, first.body),
-        "it was within the limit of its day"
-    );
+    assert_eq!((original.kind, original.body), (ResponseKind::Existing, first.body), "the limit is not checked again");
     for terms in [named("order-1", reais(11)), named("order-2", ten_reais())] {
         let refused = CreateCharge { account: poor.clone(), ..world.command("c", terms) };
         assert_eq!(

@@ -110,7 +110,7 @@ async fn stored_response_is_replayed_without_endpoint() {
     assert_eq!(
         (by_name.kind, id_of(&by_name)),
         (ResponseKind::Existing, world.only_charge().id),
-        "and by its own name"
+        "the charge is found by its external id"
     );
     let new = world.create("c", to(&endpoint)).await;
     assert_eq!(new, Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)));
@@ -187,7 +187,7 @@ async fn event_reaches_each_receiver_once_after_endpoint_change() {
         }
         world.psp.pay(&charge.txid, 1_000);
         world.read(charge.id).await.unwrap();
-        assert_eq!(world.upstream(), [EventType::ChargePaid], "{then:?}");
+        assert_eq!(world.event_types(), [EventType::ChargePaid], "{then:?}");
         let mut expected: Vec<EndpointId> = Vec::new();
         expected.extend(hears.then_some(endpoint.id));
         expected.extend(other_hears.then_some(other.id));
@@ -208,6 +208,6 @@ async fn postback_gets_all_events_of_its_charge_only() {
     cais_use_cases::charges::cancel::cancel(&world.ports, &world.account, &cais_use_cases::charges::ChargeName::Id(id))
         .await
         .unwrap();
-    assert_eq!(world.upstream(), [EventType::ChargePaid, EventType::ChargeCancelled]);
+    assert_eq!(world.event_types(), [EventType::ChargePaid, EventType::ChargeCancelled]);
     assert_eq!(world.hears().await, [endpoint.id]);
 }

@@ -148,7 +148,7 @@ impl World {
     }
 
     /// Returns the published events in order.
-    pub fn upstream(&self) -> Vec<EventType> {
+    pub fn event_types(&self) -> Vec<EventType> {
         self.store.events(self.account.id).iter().map(|stored| stored.event.kind).collect()
     }
 

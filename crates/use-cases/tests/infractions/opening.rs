@@ -161,10 +161,10 @@ async fn failed_full_refund_is_blocked_at_once_for_open_disputes() {
         other.psp.is_given(&id, "Entregue.");
         futures_util::FutureExt::now_or_never(other.poll()).unwrap();
     });
-    let upstream = world.store.events(world.account.id).len();
+    let events_before = world.store.events(world.account.id).len();
     assert_eq!(refunds::poll::run_once(&beside.ports).await.unwrap().done, 1);
     assert_eq!((world.money(), limits(&world)), ([0, 0, 1_250], vec![250, 700, 300]));
-    assert_eq!(world.store.events(world.account.id).len(), upstream + 2, "reviewed and failed, each once");
+    assert_eq!(world.store.events(world.account.id).len(), events_before + 2, "reviewed and failed, each once");
     world.check().await;
 }
 

@@ -71,7 +71,7 @@ async fn concurrent_payouts_never_spend_an_opening_block() {
     assert!(blocked > 0 && (available == 0 || blocked == 1_000), "{available} {blocked}");
     world.check().await;
     world.paid(1_000).await;
-    assert_eq!(world.money()[2], 1_000, "what was missing is taken from what comes");
+    assert_eq!(world.money()[2], 1_000, "the next credit fills the block");
     world.check().await;
 }
 
@@ -113,7 +113,7 @@ async fn block_changed_between_read_and_commit_is_read_again() {
     world.psp.pay(&charge.txid, 400);
     let payer = world.clone();
     let beside = world.beside(move || drop(payer.read(&charge).now_or_never().unwrap()));
-    assert_eq!(beside.poll().await, 1, "it is decided anew");
+    assert_eq!(beside.poll().await, 1, "the second node reads again and decides again");
     let InfractionState::Lost { returned, .. } = world.last().state else { panic!("{:?}", world.last().state) };
     assert_eq!((returned.centavos(), world.money()), (400, [0, 0, 0]));
     world.check().await;

@@ -72,8 +72,8 @@ async fn acceptance_after_unseen_reopening_is_blocked_for_review() {
         assert_eq!((world.statuses(), world.money()), (vec![status, Open], [0, 0, 1_000]));
         stays(&world, &id, [0, 0, 1_000]).await;
         assert_eq!(world.decide(Decision::Lost(None)).await.unwrap().state.status(), Lost);
-        let upstream = [EventType::InfractionOpened, EventType::InfractionLost, EventType::ChargeRefunded];
-        assert_eq!((world.money(), &world.event_types()[2..]), ([0, 0, 0], &upstream[..]));
+        let events = [EventType::InfractionOpened, EventType::InfractionLost, EventType::ChargeRefunded];
+        assert_eq!((world.money(), &world.event_types()[2..]), ([0, 0, 0], &events[..]));
         assert_eq!(world.charge(charge.id).refunds.done.centavos(), 1_000);
         stays(&world, &id, [0, 0, 0]).await;
     }

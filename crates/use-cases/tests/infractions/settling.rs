@@ -127,12 +127,12 @@ async fn first_outcome_stays_after_later_reports() {
         let (_, id) = world.disputed().await;
         world.psp.settle(&id, first);
         world.poll().await;
-        let (money, upstream) = (world.money(), world.event_types());
+        let (money, events) = (world.money(), world.event_types());
         for other in others {
             world.psp.settle(&id, other);
             assert_eq!(world.poll().await, 0);
         }
-        assert_eq!((world.statuses(), world.money(), world.event_types()), (vec![ours], money, upstream));
+        assert_eq!((world.statuses(), world.money(), world.event_types()), (vec![ours], money, events));
         world.check().await;
     }
 }

@@ -341,7 +341,7 @@ impl World {
         let mut blocks: Vec<_> = self.store.blocks().iter().map(|block| (block.infraction, block.limit)).collect();
         open.sort();
         blocks.sort();
-        assert_eq!(open, blocks, "who is open has a block, and nobody else");
+        assert_eq!(open, blocks, "each open infraction has a block, and no other");
         for bucket in [Bucket::Available, Bucket::Pending, Bucket::Blocked, Bucket::InTransit] {
             assert!(self.in_bucket(bucket) >= 0, "{bucket:?}");
         }

@@ -107,7 +107,7 @@ async fn refund_with_lost_reply_is_looked_up_at_once() {
     world.psp.set_looking(Looking::Tells);
     world.refund("a", &charge, all()).await.unwrap();
     assert_eq!((world.psp.refund_orders().len(), world.psp.finds(OrderKind::Refund)), (1, 1));
-    assert!(world.only_refund().state.return_id().is_some(), "what was found is kept");
+    assert!(world.only_refund().state.return_id().is_some(), "the return id of the look-up is stored");
 }
 
 #[tokio::test]

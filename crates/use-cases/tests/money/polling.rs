@@ -151,7 +151,7 @@ async fn refused_repeat_ends_refund_only_if_absent_upstream() {
     world.clock.advance(LONG);
     assert_eq!(world.poll().await, 1);
     assert_eq!((world.status(), world.available()), (RefundStatus::Failed, 1_000));
-    assert_eq!(world.upstream(), [EventType::ChargePaid, EventType::RefundFailed]);
+    assert_eq!(world.event_types(), [EventType::ChargePaid, EventType::RefundFailed]);
     world.check().await;
 
     // Here the first order was accepted, and the second one is refused because of that.
@@ -201,7 +201,7 @@ async fn record_with_other_amount_or_outcome_changes_nothing() {
     world.psp.settle_refunds(&UpstreamProgress::Failed { reason: None });
     let looked = cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
     assert_eq!((looked.done, world.status(), world.available()), (0, RefundStatus::Completed, 0));
-    assert_eq!(world.upstream().len(), 3);
+    assert_eq!(world.event_types().len(), 3);
     world.check().await;
 }
 

@@ -172,17 +172,17 @@ async fn comparison_reads_all_pages_and_reports_progress() {
         world.clock.advance(Duration::from_hours(20));
     }
     world.psp.set_listing(Listing::Pages(2));
-    let upstream = Mutex::new(Vec::new());
+    let progress_done = Mutex::new(Vec::new());
     let progress = |progress: cais_use_cases::reconcile::Progress| {
         if progress.acquirer.as_str() == "main" && progress.list == "received" {
-            upstream.lock().unwrap().push(progress.done);
+            progress_done.lock().unwrap().push(progress.done);
         }
     };
     let until = world.clock.advance(LONG);
     let report = run(&world.ports, start(), until, true, &progress).await.unwrap();
     assert_eq!((report.received, report.differences, report.unread), (15, vec![], vec![]));
-    let upstream = upstream.into_inner().unwrap();
-    assert!(upstream.is_sorted() && upstream.last() == Some(&15), "{upstream:?}");
+    let progress_done = progress_done.into_inner().unwrap();
+    assert!(progress_done.is_sorted() && progress_done.last() == Some(&15), "{progress_done:?}");
 }
 
 #[tokio::test]

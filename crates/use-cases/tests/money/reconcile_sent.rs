@@ -148,8 +148,8 @@ async fn sent_pix_without_payout_is_reported() {
     world.psp.hold_payout(unknown(&fresh::<cais_domain::ids::kind::Payout>().suffix()));
     let failed = UpstreamPayout { progress: UpstreamProgress::Failed { reason: None }, ..unknown("byhand2") };
     world.psp.hold_payout(failed);
-    let upstream = (DifferenceKind::PayoutUnknown, false);
-    assert_eq!(kinds(&compare(&world, true).await), [upstream, upstream]);
+    let unknown_payout = (DifferenceKind::PayoutUnknown, false);
+    assert_eq!(kinds(&compare(&world, true).await), [unknown_payout, unknown_payout]);
 }
 
 #[tokio::test]

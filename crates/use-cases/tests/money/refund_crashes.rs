@@ -41,17 +41,20 @@ async fn exactly_one(world: &World, charge: &cais_domain::charge::Charge, return
         world.clock.advance(LONG);
         world.poll().await;
         assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Failed, 1_000, 0));
-        assert_eq!((world.upstream(), world.psp.returned()), (vec![EventType::ChargePaid, EventType::RefundFailed], 0));
+        assert_eq!(
+            (world.event_types(), world.psp.returned()),
+            (vec![EventType::ChargePaid, EventType::RefundFailed], 0)
+        );
     } else {
         world.psp.settle_refunds(&UpstreamProgress::Done { at: None });
         world.clock.advance(LONG);
         world.poll().await;
         assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Completed, 0, 0));
-        let upstream = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
-        assert_eq!((world.upstream(), world.psp.returned()), (upstream.to_vec(), 1_000));
+        let events = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
+        assert_eq!((world.event_types(), world.psp.returned()), (events.to_vec(), 1_000));
         assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
     }
-    assert_eq!(world.resume().await, 0, "nothing is left to be finished");
+    assert_eq!(world.resume().await, 0, "no creation is unfinished");
     world.check().await;
 }
 
@@ -64,7 +67,7 @@ async fn repeat_after_lease_makes_exactly_one_refund() {
             world.clock.advance(PAST_LEASE);
             let answer = world.refund("a", &charge, named("back-1", all())).await.unwrap();
             assert_eq!(answer.kind, ResponseKind::Created, "{nth} {crash:?} {returning:?}");
-            assert!(begun.iter().all(|refund| refund.id == id_of(&answer)), "what was begun is resumed");
+            assert!(begun.iter().all(|refund| refund.id == id_of(&answer)), "the first creation is resumed");
             exactly_one(&world, &charge, returning).await;
         }
     }
@@ -124,7 +127,7 @@ async fn interrupted_abandonment_ends_in_one_refund() {
         world.psp.set(Sending::Takes);
         world.clock.advance(PAST_LEASE);
         let finished = world.resume().await;
-        assert_eq!(finished, usize::from(crash == Crash::Before), "what was given up waits for its caller");
+        assert_eq!(finished, usize::from(crash == Crash::Before), "an abandoned refund waits for its caller");
         exactly_one(&world, &charge, Sending::Takes).await;
     }
 }

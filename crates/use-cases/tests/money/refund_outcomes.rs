@@ -32,8 +32,8 @@ async fn accepted_refund_is_held_until_its_outcome() {
             "{returning:?} {looking:?}"
         );
         assert_eq!((world.available(), world.in_transit()), (600, 400));
-        assert_eq!(world.upstream(), [EventType::ChargePaid]);
-        assert!(world.only_refund().due_at.is_some(), "it is followed");
+        assert_eq!(world.event_types(), [EventType::ChargePaid]);
+        assert!(world.only_refund().due_at.is_some(), "the refund is polled");
         world.check().await;
     }
 }
@@ -52,9 +52,9 @@ async fn refund_completed_at_once_leaves_the_balance() {
     assert_eq!(status_of(&rest), "completed");
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
-    let upstream =
+    let events =
         [EventType::ChargePaid, EventType::RefundCompleted, EventType::RefundCompleted, EventType::ChargeRefunded];
-    assert_eq!(world.upstream(), upstream);
+    assert_eq!(world.event_types(), events);
     world.check().await;
 }
 
@@ -67,7 +67,7 @@ async fn refused_or_failed_refund_is_released_and_repeatable() {
         let answer = world.refund("a", &charge, all()).await.unwrap();
         assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "failed"), "{returning:?}");
         assert_eq!((world.available(), world.in_transit(), world.psp.returned()), (1_000, 0, 0));
-        assert_eq!(world.upstream(), [EventType::ChargePaid, EventType::RefundFailed]);
+        assert_eq!(world.event_types(), [EventType::ChargePaid, EventType::RefundFailed]);
         let RefundState::Failed { reason, .. } = world.only_refund().state else { unreachable!() };
         assert!(!reason.contains('\0') && !reason.is_empty(), "{reason:?} can be kept and shown");
 
@@ -87,8 +87,8 @@ async fn refund_not_accepted_leaves_no_trace() {
     let refused = world.refund("a", &charge, named("back-1", all())).await;
     assert_eq!(refused, Err(CreateRefundError::AcquirerUnavailable));
     assert_eq!((world.available(), world.in_transit(), world.status()), (1_000, 0, RefundStatus::Abandoned));
-    assert_eq!(world.upstream(), [EventType::ChargePaid]);
-    assert_eq!(world.resume().await, 0, "nobody but its caller tries it again");
+    assert_eq!(world.event_types(), [EventType::ChargePaid]);
+    assert_eq!(world.resume().await, 0, "only the caller's repeat tries again");
 
     let given_up = world.only_refund().id;
     world.psp.set(Sending::Completes);

@@ -29,7 +29,7 @@ async fn extra(world: &World, charge: &Charge, centavos: i64) -> EndToEndId {
     let pix = world.psp.pay(&charge.txid, centavos);
     world.clock.advance(LONG);
     compare(world, true).await;
-    assert!(world.store.payments().iter().any(|paid| paid.payment.end_to_end_id == pix), "it was credited");
+    assert!(world.store.payments().iter().any(|paid| paid.payment.end_to_end_id == pix), "the payment was credited");
     pix
 }
 
@@ -52,7 +52,7 @@ async fn second_payment_is_refunded_and_charge_stays_paid() {
     assert_eq!((world.available(), world.psp.returned()), (1_000, 700));
     let after = world.charge(charge.id);
     assert_eq!((after.state.status(), after.refunds.done), (ChargeStatus::Paid, Money::ZERO));
-    assert!(!world.upstream().contains(&EventType::ChargeRefunded));
+    assert!(!world.event_types().contains(&EventType::ChargeRefunded));
     world.refund("f", &charge, all()).await.unwrap();
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
     world.check().await;

@@ -90,7 +90,7 @@ async fn infraction_during_refund_stops_only_the_next_refund() {
         assert!(opened.unwrap().is_ok());
     });
     assert_eq!(status_of(&world.refund("a", &charge, part(300)).await.unwrap()), "completed");
-    assert_eq!(world.charge(charge.id).open_infractions, 1, "nobody's change is lost");
+    assert_eq!(world.charge(charge.id).open_infractions, 1, "no change is lost");
     assert_eq!(
         world.refund("b", &charge, part(300)).await,
         Err(CreateRefundError::Refused(RefundRefusal::InfractionOpen))
@@ -126,8 +126,8 @@ async fn charge_refresh_before_reply_applies_outcome_first() {
         world.check().await;
     }
     assert_eq!((world.available(), world.in_transit()), (700, 0));
-    let completed = world.upstream().into_iter().filter(|kind| *kind == EventType::RefundCompleted).count();
-    assert_eq!(completed, 3, "each upstream once");
+    let completed = world.event_types().into_iter().filter(|kind| *kind == EventType::RefundCompleted).count();
+    assert_eq!(completed, 3, "each event once");
 }
 
 #[tokio::test]
@@ -151,8 +151,8 @@ async fn concurrent_readers_and_pollers_complete_refund_once() {
         worker.unwrap();
     }
     assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Completed, 0, 0));
-    let upstream = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
-    assert_eq!(world.upstream(), upstream);
+    let events = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
+    assert_eq!(world.event_types(), events);
     world.check().await;
 }
 
@@ -282,7 +282,7 @@ proptest! {
                 act(&world, &charge, 0, Action::Poll).await;
             }
             world.check().await;
-            prop_assert_eq!(world.in_transit(), 0, "nothing is left in between");
+            prop_assert_eq!(world.in_transit(), 0, "no money is in transit");
             prop_assert_eq!(world.available(), 1_000 - world.psp.returned());
             prop_assert_eq!(world.charge(charge.id).refunds.done, Money::from_centavos(world.psp.returned()));
             Ok(())

@@ -27,7 +27,7 @@ async fn pending_money_is_released_when_due() {
     assert_eq!(
         world.refund("a", &charge, all()).await.unwrap().kind,
         ResponseKind::InsufficientBalance,
-        "it may not be used yet"
+        "pending money covers no refund"
     );
     world.clock.advance(Duration::from_secs(599));
     assert_eq!(run_once(&world.ports).await.unwrap().done, 0);

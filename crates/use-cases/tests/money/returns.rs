@@ -29,12 +29,12 @@ async fn callback_for_charge_updates_its_refunds() {
             call_back(&world, &charge).await;
             assert_eq!((world.status(), world.available(), world.in_transit()), (status, available, 0));
         }
-        let upstream = if status == RefundStatus::Completed {
+        let events = if status == RefundStatus::Completed {
             vec![EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded]
         } else {
             vec![EventType::ChargePaid, EventType::RefundFailed]
         };
-        assert_eq!(world.upstream(), upstream);
+        assert_eq!(world.event_types(), events);
         world.check().await;
     }
 }

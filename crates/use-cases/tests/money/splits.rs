@@ -196,7 +196,7 @@ async fn shares_are_credited_with_payment_and_survive_refund() {
     // R$ 10.00 less a fee of 0.60 are 9.40. The excess belongs to the creator.
     assert_eq!(paid.state.settlement().unwrap().parts, [313, 94].map(Money::from_centavos));
     assert_eq!(money_of(&world, &one, Bucket::Available), 313);
-    assert_eq!(money_of(&world, &two, Bucket::Available), 94, "what others share does not wait");
+    assert_eq!(money_of(&world, &two, Bucket::Available), 94, "shares of others are not delayed");
     assert_eq!(world.available(), 940 - 313 - 94 + 50);
     world.check().await;
 
@@ -282,6 +282,6 @@ async fn split_credit_publishes_its_transaction_to_beneficiary() {
     let entry = world.store.entries().into_iter().find(|entry| entry.account == share).unwrap();
     let data: serde_json::Value = serde_json::from_slice(&events[0].event.data).unwrap();
     assert_eq!(data["id"], format!("txn_in_{}", entry.id.suffix()), "named after the entry that credited it");
-    assert_eq!(world.upstream(), [EventType::ChargePaid], "the creator gets none of it");
+    assert_eq!(world.event_types(), [EventType::ChargePaid], "the creator gets none of it");
     world.check().await;
 }

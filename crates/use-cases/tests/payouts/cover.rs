@@ -114,7 +114,7 @@ async fn abandoned_payout_is_checked_against_present_limit() {
     world.account.limits.payout = limit;
     let over = Err(CreatePayoutError::Refused(PayoutRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
-    assert_eq!((world.only_payout(), world.psp.sent()), (given_up, 0), "nothing of it was made");
+    assert_eq!((world.only_payout(), world.psp.sent()), (given_up, 0), "the repeat sent no payout");
     world.untouched().await;
 
     // A key keeps its stored response. An external id with a payout is the response to the key of the abandoned

@@ -50,7 +50,7 @@ async fn exactly_one(world: &World, sending: Sending) {
         assert_eq!((world.money(), world.fees(), world.psp.sent()), ((FUNDS - 1_000 - FEE, 0), FEE, 1));
         assert_eq!(world.left(&main_acquirer()), 1_000);
     }
-    assert_eq!(world.resume().await, 0, "nothing is left to be finished");
+    assert_eq!(world.resume().await, 0, "no creation is unfinished");
     world.check().await;
 }
 
@@ -63,9 +63,9 @@ async fn repeat_after_lease_sends_exactly_one_payout() {
             world.clock.advance(PAST_LEASE);
             let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
             assert_eq!(answer.kind, ResponseKind::Created, "{nth} {crash:?} {sending:?}");
-            assert!(begun.iter().all(|payout| payout.id == id_of(&answer)), "what was begun is resumed");
+            assert!(begun.iter().all(|payout| payout.id == id_of(&answer)), "the first creation is resumed");
             exactly_one(&world, sending).await;
-            assert_eq!(world.psp.payout_orders().len(), 1, "it is looked for before it is sent once more");
+            assert_eq!(world.psp.payout_orders().len(), 1, "the look-up finds the payout, so it is sent once");
         }
     }
 }
@@ -80,7 +80,7 @@ async fn worker_after_lease_sends_exactly_one_payout() {
             let expected = usize::from(matches!((nth, crash), (1, Crash::After) | (2, Crash::Before)));
             assert_eq!(world.resume().await, expected, "{nth} {crash:?} {sending:?}");
             exactly_one(&world, sending).await;
-            assert_eq!(world.psp.payout_orders().len(), 1, "it is looked for before it is sent once more");
+            assert_eq!(world.psp.payout_orders().len(), 1, "the look-up finds the payout, so it is sent once");
         }
     }
 }

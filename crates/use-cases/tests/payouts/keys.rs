@@ -22,7 +22,11 @@ async fn repeat_returns_first_response_byte_for_byte() {
     world.psp.set_resting(true);
     world.second.set_resting(true);
     let again = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!((again.kind, &again.body), (ResponseKind::Created, &first.body), "not what the payout has become since");
+    assert_eq!(
+        (again.kind, &again.body),
+        (ResponseKind::Created, &first.body),
+        "the stored response, not the present payout"
+    );
     assert_eq!(again.replay_of, Some(command.request));
     assert_eq!(world.create("a", reais(11)).await, Err(CreatePayoutError::KeyConflict));
     assert_eq!((world.psp.payout_orders().len(), world.store.payouts().len()), (1, 1));
@@ -40,7 +44,11 @@ async fn key_of_unfinished_request_is_in_progress() {
     assert_eq!(world.create("a", reais(9)).await, Err(CreatePayoutError::KeyConflict), "also in progress");
     assert_eq!(world.psp.payout_orders().len(), 1);
     world.clock.advance(PAST_LEASE);
-    assert_eq!(world.create("a", reais(9)).await, Err(CreatePayoutError::KeyConflict), "and after the lease");
+    assert_eq!(
+        world.create("a", reais(9)).await,
+        Err(CreatePayoutError::KeyConflict),
+        "the conflict remains after the lease"
+    );
 }
 
 #[tokio::test]
@@ -54,7 +62,7 @@ async fn repeat_of_abandoned_payout_retries_same_payout() {
     }
     let given_up = world.only_payout();
     world.clock.advance(LONG);
-    assert_eq!(world.resume().await, 0, "only the caller tries it again");
+    assert_eq!(world.resume().await, 0, "only the caller's repeat tries again");
 
     // No acquirer is available, so no creation begins.
     world.psp.set_resting(true);
@@ -132,7 +140,7 @@ async fn begun_payout_is_finished_after_account_suspension() {
     let change = cais_testkit::builders::steps::write(write, cais_testkit::builders::start());
     cais_ports::Store::commit(&*world.store, change).await.unwrap();
     world.clock.advance(PAST_LEASE);
-    assert_eq!(world.resume().await, 1, "it was sent, and its money is not the account's any more");
+    assert_eq!(world.resume().await, 1, "the payout was sent, and its money left the account");
     assert_eq!((world.status(), world.psp.sent()), (PayoutStatus::Processing, 1));
 }
 

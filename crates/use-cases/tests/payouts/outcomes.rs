@@ -40,7 +40,7 @@ async fn accepted_payout_is_processing_with_its_recipient() {
     assert_eq!(world.store.commits() - before, 2, "hold and outcome");
     let payout = world.only_payout();
     assert_eq!(payout.id, id_of(&answer));
-    assert_eq!(payout.recipient, a_recipient(), "the first look brings it");
+    assert_eq!(payout.recipient, a_recipient(), "the look-up returns the recipient");
     assert!(payout.state.end_to_end_id().is_some() && payout.due_at.is_some());
     let orders = world.psp.payout_orders();
     assert_eq!((orders.len(), &orders[0].instruction_id), (1, &payout.instruction_id()));
@@ -106,7 +106,11 @@ async fn payout_refused_or_failed_at_once_releases_its_hold() {
         assert_eq!(payout.state.failure(), Some(reason));
         assert_eq!((world.money(), world.fees(), world.left(&main_acquirer())), ((FUNDS, 0), 0, 0));
         assert_eq!(world.event_types(), [EventType::PayoutFailed]);
-        assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id, "it stays visible, and keeps its name");
+        assert_eq!(
+            world.read_external("order-1").await.unwrap().id,
+            payout.id,
+            "the payout stays visible and keeps its external id"
+        );
         assert_eq!(
             entries(&world, payout.id)[4..],
             [
@@ -170,8 +174,12 @@ async fn record_that_differs_from_order_is_ignored() {
         assert_eq!(world.poll().await, 0);
         world.read(id_of(&answer)).await.unwrap();
     }
-    assert_eq!((world.money(), world.status()), (HELD, PayoutStatus::Processing), "nothing of it is believed");
-    assert_eq!(world.psp.payout_orders().len(), 1, "and what is there is not sent again");
+    assert_eq!(
+        (world.money(), world.status()),
+        (HELD, PayoutStatus::Processing),
+        "no part of the contradicting record is applied"
+    );
+    assert_eq!(world.psp.payout_orders().len(), 1, "the payout exists, so it is not sent again");
     world.check().await;
 }
 
@@ -185,7 +193,7 @@ async fn arrival_without_end_to_end_id_is_not_final() {
         payout.progress = UpstreamProgress::Done { at: None };
     });
     world.clock.advance(std::time::Duration::from_secs(2));
-    assert_eq!(world.poll().await, 1, "it was named before");
+    assert_eq!(world.poll().await, 1, "the acquirer showed the end-to-end id before");
     assert_eq!(world.only_payout().state.end_to_end_id(), payout.state.end_to_end_id());
 
     let world = World::new().await;

@@ -131,7 +131,7 @@ async fn payout_without_proof_for_ten_minutes_raises_an_alert() {
         for _ in 0..3 {
             world.poll().await;
         }
-        assert_eq!(logs.alerts(ALERT).len(), 1, "not more often than it is polled: {looking:?}");
+        assert_eq!(logs.alerts(ALERT).len(), 1, "at most one alert for each poll: {looking:?}");
         completes(&world).await;
     }
 }

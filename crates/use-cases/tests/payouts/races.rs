@@ -95,14 +95,14 @@ async fn concurrent_reads_polls_and_callbacks_end_payout_once() {
             now(caller.process());
         });
         let read = world.read(payout.id).await.unwrap();
-        let (status, upstream) = if failed {
+        let (status, event) = if failed {
             (PayoutStatus::Failed, EventType::PayoutFailed)
         } else {
             (PayoutStatus::Completed, EventType::PayoutCompleted)
         };
-        assert_eq!((read.state.status(), world.event_types()), (status, vec![upstream]));
+        assert_eq!((read.state.status(), world.event_types()), (status, vec![event]));
         assert_eq!(world.money(), if failed { (FUNDS, 0) } else { GONE });
-        assert_eq!(world.psp.finds(OrderKind::Payout), 4, "the first look and three more");
+        assert_eq!(world.psp.finds(OrderKind::Payout), 4, "the first look-up and three more");
         world.check().await;
     }
 }
@@ -170,7 +170,7 @@ async fn payout_abandoned_during_takeover_is_not_sent() {
         if by_worker {
             world.psp.set(Sending::Takes);
             assert_eq!(taker.resume().await, 0);
-            assert_eq!(world.psp.sent(), 0, "its caller received a refusal");
+            assert_eq!(world.psp.sent(), 0, "the caller received a refusal");
         } else {
             let again = taker.create("a", named("order-1", ten_reais())).await;
             assert_eq!(again, Err(CreatePayoutError::AcquirerUnavailable));
@@ -193,7 +193,7 @@ async fn payout_abandoned_before_worker_read_is_not_retried() {
     // The state for a worker that listed the request just before.
     abandon(&world, Some(world.clock.now()));
     world.psp.set(Sending::Takes);
-    assert_eq!((world.resume().await, world.psp.sent()), (0, 0), "its caller received a refusal");
+    assert_eq!((world.resume().await, world.psp.sent()), (0, 0), "the caller received a refusal");
     world.untouched().await;
 }
 

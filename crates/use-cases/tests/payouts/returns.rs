@@ -107,7 +107,11 @@ async fn return_before_creation_reply_is_credited_with_outcome() {
     world.clock.advance(PAST_LEASE);
     let commits = world.store.commits();
     let answer = world.create("a", ten_reais()).await.unwrap();
-    assert_eq!(world.store.commits() - commits, 3, "the key is known, it is taken over, outcome and parts are one");
+    assert_eq!(
+        world.store.commits() - commits,
+        3,
+        "the read of the key, the new lease, and the outcome with its parts"
+    );
     assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "reversed"));
     assert_eq!((world.status(), world.event_types()), (PayoutStatus::Reversed, REVERSED.to_vec()));
     assert_eq!(world.create("a", ten_reais()).await.unwrap().body, answer.body);

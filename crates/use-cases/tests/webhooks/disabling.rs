@@ -9,7 +9,7 @@ use cais_use_cases::webhooks::delete::delete;
 use jiff::SignedDuration;
 
 use crate::receivers::{Answer, refused, taken};
-use crate::world::{Dispatcher, TRUSTED, World, settle, until};
+use crate::world::{Dispatcher, HEALTHY_SLOTS, World, settle, until};
 
 const DISABLED: EventType = EventType::WebhookEndpointDisabled;
 
@@ -22,7 +22,7 @@ async fn endpoint_with_410_is_disabled_with_one_event() {
     world.prove(&gone, &dispatcher).await;
     world.receivers.set(&gone.url, Answer::Held);
     world.publish_many(20).await;
-    until("some are under way", || world.receivers.held(&gone.url) == TRUSTED).await;
+    until("some are under way", || world.receivers.held(&gone.url) == HEALTHY_SLOTS).await;
     let at = world.clock.advance(Duration::from_secs(1));
     world.receivers.set(&gone.url, Answer::Now(refused(410)));
     world.receivers.release(&gone.url, &refused(410));
@@ -41,7 +41,7 @@ async fn endpoint_with_410_is_disabled_with_one_event() {
     assert_eq!(world.event_types().iter().filter(|kind| **kind == DISABLED).count(), 1);
     assert_eq!(
         world.receivers.calls_to(&gone.url).len(),
-        1 + TRUSTED,
+        1 + HEALTHY_SLOTS,
         "a disabled endpoint receives no further delivery"
     );
     let event_types = &world.receivers.calls_to(&watcher.url)[0];

@@ -8,7 +8,7 @@ use cais_use_cases::webhooks::dispatch::DispatchLimits;
 
 use crate::queue::Queue;
 use crate::receivers::{Answer, refused, taken};
-use crate::world::{DOUBTFUL, FIRST, World, settle, until};
+use crate::world::{FIRST, SLOW_SLOTS, World, settle, until};
 
 const SMALL: DispatchLimits =
     DispatchLimits { in_flight: 16, per_endpoint: 8, lease: jiff::SignedDuration::from_secs(30) };
@@ -56,7 +56,7 @@ async fn hanging_receivers_delay_no_others() {
         world.receivers.set(&endpoint.url, Answer::Now(taken()));
     }
     for endpoint in &hung {
-        assert!(world.receivers.held(&endpoint.url) <= DOUBTFUL);
+        assert!(world.receivers.held(&endpoint.url) <= SLOW_SLOTS);
         world.receivers.release(&endpoint.url, &taken());
     }
     world.clock.advance(std::time::Duration::from_secs(6));
@@ -159,7 +159,7 @@ async fn slow_receiver_gets_no_further_calls() {
     settle().await;
     world.publish_many(20).await;
     settle().await;
-    assert_eq!(world.receivers.held(&endpoint.url), DOUBTFUL, "the endpoint had eight slots");
+    assert_eq!(world.receivers.held(&endpoint.url), SLOW_SLOTS, "the endpoint had eight slots");
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     world.receivers.release(&endpoint.url, &taken());
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;

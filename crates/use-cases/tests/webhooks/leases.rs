@@ -9,7 +9,7 @@ use cais_domain::merchant::webhook::DeliveryStatus;
 
 use crate::queue::Queue;
 use crate::receivers::{Answer, refused, taken};
-use crate::world::{TRUSTED, World, settle, until};
+use crate::world::{HEALTHY_SLOTS, World, settle, until};
 
 #[tokio::test]
 async fn attempt_of_older_claim_is_logged_without_effect() {
@@ -89,7 +89,7 @@ async fn deliveries_wait_while_endpoint_is_inactive() {
     world.prove(&endpoint, &dispatcher).await;
     world.receivers.set(&endpoint.url, Answer::Held);
     world.publish_many(12).await;
-    until("some are under way", || world.receivers.held(&endpoint.url) == TRUSTED).await;
+    until("some are under way", || world.receivers.held(&endpoint.url) == HEALTHY_SLOTS).await;
     world.set_active(&endpoint, false).await;
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     // Attempts in flight fail, and are retried later.
@@ -100,7 +100,7 @@ async fn deliveries_wait_while_endpoint_is_inactive() {
         dispatcher.tick();
         settle().await;
     }
-    assert_eq!(world.receivers.calls().len(), 1 + TRUSTED, "no further delivery is sent");
+    assert_eq!(world.receivers.calls().len(), 1 + HEALTHY_SLOTS, "no further delivery is sent");
     let waiting = world.deliveries(&endpoint).await.split_off(1);
     assert_eq!(waiting.len(), 13);
     assert!(waiting.iter().all(|one| (one.status, one.next_attempt_at) == (DeliveryStatus::Pending, None)));
@@ -109,7 +109,7 @@ async fn deliveries_wait_while_endpoint_is_inactive() {
     dispatcher.tick();
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    assert_eq!(world.receivers.calls().len(), 1 + TRUSTED + 13);
+    assert_eq!(world.receivers.calls().len(), 1 + HEALTHY_SLOTS + 13);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::queue::{Failure, Queue, down};
 use crate::receivers::{Answer, taken};
-use crate::world::{TRUSTED, World, settle, until};
+use crate::world::{HEALTHY_SLOTS, World, settle, until};
 
 #[tokio::test]
 async fn stop_ends_claims_and_waits_for_stored_outcomes() {
@@ -19,7 +19,7 @@ async fn stop_ends_claims_and_waits_for_stored_outcomes() {
     world.prove(&endpoint, &dispatcher).await;
     world.receivers.set(&endpoint.url, Answer::Held);
     world.publish_many(10).await;
-    until("some are under way", || world.receivers.held(&endpoint.url) == TRUSTED).await;
+    until("some are under way", || world.receivers.held(&endpoint.url) == HEALTHY_SLOTS).await;
     settle().await;
     let claims = Queue::count(&world.queue.claims);
     dispatcher.ask_to_stop();
@@ -32,7 +32,7 @@ async fn stop_ends_claims_and_waits_for_stored_outcomes() {
 
     assert_eq!(Queue::count(&world.queue.claims), claims);
     let statuses = world.statuses(&endpoint).await;
-    assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Succeeded).count(), 1 + TRUSTED);
+    assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Succeeded).count(), 1 + HEALTHY_SLOTS);
     assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Pending).count(), 4);
     // The next node takes over at once, because no delivery is leased any more.
     world.receivers.set(&endpoint.url, Answer::Now(taken()));

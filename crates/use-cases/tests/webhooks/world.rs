@@ -32,9 +32,9 @@ use crate::receivers::{Answer, Receivers, taken};
 /// The slots of an endpoint that was never called.
 pub const FIRST: usize = 1;
 /// The slots of an endpoint that accepted the last delivery.
-pub const TRUSTED: usize = 8;
+pub const HEALTHY_SLOTS: usize = 8;
 /// The slots of a slow endpoint.
-pub const DOUBTFUL: usize = 2;
+pub const SLOW_SLOTS: usize = 2;
 /// The longest wait of a test.
 const PATIENCE: Duration = Duration::from_secs(20);
 

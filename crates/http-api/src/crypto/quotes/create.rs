@@ -22,7 +22,7 @@ use crate::representation::crypto_quote::CryptoQuote;
 /// Creates a quote.
 ///
 /// # Errors
-/// In the order of decision 2: the body, the account, the currency, limits, prices.
+/// In the order that `docs/API.md` lists: the body, the account, the currency, limits, prices.
 #[utoipa::path(
     operation_id = "createCryptoQuote",
     tag = "crypto",

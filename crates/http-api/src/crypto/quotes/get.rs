@@ -37,7 +37,7 @@ pub async fn get_quote(
 ) -> Result<HttpResponse, ApiError> {
     let Input((_, ById(id))) = input;
     let found = quotes::find(&call.state.ports, call.caller.account.id, id).await?;
-    let missing = || ApiError::new(ErrorCode::NotFound).with_message("There is no such crypto quote.");
+    let missing = || ApiError::new(ErrorCode::NotFound).with_message("The crypto quote does not exist.");
     let quote = found.ok_or_else(missing)?;
     Ok(reply::json(StatusCode::OK, &CryptoQuoteDetail::from(&quote)))
 }

@@ -1,7 +1,7 @@
 //! The body of `POST /v1/crypto/quotes`.
 
 use cais_domain::crypto::Side;
-use cais_strict_json::{Complaint, Fields, Issues, Node};
+use cais_strict_json::{Fields, Issues, Node, Problem};
 use utoipa::ToSchema;
 
 use crate::crypto::{Code, code};
@@ -36,7 +36,7 @@ impl JsonBody for NewCryptoQuote {
     }
 }
 
-fn side(node: &Node<'_>) -> Result<Side, Complaint> {
+fn side(node: &Node<'_>) -> Result<Side, Problem> {
     let known = Side::parse(rules::string(node)?);
     known.ok_or_else(|| format!("must be one of {}", Side::ALL.map(Side::as_str).join(", ")).into())
 }

@@ -44,7 +44,7 @@ async fn bulletins_exist_on_past_business_days_only() {
 }
 
 #[tokio::test]
-async fn one_day_is_read_by_alias_or_literal() {
+async fn day_is_read_by_alias_or_literal() {
     let bed = CryptoBed::start().await;
     at(&bed, "2026-11-20T18:00:00Z");
     let base = &bed.credentials.ptax_base_url;
