@@ -52,6 +52,15 @@ alerts! {
     CRYPTO_RATE_JUMPED = "crypto_rate_jumped",
         "The rate of a currency is more than twice, or less than half, the last one. Quotes of the currency are refused for a day.",
         "Compare the price at the processor and the Central Bank's rate with the market. Report a wrong price to its source.";
+    CRYPTO_WITHDRAWAL_CONTRADICTED = "crypto_withdrawal_contradicted",
+        "The processor's record of a withdrawal contradicts ours: its coins, its address, its batch, or its outcome after a final state.",
+        "Look the withdrawal up at the processor, by its id, and agree on the difference with the merchant.";
+    CRYPTO_WITHDRAWAL_NEEDS_REVIEW = "crypto_withdrawal_needs_review",
+        "The processor reports an error of a withdrawal, or has not shown the withdrawal for ten minutes. The withdrawal stays `processing` and its money held.",
+        "Look the withdrawal up at the processor, by its id, and at the chain. Ask the processor before failing it. Then resolve it as sent or as failed.";
+    CRYPTO_WITHDRAWAL_UNVERIFIED = "crypto_withdrawal_unverified",
+        "A created withdrawal could not be verified for ten minutes. The processor rejects it after an hour, and its money is given back.",
+        "Compare `totp_secret` with the processor's account, and the clock with a time server.";
     DATABASE_LANGUAGE = "database_language",
         "PostgreSQL's messages are not in English. Some conflicts are not recognized, and their callers receive errors.",
         "Set `lc_messages` to `C` for the role or the database.";

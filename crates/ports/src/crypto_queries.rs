@@ -60,6 +60,14 @@ pub trait CryptoWithdrawalQueries: Send + Sync {
         account: AccountId,
         id: CryptoWithdrawalId,
     ) -> Result<Option<Withdrawal>, QueryError>;
+    /// Returns the withdrawal of any account.
+    async fn find_crypto_withdrawal_of_any(&self, id: CryptoWithdrawalId) -> Result<Option<Withdrawal>, QueryError>;
+    /// Returns the withdrawal of any account that the processor has in this batch.
+    async fn find_crypto_withdrawal_of_batch(
+        &self,
+        processor: &AcquirerName,
+        batch: &ProcessorId,
+    ) -> Result<Option<Withdrawal>, QueryError>;
     /// Lists the visible withdrawals of the account, newest first.
     async fn list_crypto_withdrawals(
         &self,

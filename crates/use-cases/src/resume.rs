@@ -1,8 +1,9 @@
-//! Finishes requests for charges, payouts, refunds and crypto deposits whose process crashed or whose outcome is unknown.
+//! Finishes requests for charges, payouts, refunds, crypto deposits and crypto withdrawals whose process crashed or whose
+//! outcome is unknown.
 
 use cais_domain::charge::Charge;
-use cais_domain::crypto::Deposit;
-use cais_domain::ids::{ChargeId, CryptoDepositId, PayoutId, RefundId};
+use cais_domain::crypto::{Deposit, Withdrawal};
+use cais_domain::ids::{ChargeId, CryptoDepositId, CryptoWithdrawalId, PayoutId, RefundId};
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_ports::IdempotencyRecord;
@@ -44,6 +45,7 @@ async fn resume(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreE
         Some(PayoutId::PREFIX) => upstream_order::resume::<Payout>(ports, record).await,
         Some(RefundId::PREFIX) => upstream_order::resume::<Refund>(ports, record).await,
         Some(CryptoDepositId::PREFIX) => upstream_order::resume::<Deposit>(ports, record).await,
+        Some(CryptoWithdrawalId::PREFIX) => upstream_order::resume::<Withdrawal>(ports, record).await,
         Some(_) | None => Err(StoreError::Internal(format!(
             "the idempotency record names {}, which is created by no acquirer",
             record.resource

@@ -2,6 +2,7 @@
 
 use cais_domain::charge::ChargeError;
 use cais_domain::crypto::deposit::DepositError;
+use cais_domain::crypto::withdrawal::WithdrawalError;
 use cais_domain::infraction::InfractionError;
 use cais_domain::payout::PayoutError;
 use cais_ports::{CommitError, EncryptError, QueryError};
@@ -74,6 +75,12 @@ impl From<PayoutError> for StoreError {
 
 impl From<DepositError> for StoreError {
     fn from(error: DepositError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<WithdrawalError> for StoreError {
+    fn from(error: WithdrawalError) -> Self {
         Self::Internal(error.to_string())
     }
 }

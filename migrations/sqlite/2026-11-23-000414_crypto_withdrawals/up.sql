@@ -38,3 +38,7 @@ CREATE TABLE crypto_withdrawals (
 CREATE INDEX crypto_withdrawals_due ON crypto_withdrawals (due_at, id) WHERE due_at IS NOT NULL;
 -- The withdrawals that wait for an operator.
 CREATE INDEX crypto_withdrawals_for_review ON crypto_withdrawals (review_since, id) WHERE review_since IS NOT NULL;
+-- The withdrawal of any account, by its id. The expression keeps the index from lists of one account.
+CREATE INDEX crypto_withdrawals_by_id ON crypto_withdrawals ((id || ''));
+-- The withdrawal in a batch of the processor.
+CREATE INDEX crypto_withdrawals_of_batch ON crypto_withdrawals (batch_id, processor) WHERE batch_id IS NOT NULL;

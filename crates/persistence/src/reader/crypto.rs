@@ -20,7 +20,7 @@ use crate::rows::crypto::payment::{PaymentRow, crypto_payments};
 use crate::rows::crypto::quote::{QuoteRow, crypto_quotes};
 use crate::rows::crypto::withdrawal::{WithdrawalRow, crypto_withdrawals};
 use crate::rows::reservation::global_reservations;
-use crate::sql::select::{Select, is_none_of, is_one_of};
+use crate::sql::select::{OwnIndex, Select, is_none_of, is_one_of};
 
 diesel::allow_tables_to_appear_in_same_query!(global_reservations, crypto_deposits);
 
@@ -158,6 +158,22 @@ impl CryptoWithdrawalQueries for Persistence {
         id: CryptoWithdrawalId,
     ) -> Result<Option<Withdrawal>, QueryError> {
         let query = crypto_withdrawals::table.find((account.to_string(), id.to_string()));
+        self.find(query, Withdrawal::read).await
+    }
+
+    async fn find_crypto_withdrawal_of_any(&self, id: CryptoWithdrawalId) -> Result<Option<Withdrawal>, QueryError> {
+        let query = crypto_withdrawals::table.filter(OwnIndex::new(crypto_withdrawals::id).eq(id.to_string()));
+        self.find(query, Withdrawal::read).await
+    }
+
+    async fn find_crypto_withdrawal_of_batch(
+        &self,
+        processor: &AcquirerName,
+        batch: &ProcessorId,
+    ) -> Result<Option<Withdrawal>, QueryError> {
+        let query = crypto_withdrawals::table
+            .filter(crypto_withdrawals::batch_id.eq(batch.as_str().to_owned()))
+            .filter(crypto_withdrawals::processor.eq(processor.as_str().to_owned()));
         self.find(query, Withdrawal::read).await
     }
 

@@ -17,6 +17,7 @@ pub use money_out::{
     a_payout, a_recipient, a_refund, a_release, a_return_id, new_refund, payout_in_status, payout_terms,
     refund_in_status,
 };
+pub(crate) use records::right;
 pub use records::{
     a_callback, a_charge, a_key, a_payment, a_split, an_account, an_end_to_end_id, an_event, an_external_id, fresh,
     in_status, issued, main_acquirer, pending_charge, start, terms,

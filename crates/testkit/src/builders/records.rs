@@ -224,6 +224,6 @@ pub(super) fn number() -> u64 {
 }
 
 #[expect(clippy::unwrap_used, reason = "a wrong constant of this file fails every test")]
-pub(super) fn right<T, E: Debug>(made: Result<T, E>) -> T {
+pub(crate) fn right<T, E: Debug>(made: Result<T, E>) -> T {
     made.unwrap()
 }

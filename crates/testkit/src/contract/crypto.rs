@@ -261,6 +261,13 @@ pub async fn crypto_withdrawals_come_back_in_every_state(h: &mut Harness) {
             let read = Withdrawal { version: 2, ..moved };
             assert_eq!(h.store.find_crypto_withdrawal(account, read.id).await.unwrap(), Some(read.clone()));
             assert_eq!(h.store.find_crypto_withdrawal(fresh(), read.id).await.unwrap(), None);
+            assert_eq!(h.store.find_crypto_withdrawal_of_any(read.id).await.unwrap(), Some(read.clone()));
+            assert_eq!(h.store.find_crypto_withdrawal_of_any(fresh()).await.unwrap(), None);
+            let Some(batch) = read.state.sent().and_then(|sent| sent.batch.clone()) else { continue };
+            let found = h.store.find_crypto_withdrawal_of_batch(&read.processor, &batch).await.unwrap();
+            assert_eq!(found, Some(read));
+            let elsewhere = AcquirerName::parse("elsewhere").unwrap();
+            assert_eq!(h.store.find_crypto_withdrawal_of_batch(&elsewhere, &batch).await.unwrap(), None);
         }
     }
 }

@@ -97,6 +97,22 @@ impl CryptoWithdrawalQueries for MemoryStore {
         Ok(self.read()?.tables.crypto_withdrawals.get(&RecordKey::CryptoWithdrawal { account, id }).cloned())
     }
 
+    async fn find_crypto_withdrawal_of_any(&self, id: CryptoWithdrawalId) -> Result<Option<Withdrawal>, QueryError> {
+        Ok(self.read()?.tables.crypto_withdrawals.values().find(|withdrawal| withdrawal.id == id).cloned())
+    }
+
+    async fn find_crypto_withdrawal_of_batch(
+        &self,
+        processor: &AcquirerName,
+        batch: &ProcessorId,
+    ) -> Result<Option<Withdrawal>, QueryError> {
+        let in_batch = |withdrawal: &&Withdrawal| {
+            let stored = withdrawal.state.sent().and_then(|sent| sent.batch.as_ref());
+            stored == Some(batch) && withdrawal.processor == *processor
+        };
+        Ok(self.read()?.tables.crypto_withdrawals.values().find(in_batch).cloned())
+    }
+
     async fn list_crypto_withdrawals(
         &self,
         account: AccountId,

@@ -25,6 +25,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use cais_domain::block::Block;
 use cais_domain::charge::Charge;
+use cais_domain::crypto::{Quote, Withdrawal};
 use cais_domain::ids::AccountId;
 use cais_domain::infraction::Infraction;
 use cais_domain::ledger::LedgerAccount;
@@ -134,6 +135,18 @@ impl MemoryStore {
     #[must_use]
     pub fn payouts(&self) -> Vec<Payout> {
         oldest_first(&self.state().tables.payouts, |one| one.id)
+    }
+
+    /// Returns every crypto withdrawal in every state, oldest first.
+    #[must_use]
+    pub fn crypto_withdrawals(&self) -> Vec<Withdrawal> {
+        oldest_first(&self.state().tables.crypto_withdrawals, |one| one.id)
+    }
+
+    /// Returns every crypto quote, oldest first.
+    #[must_use]
+    pub fn crypto_quotes(&self) -> Vec<Quote> {
+        oldest_first(&self.state().tables.crypto_quotes, |one| one.id)
     }
 
     /// Returns every refund in every state, oldest first.

@@ -6,6 +6,7 @@ mod error;
 mod prices;
 pub mod quotes;
 pub mod review;
+pub mod withdrawals;
 
 use std::sync::Arc;
 

@@ -1,0 +1,43 @@
+//! Applies a callback about a withdrawal. A callback is a hint: the processor's record decides.
+
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::ProcessorId;
+use cais_domain::ids::CryptoWithdrawalId;
+
+use super::sync::{SyncError, refresh};
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+
+/// The time for one read of the processor.
+const READ_BUDGET: Duration = Duration::from_secs(5);
+
+/// Reads the withdrawal that a callback names, by our identifier or by its batch. Returns `false` if none is stored.
+///
+/// The callback needs no storage: each open withdrawal is polled anyway, so a lost callback delays its outcome by
+/// minutes. A processor that does not answer leaves the withdrawal to the next poll.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn apply(
+    ports: &Ports,
+    processor: &AcquirerName,
+    batch: &ProcessorId,
+    order: Option<CryptoWithdrawalId>,
+) -> Result<bool, StoreError> {
+    let found = match order {
+        Some(id) => ports.queries.find_crypto_withdrawal_of_any(id).await?,
+        None => ports.queries.find_crypto_withdrawal_of_batch(processor, batch).await?,
+    };
+    let Some(withdrawal) = found.filter(|withdrawal| withdrawal.processor == *processor) else { return Ok(false) };
+    let id = withdrawal.id;
+    match refresh(ports, withdrawal, READ_BUDGET).await {
+        Ok(_) => Ok(true),
+        Err(SyncError::Store(error)) => Err(error),
+        Err(error @ (SyncError::Upstream(_) | SyncError::Unknown)) => {
+            tracing::warn!(withdrawal = %id, %processor, %error, "withdrawal in a callback could not be read; the next poll reads it");
+            Ok(true)
+        }
+    }
+}

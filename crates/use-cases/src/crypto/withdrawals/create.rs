@@ -1,0 +1,270 @@
+//! Creates a withdrawal: prices it, checks the address, holds the money, sends the order, and answers.
+
+use std::time::Duration;
+
+use cais_domain::charge::Origin;
+use cais_domain::crypto::quote::{QuotedTerms, UseQuoteError};
+use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalPrice, WithdrawalStep, WithdrawalTerms};
+use cais_domain::crypto::{Address, CryptoAmount, Quote, Side};
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::{CryptoQuoteId, CryptoWithdrawalId, RequestId};
+use cais_domain::merchant::account::{Account, Feature};
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
+use cais_domain::money::Money;
+use cais_domain::text::Text;
+use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Write};
+use futures_util::future::join;
+
+use crate::crypto::quotes::{self, QuoteRefusal};
+use crate::crypto::{CryptoSources, CryptoUnavailable};
+use crate::idempotency::IdempotentRequest;
+use crate::ports::Ports;
+use crate::response::Response;
+use crate::store_error::StoreError;
+use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
+
+/// Time for the check of an address, of the 10 s within which a POST answers. The price is read at the same time.
+const ADDRESS_BUDGET: Duration = Duration::from_secs(3);
+
+/// The validated terms of a merchant's request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewWithdrawal {
+    /// The amount that is converted to coins.
+    pub amount: Money,
+    /// The recipient's address. It names the currency.
+    pub address: Address,
+    /// Free text of the merchant.
+    pub description: Option<Text>,
+    /// The merchant's own id of the withdrawal.
+    pub external_id: Option<ExternalId>,
+    /// The quote to use; `None` for the present price.
+    pub quote: Option<CryptoQuoteId>,
+}
+
+/// A request to create a withdrawal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateWithdrawal {
+    /// The calling account.
+    pub account: Account,
+    /// The id of the request.
+    pub request: RequestId,
+    /// The idempotency key.
+    pub key: IdempotencyKey,
+    /// The method, path and body of the request.
+    pub fingerprint: Fingerprint,
+    /// The terms of the withdrawal.
+    pub terms: NewWithdrawal,
+}
+
+/// A refusal that only withdrawals have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WithdrawalRefusal {
+    /// The amount is above the account's limit.
+    #[error("the amount is above the account's limit of {limit}")]
+    TransactionLimit {
+        /// The limit.
+        limit: Money,
+    },
+    /// The account has no such quote.
+    #[error("the quote does not exist")]
+    QuoteNotFound,
+    /// The quote cannot be used.
+    #[error(transparent)]
+    Quote(UseQuoteError),
+    /// The amount is below the minimum of the currency.
+    #[error("the amount is below the minimum of {coins} {}, {brl} BRL now", .coins.currency())]
+    BelowMinimum {
+        /// The minimum in coins.
+        coins: CryptoAmount,
+        /// The minimum in BRL.
+        brl: Money,
+    },
+    /// The processor cannot send to the address.
+    #[error("the processor cannot send to the address")]
+    InvalidAddress,
+}
+
+impl Refusal for WithdrawalRefusal {
+    fn precedence(&self) -> Precedence {
+        match self {
+            Self::TransactionLimit { .. }
+            | Self::QuoteNotFound
+            | Self::Quote(_)
+            | Self::BelowMinimum { .. }
+            | Self::InvalidAddress => Precedence::BeforeConflict,
+        }
+    }
+}
+
+/// The reason for which no withdrawal was created.
+pub type CreateWithdrawalError = CreateError<WithdrawalRefusal>;
+
+/// Creates a withdrawal, replays the stored response, or resumes an unfinished creation.
+///
+/// # Errors
+/// [`CreateWithdrawalError`]. A known key is checked first, then the account's permissions, its limit, the quote, the
+/// minimum, the address, the external id, the balance and the processor.
+pub async fn create(ports: &Ports, command: CreateWithdrawal) -> Result<Response, CreateWithdrawalError> {
+    upstream_order::create(ports, &command).await
+}
+
+/// A price, and the write of its quote. `None`: the quote was stored as used before.
+struct Priced {
+    price: WithdrawalPrice,
+    quote: Option<Write>,
+}
+
+impl CreateWithdrawal {
+    /// Checks the request and prices it for the withdrawal `id`.
+    async fn price(&self, ports: &Ports, id: CryptoWithdrawalId) -> Result<Priced, CreateWithdrawalError> {
+        self.account.permit(Feature::CryptoOut)?;
+        let limit = self.account.limits.payout;
+        if self.terms.amount > limit {
+            return Err(CreateError::Refused(WithdrawalRefusal::TransactionLimit { limit }));
+        }
+        let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
+        let accepts = crypto.processor.accepts_address(&self.terms.address, ADDRESS_BUDGET);
+        let priced = async {
+            match self.terms.quote {
+                Some(quote) => self.quoted(ports, quote, id).await,
+                None => self.priced_now(ports, crypto, id).await,
+            }
+        };
+        let (priced, accepted) = join(priced, accepts).await;
+        let priced = priced?;
+        match accepted {
+            Ok(true) => Ok(priced),
+            Ok(false) => Err(CreateError::Refused(WithdrawalRefusal::InvalidAddress)),
+            Err(error) => {
+                let reason = error.to_string();
+                tracing::warn!(processor = %crypto.processor.name(), reason, "address of a withdrawal could not be checked; nothing is created");
+                Err(CreateError::AcquirerUnavailable)
+            }
+        }
+    }
+
+    /// Uses the account's quote of that id.
+    async fn quoted(
+        &self,
+        ports: &Ports,
+        quote: CryptoQuoteId,
+        id: CryptoWithdrawalId,
+    ) -> Result<Priced, CreateWithdrawalError> {
+        let refused = |refusal| CreateError::Refused(refusal);
+        let found = quotes::find(ports, self.account.id, quote).await?;
+        let found = found.ok_or(refused(WithdrawalRefusal::QuoteNotFound))?;
+        let (now, id) = (ports.clock.now(), id.to_string());
+        // An abandoned withdrawal keeps its quote, within the life of the quote.
+        if found.used_by.as_ref() == Some(&id) && now < found.expires_at {
+            return Ok(Priced { price: price_of(&found)?, quote: None });
+        }
+        let used = found.used(self.quoted_terms(), id, now);
+        let used = used.map_err(|error| refused(WithdrawalRefusal::Quote(error)))?;
+        Ok(Priced { price: price_of(&used)?, quote: Some(Write::update(used)) })
+    }
+
+    /// Prices the terms now, and stores the price as a used quote.
+    async fn priced_now(
+        &self,
+        ports: &Ports,
+        crypto: &CryptoSources,
+        id: CryptoWithdrawalId,
+    ) -> Result<Priced, CreateWithdrawalError> {
+        let terms = self.quoted_terms();
+        let quote = quotes::price(ports, crypto, &self.account, terms).await.map_err(refused)?;
+        let at = quote.created_at;
+        let used = quote.used(terms, id.to_string(), at);
+        let used = used.map_err(|error| CreateError::Refused(WithdrawalRefusal::Quote(error)))?;
+        Ok(Priced { price: price_of(&used)?, quote: Some(Write::insert(used)) })
+    }
+
+    const fn quoted_terms(&self) -> QuotedTerms {
+        let NewWithdrawal { amount, address, .. } = &self.terms;
+        QuotedTerms { side: Side::Withdrawal, currency: address.currency(), amount: *amount }
+    }
+}
+
+fn price_of(quote: &Quote) -> Result<WithdrawalPrice, StoreError> {
+    WithdrawalPrice::of(quote).map_err(|error| StoreError::Internal(error.to_string()))
+}
+
+/// Turns the refusal of a quote into that of a withdrawal.
+fn refused(refusal: QuoteRefusal) -> CreateWithdrawalError {
+    match refusal {
+        QuoteRefusal::NotPermitted(reason) => CreateError::NotPermitted(reason),
+        QuoteRefusal::TransactionLimit { limit } => CreateError::Refused(WithdrawalRefusal::TransactionLimit { limit }),
+        QuoteRefusal::BelowMinimum { coins, brl } => {
+            CreateError::Refused(WithdrawalRefusal::BelowMinimum { coins, brl })
+        }
+        QuoteRefusal::Unavailable(CryptoUnavailable::Store(error)) => error.into(),
+        QuoteRefusal::Unavailable(error) => {
+            tracing::warn!(%error, "withdrawal could not be priced; nothing is created");
+            CreateError::AcquirerUnavailable
+        }
+    }
+}
+
+impl CreateCommand for CreateWithdrawal {
+    type Resource = Withdrawal;
+    type Refusal = WithdrawalRefusal;
+
+    const OPENS_UPSTREAM: bool = true;
+
+    fn request(&self) -> IdempotentRequest {
+        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
+        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
+    }
+
+    fn external_id(&self) -> Option<&ExternalId> {
+        self.terms.external_id.as_ref()
+    }
+
+    async fn open(&self, ports: &Ports) -> Result<Opened<Withdrawal>, CreateWithdrawalError> {
+        let id = CryptoWithdrawalId::new(ports.ids.next_uuid());
+        let Priced { price, quote } = self.price(ports, id).await?;
+        let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
+        let terms = WithdrawalTerms {
+            amount: self.terms.amount,
+            address: self.terms.address.clone(),
+            description: self.terms.description.clone(),
+            external_id: self.terms.external_id.clone(),
+            origin: Origin::Api,
+        };
+        let (ids, processor) = ((id, self.account.id), crypto.processor.name().clone());
+        let withdrawal = Withdrawal::open(ids, terms, price, processor, ports.clock.now());
+        let mut change = ChangeSet::new(withdrawal.created_at);
+        change.writes.extend(quote);
+        change.writes.push(Write::insert(withdrawal.clone()));
+        change.transfers = withdrawal.hold();
+        Ok(Opened { resource: withdrawal, change })
+    }
+
+    /// Requests the withdrawal again at the present price, or at that of its quote.
+    async fn reopen(
+        &self,
+        ports: &Ports,
+        abandoned: Withdrawal,
+    ) -> Result<Option<Opened<Withdrawal>>, CreateWithdrawalError> {
+        let Priced { price, quote } = self.price(ports, abandoned.id).await?;
+        let mut change = ChangeSet::new(ports.clock.now());
+        change.writes.extend(quote);
+        let resource = match abandoned.reopen(price).map_err(StoreError::from)? {
+            WithdrawalStep::Taken { withdrawal, transfers, event: _ } => {
+                change.transfers = transfers;
+                *withdrawal
+            }
+            WithdrawalStep::AlreadyTaken(withdrawal) => *withdrawal,
+        };
+        change.writes.push(Write::update(resource.clone()));
+        Ok(Some(Opened { resource, change }))
+    }
+
+    async fn compare(&self, _: &Ports, owner: &Withdrawal) -> Result<Vec<(&'static str, bool)>, CreateWithdrawalError> {
+        let (ours, theirs) = (&self.terms, &owner.terms);
+        Ok(vec![
+            ("amount", ours.amount == theirs.amount),
+            ("currency", ours.address.currency() == theirs.address.currency()),
+            ("address", ours.address.as_str() == theirs.address.as_str()),
+        ])
+    }
+}

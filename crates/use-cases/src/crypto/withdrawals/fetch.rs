@@ -1,0 +1,44 @@
+//! Reads a withdrawal, and refreshes it from the processor if a change is possible.
+
+use std::time::Duration;
+
+use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalState};
+use cais_domain::ids::{AccountId, CryptoWithdrawalId};
+use jiff::Timestamp;
+
+use super::sync::refresh;
+use crate::ports::Ports;
+use crate::sync_gate::SyncGate;
+pub use crate::upstream_order::FetchError;
+use crate::upstream_order::{self, ResourceName};
+
+/// The time that a reader waits for the processor.
+const READ_BUDGET: Duration = Duration::from_secs(3);
+
+/// The name of a withdrawal.
+pub type WithdrawalName = ResourceName<CryptoWithdrawalId>;
+
+/// Returns the withdrawal of that name. The processor's state is applied if it answers in time.
+///
+/// # Errors
+/// [`FetchError`].
+pub async fn fetch(
+    ports: &Ports,
+    syncs: &SyncGate,
+    account: AccountId,
+    name: &WithdrawalName,
+) -> Result<Withdrawal, FetchError> {
+    let refresh = |withdrawal| refresh(ports, withdrawal, READ_BUDGET);
+    upstream_order::fetch(ports, syncs, (account, name), may_have_moved, refresh).await
+}
+
+/// Returns whether the processor may have a newer state of the withdrawal.
+fn may_have_moved(withdrawal: &Withdrawal, _: Timestamp) -> bool {
+    match withdrawal.state {
+        WithdrawalState::Processing { .. } => true,
+        WithdrawalState::Pending
+        | WithdrawalState::Abandoned { .. }
+        | WithdrawalState::Completed { .. }
+        | WithdrawalState::Failed { .. } => false,
+    }
+}

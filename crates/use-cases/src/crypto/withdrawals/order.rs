@@ -1,0 +1,135 @@
+//! Sends a withdrawal to the processor once, and reads it there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalState};
+use cais_ports::{AcquirerError, CryptoProcessor, CryptoWithdrawalOrder, QueryError, UpstreamWithdrawal, alerts};
+use jiff::Timestamp;
+
+use super::sync;
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder, accepted, checked};
+use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
+use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
+
+/// Time for the creation, of the 10 s within which a POST answers. Prices took 3 s before.
+const SEND_BUDGET: Duration = Duration::from_secs(4);
+/// Time for a look-up, of the same 10 s.
+const LOOK_BUDGET: Duration = Duration::from_secs(2);
+
+impl UpstreamOrder for Withdrawal {
+    type Record = UpstreamWithdrawal;
+    type Upstream = dyn CryptoProcessor;
+
+    /// The processor would create a second withdrawal.
+    const IS_REPEATABLE: bool = false;
+
+    fn acquirer(&self) -> &AcquirerName {
+        &self.processor
+    }
+
+    fn upstream(&self, ports: &Ports) -> Result<Arc<dyn CryptoProcessor>, AcquirerError> {
+        ports.crypto_processor(&self.processor)
+    }
+
+    async fn request(
+        &self,
+        _: &Ports,
+        processor: &Self::Upstream,
+        _: EarlierRequests,
+    ) -> SendReply<UpstreamWithdrawal> {
+        let order =
+            CryptoWithdrawalOrder { id: self.id, amount: self.price.coins, address: self.terms.address.clone() };
+        accepted(self, processor.create_withdrawal(&order, SEND_BUDGET).await)
+    }
+
+    async fn look_up(&self, _: &Ports, processor: &Self::Upstream) -> Evidence<UpstreamWithdrawal> {
+        match processor.find_withdrawal(self.id, LOOK_BUDGET).await {
+            Ok(found) => checked(self, found),
+            Err(error) => Evidence::Unreadable(error.to_string()),
+        }
+    }
+
+    /// The look-up searches the list already, and no absence is proof.
+    async fn list(&self, _: &Ports, _: &Self::Upstream) -> Evidence<UpstreamWithdrawal> {
+        Evidence::NotRead
+    }
+
+    /// Compares the identifiers, the coins and the address.
+    fn agrees(&self, record: &UpstreamWithdrawal) -> bool {
+        let batch = self.state.sent().and_then(|sent| sent.batch.as_ref());
+        let agrees = record.order.is_none_or(|order| order == self.id)
+            && batch.is_none_or(|batch| *batch == record.batch)
+            && record.amount == self.price.coins
+            && record.address == self.terms.address;
+        if !agrees {
+            tracing::error!(
+                alert = alerts::CRYPTO_WITHDRAWAL_CONTRADICTED, withdrawal = %self.id, processor = %self.processor,
+                ours = %self.price.coins, theirs = %record.amount, address = %record.address, batch = %record.batch,
+                "withdrawal has other coins, another address or another batch at the processor; the record is not applied"
+            );
+        }
+        agrees
+    }
+
+    async fn list_due(ports: &Ports, now: Timestamp, limit: u32) -> Result<Vec<Self>, QueryError> {
+        ports.queries.list_due_crypto_withdrawals(now, limit).await
+    }
+
+    async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
+        // A record that differs from the order is no evidence of it.
+        let found = sync::search(ports, &self, budget).await?.filter(|record| self.agrees(record));
+        let Some(record) = found else {
+            return Ok(Refreshed::Absent(sync::mark_absent(ports, self).await?));
+        };
+        let after = sync::apply(ports, self, &record).await?;
+        sync::verify(ports, &after, &record).await;
+        if after.state.review_since().is_some() {
+            after.alert_unproven(
+                record.error.as_deref().unwrap_or("the processor shows the withdrawal without an outcome"),
+            );
+        }
+        Ok(Refreshed::Shown(after))
+    }
+
+    async fn apply(self, ports: &Ports, record: UpstreamWithdrawal) -> Result<Self, StoreError> {
+        sync::apply(ports, self, &record).await
+    }
+
+    /// Never happens: only a repeated request can be refused here.
+    async fn end_refused(self, _: &Ports, reason: &str) -> Result<Self, StoreError> {
+        Err(StoreError::Internal(format!("{}: a withdrawal is never sent again, but was refused: {reason}", self.id())))
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        let WithdrawalState::Processing { sent, .. } = &self.state else { return None };
+        Some(Sent { at: sent.at, arrives_within: RESEND_AFTER, is_shown: sent.batch.is_some() })
+    }
+
+    fn due_at(&self) -> Option<Timestamp> {
+        self.due_at
+    }
+
+    fn postponed(self, now: Timestamp) -> Self {
+        self.asked(now)
+    }
+
+    /// Never happens: the processor would create a second withdrawal.
+    fn resent(self, _: Timestamp) -> Result<Self, StoreError> {
+        Err(StoreError::Internal(format!("{}: a withdrawal is never sent again", self.id())))
+    }
+
+    fn is_overdue(&self, now: Timestamp) -> bool {
+        now.duration_since(self.created_at) >= UNPROVEN_AFTER
+    }
+
+    fn alert_unproven(&self, reason: &str) {
+        tracing::error!(
+            alert = alerts::CRYPTO_WITHDRAWAL_NEEDS_REVIEW, withdrawal = %self.id, account = %self.account,
+            processor = %self.processor, reason, "withdrawal has no proven outcome; it stays processing and its money stays held"
+        );
+    }
+}

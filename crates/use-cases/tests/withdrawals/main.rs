@@ -1,0 +1,13 @@
+//! Crypto withdrawals over a store in memory and a simulated processor that executes every repeated creation.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+
+mod callbacks;
+mod crashes;
+mod creating;
+mod polling;
+mod quotes;
+mod repeats;
+mod reviewing;
+mod verifying;
+mod world;

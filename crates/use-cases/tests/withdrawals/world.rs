@@ -1,0 +1,289 @@
+//! A single account with money over an empty store, with a simulated processor and a manual clock.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cais_domain::charge::ChargeTerms;
+use cais_domain::crypto::quote::QuotedTerms;
+use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalStatus};
+use cais_domain::crypto::{Address, Currency, Quote, Side};
+use cais_domain::event::EventType;
+use cais_domain::external_id::ExternalId;
+use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::ids::CryptoWithdrawalId;
+use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
+use cais_domain::merchant::account::{Account, Feature};
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::acquirer::MockAcquirers;
+use cais_ports::webhooks::MockWebhookSender;
+use cais_ports::{Clock as _, Fingerprint, Maintenance as _, Operator, PageRequest, ResponseKind, Store as _};
+use cais_testkit::builders::{a_payment, an_account, fresh, pending_charge, steps, terms};
+use cais_testkit::{
+    FakeProcessor, FakeRates, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
+    TextRepresentation,
+};
+use cais_use_cases::callbacks::OpenCallbacks;
+use cais_use_cases::crypto::withdrawals::create::{CreateWithdrawal, CreateWithdrawalError, NewWithdrawal, create};
+use cais_use_cases::crypto::withdrawals::fetch::{FetchError, fetch};
+use cais_use_cases::crypto::withdrawals::list::list;
+use cais_use_cases::crypto::withdrawals::review::{Decision, ResolveError, resolve};
+use cais_use_cases::crypto::withdrawals::{WithdrawalName, poll};
+use cais_use_cases::crypto::{CryptoSources, quotes};
+use cais_use_cases::upstream::UpstreamLimits;
+use cais_use_cases::{Ports, Response, SyncGate, resume};
+
+/// A time just longer than the lease of a creation.
+pub const PAST_LEASE: Duration = Duration::from_secs(31);
+/// A time longer than every pause of a worker.
+pub const LONG: Duration = Duration::from_mins(6);
+/// The time after which a withdrawal that is not shown needs an operator, and every pause.
+pub const PAST_REVIEW: Duration = Duration::from_mins(16);
+/// The initial balance in centavos: two withdrawals of R$ 100.00 with their fees, and R$ 49.00 more.
+pub const FUNDS: i64 = 25_000;
+/// The fee of every withdrawal, in centavos.
+pub const FEE: i64 = 50;
+/// R$ 100.00: 20 USDT, the smallest withdrawal.
+pub const AMOUNT: i64 = 10_000;
+
+pub const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
+pub const OTHER_ADDRESS: &str = "0xde709f2102306220921060314715629080e2fb77";
+
+/// The surroundings of a test. Clones share them.
+#[derive(Clone)]
+pub struct World {
+    pub ports: Ports,
+    pub store: Arc<MemoryStore>,
+    pub clock: Arc<ManualClock>,
+    pub processor: FakeProcessor,
+    pub account: Account,
+}
+
+impl World {
+    /// Creates an approved account with [`FUNDS`] and a fee of [`FEE`]. A dollar costs R$ 5.00.
+    pub async fn new() -> Self {
+        let fee = FeeRule::try_new(Money::from_centavos(FEE), Percentage::zero(), None, None).unwrap();
+        let account = an_account();
+        let account = Account {
+            fees: account.fees.clone().with(Operation::CryptoOut, fee),
+            features: account.features.with(Feature::CryptoOut),
+            ..account
+        };
+        let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(ManualClock::default()));
+        let processor = FakeProcessor::new(clock.clone());
+        let crypto = CryptoSources {
+            processor: Arc::new(processor.clone()),
+            rates: Arc::new(FakeRates { clock: clock.clone(), brl_per_usd: "5" }),
+            spread: Percentage::zero(),
+        };
+        let ports = Ports {
+            store: store.clone(),
+            queries: store.clone(),
+            maintenance: store.clone(),
+            // Without expectations, so that a request to an acquirer or a receiver fails the test.
+            acquirers: Arc::new(MockAcquirers::new()),
+            crypto: Some(crypto),
+            clock: clock.clone(),
+            ids: Arc::new(SequentialIds::default()),
+            keyed_hash: Arc::new(PlainKeyedHash::default()),
+            representation: Arc::new(TextRepresentation),
+            deliveries: store.clone(),
+            webhooks: Arc::new(MockWebhookSender::new()),
+            secret_cipher: Arc::new(PlainSecretCipher::default()),
+            limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
+        };
+        store.commit(steps::open_account(&account)).await.unwrap();
+        let world = Self { ports, store, clock, processor, account };
+        world.fund(FUNDS).await;
+        world
+    }
+
+    /// Credits a payment of this amount.
+    async fn fund(&self, centavos: i64) {
+        let mut charge = pending_charge(self.account.id);
+        charge.terms = ChargeTerms { amount: Money::from_centavos(centavos), fee: Money::ZERO, ..terms() };
+        self.store.commit(steps::open_charge(&charge)).await.unwrap();
+        charge.version = 1;
+        let paid = steps::confirm_payment(&charge, a_payment(centavos), self.clock.now());
+        self.store.commit(paid).await.unwrap();
+    }
+
+    /// Posts a withdrawal with the key.
+    pub async fn create(&self, key: &str, terms: NewWithdrawal) -> Result<Response, CreateWithdrawalError> {
+        create(&self.ports, self.command(key, terms)).await
+    }
+
+    pub fn command(&self, key: &str, terms: NewWithdrawal) -> CreateWithdrawal {
+        CreateWithdrawal {
+            account: self.account.clone(),
+            request: fresh(),
+            key: IdempotencyKey::parse(&format!("test-key-{key}")).unwrap(),
+            fingerprint: fingerprint(&terms),
+            terms,
+        }
+    }
+
+    /// Creates and verifies a withdrawal of R$ 100.00 with an open outcome.
+    pub async fn processing(&self) -> Withdrawal {
+        let answer = self.create("processing", a_hundred()).await.unwrap();
+        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "processing"));
+        self.only()
+    }
+
+    /// Creates a withdrawal that waits for an operator, because the processor does not show it.
+    pub async fn absent(&self) -> Withdrawal {
+        self.processor.set(cais_testkit::psp::Sending::Silent);
+        self.processing().await;
+        self.clock.advance(PAST_REVIEW);
+        assert_eq!(self.poll().await, 0);
+        self.only()
+    }
+
+    /// Requests a quote of R$ 100.00.
+    pub async fn quote(&self) -> Quote {
+        let terms =
+            QuotedTerms { side: Side::Withdrawal, currency: Currency::UsdtErc20, amount: Money::from_centavos(AMOUNT) };
+        quotes::create(&self.ports, self.ports.crypto.as_ref().unwrap(), &self.account, terms).await.unwrap()
+    }
+
+    /// Returns the only withdrawal, visible or not.
+    pub fn only(&self) -> Withdrawal {
+        let withdrawals = self.store.crypto_withdrawals();
+        assert_eq!(withdrawals.len(), 1, "{withdrawals:?}");
+        withdrawals[0].clone()
+    }
+
+    /// Returns the status of the only withdrawal.
+    pub fn status(&self) -> WithdrawalStatus {
+        self.only().state.status()
+    }
+
+    /// Reads the only withdrawal, with no earlier read in the same second.
+    pub async fn read(&self) -> Result<Withdrawal, FetchError> {
+        let name = WithdrawalName::Id(self.only().id);
+        fetch(&self.ports, &SyncGate::new(), self.account.id, &name).await
+    }
+
+    /// Returns the number of withdrawals in the account's list.
+    pub async fn visible(&self) -> usize {
+        let page = PageRequest { limit: 200, starting_after: None };
+        list(&self.ports, self.account.id, page).await.unwrap().rows.len()
+    }
+
+    /// Runs one pass of the poller. Returns the number of ended withdrawals.
+    pub async fn poll(&self) -> usize {
+        poll::run_once(&self.ports).await.unwrap().done
+    }
+
+    /// Runs one pass over unfinished requests. Returns the number of finished ones.
+    pub async fn resume(&self) -> usize {
+        resume::run_once(&self.ports).await.unwrap().done
+    }
+
+    /// Decides the only withdrawal as an operator.
+    pub async fn resolve(&self, decision: Decision) -> Result<Withdrawal, ResolveError> {
+        let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
+        resolve(&self.ports, &operator, self.only().id, (&decision, &text("asked \"them\""))).await
+    }
+
+    /// Returns the available balance and the balance in transit, in centavos.
+    pub fn money(&self) -> (i64, i64) {
+        let bucket = |bucket| self.store.balance(&LedgerAccount::Merchant(self.account.id, bucket)).centavos();
+        (bucket(Bucket::Available), bucket(Bucket::InTransit))
+    }
+
+    /// Returns the earned fees, and the amount for which coins were sent, in centavos.
+    pub fn earned(&self) -> (i64, i64) {
+        let of = |account| self.store.balance(&LedgerAccount::system(account, self.account.id)).centavos();
+        (of(SystemAccount::Fees), of(SystemAccount::Crypto(self.processor.name.clone())))
+    }
+
+    /// Returns the published events of withdrawals in order.
+    pub fn event_types(&self) -> Vec<EventType> {
+        let events = self.store.events(self.account.id);
+        events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
+    }
+
+    /// Asserts that the ledger adds up and that no creation left twice.
+    pub async fn check(&self) {
+        let report = self.store.verify_ledger().await.unwrap();
+        assert_eq!(report.differences, [], "the ledger adds up");
+        let requests = self.processor.requests_by_id();
+        assert!(requests.values().all(|count| *count <= 1), "each creation leaves once: {requests:?}");
+    }
+
+    /// Asserts that the money is held and no outcome was published.
+    pub async fn held(&self) {
+        assert_eq!((self.money(), self.earned()), ((FUNDS - AMOUNT - FEE, AMOUNT + FEE), (0, 0)));
+        assert_eq!((self.status(), self.event_types()), (WithdrawalStatus::Processing, vec![]));
+        self.check().await;
+    }
+
+    /// Asserts that the coins were sent once and paid once.
+    pub async fn paid(&self) {
+        assert_eq!((self.money(), self.earned()), ((FUNDS - AMOUNT - FEE, 0), (FEE, AMOUNT)));
+        let completed = vec![EventType::CryptoWithdrawalCompleted];
+        assert_eq!((self.status(), self.event_types()), (WithdrawalStatus::Completed, completed));
+        self.check().await;
+    }
+
+    /// Asserts that the money was given back once.
+    pub async fn given_back(&self) {
+        assert_eq!((self.money(), self.earned()), ((FUNDS, 0), (0, 0)));
+        let failed = vec![EventType::CryptoWithdrawalFailed];
+        assert_eq!((self.status(), self.event_types()), (WithdrawalStatus::Failed, failed));
+        self.check().await;
+    }
+
+    /// Asserts that the whole balance is present, no withdrawal is visible and no event was published.
+    pub async fn untouched(&self) {
+        assert_eq!((self.money(), self.earned(), self.event_types()), ((FUNDS, 0), (0, 0), vec![]));
+        assert_eq!(self.visible().await, 0);
+        self.check().await;
+    }
+}
+
+pub fn text(text: &str) -> Text {
+    Text::parse(text, 140, LineBreaks::Refused).unwrap()
+}
+
+/// Returns terms of R$ 100.00 in USDT on Ethereum, without optional fields.
+pub fn a_hundred() -> NewWithdrawal {
+    NewWithdrawal {
+        amount: Money::from_centavos(AMOUNT),
+        address: Address::parse(Currency::UsdtErc20, ADDRESS).unwrap(),
+        description: None,
+        external_id: None,
+        quote: None,
+    }
+}
+
+pub fn named(external: &str, terms: NewWithdrawal) -> NewWithdrawal {
+    NewWithdrawal { external_id: Some(ExternalId::parse(external).unwrap()), ..terms }
+}
+
+/// Returns the id of the withdrawal in a response.
+pub fn id_of(answer: &Response) -> CryptoWithdrawalId {
+    CryptoWithdrawalId::parse(body(answer)["id"].as_str().unwrap()).unwrap()
+}
+
+/// Returns the status in a response.
+pub fn status_of(answer: &Response) -> String {
+    body(answer)["status"].as_str().unwrap().to_owned()
+}
+
+pub fn body(answer: &Response) -> serde_json::Value {
+    serde_json::from_slice(&answer.body).unwrap()
+}
+
+fn fingerprint(terms: &NewWithdrawal) -> Fingerprint {
+    let mut hasher = DefaultHasher::new();
+    format!("{terms:?}").hash(&mut hasher);
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&hasher.finish().to_be_bytes());
+    Fingerprint(bytes)
+}
