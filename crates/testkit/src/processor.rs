@@ -132,6 +132,15 @@ impl FakeProcessor {
         }
     }
 
+    /// Sets the status of every batch that is shown as `Failed`: the processor sends its coins, or never will.
+    pub fn end_failed(&self, status: UpstreamWithdrawalStatus) {
+        for batch in &mut self.state().batches {
+            if batch.record.status == UpstreamWithdrawalStatus::Failed {
+                batch.record.set(status);
+            }
+        }
+    }
+
     /// Sets the status of every batch.
     pub fn set_status(&self, status: UpstreamWithdrawalStatus) {
         for batch in &mut self.state().batches {
@@ -281,7 +290,7 @@ impl State {
                 self.create(order, now);
                 silent()
             }
-            Sending::ArrivesLate => {
+            Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => {
                 self.late.push((now + LATE, order.clone()));
                 silent()
             }
@@ -301,7 +310,7 @@ impl State {
         let refused = |reason: &str| Err(AcquirerError::Unavailable(reason.to_owned()));
         match self.verifying {
             Sending::Down => return down(),
-            Sending::Silent | Sending::ArrivesLate => return silent(),
+            Sending::Silent | Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => return silent(),
             Sending::Refuses | Sending::TooLate | Sending::Fails | Sending::Garbles => return refused("wrong code"),
             Sending::Takes | Sending::Completes | Sending::LosesReplies | Sending::TakesAndRefuses => {}
         }

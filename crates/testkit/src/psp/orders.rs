@@ -24,11 +24,13 @@ pub enum OrderKind {
     Refund,
     /// A defense against an infraction.
     Defense,
+    /// A crypto withdrawal, at [`crate::FakeProcessor`].
+    Withdrawal,
 }
 
 impl OrderKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Charge, Self::Payout, Self::Refund, Self::Defense];
+    pub const ALL: [Self; 5] = [Self::Charge, Self::Payout, Self::Refund, Self::Defense, Self::Withdrawal];
 }
 
 /// A request with an effect at the acquirer.

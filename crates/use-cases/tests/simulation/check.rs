@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 use cais_domain::charge::ChargeStatus;
 use cais_domain::infraction::InfractionStatus;
 use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
-use cais_ports::{Maintenance as _, ResponseKind};
+use cais_ports::{Maintenance as _, ResponseKind, UpstreamWithdrawalStatus};
 use cais_testkit::FakePsp;
 use cais_testkit::psp::OrderKind;
 
 use crate::operation::key;
 use crate::orders::{MONEY_KINDS, MoneyOrder, Outcome, is_done, payments};
 use crate::world::{World, run};
+
+/// The smallest units of USDT on Ethereum for a centavo, at R$ 0.10 for a USDT.
+const UNITS_PER_CENTAVO: u128 = 100_000;
 
 impl World {
     fn in_transit(&self) -> i64 {
@@ -69,6 +72,7 @@ impl World {
                 .balance(&LedgerAccount::system(SystemAccount::Settlement(psp.name.clone()), self.account.id));
             assert_eq!(-held.centavos(), funds(psp), "the ledger and the acquirer agree on the money");
         }
+        self.check_processor();
         self.check_charges();
         self.check_money_orders();
         self.check_defense();
@@ -85,6 +89,22 @@ impl World {
             let stored = stored.map(|stored| (stored.kind, &stored.body));
             assert_eq!(stored, Some((*kind, body)), "{number}: the stored response never changes");
         }
+    }
+
+    /// Asserts that each creation left once, and that the ledger shows the BRL of the coins that were sent.
+    fn check_processor(&self) {
+        let requests = self.processor.requests_by_id();
+        assert!(requests.values().all(|count| *count <= 1), "a creation is requested once: {requests:?}");
+        let account = SystemAccount::Crypto(self.processor.name.clone());
+        let worth = self.store.balance(&LedgerAccount::system(account, self.account.id)).centavos();
+        let batches = self.processor.batches().into_iter();
+        let finished = batches.filter(|batch| batch.status == UpstreamWithdrawalStatus::Finished);
+        let units: u128 = finished.map(|batch| batch.amount.units()).sum();
+        assert_eq!(
+            u128::try_from(worth).unwrap() * UNITS_PER_CENTAVO,
+            units,
+            "ledger and processor agree on the coins"
+        );
     }
 
     fn check_charges(&self) {

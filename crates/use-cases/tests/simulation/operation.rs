@@ -1,5 +1,6 @@
 //! The operations that send an order to an acquirer, as a merchant calls them.
 
+use cais_domain::crypto::{Address, Currency};
 use cais_domain::ids::{ChargeId, InfractionId, RequestId};
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::idempotency_key::IdempotencyKey;
@@ -10,6 +11,7 @@ use cais_ports::{Fingerprint, ResponseKind};
 use cais_testkit::psp::OrderKind;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::create::{self as charges, CreateCharge, NewCharge};
+use cais_use_cases::crypto::withdrawals::create::{self as withdrawals, CreateWithdrawal, NewWithdrawal};
 use cais_use_cases::infractions::defend::defend;
 use cais_use_cases::payouts::create::{self as payouts, CreatePayout, NewPayout};
 use cais_use_cases::refunds::create::{self as refunds, CreateRefund};
@@ -24,6 +26,7 @@ pub enum Operation {
     Payout { centavos: i64 },
     Refund { charge: ChargeId, centavos: i64 },
     Defense { infraction: InfractionId },
+    Withdrawal { centavos: i64 },
 }
 
 impl World {
@@ -35,6 +38,7 @@ impl World {
             // A larger refund alone would exceed the charge.
             OrderKind::Refund => Operation::Refund { charge: self.refundable, centavos: centavos.min(1_200) },
             OrderKind::Defense => Operation::Defense { infraction: self.store.infractions()[0].id },
+            OrderKind::Withdrawal => Operation::Withdrawal { centavos },
         }
     }
 }
@@ -46,6 +50,7 @@ impl Operation {
             Self::Payout { .. } => OrderKind::Payout,
             Self::Refund { .. } => OrderKind::Refund,
             Self::Defense { .. } => OrderKind::Defense,
+            Self::Withdrawal { .. } => OrderKind::Withdrawal,
         }
     }
 
@@ -88,6 +93,19 @@ impl Operation {
                     external_id: None,
                 };
                 answer(refunds::create(&ports, command).await)
+            }
+            Self::Withdrawal { centavos } => {
+                let address =
+                    Address::parse(Currency::UsdtErc20, "0x52908400098527886E0F7030069857D2E4169EE7").unwrap();
+                let terms = NewWithdrawal {
+                    amount: Money::from_centavos(centavos),
+                    address,
+                    description: None,
+                    external_id: None,
+                    quote: None,
+                };
+                let command = CreateWithdrawal { account, request, key, fingerprint, terms };
+                answer(withdrawals::create(&ports, command).await)
             }
             // A defense has no key. Its response is the present infraction.
             Self::Defense { infraction } => {

@@ -1,9 +1,10 @@
 //! The orders that take money out of the account: in the store, and at the acquirers.
 
+use cais_domain::crypto::withdrawal::WithdrawalStatus;
 use cais_domain::event::EventType;
 use cais_domain::payout::PayoutStatus;
 use cais_domain::refund::RefundStatus;
-use cais_ports::{UpstreamPayment, UpstreamProgress};
+use cais_ports::{UpstreamPayment, UpstreamProgress, UpstreamWithdrawalStatus};
 use cais_testkit::FakePsp;
 use cais_testkit::psp::OrderKind;
 
@@ -37,9 +38,10 @@ pub struct MoneyOrder {
 }
 
 /// The kinds of orders that take money out, each with its events of success and failure. Every check covers all of them.
-pub const MONEY_KINDS: [(OrderKind, [EventType; 2]); 2] = [
+pub const MONEY_KINDS: [(OrderKind, [EventType; 2]); 3] = [
     (OrderKind::Payout, [EventType::PayoutCompleted, EventType::PayoutFailed]),
     (OrderKind::Refund, [EventType::RefundCompleted, EventType::RefundFailed]),
+    (OrderKind::Withdrawal, [EventType::CryptoWithdrawalCompleted, EventType::CryptoWithdrawalFailed]),
 ];
 
 impl World {
@@ -75,7 +77,22 @@ impl World {
             held: refund.amount.centavos(),
             fee: 0,
         });
-        payouts.chain(refunds).collect()
+        let withdrawals = self.store.crypto_withdrawals().into_iter().map(|withdrawal| MoneyOrder {
+            kind: OrderKind::Withdrawal,
+            id: withdrawal.id.to_string(),
+            called_back: withdrawal.id.to_string(),
+            name: withdrawal.id.to_string(),
+            outcome: match withdrawal.state.status() {
+                WithdrawalStatus::Pending | WithdrawalStatus::Processing => Outcome::Open,
+                WithdrawalStatus::Completed => Outcome::Done,
+                WithdrawalStatus::Failed => Outcome::Failed,
+                WithdrawalStatus::Abandoned => Outcome::Abandoned,
+            },
+            is_visible: withdrawal.is_visible(),
+            held: withdrawal.gross().unwrap().centavos(),
+            fee: withdrawal.price.fee.centavos(),
+        });
+        payouts.chain(refunds).chain(withdrawals).collect()
     }
 
     /// Returns the name and progress of every order of this kind that reached an acquirer.
@@ -90,6 +107,11 @@ impl World {
                 let returns = psps.flat_map(payments).flat_map(|payment| payment.returns);
                 returns.map(|back| (back.name, back.progress)).collect()
             }
+            // Every batch counts, so a second one shows even if it is never verified.
+            OrderKind::Withdrawal => {
+                let batches = self.processor.batches().into_iter();
+                batches.map(|batch| (batch.order.unwrap().to_string(), progress(batch.status))).collect()
+            }
             OrderKind::Charge | OrderKind::Defense => Vec::new(),
         }
     }
@@ -100,7 +122,7 @@ impl World {
         match kind {
             // Two charges were opened and paid before the run.
             OrderKind::Charge => psps.map(|psp| psp.charges().len()).sum::<usize>() - 2,
-            OrderKind::Payout | OrderKind::Refund => {
+            OrderKind::Payout | OrderKind::Refund | OrderKind::Withdrawal => {
                 self.arrived(kind).iter().filter(|(_, progress)| is_done(progress)).count()
             }
             OrderKind::Defense => psps.flat_map(FakePsp::infractions).filter(|one| one.defense.is_some()).count(),
@@ -111,6 +133,16 @@ impl World {
 /// Returns every payment of the acquirer's charges.
 pub fn payments(psp: &FakePsp) -> Vec<UpstreamPayment> {
     psp.charges().into_iter().flat_map(|charge| charge.payments).collect()
+}
+
+const fn progress(status: UpstreamWithdrawalStatus) -> UpstreamProgress {
+    match status {
+        UpstreamWithdrawalStatus::Unverified | UpstreamWithdrawalStatus::Processing => UpstreamProgress::Processing,
+        UpstreamWithdrawalStatus::Finished => UpstreamProgress::Done { at: None },
+        UpstreamWithdrawalStatus::Failed | UpstreamWithdrawalStatus::Rejected => {
+            UpstreamProgress::Failed { reason: None }
+        }
+    }
 }
 
 pub fn is_done(progress: &UpstreamProgress) -> bool {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::charge::ChargeStatus;
-use cais_ports::UpstreamProgress;
+use cais_ports::{UpstreamProgress, UpstreamWithdrawalStatus as Upstream};
 use cais_testkit::psp::{Listing, Looking, OrderKind, Sending};
 use cais_testkit::random::Random;
 use cais_testkit::{Crash, FakePsp};
@@ -21,7 +21,7 @@ const STEPS: u64 = 80;
 const MAX_CALLS: usize = 4;
 
 /// The kinds of new operations. A defense is possible only once.
-const KINDS: [OrderKind; 7] = [
+const KINDS: [OrderKind; 9] = [
     OrderKind::Charge,
     OrderKind::Charge,
     OrderKind::Payout,
@@ -29,6 +29,8 @@ const KINDS: [OrderKind; 7] = [
     OrderKind::Refund,
     OrderKind::Refund,
     OrderKind::Defense,
+    OrderKind::Withdrawal,
+    OrderKind::Withdrawal,
 ];
 /// The replies that an acquirer may give to any order.
 const REPLIES: [Sending; 9] = [
@@ -50,6 +52,9 @@ const OPEN_REPLIES: [Sending; 4] =
 /// The jumps of the clock between an order and its repeat: while the request can arrive, beyond a lease, and beyond the
 /// arrival.
 const REPEAT_JUMPS_MS: [u64; 4] = [3_000, 31_000, 35_000, 61_000];
+/// The replies to a verification.
+const VERIFICATIONS: [Sending; 6] =
+    [Sending::Takes, Sending::Takes, Sending::LosesReplies, Sending::Silent, Sending::Refuses, Sending::Down];
 /// The jumps of the clock: within a worker's pause, beyond the pause, beyond a lease, and beyond the age at which
 /// orders are sent again.
 const JUMPS_MS: [u64; 7] = [1, 500, 2_000, 10_000, 31_000, 61_000, 360_000];
@@ -127,6 +132,7 @@ impl Run {
                 self.world.clock.advance(Duration::from_millis(jump));
                 self.world.note("now");
             }
+            95..97 => self.coins_move(node),
             _ => self.money_moves(node),
         }
     }
@@ -157,6 +163,9 @@ impl Run {
         let number = self.index(2);
         let (hides, psp) = (self.hides[number], self.world.psps[number].clone());
         let kind = self.random.one_of(&OrderKind::ALL);
+        if kind == OrderKind::Withdrawal {
+            return self.processor_fault();
+        }
         let mut replies = REPLIES.to_vec();
         if matches!(kind, OrderKind::Payout | OrderKind::Refund) {
             replies.extend(MORE_REPLIES);
@@ -164,7 +173,7 @@ impl Run {
         // A refusal is proof if the look-up shows no order. For a defense, the list is its look-up.
         let unproven = |sending: &Sending| match kind {
             OrderKind::Defense => hides == Hides::Lists && *sending == Sending::Refuses,
-            OrderKind::Charge | OrderKind::Payout | OrderKind::Refund => {
+            OrderKind::Charge | OrderKind::Payout | OrderKind::Refund | OrderKind::Withdrawal => {
                 hides == Hides::LookUps && *sending == Sending::TakesAndRefuses
             }
         };
@@ -201,7 +210,7 @@ impl Run {
         let (crashes, jump) = (self.random.below(2) == 0, self.random.one_of(&REPEAT_JUMPS_MS));
         self.world
             .note(&format!("{}: {kind:?} {first:?}, then {second:?}; crash after the request {crashes}", psp.name));
-        psp.set_for(kind, first);
+        self.world.set_for(kind, first);
         psp.set_looking(if hides == Hides::LookUps { Looking::Forgets } else { Looking::Tells });
         if crashes {
             self.world.nodes[node].crash_at(CrashPoint::AfterRequest);
@@ -212,12 +221,45 @@ impl Run {
             self.world.call(number, node);
         }
         self.world.drain();
-        psp.set_for(kind, second);
+        self.world.set_for(kind, second);
         self.world.clock.advance(Duration::from_millis(jump));
-        for worker in [Worker::Resume, Worker::Payouts, Worker::Refunds] {
+        for worker in [Worker::Resume, Worker::Payouts, Worker::Refunds, Worker::Withdrawals] {
             self.world.work(worker, 1 - node);
         }
         self.world.drain();
+    }
+
+    /// Changes the replies of the processor. Absence is never proof, so the look-up may hide a batch at any time.
+    fn processor_fault(&mut self) {
+        let mut replies = REPLIES.to_vec();
+        replies.push(Sending::TakesAndRefuses);
+        let (creating, verifying) = (self.random.one_of(&replies), self.random.one_of(&VERIFICATIONS));
+        let looking =
+            self.random.one_of(&[Looking::Tells, Looking::Tells, Looking::Silent, Looking::Down, Looking::Forgets]);
+        self.world.note(&format!("processor: {creating:?}, verifications {verifying:?}, look-ups {looking:?}"));
+        let processor = &self.world.processor;
+        processor.set(creating);
+        processor.set_verifying(verifying);
+        processor.set_looking(looking);
+    }
+
+    /// Ends verified batches, or lets an operator decide. The processor may send a callback.
+    fn coins_move(&mut self, node: usize) {
+        let processor = self.world.processor.clone();
+        match self.random.below(4) {
+            0 => self.world.review(node),
+            1 => processor.end_failed(Upstream::Processing),
+            _ => {
+                let status = self.random.one_of(&[Upstream::Finished, Upstream::Rejected, Upstream::Failed]);
+                self.world.note(&format!("processor: verified batches are {status:?}"));
+                processor.settle_open(status);
+            }
+        }
+        let batches = processor.batches();
+        if !batches.is_empty() && self.random.below(2) == 0 {
+            let (batch, by_id) = (&batches[self.index(batches.len())], self.random.below(2) == 0);
+            self.world.processor_calls_back(node, batch, by_id);
+        }
     }
 
     /// Pays a charge or ends an open order. The acquirer may send a callback.

@@ -35,7 +35,20 @@ impl Case {
     /// defense is a new order.
     fn fails(self) -> bool {
         let is_stored = self.point == CrashPoint::AfterOutcome && self.reply == Sending::Refuses;
-        is_stored && matches!(self.kind, OrderKind::Payout | OrderKind::Refund)
+        match self.kind {
+            OrderKind::Payout | OrderKind::Refund => is_stored,
+            OrderKind::Withdrawal => self.withdrawal_fails(),
+            OrderKind::Charge | OrderKind::Defense => false,
+        }
+    }
+
+    /// A withdrawal that may have been created is never created again. An operator fails the absent ones.
+    const fn withdrawal_fails(self) -> bool {
+        match (self.point, self.reply) {
+            (CrashPoint::BeforeIntent, _) | (CrashPoint::AfterOutcome, Sending::Down) => false,
+            (CrashPoint::AfterIntent, _) | (_, Sending::Silent | Sending::Refuses | Sending::Down) => true,
+            (CrashPoint::AfterRequest | CrashPoint::AfterReply | CrashPoint::AfterOutcome, _) => false,
+        }
     }
 
     /// An unknown outcome of a defense needs no second commit: the first one has left it to a worker.
@@ -48,7 +61,7 @@ impl Case {
         let mut world = World::new(format!("{self:?}"));
         let operation = world.operation(self.kind, 300);
         let number = world.begin(operation);
-        world.psps[0].set_for(self.kind, self.reply);
+        world.set_for(self.kind, self.reply);
         world.nodes[0].crash_at(self.point);
         world.call(number, 0);
         world.drain();
@@ -96,4 +109,9 @@ fn refund_leaves_once_wherever_a_node_crashes() {
 #[test]
 fn defense_arrives_once_wherever_a_node_crashes() {
     crash_everywhere(OrderKind::Defense);
+}
+
+#[test]
+fn withdrawal_is_created_once_wherever_a_node_crashes() {
+    crash_everywhere(OrderKind::Withdrawal);
 }

@@ -13,20 +13,26 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::fee::{FeeRule, Operation as Priced};
 use cais_domain::ids::{AccountId, ChargeId};
-use cais_domain::merchant::account::Account;
+use cais_domain::merchant::account::{Account, Feature};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
+use cais_domain::text::{LineBreaks, Text};
 use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{Clock as _, IdGenerator as _, ResponseKind, Store as _, UpstreamProgress};
+use cais_ports::{
+    Clock as _, IdGenerator as _, Operator, ResponseKind, Store as _, UpstreamProgress, UpstreamWithdrawal,
+    UpstreamWithdrawalStatus,
+};
 use cais_testkit::builders::{an_account, main_acquirer, start, steps};
-use cais_testkit::psp::{Listing, Looking, Sending};
+use cais_testkit::psp::{Listing, Looking, OrderKind, Sending};
 use cais_testkit::{
-    FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
-    TextRepresentation,
+    FakeAcquirers, FakeProcessor, FakePsp, FakeRates, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher,
+    SequentialIds, TextRepresentation,
 };
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::{expire, fetch};
+use cais_use_cases::crypto::withdrawals::review::{self, Decision};
+use cais_use_cases::crypto::{CryptoSources, withdrawals};
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Ports, SyncGate, WorkError, callbacks, infractions, payouts, reconcile, refunds, resume};
 
@@ -52,11 +58,20 @@ pub enum Worker {
     Defenses,
     Expiry,
     Callbacks,
+    Withdrawals,
 }
 
 impl Worker {
-    pub const ALL: [Self; 7] =
-        [Self::Resume, Self::Payouts, Self::Refunds, Self::Infractions, Self::Defenses, Self::Expiry, Self::Callbacks];
+    pub const ALL: [Self; 8] = [
+        Self::Resume,
+        Self::Payouts,
+        Self::Refunds,
+        Self::Infractions,
+        Self::Defenses,
+        Self::Expiry,
+        Self::Callbacks,
+        Self::Withdrawals,
+    ];
 
     async fn run(self, ports: &Ports) -> Result<(), WorkError> {
         match self {
@@ -67,6 +82,7 @@ impl Worker {
             Self::Defenses => infractions::resume::run_once(ports).await,
             Self::Expiry => expire::run_once(ports).await,
             Self::Callbacks => callbacks::process::run_once(ports).await,
+            Self::Withdrawals => withdrawals::poll::run_once(ports).await,
         }
         .map(drop)
     }
@@ -115,6 +131,7 @@ pub struct World {
     ids: Arc<SequentialIds>,
     pub account: Account,
     pub psps: [FakePsp; 2],
+    pub processor: FakeProcessor,
     pub nodes: [Arc<Node>; 2],
     ports: [Ports; 2],
     tasks: Vec<Task>,
@@ -140,8 +157,10 @@ impl World {
         let nodes = [Arc::new(Node::default()), Arc::new(Node::default())];
         let fee = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None).unwrap();
         let account = Account { id: AccountId::new(ids.next_uuid()), ..an_account() };
-        let account = Account { fees: account.fees.clone().with(Priced::PixOut, fee), ..account };
-        let ports = [0, 1].map(|node| ports(&store, &clock, &ids, &psps, &nodes[node]));
+        let fees = account.fees.clone().with(Priced::PixOut, fee.clone()).with(Priced::CryptoOut, fee);
+        let account = Account { fees, features: account.features.with(Feature::CryptoOut), ..account };
+        let processor = FakeProcessor::new(clock.clone());
+        let ports = [0, 1].map(|node| ports(&store, &clock, &ids, (&psps, &processor), &nodes[node]));
         let missing = ChargeId::new(ids.next_uuid());
         let (refundable, disputed) = (missing, missing);
         let mut world = Self {
@@ -150,6 +169,7 @@ impl World {
             ids,
             account,
             psps,
+            processor,
             nodes,
             ports,
             tasks: Vec::new(),
@@ -259,9 +279,47 @@ impl World {
                 self.note(&format!("node {node}: dead"));
                 self.tasks.retain(|task| task.node != node);
                 self.nodes[node].restart();
-                self.ports[node] = ports(&self.store, &self.clock, &self.ids, &self.psps, &self.nodes[node]);
+                self.ports[node] = self.connect(node);
             }
         }
+    }
+
+    fn connect(&self, node: usize) -> Ports {
+        ports(&self.store, &self.clock, &self.ids, (&self.psps, &self.processor), &self.nodes[node])
+    }
+
+    /// Sets the reply of the first acquirer, or of the processor, to orders of this kind.
+    pub fn set_for(&self, kind: OrderKind, sending: Sending) {
+        if kind == OrderKind::Withdrawal {
+            self.processor.set(sending);
+        } else {
+            self.psps[0].set_for(kind, sending);
+        }
+    }
+
+    /// Lets an operator fail each withdrawal that waits for a decision. The processor promises the operator that it sends
+    /// no coins of a failed batch.
+    pub fn review(&mut self, node: usize) {
+        self.processor.end_failed(UpstreamWithdrawalStatus::Rejected);
+        let ports = self.ports[node].clone();
+        self.spawn(node, "review".to_owned(), async move {
+            let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
+            let note = Text::parse("asked", 100, LineBreaks::Refused).unwrap();
+            let mut ends = Vec::new();
+            for marked in review::list(&ports).await.unwrap() {
+                ends.push(review::resolve(&ports, &operator, marked.id, (&Decision::Failed, &note)).await.map(drop));
+            }
+            format!("{ends:?}")
+        });
+    }
+
+    /// Applies a callback of the processor about a batch at a node.
+    pub fn processor_calls_back(&mut self, node: usize, batch: &UpstreamWithdrawal, by_id: bool) {
+        let (ports, name, order) = (self.ports[node].clone(), self.processor.name.clone(), batch.order);
+        self.called_back.extend(order.map(|id| id.to_string()));
+        let (batch, order) = (batch.batch.clone(), order.filter(|_| by_id));
+        let applied = async move { format!("{:?}", withdrawals::callback::apply(&ports, &name, &batch, order).await) };
+        self.spawn(node, "callback of the processor".to_owned(), applied);
     }
 
     /// Runs every task to its end.
@@ -283,6 +341,9 @@ impl World {
             psp.hide_defenses(false);
             psp.set_resting(false);
         }
+        self.processor.set(Sending::Takes);
+        self.processor.set_verifying(Sending::Takes);
+        self.processor.set_looking(Looking::Tells);
         for node in &self.nodes {
             node.restart();
         }
@@ -297,9 +358,15 @@ impl World {
             for psp in &self.psps {
                 psp.settle_open(outcome);
             }
+            self.processor.settle_open(match outcome {
+                UpstreamProgress::Failed { .. } => UpstreamWithdrawalStatus::Rejected,
+                UpstreamProgress::Done { .. } | UpstreamProgress::Processing => UpstreamWithdrawalStatus::Finished,
+            });
             for worker in Worker::ALL {
                 self.work(worker, pass % 2);
             }
+            self.drain();
+            self.review(pass % 2);
             self.drain();
             for number in 0..self.calls.len() {
                 self.call(number, number % 2);
@@ -332,15 +399,20 @@ fn ports(
     store: &Arc<MemoryStore>,
     clock: &Arc<ManualClock>,
     ids: &Arc<SequentialIds>,
-    psps: &[FakePsp; 2],
+    (psps, processor): (&[FakePsp; 2], &FakeProcessor),
     node: &Arc<Node>,
 ) -> Ports {
+    let crypto = CryptoSources {
+        processor: Arc::new(processor.behind(node.clone())),
+        rates: Arc::new(FakeRates { clock: clock.clone(), brl_per_usd: "0.1" }),
+        spread: Percentage::zero(),
+    };
     Ports {
         store: Arc::new(NodeStore { store: store.clone(), node: node.clone() }),
         queries: store.clone(),
         maintenance: store.clone(),
         acquirers: Arc::new(FakeAcquirers::new(&psps.each_ref().map(|psp| psp.behind(node.clone())))),
-        crypto: None,
+        crypto: Some(crypto),
         clock: clock.clone(),
         ids: ids.clone(),
         keyed_hash: Arc::new(PlainKeyedHash::default()),
