@@ -5,6 +5,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, CallbackId, ChargeId};
+use cais_domain::ledger::SystemAccount;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::money::Money;
@@ -114,6 +115,8 @@ pub trait KeyQueries: Send + Sync {
 pub trait BalanceQueries: Send + Sync {
     /// Returns all parts of the account's money at one instant.
     async fn balances(&self, account: AccountId) -> Result<Balances, QueryError>;
+    /// Returns the balance of a system account: the sum of its rows.
+    async fn system_balance(&self, account: &SystemAccount) -> Result<Money, QueryError>;
 }
 
 /// Callbacks from acquirers.

@@ -7,7 +7,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, CallbackId, ChargeId};
-use cais_domain::ledger::Bucket;
+use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::money::Money;
@@ -230,6 +230,17 @@ impl BalanceQueries for Persistence {
                     *part = Money::from_centavos(amount);
                 }
                 Ok(balances)
+            })
+            .await
+    }
+
+    async fn system_balance(&self, account: &SystemAccount) -> Result<Money, QueryError> {
+        let holder = LedgerAccount::System(account.clone(), 0).holder();
+        self.pool()
+            .read(move |session| {
+                let query = balances::table.filter(balances::holder.eq(holder));
+                let rows = session.rows::<i64>(query.select(balances::amount))?.into_iter();
+                Money::sum(rows.map(Money::from_centavos)).map_err(|error| Fault::Corrupt(format!("balances: {error}")))
             })
             .await
     }

@@ -99,6 +99,7 @@ macro_rules! store_suite {
             }
             money {
                 payment_is_credited_less_its_fee
+                system_balance_is_the_sum_of_its_rows
                 repeated_payment_is_credited_once
                 cover_is_exact_to_the_centavo
                 cover_is_judged_in_the_order_of_transfers

@@ -1,13 +1,14 @@
 //! Money: credited once, covered to the centavo, moved in order.
 
 use cais_domain::charge::ChargeStatus;
-use cais_domain::ledger::{Bucket, Overdraft};
+use cais_domain::ledger::{Bucket, Overdraft, SystemAccount};
+use cais_domain::money::Money;
 use cais_ports::{ChangeSet, CommitError, ReservationKey};
 
 use super::Harness;
 use super::harness::{after_s, hold, income, merchant, movement, not_covered};
 use super::probe::refused_without_a_trace;
-use crate::builders::{a_payment, start, steps};
+use crate::builders::{a_payment, main_acquirer, start, steps};
 
 /// The amount beyond the charge's is credited in full.
 pub async fn payment_is_credited_less_its_fee(h: &mut Harness) {
@@ -128,4 +129,18 @@ pub async fn balance_out_of_range_is_refused(h: &mut Harness) {
         let refused = h.commit(steps::transfer(hold(account.id, centavos))).await.unwrap_err();
         assert!(matches!(refused, CommitError::Corrupt(_)), "{refused:?}");
     }
+}
+
+/// Merchants move different rows of one system account. The balance is their sum.
+pub async fn system_balance_is_the_sum_of_its_rows(h: &mut Harness) {
+    let fees = SystemAccount::Fees;
+    let before = h.store.system_balance(&fees).await.unwrap().centavos();
+    for _ in 0..3 {
+        let account = h.account().await;
+        let charge = h.pending_charge(account.id).await;
+        h.good(steps::confirm_payment(&charge, a_payment(1_000), after_s(1))).await;
+    }
+    assert_eq!(h.store.system_balance(&fees).await.unwrap().centavos() - before, 3 * 60);
+    let none = SystemAccount::Crypto(main_acquirer());
+    assert_eq!(h.store.system_balance(&none).await.unwrap(), Money::ZERO);
 }

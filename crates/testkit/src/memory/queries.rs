@@ -7,9 +7,10 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, CallbackId, ChargeId};
-use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_domain::ledger::{Bucket, LedgerAccount, SYSTEM_SHARDS, SystemAccount};
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::api_key::KeyPrefix;
+use cais_domain::money::Money;
 use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
@@ -143,6 +144,12 @@ impl BalanceQueries for MemoryStore {
             blocked: part(Bucket::Blocked),
             in_transit: part(Bucket::InTransit),
         })
+    }
+
+    async fn system_balance(&self, account: &SystemAccount) -> Result<Money, QueryError> {
+        let state = self.read()?;
+        let rows = (0..SYSTEM_SHARDS).map(|row| state.balance(&LedgerAccount::System(account.clone(), row)));
+        Money::sum(rows).map_err(|error| QueryError::Corrupt(error.to_string()))
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod currencies;
 pub mod deposits;
 mod error;
+pub mod exposure;
 mod prices;
 pub mod quotes;
 pub mod review;

@@ -5,6 +5,7 @@
 mod callbacks;
 mod crashes;
 mod creating;
+mod exposure;
 mod polling;
 mod quotes;
 mod repeats;

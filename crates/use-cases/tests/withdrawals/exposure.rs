@@ -1,0 +1,39 @@
+//! The coins at the processor against the ledger.
+
+use cais_domain::crypto::{CryptoAmount, Currency};
+use cais_ports::UpstreamWithdrawalStatus as Upstream;
+use cais_use_cases::crypto::exposure::read;
+
+use crate::world::{LONG, World};
+
+#[tokio::test]
+async fn exposure_compares_coins_with_the_ledger() {
+    let world = World::new().await;
+    let crypto = world.ports.crypto.clone().unwrap();
+    let coins = |currency, text| CryptoAmount::parse(currency, text).unwrap();
+    world.processor.set_balances(&[
+        coins(Currency::UsdtErc20, "40"),
+        coins(Currency::Btc, "0.001"),
+        coins(Currency::Ltc, "0"),
+    ]);
+    let texts = async || {
+        let exposure = read(&world.ports, &crypto).await.unwrap();
+        let worths: Vec<_> = exposure.held.iter().map(|held| held.worth.to_string()).collect();
+        (worths.join(" "), [exposure.owed, exposure.worth, exposure.surplus].map(|money| money.to_string()))
+    };
+    let text = str::to_owned;
+    assert_eq!(texts().await, (text("200.00 500.00"), ["0.00", "700.00", "700.00"].map(text)));
+    // Coins for R$ 100.00 were sent.
+    world.processing().await;
+    world.processor.set_status(Upstream::Finished);
+    world.clock.advance(LONG);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!(texts().await.1, ["-100.00", "700.00", "800.00"].map(text));
+}
+
+#[tokio::test]
+async fn exposure_without_a_price_is_unknown() {
+    let world = World::new().await;
+    world.processor.set_prices(false);
+    assert!(read(&world.ports, world.ports.crypto.as_ref().unwrap()).await.is_err());
+}
