@@ -27,6 +27,9 @@ const CALLBACKS_OPEN: &str = "cais_callbacks_open";
 /// Callbacks that could not be matched, by the acquirer.
 const CALLBACKS_UNMATCHED: &str = "cais_callbacks_unmatched";
 
+/// Crypto withdrawals and payments that wait for an operator.
+const REVIEWS: &str = "cais_crypto_reviews_open";
+
 /// Time of each acquirer's last complete reconciliation.
 const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
 /// Open findings of the last reconciliation, by acquirer.
@@ -81,6 +84,11 @@ pub fn show_open(kind: &'static str, open: OpenMoney, now: Timestamp) {
     gauge!(OPEN, "kind" => kind).set(float(open.count));
     let age = open.oldest.map_or(0.0, |oldest| now.duration_since(oldest).as_secs_f64());
     gauge!(OLDEST_OPEN, "kind" => kind).set(age.max(0.0));
+}
+
+/// Sets the gauge of crypto cases of a kind that wait for an operator.
+pub fn show_reviews(kind: &'static str, count: usize) {
+    gauge!(REVIEWS, "kind" => kind).set(u32::try_from(count).unwrap_or(u32::MAX));
 }
 
 /// Sets the number of consecutive failures of a worker.

@@ -99,6 +99,12 @@ pub const METRICS: &[Metric] = &[
         "Change sets that wait apart because another transaction keeps a row locked.",
     ),
     row("cais_commit_unknown_total", Counter, "outcome", "Lost replies to COMMIT by the outcome that was found."),
+    row(
+        "cais_crypto_reviews_open",
+        Gauge,
+        "kind",
+        "Crypto withdrawals and payments that wait for a decision of an operator, up to 200 of each.",
+    ),
     row("cais_db_pool_idle", Gauge, "", "Idle connections of the read pool, as the last read left them."),
     row("cais_db_pool_in_use", Gauge, "", "Connections of the read pool that are in use."),
     row(

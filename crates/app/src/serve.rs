@@ -13,7 +13,8 @@ use cais_cli::RunningService;
 use cais_config::warnings::{Warning, warnings};
 use cais_config::{Config, Problems};
 use cais_http_api::{
-    AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerWakeups, serve,
+    AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, RecentCurrencies, ServeOptions, Telemetry,
+    WorkerWakeups, serve,
 };
 use cais_ports::PageRequest;
 use cais_sandbox::{Sandbox, credentials_file};
@@ -150,6 +151,7 @@ impl Service {
             failures: AuthFailures::default(),
             trusted_proxies: config.trusted_proxies.clone(),
             syncs: SyncGate::new(),
+            currencies: RecentCurrencies::default(),
             exports: Exports::default(),
             sandbox: sandbox.as_ref().zip(acquirers.first()).map(|(sandbox, acquirer)| {
                 let name = acquirer.name().clone();

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use cais_use_cases::{
-    Pass, Ports, WorkError, callbacks, charges, housekeeping, infractions, payouts, reconcile, refunds, releases,
-    resume,
+    Pass, Ports, WorkError, callbacks, charges, crypto, housekeeping, infractions, payouts, reconcile, refunds,
+    releases, resume,
 };
 use futures_util::FutureExt as _;
 use tokio::sync::watch;
@@ -51,6 +51,12 @@ pub fn start(ports: &Ports, wakeups: &WorkerWakeups, stop: &watch::Receiver<bool
     start(&mut loops, rhythm("payouts", 1, None), |ports| {
         Box::pin(async move { payouts::poll::run_once(&ports).await })
     });
+    start(&mut loops, rhythm("deposits", 1, None), |ports| {
+        Box::pin(async move { crypto::deposits::poll::run_once(&ports).await })
+    });
+    start(&mut loops, rhythm("withdrawals", 1, None), |ports| {
+        Box::pin(async move { crypto::withdrawals::poll::run_once(&ports).await })
+    });
     start(&mut loops, rhythm("refunds", 1, None), |ports| {
         Box::pin(async move { refunds::poll::run_once(&ports).await })
     });
@@ -72,13 +78,17 @@ pub fn start(ports: &Ports, wakeups: &WorkerWakeups, stop: &watch::Receiver<bool
     loops
 }
 
-/// Updates the metrics of open and unmatched callbacks, and of open payouts and refunds.
+/// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, and of crypto reviews.
 async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     let counts = callbacks::count(ports).await?;
     measures::show_callbacks(&ports.acquirers.names(), &counts);
     let now = ports.clock.now();
     measures::show_open("payout", ports.queries.count_open_payouts().await?, now);
     measures::show_open("refund", ports.queries.count_open_refunds().await?, now);
+    if ports.crypto.is_some() {
+        measures::show_reviews("withdrawal", crypto::withdrawals::review::list(ports).await?.len());
+        measures::show_reviews("payment", crypto::review::list_payments(ports).await?.len());
+    }
     Ok(Pass::default())
 }
 

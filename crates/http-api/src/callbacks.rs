@@ -1,4 +1,4 @@
-//! Receives the callbacks of acquirers: stored at once, processed later.
+//! Receives the callbacks of acquirers and of the crypto processor: stored at once, processed later.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Payload};
@@ -22,6 +22,9 @@ const ROOM_KIB: usize = 32 * 1024;
 /// Seconds until an acquirer with too many open callbacks may retry. Open callbacks are counted four times in that
 /// span.
 const FULL_RETRY_AFTER_S: u32 = 60;
+
+/// The signature of a callback of the crypto processor.
+const SIGNATURE: &str = "x-nowpayments-sig";
 
 /// The acquirers and their secret paths.
 pub struct CallbackPaths {
@@ -81,7 +84,7 @@ impl CallbackPaths {
 /// Stores a callback and notifies the worker that processes it.
 ///
 /// # Errors
-/// `not_found` for a path without an acquirer. `VALIDATION_ERROR` for a body that is not a callback of the acquirer. `service_unavailable`
+/// `not_found` for a path without an acquirer. `VALIDATION_ERROR` for a body that is not a callback of the acquirer, or has no valid signature. `service_unavailable`
 /// if the callback was not stored, so that the acquirer retries.
 pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppState>) -> Result<HttpResponse, ApiError> {
     // The path is checked before any part of the body is read.
@@ -91,8 +94,19 @@ pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppSta
     let mut room = shared.callbacks.room();
     let within = RequestContext::of(&request)?.body_within;
     let body = body::callback(request.headers(), &mut payload.into_inner(), within, &mut room).await?;
+    let signature =
+        request.headers().get(SIGNATURE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     let state = Data::clone(&shared);
-    let kept = run_detached(async move { callbacks::receive(&state.ports, &acquirer, body).await }).await?;
+    let work = async move {
+        let ports = &state.ports;
+        let is_crypto = ports.crypto.as_ref().is_some_and(|crypto| *crypto.processor.name() == acquirer);
+        if is_crypto {
+            callbacks::receive_crypto(ports, &acquirer, &signature, body).await
+        } else {
+            callbacks::receive(ports, &acquirer, body).await
+        }
+    };
+    let kept = run_detached(work).await?;
     kept.map_err(|error| match error {
         ReceiveError::Malformed(reason) => ApiError::invalid(vec![Issue::new("", reason)]),
         ReceiveError::Full => ApiError::new(ErrorCode::ServiceUnavailable).retry_after(FULL_RETRY_AFTER_S),

@@ -135,6 +135,10 @@ error_codes! {
     AmountBelowMinimum "amount_below_minimum" UNPROCESSABLE_ENTITY false "The amount is below the current minimum of the currency.";
     /// The currency is not supported; the message lists the supported ones.
     UnsupportedCurrency "unsupported_currency" UNPROCESSABLE_ENTITY false "The currency is not supported.";
+    /// The address is not one of the currency, or the processor cannot send to it.
+    InvalidAddress "invalid_address" UNPROCESSABLE_ENTITY false "The address is not valid for the currency.";
+    /// The quote was used, or its time is over.
+    QuoteExpired "quote_expired" UNPROCESSABLE_ENTITY false "The quote has expired or was used: request another.";
     /// The refund exceeds the rest of the charge.
     RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds the rest of the charge.";
     /// An infraction on the charge is open or under review.

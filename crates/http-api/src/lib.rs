@@ -49,8 +49,12 @@ mod webhooks;
 pub use auth_failures::AuthFailures;
 pub use callbacks::CallbackPaths;
 pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};
+pub use crypto::recent::RecentCurrencies;
 pub use csv::Exports;
-pub use sandbox::{FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SandboxControls};
+pub use sandbox::{
+    FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SandboxControls, SentCoins,
+    SimulatedProcessor, WithdrawalFailure,
+};
 pub use server::{ServeOptions, Servers, serve};
 pub use state::{AppState, Wakeup, WorkerWakeups};
 pub use telemetry::Telemetry;

@@ -48,6 +48,8 @@ in_path! {
     Refund "A refund's id (`rfd_…`), or `ext:` and its external_id, percent-encoded."
     Payout "A payout's id (`pyt_…`), or `ext:` and the caller's external_id, percent-encoded."
     Infraction "An infraction's id (`inf_…`)."
+    CryptoDeposit "A crypto deposit's id (`cdp_…`), or `ext:` and the caller's external_id, percent-encoded."
+    CryptoWithdrawal "A crypto withdrawal's id (`cwd_…`), or `ext:` and the caller's external_id, percent-encoded."
     CryptoQuote "A crypto quote's id (`cqt_…`)."
     Endpoint "An endpoint's id (`whe_…`)."
     Event "An event's id (`evt_…`)."

@@ -69,6 +69,12 @@ fn resources(config: &mut ServiceConfig<'_>) {
         .service(crypto::currencies::list_currencies)
         .service(crypto::quotes::create::create_quote)
         .service(crypto::quotes::get::get_quote)
+        .service(crypto::deposits::get::get_deposit)
+        .service(crypto::deposits::create::create_deposit)
+        .service(crypto::deposits::list::list_deposits)
+        .service(crypto::withdrawals::get::get_withdrawal)
+        .service(crypto::withdrawals::create::create_withdrawal)
+        .service(crypto::withdrawals::list::list_withdrawals)
         .service(webhooks::get::get_endpoint)
         .service(webhooks::change::change_endpoint)
         .service(webhooks::delete::delete_endpoint)
@@ -91,6 +97,9 @@ fn sandbox_resources(config: &mut ServiceConfig<'_>) {
         .service(sandbox::money_out::fail_refund)
         .service(sandbox::infractions::open_infraction)
         .service(sandbox::infractions::resolve_infraction)
+        .service(sandbox::crypto::deposits::pay_deposit)
+        .service(sandbox::crypto::deposits::expire_deposit)
+        .service(sandbox::crypto::withdrawals::fail_withdrawal)
         .service(sandbox::set_faults)
         .service(sandbox::set_clock);
 }

@@ -1,5 +1,6 @@
 //! `/v1/sandbox/…`: the payer's side and the clock, for tests against the built-in sandbox.
 
+pub mod crypto;
 pub mod infractions;
 mod institution;
 pub mod money_out;
@@ -21,6 +22,7 @@ use cais_use_cases::sync_gate::SyncGate;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use self::crypto::CRYPTO;
 use super::charges;
 use super::context::{Authorized, ChargesWrite, run_detached};
 use super::describe::examples;
@@ -34,6 +36,7 @@ use super::representation::values::{AmountFrom, AnyAmount, closed_list};
 use super::rules;
 use super::state::AppState;
 
+pub use self::crypto::{SentCoins, SimulatedProcessor, WithdrawalFailure};
 pub use self::infractions::{InfractionRequest, Resolution};
 pub use self::institution::{FaultMode, Institution, InstitutionError};
 
@@ -49,7 +52,7 @@ const MAX_OFFSET_S: i64 = 320_000_000;
 /// The simulated failures of the sandbox.
 #[derive(Serialize, ToSchema)]
 pub struct Faults<'a> {
-    /// The sandbox's acquirer.
+    /// The sandbox's acquirer, or `crypto`.
     #[schema(value_type = String)]
     acquirer: &'a str,
     /// The simulated failure.
@@ -101,14 +104,20 @@ closed_list! {
     FaultModeName as FaultMode FaultMode::ALL.map(FaultMode::as_str)
 }
 
+/// The part of the sandbox with simulated failures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FaultyPart {
+    Acquirer,
+    Processor,
+}
+
 /// The failures to simulate at the sandbox.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFaults {
-    /// The sandbox's acquirer.
+    /// The sandbox's acquirer, or `crypto` for its crypto processor; default: the acquirer.
     #[schema(value_type = Option<String>)]
-    #[expect(dead_code, reason = "only the sandbox's own acquirer is permitted")]
-    acquirer: Option<()>,
+    acquirer: Option<FaultyPart>,
     /// The simulated failure.
     #[schema(value_type = FaultModeName)]
     mode: FaultMode,
@@ -122,8 +131,11 @@ impl NewFaults {
         let mut fields = Fields::of(body, "", issues)?;
         let acquirer = fields.optional("acquirer", |node| {
             let named = rules::string(node)?;
-            let problem = || Problem::from(format!("must be the sandbox's acquirer, `{known}`"));
-            (named == known.as_str()).then_some(()).ok_or_else(problem)
+            match named {
+                CRYPTO => Ok(FaultyPart::Processor),
+                _ if named == known.as_str() => Ok(FaultyPart::Acquirer),
+                _ => Err(Problem::from(format!("must be the sandbox's acquirer, `{known}`, or `{CRYPTO}`"))),
+            }
         });
         let mode = fields.required("mode", mode);
         let latency_ms = fields.optional("latency_ms", |node| rules::integer(node, &(0..=MAX_LATENCY_MS)));
@@ -146,6 +158,8 @@ impl Part for NewFaults {
 pub struct SandboxControls {
     /// The simulated institution.
     pub institution: Arc<dyn Institution>,
+    /// The simulated crypto processor.
+    pub processor: Arc<dyn SimulatedProcessor>,
     /// The acquirer's configured name.
     pub acquirer: AcquirerName,
     /// Sets the offset of the service's own clock from the machine's, in seconds.
@@ -234,7 +248,7 @@ async fn move_charge(
     operation_id = "sandboxSetFaults",
     tag = "sandbox",
     summary = "Set the simulated fault of the acquirer",
-    description = "Available only with the built-in sandbox. Scope: `charges:write`.",
+    description = "Available only with the built-in sandbox. With the acquirer `crypto`, sets the fault of the crypto processor. Scope: `charges:write`.",
     request_body(content = NewFaults, example = json!(examples::literal(r#"{"mode":"slow","latency_ms":2000}"#))),
     responses(
         (status = 200, description = "The current fault.", body = Faults,
@@ -251,10 +265,19 @@ pub async fn set_faults(
     let controls = controls(&call.state)?;
     call.caller.account.permit_write()?;
     let (mode, latency_ms) = (asked.mode, asked.latency_ms.unwrap_or(DEFAULT_LATENCY_MS));
-    let institution = Arc::clone(&controls.institution);
+    let (institution, processor) = (Arc::clone(&controls.institution), Arc::clone(&controls.processor));
     let latency = Duration::from_millis(latency_ms.unsigned_abs());
-    blocking(move || institution.set_faults(mode, latency)).await?;
-    let (acquirer, mode) = (controls.acquirer.as_str(), mode.as_str());
+    let part = asked.acquirer.unwrap_or(FaultyPart::Acquirer);
+    blocking(move || match part {
+        FaultyPart::Acquirer => institution.set_faults(mode, latency),
+        FaultyPart::Processor => processor.set_faults(mode, latency),
+    })
+    .await?;
+    let acquirer = match part {
+        FaultyPart::Acquirer => controls.acquirer.as_str(),
+        FaultyPart::Processor => CRYPTO,
+    };
+    let mode = mode.as_str();
     Ok(reply::json(StatusCode::OK, &Faults { acquirer, mode, latency_ms }))
 }
 

@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use super::auth_failures::AuthFailures;
 use super::callbacks::CallbackPaths;
+use super::crypto::recent::RecentCurrencies;
 use super::csv::Exports;
 use super::sandbox::SandboxControls;
 use super::telemetry::Telemetry;
@@ -31,6 +32,8 @@ pub struct AppState {
     pub trusted_proxies: Vec<IpNet>,
     /// Time of the last upstream fetch of each charge, payout and refund.
     pub syncs: SyncGate,
+    /// The newest lists of crypto currencies.
+    pub currencies: RecentCurrencies,
     /// The files that are being written.
     pub exports: Exports,
     /// The built-in sandbox, if it is the upstream.

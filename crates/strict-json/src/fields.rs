@@ -7,8 +7,6 @@ use super::{Issues, Node};
 
 /// The message for a value that breaks a rule, to follow the path.
 pub type Problem = Cow<'static, str>;
-/// The former name of [`Problem`].
-pub type Complaint = Problem;
 
 /// An object whose fields are being read.
 pub struct Fields<'n, 'a> {

@@ -12,7 +12,7 @@ pub mod rules;
 
 use std::borrow::Cow;
 
-pub use fields::{Complaint, Fields, Problem};
+pub use fields::{Fields, Problem};
 pub use issue::{Issue, Issues};
 pub use number::Number;
 pub use read::read;

@@ -10,23 +10,30 @@ use cais_acquirers::{BacenConfig, EfiAcquirer};
 use cais_cli::RunningSandbox;
 use cais_config::{Config, SANDBOX};
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
-use cais_http_api::{FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SandboxControls};
+use cais_http_api::{
+    FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SandboxControls, SentCoins,
+    SimulatedProcessor, WithdrawalFailure,
+};
 use cais_ports::{Acquirer, Secret};
 use cais_sandbox::{
-    Control, ControlError, Credentials, Fault, InfractionClaim, InfractionOutcome, JournalError, Sandbox,
-    SandboxConfig, SandboxError, credentials_file,
+    Control, ControlError, Credentials, CryptoDeposit, CryptoPaymentStatus, CryptoSettings, Fault, FaultTarget,
+    InfractionClaim, InfractionOutcome, JournalError, Sandbox, SandboxConfig, SandboxError, WithdrawalFate,
+    credentials_file,
 };
 
 use super::Upstream;
 use crate::clock::OffsetClock;
 use crate::logging::chain;
 
+/// The time of a crypto withdrawal in the built-in sandbox: long enough for a tester to let it fail.
+const WITHDRAWAL_TAKES_MS: u32 = 2_000;
 /// The sandbox's own file in the data directory.
 const STATE_FILE: &str = "sandbox.journal";
 
@@ -46,7 +53,13 @@ fn state_file(config: &Config) -> anyhow::Result<PathBuf> {
 pub async fn start(config: &Config) -> anyhow::Result<Sandbox> {
     let state_file = Some(state_file(config)?);
     let settings = SandboxConfig { state_file, refuses_when_down: true, ..SandboxConfig::default() };
-    Sandbox::start(settings).await.context("the built-in sandbox does not start")
+    let sandbox = Sandbox::start(settings).await.context("the built-in sandbox does not start")?;
+    let control = sandbox.control();
+    control.set_crypto_settings(CryptoSettings {
+        withdrawal_takes_ms: Some(WITHDRAWAL_TAKES_MS),
+        ..control.crypto_settings()
+    });
+    Ok(sandbox)
 }
 
 /// Starts the sandbox of `cais sandbox`. Without `file` its state is in the data directory.
@@ -135,8 +148,10 @@ fn acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acquirer>> {
 /// Returns the controls of a sandbox, which is the acquirer of that name, and of the service's own clock.
 #[must_use]
 pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock>) -> SandboxControls {
+    let sandbox = Arc::new(InProcess(control));
     SandboxControls {
-        institution: Arc::new(InProcess(control)),
+        institution: sandbox.clone(),
+        processor: sandbox,
         acquirer,
         move_clock: Arc::new(move |offset_s| {
             // The API and the sandbox have already rejected values out of range.
@@ -207,17 +222,49 @@ impl Institution for InProcess {
     }
 
     fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError> {
-        let mode = match mode {
-            FaultMode::Ok => cais_sandbox::FaultMode::Ok,
-            FaultMode::Down => cais_sandbox::FaultMode::Down,
-            FaultMode::Slow => cais_sandbox::FaultMode::Slow,
-            FaultMode::DropReply => cais_sandbox::FaultMode::DropReply,
-            FaultMode::Error => cais_sandbox::FaultMode::Error,
-        };
-        done(self.0.set_faults(Fault { mode, latency }))
+        done(self.0.set_faults(Fault { mode: fault_mode(mode), latency }))
     }
 
     fn set_clock_offset(&self, offset_s: i64) -> Result<(), InstitutionError> {
         done(self.0.set_clock_offset(offset_s))
+    }
+}
+
+const fn fault_mode(mode: FaultMode) -> cais_sandbox::FaultMode {
+    match mode {
+        FaultMode::Ok => cais_sandbox::FaultMode::Ok,
+        FaultMode::Down => cais_sandbox::FaultMode::Down,
+        FaultMode::Slow => cais_sandbox::FaultMode::Slow,
+        FaultMode::DropReply => cais_sandbox::FaultMode::DropReply,
+        FaultMode::Error => cais_sandbox::FaultMode::Error,
+    }
+}
+
+impl SimulatedProcessor for InProcess {
+    fn pay(&self, payment: &ProcessorId, coins: &SentCoins) -> Result<(), InstitutionError> {
+        let SentCoins { amount, currency } = coins.clone();
+        match self.0.pay_crypto(payment.as_str(), &CryptoDeposit { amount, currency, hold: false }) {
+            Ok(_) => Ok(()),
+            Err(ControlError::OutOfRange { field: "amount" }) => {
+                Err(InstitutionError::OutOfRange { path: "amount", rule: "must be an amount of the currency" })
+            }
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    fn expire(&self, payment: &ProcessorId) -> Result<(), InstitutionError> {
+        done(self.0.move_crypto_payment(payment.as_str(), CryptoPaymentStatus::Expired))
+    }
+
+    fn fail_withdrawal(&self, batch: &ProcessorId, failure: WithdrawalFailure) -> Result<(), InstitutionError> {
+        let fate = match failure {
+            WithdrawalFailure::Rejected => WithdrawalFate::Reject,
+            WithdrawalFailure::Failed => WithdrawalFate::Fail,
+        };
+        done(self.0.move_crypto_withdrawal(batch.as_str(), fate))
+    }
+
+    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError> {
+        done(self.0.set_faults_of(FaultTarget::Crypto, Fault { mode: fault_mode(mode), latency }, None))
     }
 }

@@ -2,7 +2,6 @@
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, get};
-use cais_use_cases::crypto::currencies;
 
 use crate::context::{Authorized, CryptoRead};
 use crate::describe::examples;
@@ -20,7 +19,7 @@ use crate::representation::crypto_quote::{CryptoCurrency, CryptoCurrencyList};
     operation_id = "listCryptoCurrencies",
     tag = "crypto",
     summary = "List crypto currencies",
-    description = "The minimums are current prices: they change from minute to minute. Empty if the service has no crypto processor. Scope: `crypto:read`.",
+    description = "The minimums follow the current prices and are at most ten seconds old. Empty if the service has no crypto processor. Scope: `crypto:read`.",
     responses(
         (status = 200, description = "All currencies.", body = CryptoCurrencyList,
             example = json!(examples::crypto_currencies())),
@@ -32,7 +31,7 @@ pub async fn list_currencies(call: Authorized<CryptoRead>, input: Input<NoQuery>
     let Input(NoQuery) = input;
     let ports = &call.state.ports;
     let current = match &ports.crypto {
-        Some(sources) => currencies::list(ports, sources, &call.caller.account).await?,
+        Some(sources) => call.state.currencies.list(ports, sources, &call.caller.account).await?,
         None => Vec::new(),
     };
     let data = current.into_iter().map(CryptoCurrency::from).collect();

@@ -1,11 +1,16 @@
 //! `/v1/crypto/…`.
 
 pub mod currencies;
+pub mod deposits;
 pub mod quotes;
+pub mod recent;
+pub mod withdrawals;
 
+use cais_domain::crypto::quote::UseQuoteError;
 use cais_domain::crypto::{CryptoAmount, Currency, UnsupportedCurrency};
+use cais_domain::ids::CryptoQuoteId;
 use cais_domain::money::Money;
-use cais_strict_json::{Node, Problem};
+use cais_strict_json::{Issue, Node, Problem};
 use cais_use_cases::crypto::quotes::QuoteRefusal;
 use cais_use_cases::crypto::{CryptoSources, CryptoUnavailable};
 
@@ -15,6 +20,9 @@ use super::state::AppState;
 
 /// The longest code of a currency, known or not, in characters.
 pub const MAX_CODE: usize = 20;
+
+/// The longest description, in characters.
+pub const MAX_DESCRIPTION: usize = 140;
 
 /// Returns the processor and the rates.
 ///
@@ -47,6 +55,29 @@ pub fn below_minimum(coins: CryptoAmount, brl: Money) -> ApiError {
     let currency = coins.currency();
     ApiError::new(ErrorCode::AmountBelowMinimum)
         .with_message(format!("The amount is below the current minimum of {coins} {currency}, which is {brl} BRL."))
+}
+
+/// Returns the error for a quote that the account does not have.
+pub fn quote_not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound).with_message("There is no such crypto quote.")
+}
+
+/// Returns the error for a quote that the operation cannot use.
+pub fn quote_error(error: UseQuoteError) -> ApiError {
+    match error {
+        UseQuoteError::Expired => ApiError::new(ErrorCode::QuoteExpired),
+        UseQuoteError::OtherTerms => {
+            ApiError::invalid(vec![Issue::new("quote_id", "must have the side, currency and amount of this request")])
+        }
+    }
+}
+
+/// Reads the id of a quote.
+///
+/// # Errors
+/// The value is not such an id.
+pub fn quote_id(node: &Node<'_>) -> Result<CryptoQuoteId, Problem> {
+    CryptoQuoteId::parse(rules::string(node)?).map_err(|error| error.to_string().into())
 }
 
 impl From<UnsupportedCurrency> for ApiError {

@@ -25,7 +25,11 @@ use crate::error::{ApiError, ErrorCode};
 use crate::representation::JsonRepresentation;
 use crate::representation::values::{page_of_json, to_json};
 
-pub use crypto::{crypto_currencies, crypto_quote, crypto_quote_detail};
+pub use crypto::{
+    completed_crypto_deposit, completed_crypto_withdrawal, crypto_currencies, crypto_deposit, crypto_deposits,
+    crypto_quote, crypto_quote_detail, crypto_withdrawal, crypto_withdrawals, expired_crypto_deposit,
+    failed_crypto_withdrawal,
+};
 pub use infractions::{defended_infraction, infractions, open_infraction, won_infraction};
 pub use money_out::{
     completed, entries, entries_csv, failed_refund, payouts, processing, refund, refunds, reversed, transaction,

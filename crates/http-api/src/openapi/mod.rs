@@ -32,7 +32,7 @@ const TAGS: [(&str, &str); 9] = [
     ("transactions", "Cash-in and cash-out as one timeline."),
     ("balance", "The account's money, and every movement of it."),
     ("infractions", "Disputes of received Pix (MED): the blocked money and the account's defense."),
-    ("crypto", "Crypto cash-in and cash-out, settled in BRL: currencies and quotes."),
+    ("crypto", "Crypto cash-in and cash-out, settled in BRL."),
     ("webhooks", "Endpoints that receive events, signed by Standard Webhooks, and the log of deliveries."),
     ("events", "Every event of the account in order, also for consumers that missed a webhook."),
     ("sandbox", "The payer's side. These paths exist only with the built-in sandbox as acquirer."),

@@ -226,8 +226,16 @@ fn responses_have_their_headers() {
                 assert_eq!(has(name), status.starts_with('2'), "{place} {name}");
             }
             assert_eq!(has("Retry-After"), ["409", "429", "502", "503"].contains(&status.as_str()), "{place}");
-            let creates = ["/v1/charges", "/v1/payouts", "/v1/charges/{id}/refunds"].contains(&path.as_str());
-            let is_kept = status.starts_with('2') || (status == "422" && path != "/v1/charges");
+            let creates = [
+                "/v1/charges",
+                "/v1/payouts",
+                "/v1/charges/{id}/refunds",
+                "/v1/crypto/deposits",
+                "/v1/crypto/withdrawals",
+            ]
+            .contains(&path.as_str());
+            let is_kept = status.starts_with('2')
+                || (status == "422" && !["/v1/charges", "/v1/crypto/deposits"].contains(&path.as_str()));
             assert_eq!(has("idempotent-replayed"), creates && method == "post" && is_kept, "{place}");
         }
     }

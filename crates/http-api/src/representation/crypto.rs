@@ -6,7 +6,7 @@ use cais_domain::crypto::{CryptoAmount, Currency};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::values::{Amount, Instant, closed_list};
+use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
     /// The status of a crypto deposit.
@@ -134,6 +134,12 @@ pub struct CryptoWithdrawal {
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub completed_at: Option<Instant>,
 }
+
+/// A page of deposits.
+pub type CryptoDepositPage = Page<CryptoDeposit>;
+
+/// A page of withdrawals.
+pub type CryptoWithdrawalPage = Page<CryptoWithdrawal>;
 
 impl From<&Deposit> for CryptoDeposit {
     fn from(deposit: &Deposit) -> Self {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
@@ -23,7 +24,10 @@ use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_payment, a_return_id, an_end_to_end_id, an_upstream_infraction, main_acquirer};
 use jiff::{Timestamp, ToSpan as _};
 
-use super::super::{FaultMode, InfractionRequest, Institution, InstitutionError, Resolution};
+use super::super::{
+    FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SentCoins, SimulatedProcessor,
+    WithdrawalFailure,
+};
 
 /// An institution in memory that does each operation at once, or rejects it.
 #[derive(Default)]
@@ -36,6 +40,7 @@ pub struct Bank {
     /// Number of sent payouts.
     pub sends: AtomicU32,
     pub faults: Mutex<Option<(FaultMode, Duration)>>,
+    pub crypto_faults: Mutex<Option<(FaultMode, Duration)>>,
     pub is_down: AtomicBool,
 }
 
@@ -346,6 +351,26 @@ impl Acquirer for Named {
     }
 
     async fn register_callback(&self, _: &str, _: Duration) -> Result<(), AcquirerError> {
+        Ok(())
+    }
+}
+
+/// No test of the API uses the crypto processor.
+impl SimulatedProcessor for Bank {
+    fn pay(&self, _: &ProcessorId, _: &SentCoins) -> Result<(), InstitutionError> {
+        Err(InstitutionError::Failed("no crypto".to_owned()))
+    }
+
+    fn expire(&self, _: &ProcessorId) -> Result<(), InstitutionError> {
+        Err(InstitutionError::Failed("no crypto".to_owned()))
+    }
+
+    fn fail_withdrawal(&self, _: &ProcessorId, _: WithdrawalFailure) -> Result<(), InstitutionError> {
+        Err(InstitutionError::Failed("no crypto".to_owned()))
+    }
+
+    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError> {
+        *self.crypto_faults.lock().unwrap() = Some((mode, latency));
         Ok(())
     }
 }

@@ -56,6 +56,9 @@ async fn faults_and_clock_are_set() {
     );
     assert_eq!(*world.bank.faults.lock().unwrap(), Some((FaultMode::Slow, Duration::from_millis(250))));
     assert_eq!(put(&world, "/v1/sandbox/faults", "{}").await.paths(), ["mode"]);
+    let seen = put(&world, "/v1/sandbox/faults", r#"{"mode":"error","acquirer":"crypto"}"#).await;
+    assert_eq!((seen.status, seen.at("/acquirer")), (200, "crypto".into()));
+    assert_eq!(*world.bank.crypto_faults.lock().unwrap(), Some((FaultMode::Error, Duration::from_secs(5))));
 
     let seen = put(&world, "/v1/sandbox/clock", r#"{"offset_s":-3600}"#).await;
     assert_eq!((seen.status, seen.json()), (200, serde_json::json!({"offset_s":-3600})));

@@ -27,7 +27,9 @@ use cais_use_cases::upstream::UpstreamLimits;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
-use super::super::{AppState, AuthFailures, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerWakeups};
+use super::super::{
+    AppState, AuthFailures, CallbackPaths, Exports, RecentCurrencies, SandboxControls, Telemetry, WorkerWakeups,
+};
 use super::bank::{Bank, OneBank};
 use super::receivers::Receivers;
 use super::{App, Listener};
@@ -91,9 +93,11 @@ impl World {
             failures: AuthFailures::default(),
             trusted_proxies: vec!["192.0.2.0/24".parse().unwrap()],
             syncs: SyncGate::new(),
+            currencies: RecentCurrencies::default(),
             exports: Exports::default(),
             sandbox: with_sandbox.then(|| SandboxControls {
                 institution: bank.clone(),
+                processor: bank.clone(),
                 acquirer: main_acquirer(),
                 move_clock,
             }),

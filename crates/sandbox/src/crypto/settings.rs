@@ -63,6 +63,8 @@ pub struct Settings {
     pub late_deposits: LateDeposits,
     /// `true`: deposits stay in their status until the tester moves them.
     pub hold_deposits: bool,
+    /// The milliseconds from the verification of a withdrawal to its outcome; `None`: as a send of Pix.
+    pub withdrawal_takes_ms: Option<u32>,
     /// The outcome of withdrawals that are verified from now on.
     pub withdrawal_fate: WithdrawalFate,
     /// `false`: payout endpoints answer 403, as for a caller that is not on the list of addresses.
@@ -89,6 +91,7 @@ impl Default for Settings {
             pay_amount_as_text: false,
             late_deposits: LateDeposits::default(),
             hold_deposits: false,
+            withdrawal_takes_ms: None,
             withdrawal_fate: WithdrawalFate::default(),
             payouts_allowed: true,
             payout_minimum_allowed: true,

@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{
     amount::Amount,
@@ -136,7 +136,8 @@ impl Psp {
         }
         batch.verified_at = Some(now);
         let mut change = CryptoChange::default();
-        let settles_at = now.saturating_add(self.payout_settles_after).unwrap_or(Timestamp::MAX);
+        let takes = settings.withdrawal_takes_ms.map(|ms| SignedDuration::from_millis(ms.into()));
+        let settles_at = now.saturating_add(takes.unwrap_or(self.payout_settles_after)).unwrap_or(Timestamp::MAX);
         for position in 0..batch.withdrawals.len() {
             let withdrawal = batch.withdrawals.get_mut(position);
             let Some(withdrawal) = withdrawal.filter(|one| one.status == WithdrawalStatus::Creating) else { continue };

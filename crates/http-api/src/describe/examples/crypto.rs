@@ -1,17 +1,27 @@
 //! Examples of crypto currencies and quotes.
 
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::Origin;
+use cais_domain::crypto::deposit::{Credited, Deposit, DepositPrice, DepositState, DepositTerms, Issued, Resolution};
 use cais_domain::crypto::quote::QuotedTerms;
-use cais_domain::crypto::{CryptoAmount, Currency, Minimum, Quote, Rate, RateInputs, Side};
+use cais_domain::crypto::withdrawal::{WithdrawalPrice, WithdrawalSent, WithdrawalState, WithdrawalTerms};
+use cais_domain::crypto::{
+    Address, CryptoAmount, Currency, Minimum, ProcessorId, Quote, Rate, RateInputs, Side, Withdrawal,
+};
+use cais_domain::external_id::ExternalId;
 use cais_domain::fee::FeeRule;
-use cais_domain::ids::{AccountId, CryptoQuoteId};
+use cais_domain::ids::{AccountId, CryptoDepositId, CryptoQuoteId, CryptoWithdrawalId};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
+use cais_domain::text::{LineBreaks, Text};
 use cais_use_cases::crypto::currencies::{LiveCurrency, LiveMinimum};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::value;
+use crate::representation::crypto::{CryptoDeposit, CryptoWithdrawal};
 use crate::representation::crypto_quote::{CryptoCurrency, CryptoCurrencyList, CryptoQuote, CryptoQuoteDetail};
+use crate::representation::values::Page;
 
 /// Returns the list of currencies with one currency.
 pub fn crypto_currencies() -> Option<Value> {
@@ -32,21 +42,25 @@ pub fn crypto_currencies() -> Option<Value> {
 
 /// Returns a new quote.
 pub fn crypto_quote() -> Option<Value> {
-    value(&CryptoQuote::from(&quote()?))
+    value(&CryptoQuote::from(&deposit_quote()?))
 }
 
 /// Returns a quote that a deposit has used.
 pub fn crypto_quote_detail() -> Option<Value> {
     let used_by = Some("cdp_01h455vb4pex5vsknk084sn02y".to_owned());
-    value(&CryptoQuoteDetail::from(&Quote { used_by, ..quote()? }))
+    value(&CryptoQuoteDetail::from(&Quote { used_by, ..deposit_quote()? }))
 }
 
-fn quote() -> Option<Quote> {
+fn deposit_quote() -> Option<Quote> {
+    quote(Side::Deposit, Money::from_centavos(25_000))
+}
+
+fn quote(side: Side, amount: Money) -> Option<Quote> {
     let ids = (
         CryptoQuoteId::parse("cqt_01h455vb4pex5vsknk084sn02x").ok()?,
         AccountId::parse("acc_01h455vb4pex5vsknk084sn02q").ok()?,
     );
-    let terms = QuotedTerms { side: Side::Deposit, currency: Currency::Btc, amount: Money::from_centavos(25_000) };
+    let terms = QuotedTerms { side, currency: Currency::Btc, amount };
     let fee = FeeRule::try_new(Money::ZERO, Percentage::parse("0.99").ok()?, None, None).ok()?;
     let inputs = inputs()?;
     let at = inputs.coin_priced_at;
@@ -54,7 +68,6 @@ fn quote() -> Option<Quote> {
 }
 
 fn inputs() -> Option<RateInputs> {
-    let instant = |text: &str| text.parse::<Timestamp>().ok();
     Some(RateInputs {
         usdt_per_coin: Rate::parse("97123.45").ok()?,
         coin_priced_at: instant("2026-01-02T17:00:00.250Z")?,
@@ -62,4 +75,109 @@ fn inputs() -> Option<RateInputs> {
         usd_priced_at: instant("2026-01-02T16:09:00Z")?,
         spread: Percentage::parse("1").ok()?,
     })
+}
+
+fn instant(text: &str) -> Option<Timestamp> {
+    text.parse().ok()
+}
+
+/// Returns a withdrawal that the processor is sending.
+pub fn crypto_withdrawal() -> Option<Value> {
+    let state = WithdrawalState::Processing { sent: sent()?, review_since: None };
+    value(&CryptoWithdrawal::from(&withdrawal(state)?))
+}
+
+/// Returns a withdrawal whose coins were sent.
+pub fn completed_crypto_withdrawal() -> Option<Value> {
+    value(&CryptoWithdrawal::from(&sent_withdrawal()?))
+}
+
+/// Returns a withdrawal that the processor rejected.
+pub fn failed_crypto_withdrawal() -> Option<Value> {
+    let (reason, at) = ("the processor rejected the withdrawal".to_owned(), instant("2026-01-02T17:05:00Z")?);
+    value(&CryptoWithdrawal::from(&withdrawal(WithdrawalState::Failed { sent: sent()?, reason, at })?))
+}
+
+/// Returns a page with a withdrawal.
+pub fn crypto_withdrawals() -> Option<Value> {
+    let withdrawal = sent_withdrawal()?;
+    value(&Page::new(vec![CryptoWithdrawal::from(&withdrawal)], Some(withdrawal.id)))
+}
+
+fn sent_withdrawal() -> Option<Withdrawal> {
+    let state = WithdrawalState::Completed { sent: sent()?, at: instant("2026-01-02T17:05:00Z")? };
+    let network_fee = CryptoAmount::parse(Currency::Btc, "0.00001234").ok();
+    let tx_hash = Some("7f2c1a90b3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e".to_owned());
+    Some(Withdrawal { network_fee, tx_hash, ..withdrawal(state)? })
+}
+
+fn sent() -> Option<WithdrawalSent> {
+    Some(WithdrawalSent { at: instant("2026-01-02T17:00:01Z")?, batch: ProcessorId::parse("5000000713").ok() })
+}
+
+fn withdrawal(state: WithdrawalState) -> Option<Withdrawal> {
+    let quote = quote(Side::Withdrawal, Money::from_centavos(50_000))?;
+    let terms = WithdrawalTerms {
+        amount: quote.terms.amount,
+        address: Address::parse(Currency::Btc, "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4").ok()?,
+        description: None,
+        external_id: ExternalId::parse("withdrawal-7").ok(),
+        origin: Origin::Api,
+    };
+    let ids = (CryptoWithdrawalId::parse("cwd_01h455vb4pex5vsknk084sn02z").ok()?, quote.account);
+    let price = WithdrawalPrice::of(&quote).ok()?;
+    let open = Withdrawal::open(ids, terms, price, AcquirerName::parse("nowpayments").ok()?, quote.created_at);
+    Some(Withdrawal { state, ..open })
+}
+
+/// Returns a deposit that waits for its payer.
+pub fn crypto_deposit() -> Option<Value> {
+    value(&CryptoDeposit::from(&deposit(DepositState::Pending)?))
+}
+
+/// Returns a deposit whose coins were credited.
+pub fn completed_crypto_deposit() -> Option<Value> {
+    value(&CryptoDeposit::from(&credited_deposit()?))
+}
+
+/// Returns a deposit without coins.
+pub fn expired_crypto_deposit() -> Option<Value> {
+    let at = instant("2026-01-09T17:00:01Z")?;
+    value(&CryptoDeposit::from(&deposit(|issued| DepositState::Expired { issued, at })?))
+}
+
+/// Returns a page with a deposit.
+pub fn crypto_deposits() -> Option<Value> {
+    let deposit = credited_deposit()?;
+    value(&Page::new(vec![CryptoDeposit::from(&deposit)], Some(deposit.id)))
+}
+
+fn credited_deposit() -> Option<Deposit> {
+    let (confirmed_at, at) = (instant("2026-01-02T17:11:00Z")?, instant("2026-01-02T17:12:30Z")?);
+    let open = deposit(|issued| DepositState::Completed { issued, at })?;
+    let credited = Credited { coins: open.price.coins, gross: open.terms.amount, fee: open.fee().ok()? };
+    let tx_hash = Some("0c4d2b7e8f90a1b2c3d4e5f60718293a4b5c6d7e7f2c1a90b3d4e5f60718293a".to_owned());
+    Some(Deposit { credited, resolution: Some(Resolution::Exact), confirmed_at: Some(confirmed_at), tx_hash, ..open })
+}
+
+fn deposit(state: impl FnOnce(Issued) -> DepositState) -> Option<Deposit> {
+    let quote = quote(Side::Deposit, Money::from_centavos(25_000))?;
+    let terms = DepositTerms {
+        amount: quote.terms.amount,
+        currency: Currency::Btc,
+        description: Text::parse("Order 1042", 140, LineBreaks::Allowed).ok(),
+        external_id: ExternalId::parse("deposit-1042").ok(),
+        postback: None,
+        origin: Origin::Api,
+    };
+    let issued = Issued {
+        payment: ProcessorId::parse("5745459419").ok()?,
+        address: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4".to_owned(),
+        extra_id: None,
+        expires_at: instant("2026-01-02T17:20:00Z")?,
+    };
+    let ids = (CryptoDepositId::parse("cdp_01h455vb4pex5vsknk084sn02y").ok()?, quote.account);
+    let price = DepositPrice::of(&quote);
+    let open = Deposit::open(ids, terms, price, AcquirerName::parse("nowpayments").ok()?, quote.created_at);
+    Some(Deposit { state: state(issued), ..open })
 }

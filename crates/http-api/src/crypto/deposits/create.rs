@@ -1,0 +1,79 @@
+//! `POST /v1/crypto/deposits`.
+
+use std::sync::Arc;
+
+use actix_web::{HttpResponse, post};
+use cais_domain::merchant::account::Feature;
+use cais_use_cases::crypto::deposits::create::{self, CreateDeposit, DepositRefusal};
+
+use super::request::NewCryptoDeposit;
+use crate::context::{Authorized, CryptoWrite, run_detached};
+use crate::crypto::{below_minimum, quote_error, quote_not_found, sources};
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfCreation};
+use crate::error::{ApiError, ErrorCode, code};
+use crate::idempotency::KeyHeader;
+use crate::input::{Creation, Json, NoQuery};
+use crate::reply;
+use crate::representation::crypto::CryptoDeposit;
+
+/// Creates a deposit, or repeats the stored response.
+///
+/// # Errors
+/// All errors of a creation, in the order of decision 2.
+#[utoipa::path(
+    operation_id = "createCryptoDeposit",
+    tag = "crypto",
+    summary = "Create a crypto deposit",
+    description = "Returns an address for the payer. The rate is that of the quote, or the current rate, and holds for everything that arrives in time. What arrives is credited, less the fee: `resolution` shows the difference to the requested coins. An external_id that exists with the same amount and currency gets the original deposit with 200. Scope: `crypto:write`.",
+    params(KeyHeader),
+    request_body(content = NewCryptoDeposit,
+        example = json!(examples::literal(r#"{"amount":250.00,"currency":"btc","description":"Order 1042","external_id":"deposit-1042"}"#))),
+    responses(
+        (status = 201, description = "The deposit was created.", body = CryptoDeposit,
+            example = json!(examples::crypto_deposit())),
+        (status = 200, description = "A deposit with this external_id, amount and currency existed.",
+            body = CryptoDeposit, example = json!(examples::completed_crypto_deposit())),
+        Errors<(
+            OfCreation, code::KycNotApproved, code::FeatureDisabled, code::PostbackUrlNotRegistered,
+            code::TransactionLimitExceeded,
+            (code::UnsupportedCurrency, code::AmountBelowMinimum, code::QuoteExpired, code::NotFound),
+        )>,
+    ),
+)]
+#[post("/crypto/deposits")]
+pub async fn create_deposit(
+    call: Authorized<CryptoWrite>,
+    new: Creation<(NoQuery, Json<NewCryptoDeposit>)>,
+) -> Result<HttpResponse, ApiError> {
+    let (_, Json(deposit)) = new.input;
+    let account = call.caller.account.clone();
+    // A known key has a supported currency, and is replayed whatever changed on the account since.
+    let currency = deposit
+        .currency
+        .or_else(|error| account.permit(Feature::CryptoIn).map_err(ApiError::from).and(Err(error.into())))?;
+    sources(&call.state)?;
+    let command = CreateDeposit {
+        account,
+        request: call.context.id,
+        key: new.key,
+        fingerprint: new.fingerprint,
+        terms: deposit.terms(currency),
+    };
+    let state = Arc::clone(&call.state);
+    let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
+    Ok(reply::stored(answer))
+}
+
+impl From<DepositRefusal> for ApiError {
+    fn from(refusal: DepositRefusal) -> Self {
+        match refusal {
+            DepositRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
+                .with_message(format!("The amount exceeds the account's limit of {limit} per deposit.")),
+            DepositRefusal::PostbackUrlNotRegistered => Self::new(ErrorCode::PostbackUrlNotRegistered),
+            DepositRefusal::QuoteNotFound => quote_not_found(),
+            DepositRefusal::Quote(error) => quote_error(error),
+            DepositRefusal::BelowMinimum { coins, brl } => below_minimum(coins, brl),
+        }
+    }
+}

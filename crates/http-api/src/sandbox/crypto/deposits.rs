@@ -1,0 +1,152 @@
+//! `/v1/sandbox/crypto/deposits/…`: a payer of coins, and the end of the payment period.
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, post};
+use cais_domain::crypto::deposit::{Deposit, DepositStatus};
+use cais_domain::crypto::{Currency, ProcessorId};
+use cais_domain::ids::{AccountId, kind};
+use cais_strict_json::{Fields, Issues, Node, Problem};
+use cais_use_cases::crypto::deposits::DepositName;
+use cais_use_cases::crypto::deposits::fetch::fetch;
+use cais_use_cases::sync_gate::SyncGate;
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+use super::{APPLIED_WITHIN, READ_EVERY, SentCoins, SimulatedProcessor, processor};
+use crate::context::{Authorized, CryptoWrite, run_detached};
+use crate::crypto::deposits::fetch_error;
+use crate::describe::examples;
+use crate::describe::failures::{Errors, OfBody};
+use crate::error::{ApiError, ErrorCode, code};
+use crate::input::{Input, JsonBody, NoFields, NoQuery, OptionalJson};
+use crate::named::Named;
+use crate::representation::crypto::CryptoDeposit;
+use crate::sandbox::{InstitutionError, blocking};
+use crate::state::AppState;
+use crate::{reply, rules};
+
+/// Longest decimal of an amount, in characters.
+const MAX_AMOUNT: usize = 40;
+
+/// A payment of coins in the sandbox.
+#[derive(Debug, Default, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxCryptoPayment {
+    /// The coins, a decimal; default: the requested coins.
+    #[schema(max_length = 40)]
+    amount: Option<String>,
+    /// The code of another currency than that of the deposit: the wrong asset.
+    #[schema(value_type = Option<String>)]
+    currency: Option<Currency>,
+}
+
+impl JsonBody for SandboxCryptoPayment {
+    fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let amount = fields.optional("amount", amount);
+        let currency = fields.optional("currency", |node| {
+            Currency::parse(rules::string(node)?).map_err(|error| Problem::from(error.to_string()))
+        });
+        fields.finish();
+        Some(Self { amount, currency })
+    }
+}
+
+/// Reads a decimal text above zero. The sandbox checks its decimals.
+fn amount(node: &Node<'_>) -> Result<String, Problem> {
+    let text = rules::string(node)?;
+    let is_plain = text.len() <= MAX_AMOUNT && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_positive = text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    if is_plain && is_positive { Ok(text.to_owned()) } else { Err("must be a decimal above zero in a string".into()) }
+}
+
+/// Sends coins to the address of a deposit as a payer would.
+///
+/// # Errors
+/// `VALIDATION_ERROR`, `not_found`; an error of the store.
+#[utoipa::path(
+    operation_id = "sandboxPayCryptoDeposit",
+    tag = "sandbox",
+    summary = "Pay a crypto deposit",
+    description = "Available only with the built-in sandbox. A deposit that is over gets a further, late payment. Returns when the coins are credited, or after five seconds. Scope: `crypto:write`.",
+    params(Named<kind::CryptoDeposit>),
+    request_body(content = Option<SandboxCryptoPayment>, example = json!(examples::literal(r#"{"amount":"0.00047"}"#))),
+    responses(
+        (status = 200, description = "The deposit after the payment.", body = CryptoDeposit,
+            example = json!(examples::completed_crypto_deposit())),
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress)>,
+    ),
+)]
+#[post("/sandbox/crypto/deposits/{id}/pay")]
+pub async fn pay_deposit(
+    call: Authorized<CryptoWrite>,
+    input: Input<(NoQuery, Named<kind::CryptoDeposit>, OptionalJson<SandboxCryptoPayment>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, Named(name), OptionalJson(SandboxCryptoPayment { amount, currency }))) = input;
+    let coins = SentCoins { amount, currency: currency.map(|currency| currency.code().to_owned()) };
+    let is_applied = |before: &Deposit, after: &Deposit| after.credited != before.credited;
+    move_deposit(&call, name, is_applied, move |processor, payment| processor.pay(payment, &coins)).await
+}
+
+/// Ends the payment period of a deposit.
+///
+/// # Errors
+/// As [`pay_deposit`], and `invalid_state`.
+#[utoipa::path(
+    operation_id = "sandboxExpireCryptoDeposit",
+    tag = "sandbox",
+    summary = "Expire a crypto deposit",
+    description = "Available only with the built-in sandbox. Scope: `crypto:write`.",
+    params(Named<kind::CryptoDeposit>),
+    responses(
+        (status = 200, description = "The expired deposit.", body = CryptoDeposit,
+            example = json!(examples::expired_crypto_deposit())),
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
+    ),
+)]
+#[post("/sandbox/crypto/deposits/{id}/expire")]
+pub async fn expire_deposit(
+    call: Authorized<CryptoWrite>,
+    input: Input<(NoQuery, Named<kind::CryptoDeposit>, OptionalJson<NoFields>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, Named(name), _)) = input;
+    let is_applied = |_: &Deposit, after: &Deposit| after.state.status() != DepositStatus::Pending;
+    move_deposit(&call, name, is_applied, |processor, payment| processor.expire(payment)).await
+}
+
+/// Changes a deposit at the sandbox, and returns its state once the change is applied.
+async fn move_deposit(
+    call: &Authorized<CryptoWrite>,
+    name: DepositName,
+    is_applied: impl Fn(&Deposit, &Deposit) -> bool + 'static,
+    step: impl FnOnce(&dyn SimulatedProcessor, &ProcessorId) -> Result<(), InstitutionError> + Send + 'static,
+) -> Result<HttpResponse, ApiError> {
+    call.caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(&call.state), call.caller.account.id);
+    let processor = processor(&call.state)?;
+    let work = async move {
+        let before = current(&state, account, &name).await?;
+        let Some(issued) = before.state.issued() else {
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message("The deposit has no address yet."));
+        };
+        let payment = issued.payment.clone();
+        blocking(move || step(processor.as_ref(), &payment)).await?;
+        let deadline = Instant::now() + APPLIED_WITHIN;
+        loop {
+            let deposit = current(&state, account, &name).await?;
+            if is_applied(&before, &deposit) || Instant::now() >= deadline {
+                return Ok(deposit);
+            }
+            tokio::time::sleep(READ_EVERY).await;
+        }
+    };
+    let deposit: Deposit = run_detached(work).await??;
+    Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.crypto_deposit(&deposit)))
+}
+
+/// Returns the current deposit. A new gate forces a fetch, because the last fetched state may be outdated.
+async fn current(state: &AppState, account: AccountId, name: &DepositName) -> Result<Deposit, ApiError> {
+    fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(fetch_error)
+}
