@@ -72,7 +72,8 @@ pub enum Outcome {
     Cancelled,
 }
 
-fn note(text: &str) -> Result<Text, String> {
+/// Reads the reason of a decision.
+pub fn note(text: &str) -> Result<Text, String> {
     if text.trim().is_empty() {
         return Err("must not be empty".to_owned());
     }

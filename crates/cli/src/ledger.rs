@@ -1,18 +1,22 @@
-//! `cais ledger`: verifies balances against their entries.
+//! `cais ledger`: verifies balances against their entries, and reports the coins behind the ledger.
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use cais_use_cases::Ports;
+use cais_use_cases::crypto::exposure::{self, Exposure, HeldCoins};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use crate::output::{Output, table};
+use crate::output::{Output, amount, fields, table};
 
 /// The operations on the ledger.
 #[derive(Debug, Subcommand)]
 pub enum LedgerCommand {
     /// Rebuild every balance from its entries and compare; exit with 1 when something differs
     Verify,
+    /// Compare the coins at the crypto processor with the BRL that the ledger records for them
+    Report,
 }
 
 /// Verifies the ledger.
@@ -43,4 +47,42 @@ pub async fn verify(ports: &Ports, output: Output) -> anyhow::Result<ExitCode> {
         format!("The ledger does not add up: {books}.\n\n{}", table(&["WHAT", "EXPECTED", "STORED"], &rows))
     })?;
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Reports the coins at the crypto processor, their worth, and the BRL that is owed for them.
+///
+/// # Errors
+/// No processor is configured; the processor, the rates or the store fails.
+pub async fn report(ports: &Ports, output: Output) -> anyhow::Result<()> {
+    let crypto =
+        ports.crypto.as_ref().context("no crypto processor is configured, so no coins are behind the ledger")?;
+    let Exposure { owed, held, worth, surplus } = exposure::read(ports, crypto).await?;
+    let row = |coins: &HeldCoins| {
+        json!({
+            "currency": coins.coins.currency().code(),
+            "coins": coins.coins.to_string(),
+            "rate": coins.rate.to_string(),
+            "worth": amount(coins.worth),
+        })
+    };
+    let value = json!({
+        "processor": crypto.processor.name().as_str(),
+        "owed": amount(owed),
+        "worth": amount(worth),
+        "surplus": amount(surplus),
+        "coins": held.iter().map(row).collect::<Vec<_>>(),
+    });
+    output.print(&value, || {
+        let rows: Vec<Vec<String>> = held
+            .iter()
+            .map(|coins| {
+                let currency = coins.coins.currency().code().to_owned();
+                vec![currency, coins.coins.to_string(), coins.rate.to_string(), coins.worth.to_string()]
+            })
+            .collect();
+        let sums =
+            fields(&[("worth", worth.to_string()), ("owed", owed.to_string()), ("surplus", surplus.to_string())]);
+        format!("{}\n\n{sums}", table(&["CURRENCY", "COINS", "BRL PER COIN", "WORTH"], &rows))
+    })?;
+    Ok(())
 }

@@ -8,6 +8,7 @@ mod audit;
 mod callback;
 mod config;
 mod context;
+mod crypto;
 mod demo;
 mod doctor;
 mod failure;
@@ -92,7 +93,7 @@ enum Command {
     /// List the changes that operators made
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// Verify the ledger against its entries
+    /// Verify the ledger against its entries, and compare it with the coins at the crypto processor
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
     /// Compare the records with the acquirers' lists and credit missed payments; exit with 1 if a difference is left, with 2
@@ -104,6 +105,9 @@ enum Command {
     /// List and show disputes (MED) of all accounts
     #[command(subcommand)]
     Infraction(infraction::InfractionCommand),
+    /// Decide crypto withdrawals that wait for an operator
+    #[command(subcommand)]
+    Crypto(crypto::CryptoCommand),
     /// Forward an account's events to an address of this machine as they happen, signed like webhooks
     Listen(listen::ListenArgs),
     /// Check the signature of a webhook
@@ -111,7 +115,7 @@ enum Command {
     Webhook(webhook::WebhookCommand),
     /// Print the API's description in `OpenAPI`
     Openapi,
-    /// Demonstrate the service with the built-in sandbox: a charge, its payment, a webhook, a payout, a refund, a dispute
+    /// Demonstrate the service with the built-in sandbox: a charge, its payment, a webhook, a payout, a refund, a crypto deposit, a dispute
     Demo {
         /// End after the walk instead of serving on
         #[arg(long)]
@@ -207,11 +211,17 @@ impl Cli {
             Command::Infraction(command) => on_ports(context, Access::Existing, async |ports| {
                 done(infraction::run(ports, &operator, command, output).await)
             }),
+            Command::Crypto(command) => on_ports(context, Access::Acquirers, async |ports| {
+                done(crypto::run(ports, &operator, command, output).await)
+            }),
             Command::Audit(command) => {
                 on_ports(context, Access::Existing, async |ports| done(audit::run(ports, command, output).await))
             }
             Command::Ledger(ledger::LedgerCommand::Verify) => {
                 on_ports(context, Access::Existing, async |ports| ledger::verify(ports, output).await)
+            }
+            Command::Ledger(ledger::LedgerCommand::Report) => {
+                on_ports(context, Access::Acquirers, async |ports| done(ledger::report(ports, output).await))
             }
         }
     }
@@ -286,6 +296,7 @@ mod tests {
             ("cais audit list --limit 201", false),
             ("cais --operator ana account suspend --account a@b.co", true),
             ("cais ledger verify", true),
+            ("cais ledger report --json", true),
             ("cais infraction list", true),
             ("cais infraction list --account a@b.co --status open --json", true),
             ("cais infraction list --status closed", false),
@@ -298,6 +309,11 @@ mod tests {
             ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome lost --lost-amount 0 --note x", false),
             ("cais infraction show inf_01h455vb4pex5vsknk084sn02w", true),
             ("cais infraction show chg_01h455vb4pex5vsknk084sn02q", false),
+            ("cais crypto review list --json", true),
+            ("cais crypto review resolve cwd_01h455vb4pex5vsknk084sn02z --outcome failed --note x", true),
+            ("cais crypto review resolve cwd_01h455vb4pex5vsknk084sn02z --outcome sent --tx-hash 7f2c --note x", true),
+            ("cais crypto review resolve cwd_01h455vb4pex5vsknk084sn02z --outcome sent --note x", false),
+            ("cais crypto review resolve cwd_01h455vb4pex5vsknk084sn02z --outcome failed", false),
             ("cais listen --forward-to http://127.0.0.1:3000/hooks", true),
             (
                 "cais listen --forward-to http://127.0.0.1:3000 --key-file k --secret-file s --base-url http://x/v1 --events charge.paid,refund.failed",

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, Operation};
-use cais_domain::merchant::account::Account;
+use cais_domain::merchant::account::{Account, Features};
 use cais_domain::merchant::api_key::Scopes;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
@@ -23,7 +23,7 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::Operator;
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError};
-use cais_use_cases::accounts::{AccountEmail, approve, create, fees};
+use cais_use_cases::accounts::{AccountEmail, approve, create, features, fees};
 use cais_use_cases::keys;
 
 use crate::context::{CliContext, Purpose};
@@ -128,6 +128,7 @@ async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
     fees::set(ports, &operator(), &email, Operation::PixIn, &rule).await?;
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None)?;
     let account = fees::set(ports, &operator(), &email, Operation::PixOut, &rule).await?;
+    features::set(ports, &operator(), &email, Features::parse("crypto_in,crypto_out")?, Features::default()).await?;
     screen.good(&format!("account {EMAIL}, {origin}; its fees are 0.99 % of each charge and 0.50 for each payout"))?;
     Ok(account)
 }
@@ -153,6 +154,11 @@ fn print_next_steps(screen: Screen, address: SocketAddr, key: &str, data_dir: &P
   # Send a payout; fail@sandbox.cais, slow@sandbox.cais and lost@sandbox.cais simulate failures
   curl -s http://{address}/v1/payouts -H "authorization: Bearer $KEY" -H "idempotency-key: $(date +%s%N)" \
        -H 'content-type: application/json' -d '{{"amount": 2, "pix_key": "bia@example.com"}}'
+
+  # Receive bitcoin: the coins that arrive are credited in BRL
+  curl -s http://{address}/v1/crypto/deposits -H "authorization: Bearer $KEY" -H "idempotency-key: $(date +%s%N)" \
+       -H 'content-type: application/json' -d '{{"amount": 250, "currency": "btc", "external_id": "coins-1"}}'
+  curl -s -X POST http://{address}/v1/sandbox/crypto/deposits/ext:coins-1/pay -H "authorization: Bearer $KEY"
 
   # The balance, the timeline, and the statement as a file
   curl -s http://{address}/v1/balance -H "authorization: Bearer $KEY"

@@ -1,7 +1,8 @@
-//! The steps of the demonstration. A charge is paid, its webhook shown, a payout sent, a part refunded, a dispute won,
-//! and the statement shown. Every step is checked.
+//! The steps of the demonstration. A charge is paid, its webhook shown, a payout sent, a part refunded, a crypto deposit
+//! credited, a dispute won, and the statement shown. Every step is checked.
 
 mod charge;
+mod crypto;
 mod dispute;
 mod money_out;
 mod webhooks;
@@ -86,9 +87,13 @@ impl Walk {
         self.screen.good(&format!(
             "{REFUND} refunded: the balance shrank by {gone}, and the fee of the charge is not returned"
         ))?;
+        let coins = self.receive_coins().await?;
+        let deposited = self.balance("Balance after the deposit").await?;
+        let credited = deposited.checked_sub(refunded)?;
+        ensure!(credited == coins, "the balance grew by {credited} instead of {coins}");
         self.dispute(&charge).await?;
         self.unregister(&endpoint).await?;
-        self.statement(refunded).await
+        self.statement(deposited).await
     }
 
     /// Prints the newest entries and checks that the newest entry ends at the balance.

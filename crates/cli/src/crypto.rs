@@ -1,0 +1,192 @@
+//! `cais crypto`: crypto withdrawals and payments that wait for an operator's decision.
+
+use anyhow::Context;
+use cais_domain::crypto::deposit::{ArrivedCoins, DepositPayment, PaymentState};
+use cais_domain::crypto::{ProcessorId, Withdrawal};
+use cais_domain::ids::CryptoWithdrawalId;
+use cais_domain::money::Money;
+use cais_domain::text::Text;
+use cais_http_api::representation::crypto::CryptoWithdrawal;
+use cais_ports::Operator;
+use cais_use_cases::Ports;
+use cais_use_cases::crypto::review::{self as payment_review, PaymentDecision};
+use cais_use_cases::crypto::withdrawals::review::{self, Decision};
+use clap::{Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::infraction::note;
+use crate::output::{Output, amount, fields, instant, table};
+
+/// The commands for crypto.
+#[derive(Debug, Subcommand)]
+pub enum CryptoCommand {
+    /// List and decide withdrawals without a proven outcome, and payments that were not credited automatically
+    #[command(subcommand)]
+    Review(ReviewCommand),
+}
+
+/// The commands for reviews.
+#[derive(Debug, Subcommand)]
+pub enum ReviewCommand {
+    /// List all withdrawals and payments that wait for a decision, the longest waiting first
+    List,
+    /// Decide a payment to the address of a deposit
+    ResolvePayment {
+        /// The processor's id of the payment
+        #[arg(value_parser = ProcessorId::parse)]
+        id: ProcessorId,
+        /// Amount to credit without a fee, in BRL such as 20.50
+        #[arg(long, value_parser = crate::account::positive, required_unless_present = "dismiss", conflicts_with = "dismiss")]
+        credit: Option<Money>,
+        /// Credit nothing more
+        #[arg(long)]
+        dismiss: bool,
+        /// Reason of the decision, for the audit log
+        #[arg(long, value_parser = note)]
+        note: Text,
+    },
+    /// Decide a withdrawal; its money moves as after the processor's outcome
+    Resolve {
+        /// Id of the withdrawal, `cwd_…`
+        #[arg(value_parser = CryptoWithdrawalId::parse)]
+        id: CryptoWithdrawalId,
+        /// `sent` completes the withdrawal, `failed` gives amount and fee back
+        #[arg(long)]
+        outcome: Outcome,
+        /// Transaction on the chain in which the coins were sent
+        #[arg(long, value_parser = note, required_if_eq("outcome", "sent"))]
+        tx_hash: Option<Text>,
+        /// Reason of the decision, for the audit log
+        #[arg(long, value_parser = note)]
+        note: Text,
+    },
+}
+
+/// The outcomes of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Outcome {
+    /// The coins were sent.
+    Sent,
+    /// The coins are never sent.
+    Failed,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A withdrawal does not exist, a decision is rejected, or the processor or the store fails.
+pub async fn run(ports: &Ports, operator: &Operator, command: CryptoCommand, output: Output) -> anyhow::Result<()> {
+    let CryptoCommand::Review(command) = command;
+    match command {
+        ReviewCommand::List => {
+            let (waiting, payments) = (review::list(ports).await?, payment_review::list_payments(ports).await?);
+            let withdrawals = waiting.iter().map(as_json).collect::<anyhow::Result<Vec<_>>>()?;
+            let value = json!({ "withdrawals": withdrawals, "payments": payments.iter().map(payment_as_json).collect::<Vec<_>>() });
+            output.print(&value, || format!("{}\n\n{}", for_people(&waiting), payments_for_people(&payments)))?;
+        }
+        ReviewCommand::ResolvePayment { id, credit, note, .. } => {
+            let crypto = ports.crypto.as_ref().context("no crypto processor is configured")?;
+            let decision = credit.map_or(PaymentDecision::Dismiss, PaymentDecision::Credit);
+            let name = (crypto.processor.name(), &id);
+            let after = payment_review::resolve_payment(ports, operator, name, (decision, &note)).await?;
+            output.print(&payment_as_json(&after), || payments_for_people(std::slice::from_ref(&after)))?;
+        }
+        ReviewCommand::Resolve { id, outcome, tx_hash, note } => {
+            let decision = match (outcome, tx_hash) {
+                (Outcome::Sent, Some(tx_hash)) => Decision::Sent { tx_hash },
+                (Outcome::Failed, None) => Decision::Failed,
+                (Outcome::Sent, None) | (Outcome::Failed, Some(_)) => {
+                    anyhow::bail!("--tx-hash goes with --outcome sent only")
+                }
+            };
+            let after = review::resolve(ports, operator, id, (&decision, &note)).await?;
+            output.print(&as_json(&after)?, || {
+                let status = after.state.status().as_str().to_owned();
+                fields(&[("id", after.id.to_string()), ("status", status), ("account", after.account.to_string())])
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the JSON of the API with the additional fields for operators.
+fn as_json(withdrawal: &Withdrawal) -> anyhow::Result<Value> {
+    let mut value = serde_json::to_value(CryptoWithdrawal::from(withdrawal))?;
+    if let Value::Object(object) = &mut value {
+        let batch = withdrawal.state.sent().and_then(|sent| sent.batch.as_ref()).map(ToString::to_string);
+        let more = [
+            ("account_id", Value::from(withdrawal.account.to_string())),
+            ("processor", Value::from(withdrawal.processor.as_str())),
+            ("upstream_id", Value::from(batch)),
+            ("review_since", Value::from(withdrawal.state.review_since().map(instant))),
+        ];
+        object.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    }
+    Ok(value)
+}
+
+/// Returns a payment for programs.
+fn payment_as_json(payment: &DepositPayment) -> Value {
+    json!({
+        "id": payment.id.as_str(),
+        "deposit_id": payment.deposit.to_string(),
+        "account_id": payment.account.to_string(),
+        "processor": payment.processor.as_str(),
+        "coins": coins(payment),
+        "credited": amount(payment.gross),
+        "status": payment.state.as_str(),
+        "review_reason": reason(payment),
+        "created_at": instant(payment.created_at),
+    })
+}
+
+fn coins(payment: &DepositPayment) -> String {
+    match &payment.coins {
+        ArrivedCoins::Supported(coins) => format!("{coins} {}", coins.currency()),
+        ArrivedCoins::Unsupported { currency, amount } => format!("{amount} {currency}"),
+    }
+}
+
+const fn reason(payment: &DepositPayment) -> Option<&'static str> {
+    match payment.state {
+        PaymentState::Review(reason) => Some(reason.as_str()),
+        PaymentState::Credited | PaymentState::Dismissed => None,
+    }
+}
+
+fn payments_for_people(payments: &[DepositPayment]) -> String {
+    if payments.is_empty() {
+        return "No payment waits for a decision.".to_owned();
+    }
+    let row = |payment: &DepositPayment| {
+        vec![
+            payment.id.to_string(),
+            payment.deposit.to_string(),
+            instant(payment.created_at),
+            coins(payment),
+            payment.gross.to_string(),
+            reason(payment).unwrap_or_else(|| payment.state.as_str()).to_owned(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = payments.iter().map(row).collect();
+    table(&["PAYMENT", "DEPOSIT", "SINCE", "COINS", "CREDITED", "REASON"], &rows)
+}
+
+fn for_people(waiting: &[Withdrawal]) -> String {
+    if waiting.is_empty() {
+        return "No withdrawal waits for a decision.".to_owned();
+    }
+    let row = |withdrawal: &Withdrawal| {
+        let batch = withdrawal.state.sent().and_then(|sent| sent.batch.as_ref());
+        vec![
+            withdrawal.id.to_string(),
+            withdrawal.state.review_since().map_or_else(|| "-".to_owned(), instant),
+            withdrawal.terms.amount.to_string(),
+            format!("{} {}", withdrawal.price.coins, withdrawal.price.coins.currency()),
+            batch.map_or_else(|| "unknown".to_owned(), ToString::to_string),
+            withdrawal.account.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = waiting.iter().map(row).collect();
+    table(&["ID", "SINCE", "AMOUNT", "COINS", "PROCESSOR'S ID", "ACCOUNT"], &rows)
+}
