@@ -179,7 +179,7 @@ async fn demo_shows_a_payment(engine: Engine) {
     }
     let (exit, printed) = place.cli_raw(&["demo", "--once"]).unwrap();
     assert_eq!(exit, Some(0), "{printed}");
-    for seen in ["POST /v1/charges", "idempotent-replayed", "000201", "25.00", "GET /v1/balance", "paid"] {
+    for seen in ["POST /v1/charges", "idempotent-replayed", "000201", "25.00", "GET /v1/balance", "paid", "pay_uri"] {
         assert!(printed.contains(seen), "{seen} is missing:\n{printed}");
     }
     // On the data of the first run.

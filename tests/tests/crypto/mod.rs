@@ -2,9 +2,21 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod deposits;
 mod quotes;
+mod withdrawals;
+
+use bigdecimal::BigDecimal;
+use serde_json::Value;
 
 use crate::support::{Node, Shop};
+
+/// An address for withdrawals of btc.
+const ADDRESS: &str = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
+
+fn decimal(value: &Value) -> BigDecimal {
+    value.as_str().unwrap().parse().unwrap()
+}
 
 /// Returns a merchant with both crypto features.
 fn crypto_shop(node: &Node) -> Shop {

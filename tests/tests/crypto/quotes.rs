@@ -4,7 +4,7 @@ use bigdecimal::BigDecimal;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::crypto_shop;
+use super::{crypto_shop, decimal};
 use crate::support::{Engine, Institution, Node, borrowed, names, on_both, own, shared};
 
 on_both! {
@@ -13,10 +13,6 @@ on_both! {
 }
 
 const CODES: [&str; 5] = ["trx", "usdtbsc", "btc", "ltc", "usdterc20"];
-
-fn decimal(value: &Value) -> BigDecimal {
-    value.as_str().unwrap().parse().unwrap()
-}
 
 async fn currencies_show_both_minimums(engine: Engine) {
     let shop = shared(engine).await.shop();
