@@ -268,6 +268,9 @@ async fn forged_callback_is_refused(engine: Engine) {
     assert_eq!(ledger["crypto"]["ipns"]["delivered"], 0, "{}", ledger["crypto"]);
     until(&shop, &made, "completed").await;
     assert_eq!(available(&shop).await, worth(&decimal(&made["pay_amount"]), &made));
+    let report = node.cli(&["ledger", "report"]);
+    assert_eq!(centavos(&report["owed"]), worth(&decimal(&made["pay_amount"]), &made), "{report}");
+    assert!(report["coins"].as_array().unwrap().iter().any(|row| row["currency"] == "trx"), "{report}");
     let unsigned = |path: &str| shop.client.post(format!("{}{path}", node.base())).body("{}");
     assert_eq!(Reply::of(unsigned("/callbacks/nowpayments/00000000000000000000000000000000")).await.status, 404);
 }
