@@ -6,6 +6,7 @@ use cais_ports::{Callback, CallbackItem, CallbackState, ChangeSet, CommitError, 
 
 use super::names;
 use super::process::{CHARGES_PER_PASS, INFRACTIONS_PER_PASS};
+use crate::crypto::withdrawals;
 use crate::ports::Ports;
 use crate::store_error::MAX_COMMIT_RETRIES;
 
@@ -38,8 +39,8 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     store(ports, acquirer, items).await
 }
 
-/// Stores the payment in a signed callback of the crypto processor, as [`receive`] does. A callback about a withdrawal is not
-/// stored: open withdrawals are polled.
+/// Stores the payment in a signed callback of the crypto processor, as [`receive`] does. A callback about a withdrawal is
+/// applied at once and not stored: open withdrawals are polled, so a lost callback only delays an outcome.
 ///
 /// # Errors
 /// [`ReceiveError`], [`ReceiveError::Malformed`] also for a wrong signature.
@@ -55,7 +56,19 @@ pub async fn receive_crypto(
         Some(CryptoCallback::Deposit { id, .. }) => {
             store(ports, processor, vec![CallbackItem::CryptoPayment(id)]).await
         }
-        Some(CryptoCallback::Withdrawal { .. }) | None => Ok(()),
+        Some(CryptoCallback::Withdrawal { batch, order }) => {
+            match withdrawals::callback::apply(ports, processor, &batch, order).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    tracing::info!(%processor, %batch, "callback names a withdrawal of another system; it is ignored")
+                }
+                Err(error) => {
+                    tracing::warn!(%processor, %batch, %error, "callback about a withdrawal could not be applied; the next poll reads the withdrawal");
+                }
+            }
+            Ok(())
+        }
+        None => Ok(()),
     }
 }
 

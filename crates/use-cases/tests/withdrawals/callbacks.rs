@@ -47,3 +47,21 @@ async fn callback_waits_for_a_silent_processor_until_the_poll() {
     assert_eq!(world.poll().await, 1);
     world.paid().await;
 }
+
+#[tokio::test]
+async fn signed_callback_is_applied_and_never_refused() {
+    let world = World::new().await;
+    let withdrawal = world.processing().await;
+    let batch = withdrawal.state.sent().unwrap().batch.clone().unwrap();
+    world.processor.set_status(Upstream::Finished);
+    let name = world.processor.name.clone();
+    let receive = async |signature: &str, body: String| {
+        cais_use_cases::callbacks::receive_crypto(&world.ports, &name, signature, body).await
+    };
+    assert!(receive("forged", batch.to_string()).await.is_err());
+    world.held().await;
+    assert_eq!(receive("signed", "4711".to_owned()).await, Ok(()));
+    assert_eq!(receive("signed", format!("{batch}/{}", withdrawal.id)).await, Ok(()));
+    world.paid().await;
+    assert_eq!(world.store.callbacks().len(), 0);
+}
