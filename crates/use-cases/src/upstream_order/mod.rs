@@ -40,6 +40,9 @@
 //!    compares. The use case is then `create(ports, &command)`.
 //! 5. Add the prefix of the id to `crate::resume`, so that a worker finishes the creations of crashed processes.
 //!
+//! A crypto processor would execute a repeated creation twice. So `poll` only looks a withdrawal up, and never sends it
+//! again (`UpstreamOrder::IS_REPEATABLE`). An operator decides a withdrawal that stays absent.
+//!
 //! A crypto withdrawal needs no more than these five steps. The processor's record is the `Record` of step 2, and the
 //! quote is checked in `open` of step 4.
 

@@ -16,6 +16,7 @@
 //! | store | fails a commit, or makes it and loses the reply |
 //! | reply to an order | lost; silent; late; late while repeats are refused; refused; refused although the order was accepted; no connection |
 //! | read of an order | silent; no connection; a look-up or a list that hides the order, but never both |
+//! | processor of withdrawals | makes a second batch of every repeated creation; hides batches; refuses or loses verifications; fails a batch and sends it later |
 //! | callback | before the reply to its order, twice, or never |
 //! | merchant | repeats a call at any time, at either node |
 //!
@@ -23,6 +24,7 @@
 //!
 //! - The institution receives no order again before a read shows its absence, and executes each order once.
 //! - The institution and the store agree on the outcome of each order. The events and the fees follow from it.
+//! - The creation of a withdrawal leaves once. An operator fails withdrawals that the processor does not show.
 //! - Money in transit is the sum of the open orders, after each commit. The ledger and the institution agree on the money.
 //! - Each response has the bytes that are stored under its key, and every repeat has the same bytes.
 //! - The commit that makes a resource visible stores its response, unless a callback was faster.
