@@ -60,7 +60,7 @@ pub async fn receive_crypto(
             match withdrawals::callback::apply(ports, processor, &batch, order).await {
                 Ok(true) => {}
                 Ok(false) => {
-                    tracing::info!(%processor, %batch, "callback names a withdrawal of another system; it is ignored")
+                    tracing::info!(%processor, %batch, "callback names a withdrawal of another system; it is ignored");
                 }
                 Err(error) => {
                     tracing::warn!(%processor, %batch, %error, "callback about a withdrawal could not be applied; the next poll reads the withdrawal");
