@@ -5,38 +5,18 @@ use std::fmt;
 use crate::money::{Money, MoneyError};
 use crate::rate::{Percentage, Rounding};
 
-/// An operation with a fee.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Operation {
-    /// A Pix charge that was paid.
-    PixIn,
-    /// A Pix payout.
-    PixOut,
-    /// A crypto deposit.
-    CryptoIn,
-    /// A crypto withdrawal.
-    CryptoOut,
-}
-
-impl Operation {
-    /// Every operation.
-    pub const ALL: [Self; 4] = [Self::PixIn, Self::PixOut, Self::CryptoIn, Self::CryptoOut];
-
-    /// Returns the name in configuration, storage and commands: `pix_in`, `pix_out`, `crypto_in`, `crypto_out`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::PixIn => "pix_in",
-            Self::PixOut => "pix_out",
-            Self::CryptoIn => "crypto_in",
-            Self::CryptoOut => "crypto_out",
-        }
-    }
-
-    /// Returns the operation with this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|operation| operation.as_str() == name)
+named! {
+    /// An operation with a fee.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Operation {
+        /// A Pix charge that was paid.
+        PixIn = "pix_in",
+        /// A Pix payout.
+        PixOut = "pix_out",
+        /// A crypto deposit.
+        CryptoIn = "crypto_in",
+        /// A crypto withdrawal.
+        CryptoOut = "crypto_out",
     }
 }
 

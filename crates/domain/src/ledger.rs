@@ -11,38 +11,18 @@ use crate::money::Money;
 /// one row.
 pub const SYSTEM_SHARDS: u8 = 16;
 
-/// The parts of a merchant's money.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Bucket {
-    /// Usable now.
-    Available,
-    /// Received, waiting for release.
-    Pending,
-    /// Held for an infraction.
-    Blocked,
-    /// Out of `available`, outcome still unknown: payouts, refunds and withdrawals in flight.
-    InTransit,
-}
-
-impl Bucket {
-    /// Every bucket.
-    pub const ALL: [Self; 4] = [Self::Available, Self::Pending, Self::Blocked, Self::InTransit];
-
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Available => "available",
-            Self::Pending => "pending",
-            Self::Blocked => "blocked",
-            Self::InTransit => "in_transit",
-        }
-    }
-
-    /// Returns the bucket with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|bucket| bucket.as_str() == word)
+named! {
+    /// The parts of a merchant's money.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Bucket {
+        /// Usable now.
+        Available = "available",
+        /// Received, waiting for release.
+        Pending = "pending",
+        /// Held for an infraction.
+        Blocked = "blocked",
+        /// Out of `available`, outcome still unknown: payouts, refunds and withdrawals in flight.
+        InTransit = "in_transit",
     }
 }
 
@@ -119,91 +99,42 @@ pub enum Overdraft {
     Allowed,
 }
 
-/// The reason of a transfer, as shown in the statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EntryKind {
-    /// A payment that settled its charge, less fee.
-    Charge,
-    /// Money in excess of a charge: a surplus, a second payment, an underpayment or a late payment.
-    ExtraPayment,
-    /// The service's fee; positive where a failed payout returns it.
-    Fee,
-    /// A share in another account's charge.
-    Split,
-    /// The release of received money from `pending`.
-    Release,
-    /// A payout in flight.
-    Payout,
-    /// The returned amount of a failed payout.
-    PayoutFailed,
-    /// A completed payout that came back.
-    PayoutReversed,
-    /// A refund in flight.
-    Refund,
-    /// The returned amount of a failed refund.
-    RefundFailed,
-    /// Money blocked for an infraction.
-    Infraction,
-    /// Money freed by an infraction that was won, was cancelled or has a lower amount.
-    InfractionReleased,
-    /// Money returned to the payer for a lost infraction.
-    InfractionReturned,
-    /// Coins that arrived for a deposit, in BRL, less fee.
-    CryptoDeposit,
-    /// A crypto withdrawal in flight.
-    CryptoWithdrawal,
-    /// The returned amount of a failed crypto withdrawal.
-    CryptoWithdrawalFailed,
-}
-
-impl EntryKind {
-    /// Every kind.
-    pub const ALL: [Self; 16] = [
-        Self::Charge,
-        Self::ExtraPayment,
-        Self::Fee,
-        Self::Split,
-        Self::Release,
-        Self::Payout,
-        Self::PayoutFailed,
-        Self::PayoutReversed,
-        Self::Refund,
-        Self::RefundFailed,
-        Self::Infraction,
-        Self::InfractionReleased,
-        Self::InfractionReturned,
-        Self::CryptoDeposit,
-        Self::CryptoWithdrawal,
-        Self::CryptoWithdrawalFailed,
-    ];
-
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Charge => "charge",
-            Self::ExtraPayment => "extra_payment",
-            Self::Fee => "fee",
-            Self::Split => "split",
-            Self::Release => "release",
-            Self::Payout => "payout",
-            Self::PayoutFailed => "payout_failed",
-            Self::PayoutReversed => "payout_reversed",
-            Self::Refund => "refund",
-            Self::RefundFailed => "refund_failed",
-            Self::Infraction => "infraction",
-            Self::InfractionReleased => "infraction_released",
-            Self::InfractionReturned => "infraction_returned",
-            Self::CryptoDeposit => "crypto_deposit",
-            Self::CryptoWithdrawal => "crypto_withdrawal",
-            Self::CryptoWithdrawalFailed => "crypto_withdrawal_failed",
-        }
-    }
-
-    /// Returns the kind with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+named! {
+    /// The reason of a transfer, as shown in the statement.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum EntryKind {
+        /// A payment that settled its charge, less fee.
+        Charge = "charge",
+        /// Money in excess of a charge: a surplus, a second payment, an underpayment or a late payment.
+        ExtraPayment = "extra_payment",
+        /// The service's fee; positive where a failed payout returns it.
+        Fee = "fee",
+        /// A share in another account's charge.
+        Split = "split",
+        /// The release of received money from `pending`.
+        Release = "release",
+        /// A payout in flight.
+        Payout = "payout",
+        /// The returned amount of a failed payout.
+        PayoutFailed = "payout_failed",
+        /// A completed payout that came back.
+        PayoutReversed = "payout_reversed",
+        /// A refund in flight.
+        Refund = "refund",
+        /// The returned amount of a failed refund.
+        RefundFailed = "refund_failed",
+        /// Money blocked for an infraction.
+        Infraction = "infraction",
+        /// Money freed by an infraction that was won, was cancelled or has a lower amount.
+        InfractionReleased = "infraction_released",
+        /// Money returned to the payer for a lost infraction.
+        InfractionReturned = "infraction_returned",
+        /// Coins that arrived for a deposit, in BRL, less fee.
+        CryptoDeposit = "crypto_deposit",
+        /// A crypto withdrawal in flight.
+        CryptoWithdrawal = "crypto_withdrawal",
+        /// The returned amount of a failed crypto withdrawal.
+        CryptoWithdrawalFailed = "crypto_withdrawal_failed",
     }
 }
 

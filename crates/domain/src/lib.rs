@@ -2,6 +2,10 @@
 #![doc = include_str!("../README.md")]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+// Before the modules that use its macro.
+#[macro_use]
+mod named;
+
 pub mod acquirer_name;
 pub mod allocate;
 pub mod block;

@@ -20,32 +20,16 @@ pub struct Payment {
     pub acquirer: AcquirerName,
 }
 
-/// The role of a payment for its charge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PaymentRole {
-    /// The payment settled the charge.
-    Settles,
-    /// The payment came in addition: a second one, or one for a charge that is no longer payable.
-    Extra,
-    /// The payment was below the charge's amount.
-    Short,
-}
-
-impl PaymentRole {
-    /// Returns the name in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Settles => "settles",
-            Self::Extra => "extra",
-            Self::Short => "short",
-        }
-    }
-
-    /// Returns the role with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Settles, Self::Extra, Self::Short].into_iter().find(|role| role.as_str() == word)
+named! {
+    /// The role of a payment for its charge.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PaymentRole {
+        /// The payment settled the charge.
+        Settles = "settles",
+        /// The payment came in addition: a second one, or one for a charge that is no longer payable.
+        Extra = "extra",
+        /// The payment was below the charge's amount.
+        Short = "short",
     }
 }
 

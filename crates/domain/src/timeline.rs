@@ -3,76 +3,37 @@
 use crate::charge::ChargeStatus;
 use crate::payout::PayoutStatus;
 
-/// The direction of the money.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// Charges and split credits.
-    CashIn,
-    /// Payouts.
-    CashOut,
-}
-
-impl Direction {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::CashIn, Self::CashOut];
-
-    /// Returns the name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::CashIn => "cash_in",
-            Self::CashOut => "cash_out",
-        }
-    }
-
-    /// Returns the direction with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|direction| direction.as_str() == word)
+named! {
+    /// The direction of the money.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Direction {
+        /// Charges and split credits.
+        CashIn = "cash_in",
+        /// Payouts.
+        CashOut = "cash_out",
     }
 }
 
-/// The status of a timeline entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TransactionStatus {
-    /// The entry waits for its payer, or is about to be sent.
-    Pending,
-    /// The money is in flight.
-    Processing,
-    /// The money arrived.
-    Completed,
-    /// The money never arrives.
-    Failed,
-    /// Cancelled, or not paid in time.
-    Cancelled,
-    /// The whole amount was refunded.
-    Refunded,
+named! {
+    /// The status of a timeline entry.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum TransactionStatus {
+        /// The entry waits for its payer, or is about to be sent.
+        Pending = "pending",
+        /// The money is in flight.
+        Processing = "processing",
+        /// The money arrived.
+        Completed = "completed",
+        /// The money never arrives.
+        Failed = "failed",
+        /// Cancelled, or not paid in time.
+        Cancelled = "cancelled",
+        /// The whole amount was refunded.
+        Refunded = "refunded",
+    }
 }
 
 impl TransactionStatus {
-    /// Every status.
-    pub const ALL: [Self; 6] =
-        [Self::Pending, Self::Processing, Self::Completed, Self::Failed, Self::Cancelled, Self::Refunded];
-
-    /// Returns the name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Processing => "processing",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::Refunded => "refunded",
-        }
-    }
-
-    /// Returns the status with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-
     /// Returns the timeline status of a charge; `None` for an invisible status.
     #[must_use]
     pub const fn of_charge(status: ChargeStatus) -> Option<Self> {

@@ -31,29 +31,14 @@ pub const MAX_EXPIRES_IN_S: u32 = 86_400;
 /// The life of a charge that names none, in seconds.
 pub const DEFAULT_EXPIRES_IN_S: u32 = 3_600;
 
-/// The channel of a charge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// Over the API.
-    Api,
-    /// In the dashboard.
-    Manual,
-}
-
-impl Origin {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Api => "api",
-            Self::Manual => "manual",
-        }
-    }
-
-    /// Returns the origin with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Api, Self::Manual].into_iter().find(|origin| origin.as_str() == word)
+named! {
+    /// The channel of a charge.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Origin {
+        /// Over the API.
+        Api = "api",
+        /// In the dashboard.
+        Manual = "manual",
     }
 }
 

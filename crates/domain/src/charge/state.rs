@@ -72,50 +72,28 @@ pub enum ChargeState {
     },
 }
 
-/// The name of a state, without its facts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChargeStatus {
-    /// See [`ChargeState::Creating`].
-    Creating,
-    /// See [`ChargeState::Abandoned`].
-    Abandoned,
-    /// See [`ChargeState::Pending`].
-    Pending,
-    /// See [`ChargeState::Paid`].
-    Paid,
-    /// See [`ChargeState::Expired`].
-    Expired,
-    /// See [`ChargeState::Cancelled`].
-    Cancelled,
-    /// See [`ChargeState::Refunded`].
-    Refunded,
+named! {
+    /// The name of a state, without its facts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ChargeStatus {
+        /// See [`ChargeState::Creating`].
+        Creating = "creating",
+        /// See [`ChargeState::Abandoned`].
+        Abandoned = "abandoned",
+        /// See [`ChargeState::Pending`].
+        Pending = "pending",
+        /// See [`ChargeState::Paid`].
+        Paid = "paid",
+        /// See [`ChargeState::Expired`].
+        Expired = "expired",
+        /// See [`ChargeState::Cancelled`].
+        Cancelled = "cancelled",
+        /// See [`ChargeState::Refunded`].
+        Refunded = "refunded",
+    }
 }
 
 impl ChargeStatus {
-    /// Every status.
-    pub const ALL: [Self; 7] =
-        [Self::Creating, Self::Abandoned, Self::Pending, Self::Paid, Self::Expired, Self::Cancelled, Self::Refunded];
-
-    /// Returns the name on the wire (visible statuses) and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Creating => "creating",
-            Self::Abandoned => "abandoned",
-            Self::Pending => "pending",
-            Self::Paid => "paid",
-            Self::Expired => "expired",
-            Self::Cancelled => "cancelled",
-            Self::Refunded => "refunded",
-        }
-    }
-
-    /// Returns the status with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-
     /// Returns whether the API shows charges in this status.
     #[must_use]
     pub const fn is_visible(self) -> bool {

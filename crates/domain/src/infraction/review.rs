@@ -5,35 +5,16 @@ use jiff::Timestamp;
 use super::transitions::taken;
 use super::{Infraction, InfractionError, InfractionStep};
 
-/// The reason for which an operator has to decide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ReviewReason {
-    /// More of the Pix was returned than the known infractions explain.
-    UnexplainedReturn,
-    /// A reopened infraction was accepted, and less was returned than its disputed amount.
-    MissingReturn,
-    /// The acquirer reopened the infraction, and the service saw only the states before and after.
-    ReopenedUnseen,
-}
-
-impl ReviewReason {
-    /// Every reason.
-    pub const ALL: [Self; 3] = [Self::UnexplainedReturn, Self::MissingReturn, Self::ReopenedUnseen];
-
-    /// Returns the name in the store and on the command line.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::UnexplainedReturn => "unexplained_return",
-            Self::MissingReturn => "missing_return",
-            Self::ReopenedUnseen => "reopened_unseen",
-        }
-    }
-
-    /// Returns the reason with this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == name)
+named! {
+    /// The reason for which an operator has to decide.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ReviewReason {
+        /// More of the Pix was returned than the known infractions explain.
+        UnexplainedReturn = "unexplained_return",
+        /// A reopened infraction was accepted, and less was returned than its disputed amount.
+        MissingReturn = "missing_return",
+        /// The acquirer reopened the infraction, and the service saw only the states before and after.
+        ReopenedUnseen = "reopened_unseen",
     }
 }
 

@@ -5,45 +5,22 @@ use jiff::Timestamp;
 use crate::money::Money;
 use crate::text::Text;
 
-/// The kind of situation that a payer reports (DICT terms).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Situation {
-    /// The payer was deceived.
-    Scam,
-    /// Another person took over the payer's account.
-    AccountTakeover,
-    /// The payer was forced.
-    Coercion,
-    /// Another person used the payer's credentials.
-    FraudulentAccess,
-    /// Another situation.
-    Other,
-    /// The situation is not reported or not recognised.
-    Unknown,
-}
-
-impl Situation {
-    /// Every situation.
-    pub const ALL: [Self; 6] =
-        [Self::Scam, Self::AccountTakeover, Self::Coercion, Self::FraudulentAccess, Self::Other, Self::Unknown];
-
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scam => "SCAM",
-            Self::AccountTakeover => "ACCOUNT_TAKEOVER",
-            Self::Coercion => "COERCION",
-            Self::FraudulentAccess => "FRAUDULENT_ACCESS",
-            Self::Other => "OTHER",
-            Self::Unknown => "UNKNOWN",
-        }
-    }
-
-    /// Returns the situation with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|situation| situation.as_str() == word)
+named! {
+    /// The kind of situation that a payer reports (DICT terms).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Situation {
+        /// The payer was deceived.
+        Scam = "SCAM",
+        /// Another person took over the payer's account.
+        AccountTakeover = "ACCOUNT_TAKEOVER",
+        /// The payer was forced.
+        Coercion = "COERCION",
+        /// Another person used the payer's credentials.
+        FraudulentAccess = "FRAUDULENT_ACCESS",
+        /// Another situation.
+        Other = "OTHER",
+        /// The situation is not reported or not recognised.
+        Unknown = "UNKNOWN",
     }
 }
 
@@ -60,43 +37,24 @@ pub struct Defense {
     pub submitted_at: Option<Timestamp>,
 }
 
-/// The status of an infraction in the API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum InfractionStatus {
-    /// The infraction can be defended.
-    Open,
-    /// The infraction was defended and is under review.
-    UnderReview,
-    /// The infraction was decided for the merchant.
-    Won,
-    /// The infraction was decided for the payer.
-    Lost,
-    /// The payer's side withdrew the infraction.
-    Cancelled,
+named! {
+    /// The status of an infraction in the API.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum InfractionStatus {
+        /// The infraction can be defended.
+        Open = "open",
+        /// The infraction was defended and is under review.
+        UnderReview = "under_review",
+        /// The infraction was decided for the merchant.
+        Won = "won",
+        /// The infraction was decided for the payer.
+        Lost = "lost",
+        /// The payer's side withdrew the infraction.
+        Cancelled = "cancelled",
+    }
 }
 
 impl InfractionStatus {
-    /// Every status.
-    pub const ALL: [Self; 5] = [Self::Open, Self::UnderReview, Self::Won, Self::Lost, Self::Cancelled];
-
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::UnderReview => "under_review",
-            Self::Won => "won",
-            Self::Lost => "lost",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// Returns the status with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-
     /// Returns whether the infraction holds money: it is not resolved yet.
     #[must_use]
     pub const fn is_open(self) -> bool {

@@ -13,98 +13,48 @@ use crate::rate::Percentage;
 /// The per-transaction limit of a new account, each way: 50,000.00.
 pub const DEFAULT_LIMIT: Money = Money::from_centavos(5_000_000);
 
-/// The operator's switch for writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccountStatus {
-    /// Read and write access.
-    Active,
-    /// Read access only.
-    Suspended,
-}
-
-impl AccountStatus {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Suspended => "suspended",
-        }
-    }
-
-    /// Returns the status with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Active, Self::Suspended].into_iter().find(|status| status.as_str() == word)
+named! {
+    /// The operator's switch for writes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum AccountStatus {
+        /// Read and write access.
+        Active = "active",
+        /// Read access only.
+        Suspended = "suspended",
     }
 }
 
-/// The state of the holder's identity check (KYC).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kyc {
-    /// No decision yet.
-    Pending,
-    /// The account may use its features.
-    Approved,
-    /// The account may not use its features.
-    Rejected,
-}
-
-impl Kyc {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-        }
-    }
-
-    /// Returns the state with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Pending, Self::Approved, Self::Rejected].into_iter().find(|kyc| kyc.as_str() == word)
+named! {
+    /// The state of the holder's identity check (KYC).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Kyc {
+        /// No decision yet.
+        Pending = "pending",
+        /// The account may use its features.
+        Approved = "approved",
+        /// The account may not use its features.
+        Rejected = "rejected",
     }
 }
 
-/// A function that an operator can switch on for an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feature {
-    /// Pix charges.
-    PixIn,
-    /// Pix payouts.
-    PixOut,
-    /// Dividing a charge among accounts.
-    Split,
-    /// Crypto deposits.
-    CryptoIn,
-    /// Crypto withdrawals.
-    CryptoOut,
+named! {
+    /// A function that an operator can switch on for an account.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Feature {
+        /// Pix charges.
+        PixIn = "pix_in",
+        /// Pix payouts.
+        PixOut = "pix_out",
+        /// Dividing a charge among accounts.
+        Split = "split",
+        /// Crypto deposits.
+        CryptoIn = "crypto_in",
+        /// Crypto withdrawals.
+        CryptoOut = "crypto_out",
+    }
 }
 
 impl Feature {
-    /// Every feature.
-    pub const ALL: [Self; 5] = [Self::PixIn, Self::PixOut, Self::Split, Self::CryptoIn, Self::CryptoOut];
-
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::PixIn => "pix_in",
-            Self::PixOut => "pix_out",
-            Self::Split => "split",
-            Self::CryptoIn => "crypto_in",
-            Self::CryptoOut => "crypto_out",
-        }
-    }
-
-    /// Returns the feature with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|feature| feature.as_str() == word)
-    }
-
     const fn bit(self) -> u8 {
         match self {
             Self::PixIn => 1,

@@ -61,47 +61,26 @@ pub enum PayoutState {
     },
 }
 
-/// The name of a state, without its facts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PayoutStatus {
-    /// See [`PayoutState::Pending`].
-    Pending,
-    /// See [`PayoutState::Abandoned`].
-    Abandoned,
-    /// See [`PayoutState::Processing`].
-    Processing,
-    /// See [`PayoutState::Completed`].
-    Completed,
-    /// See [`PayoutState::Failed`].
-    Failed,
-    /// See [`PayoutState::Reversed`].
-    Reversed,
+named! {
+    /// The name of a state, without its facts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum PayoutStatus {
+        /// See [`PayoutState::Pending`].
+        Pending = "pending",
+        /// See [`PayoutState::Abandoned`].
+        Abandoned = "abandoned",
+        /// See [`PayoutState::Processing`].
+        Processing = "processing",
+        /// See [`PayoutState::Completed`].
+        Completed = "completed",
+        /// See [`PayoutState::Failed`].
+        Failed = "failed",
+        /// See [`PayoutState::Reversed`].
+        Reversed = "reversed",
+    }
 }
 
 impl PayoutStatus {
-    /// Every status.
-    pub const ALL: [Self; 6] =
-        [Self::Pending, Self::Abandoned, Self::Processing, Self::Completed, Self::Failed, Self::Reversed];
-
-    /// Returns the name on the wire (visible statuses) and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Abandoned => "abandoned",
-            Self::Processing => "processing",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Reversed => "reversed",
-        }
-    }
-
-    /// Returns the status with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-
     /// Returns whether the API shows payouts in this status.
     #[must_use]
     pub const fn is_visible(self) -> bool {

@@ -16,19 +16,21 @@ use crate::document::{Cnpj, Cpf, Document, DocumentError};
 /// Longest normalised key, in characters.
 pub const MAX_LENGTH: usize = 77;
 
-/// The kinds of key in the directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PixKeyType {
-    /// Tax number of a person.
-    Cpf,
-    /// Tax number of a company.
-    Cnpj,
-    /// E-mail address.
-    Email,
-    /// Telephone number in E.164.
-    Phone,
-    /// Random key issued by the directory.
-    Evp,
+named! {
+    /// The kinds of key in the directory.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum PixKeyType {
+        /// Tax number of a person.
+        Cpf = "cpf",
+        /// Tax number of a company.
+        Cnpj = "cnpj",
+        /// E-mail address.
+        Email = "email",
+        /// Telephone number in E.164.
+        Phone = "phone",
+        /// Random key issued by the directory.
+        Evp = "evp",
+    }
 }
 
 /// A valid key in its normal form.
@@ -77,29 +79,6 @@ pub enum PixKeyError {
     /// The text resembles no kind of key.
     #[error("is not a Pix key: it must be a CPF, a CNPJ, an e-mail, a phone beginning with + or a random key")]
     Unrecognised,
-}
-
-impl PixKeyType {
-    /// Every kind of key.
-    pub const ALL: [Self; 5] = [Self::Cpf, Self::Cnpj, Self::Email, Self::Phone, Self::Evp];
-
-    /// Returns the name in requests and storage: `cpf`, `cnpj`, `email`, `phone`, `evp`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Cpf => "cpf",
-            Self::Cnpj => "cnpj",
-            Self::Email => "email",
-            Self::Phone => "phone",
-            Self::Evp => "evp",
-        }
-    }
-
-    /// Returns the kind with this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
 }
 
 impl fmt::Display for PixKeyType {

@@ -40,43 +40,24 @@ pub enum RefundState {
     },
 }
 
-/// The name of a state, without its facts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RefundStatus {
-    /// See [`RefundState::Pending`].
-    Pending,
-    /// See [`RefundState::Abandoned`].
-    Abandoned,
-    /// See [`RefundState::Processing`].
-    Processing,
-    /// See [`RefundState::Completed`].
-    Completed,
-    /// See [`RefundState::Failed`].
-    Failed,
+named! {
+    /// The name of a state, without its facts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum RefundStatus {
+        /// See [`RefundState::Pending`].
+        Pending = "pending",
+        /// See [`RefundState::Abandoned`].
+        Abandoned = "abandoned",
+        /// See [`RefundState::Processing`].
+        Processing = "processing",
+        /// See [`RefundState::Completed`].
+        Completed = "completed",
+        /// See [`RefundState::Failed`].
+        Failed = "failed",
+    }
 }
 
 impl RefundStatus {
-    /// Every status.
-    pub const ALL: [Self; 5] = [Self::Pending, Self::Abandoned, Self::Processing, Self::Completed, Self::Failed];
-
-    /// Returns the name on the wire (visible statuses) and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Abandoned => "abandoned",
-            Self::Processing => "processing",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// Returns the status with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-
     /// Returns whether the API shows refunds in this status.
     #[must_use]
     pub const fn is_visible(self) -> bool {

@@ -68,104 +68,51 @@ pub enum DepositState {
     },
 }
 
-/// The name of a state, without its facts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DepositStatus {
-    /// See [`DepositState::Creating`].
-    Creating,
-    /// See [`DepositState::Abandoned`].
-    Abandoned,
-    /// See [`DepositState::Pending`].
-    Pending,
-    /// See [`DepositState::Confirming`].
-    Confirming,
-    /// See [`DepositState::Completed`].
-    Completed,
-    /// See [`DepositState::Underpaid`].
-    Underpaid,
-    /// See [`DepositState::Expired`].
-    Expired,
-    /// See [`DepositState::Failed`].
-    Failed,
-    /// See [`DepositState::Refunded`].
-    Refunded,
+named! {
+    /// The name of a state, without its facts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum DepositStatus {
+        /// See [`DepositState::Creating`].
+        Creating = "creating",
+        /// See [`DepositState::Abandoned`].
+        Abandoned = "abandoned",
+        /// See [`DepositState::Pending`].
+        Pending = "pending",
+        /// See [`DepositState::Confirming`].
+        Confirming = "confirming",
+        /// See [`DepositState::Completed`].
+        Completed = "completed",
+        /// See [`DepositState::Underpaid`].
+        Underpaid = "underpaid",
+        /// See [`DepositState::Expired`].
+        Expired = "expired",
+        /// See [`DepositState::Failed`].
+        Failed = "failed",
+        /// See [`DepositState::Refunded`].
+        Refunded = "refunded",
+    }
 }
 
-/// The relation of the credited coins to the coins that were asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Resolution {
-    /// As many coins as asked for.
-    Exact,
-    /// Fewer coins.
-    Underpaid,
-    /// More coins, in one payment or in several.
-    Overpaid,
-    /// The first coins arrived after the payment period.
-    Late,
+named! {
+    /// The relation of the credited coins to the coins that were asked for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Resolution {
+        /// As many coins as asked for.
+        Exact = "exact",
+        /// Fewer coins.
+        Underpaid = "underpaid",
+        /// More coins, in one payment or in several.
+        Overpaid = "overpaid",
+        /// The first coins arrived after the payment period.
+        Late = "late",
+    }
 }
 
 impl DepositStatus {
-    /// Every status.
-    pub const ALL: [Self; 9] = [
-        Self::Creating,
-        Self::Abandoned,
-        Self::Pending,
-        Self::Confirming,
-        Self::Completed,
-        Self::Underpaid,
-        Self::Expired,
-        Self::Failed,
-        Self::Refunded,
-    ];
-
-    /// Returns the name on the wire (visible statuses) and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Creating => "creating",
-            Self::Abandoned => "abandoned",
-            Self::Pending => "pending",
-            Self::Confirming => "confirming",
-            Self::Completed => "completed",
-            Self::Underpaid => "underpaid",
-            Self::Expired => "expired",
-            Self::Failed => "failed",
-            Self::Refunded => "refunded",
-        }
-    }
-
-    /// Returns the status with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-
     /// Returns whether the API shows deposits in this status.
     #[must_use]
     pub const fn is_visible(self) -> bool {
         !matches!(self, Self::Creating | Self::Abandoned)
-    }
-}
-
-impl Resolution {
-    /// Every resolution.
-    pub const ALL: [Self; 4] = [Self::Exact, Self::Underpaid, Self::Overpaid, Self::Late];
-
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Underpaid => "underpaid",
-            Self::Overpaid => "overpaid",
-            Self::Late => "late",
-        }
-    }
-
-    /// Returns the resolution with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|resolution| resolution.as_str() == word)
     }
 }
 

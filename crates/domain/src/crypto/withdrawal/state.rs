@@ -50,43 +50,24 @@ pub enum WithdrawalState {
     },
 }
 
-/// The name of a state, without its facts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WithdrawalStatus {
-    /// See [`WithdrawalState::Pending`].
-    Pending,
-    /// See [`WithdrawalState::Abandoned`].
-    Abandoned,
-    /// See [`WithdrawalState::Processing`].
-    Processing,
-    /// See [`WithdrawalState::Completed`].
-    Completed,
-    /// See [`WithdrawalState::Failed`].
-    Failed,
+named! {
+    /// The name of a state, without its facts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum WithdrawalStatus {
+        /// See [`WithdrawalState::Pending`].
+        Pending = "pending",
+        /// See [`WithdrawalState::Abandoned`].
+        Abandoned = "abandoned",
+        /// See [`WithdrawalState::Processing`].
+        Processing = "processing",
+        /// See [`WithdrawalState::Completed`].
+        Completed = "completed",
+        /// See [`WithdrawalState::Failed`].
+        Failed = "failed",
+    }
 }
 
 impl WithdrawalStatus {
-    /// Every status.
-    pub const ALL: [Self; 5] = [Self::Pending, Self::Abandoned, Self::Processing, Self::Completed, Self::Failed];
-
-    /// Returns the name on the wire (visible statuses) and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Abandoned => "abandoned",
-            Self::Processing => "processing",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// Returns the status with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-
     /// Returns whether the API shows withdrawals in this status.
     #[must_use]
     pub const fn is_visible(self) -> bool {

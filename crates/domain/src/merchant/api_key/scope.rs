@@ -2,35 +2,37 @@
 
 use std::fmt;
 
-/// A permission of an API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// List and read charges and their refunds.
-    ChargesRead,
-    /// Create and cancel charges, refund them.
-    ChargesWrite,
-    /// List and read payouts.
-    PayoutsRead,
-    /// Create payouts.
-    PayoutsWrite,
-    /// Read the timeline.
-    TransactionsRead,
-    /// Read the balance and the statement.
-    BalanceRead,
-    /// List and read infractions.
-    InfractionsRead,
-    /// Submit defenses.
-    InfractionsWrite,
-    /// Read currencies, deposits and withdrawals.
-    CryptoRead,
-    /// Create quotes, deposits and withdrawals.
-    CryptoWrite,
-    /// Read webhook endpoints and deliveries.
-    WebhooksRead,
-    /// Register and change webhook endpoints.
-    WebhooksWrite,
-    /// Read events.
-    EventsRead,
+named! {
+    /// A permission of an API key.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Scope {
+        /// List and read charges and their refunds.
+        ChargesRead = "charges:read",
+        /// Create and cancel charges, refund them.
+        ChargesWrite = "charges:write",
+        /// List and read payouts.
+        PayoutsRead = "payouts:read",
+        /// Create payouts.
+        PayoutsWrite = "payouts:write",
+        /// Read the timeline.
+        TransactionsRead = "transactions:read",
+        /// Read the balance and the statement.
+        BalanceRead = "balance:read",
+        /// List and read infractions.
+        InfractionsRead = "infractions:read",
+        /// Submit defenses.
+        InfractionsWrite = "infractions:write",
+        /// Read currencies, deposits and withdrawals.
+        CryptoRead = "crypto:read",
+        /// Create quotes, deposits and withdrawals.
+        CryptoWrite = "crypto:write",
+        /// Read webhook endpoints and deliveries.
+        WebhooksRead = "webhooks:read",
+        /// Register and change webhook endpoints.
+        WebhooksWrite = "webhooks:write",
+        /// Read events.
+        EventsRead = "events:read",
+    }
 }
 
 /// The reason a list of scopes is invalid.
@@ -45,49 +47,6 @@ pub enum ScopeError {
 }
 
 impl Scope {
-    /// Every scope.
-    pub const ALL: [Self; 13] = [
-        Self::ChargesRead,
-        Self::ChargesWrite,
-        Self::PayoutsRead,
-        Self::PayoutsWrite,
-        Self::TransactionsRead,
-        Self::BalanceRead,
-        Self::InfractionsRead,
-        Self::InfractionsWrite,
-        Self::CryptoRead,
-        Self::CryptoWrite,
-        Self::WebhooksRead,
-        Self::WebhooksWrite,
-        Self::EventsRead,
-    ];
-
-    /// Returns the name in requests, storage and messages, as in `charges:read`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ChargesRead => "charges:read",
-            Self::ChargesWrite => "charges:write",
-            Self::PayoutsRead => "payouts:read",
-            Self::PayoutsWrite => "payouts:write",
-            Self::TransactionsRead => "transactions:read",
-            Self::BalanceRead => "balance:read",
-            Self::InfractionsRead => "infractions:read",
-            Self::InfractionsWrite => "infractions:write",
-            Self::CryptoRead => "crypto:read",
-            Self::CryptoWrite => "crypto:write",
-            Self::WebhooksRead => "webhooks:read",
-            Self::WebhooksWrite => "webhooks:write",
-            Self::EventsRead => "events:read",
-        }
-    }
-
-    /// Returns the scope with this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scope| scope.as_str() == name)
-    }
-
     const fn bit(self) -> u16 {
         match self {
             Self::ChargesRead => 1,

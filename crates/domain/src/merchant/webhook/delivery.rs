@@ -16,38 +16,18 @@ pub const MAX_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(86_400 + 8
 /// The time of uninterrupted failures after which an endpoint is disabled.
 pub const FAILING_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
 
-/// The status of a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DeliveryStatus {
-    /// The delivery is attempted, now or later.
-    Pending,
-    /// The receiver accepted the delivery.
-    Succeeded,
-    /// Every attempt of the schedule failed.
-    Failed,
-    /// The endpoint was disabled or deleted.
-    Cancelled,
-}
-
-impl DeliveryStatus {
-    /// Every status.
-    pub const ALL: [Self; 4] = [Self::Pending, Self::Succeeded, Self::Failed, Self::Cancelled];
-
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// Returns the status with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
+named! {
+    /// The status of a delivery.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum DeliveryStatus {
+        /// The delivery is attempted, now or later.
+        Pending = "pending",
+        /// The receiver accepted the delivery.
+        Succeeded = "succeeded",
+        /// Every attempt of the schedule failed.
+        Failed = "failed",
+        /// The endpoint was disabled or deleted.
+        Cancelled = "cancelled",
     }
 }
 

@@ -26,29 +26,14 @@ pub struct PreviousSecret {
     pub until: Timestamp,
 }
 
-/// The service's reason for disabling an endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DisabledReason {
-    /// The endpoint answered 410.
-    Gone,
-    /// All attempts failed for days.
-    Failing,
-}
-
-impl DisabledReason {
-    /// Returns the name on the wire and in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Gone => "gone",
-            Self::Failing => "failing",
-        }
-    }
-
-    /// Returns the reason with this name.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Gone, Self::Failing].into_iter().find(|reason| reason.as_str() == word)
+named! {
+    /// The service's reason for disabling an endpoint.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum DisabledReason {
+        /// The endpoint answered 410.
+        Gone = "gone",
+        /// All attempts failed for days.
+        Failing = "failing",
     }
 }
 
