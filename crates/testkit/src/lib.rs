@@ -4,6 +4,7 @@
 
 pub mod builders;
 pub mod clock;
+pub mod contended;
 pub mod contract;
 pub mod ids;
 pub mod keyed_hash;
@@ -20,6 +21,7 @@ pub mod secret_cipher;
 pub mod server;
 
 pub use clock::ManualClock;
+pub use contended::ContendedStore;
 pub use ids::SequentialIds;
 pub use keyed_hash::PlainKeyedHash;
 pub use logs::CapturedLogs;

@@ -86,26 +86,26 @@ pub async fn block_ended_by_many_callers_ends_once(h: &mut Harness) {
 /// Random credits, payouts, and blocks that open, change and end. The rules hold after each of them.
 pub async fn rules_hold_after_every_step(h: &mut Harness) {
     for seed in SEEDS {
-        let mut world = World::open(h, seed).await;
+        let mut disputes = RacingDisputes::open(h, seed).await;
         for step in 0..STEPS {
-            let (change, brings) = world.next_change(h).await;
+            let (change, brings) = disputes.next_change(h).await;
             if h.commit(change.clone()).await.is_ok() {
-                world.total += brings;
+                disputes.total += brings;
             }
-            world.assert_rules(h, &format!("seed {seed}, step {step}: {change:#?}")).await;
+            disputes.assert_rules(h, &format!("seed {seed}, step {step}: {change:#?}")).await;
         }
-        assert!(world.fullest > 2 && world.met_shortfall, "seed {seed} meets no case of interest");
+        assert!(disputes.fullest > 2 && disputes.met_shortfall, "seed {seed} meets no case of interest");
         h.audit().await;
     }
 }
 
 /// The same from several concurrent tasks. The rules hold after every round.
 pub async fn rules_hold_after_every_round(h: &mut Harness) {
-    let mut world = World::open(h, 5).await;
+    let mut disputes = RacingDisputes::open(h, 5).await;
     for round in 0..12 {
         let (mut changes, mut brought) = (Vec::new(), Vec::new());
         for _ in 0..24 {
-            let (change, brings) = world.next_change(h).await;
+            let (change, brings) = disputes.next_change(h).await;
             changes.push(change);
             brought.push(brings);
         }
@@ -116,14 +116,14 @@ pub async fn rules_hold_after_every_round(h: &mut Harness) {
                 Ok(_) | Err(CommitError::Stale | CommitError::NotCovered { .. } | CommitError::Taken { .. })
             );
             assert!(expected, "{outcome:?}");
-            world.total += if outcome.is_ok() { brings } else { 0 };
+            disputes.total += if outcome.is_ok() { brings } else { 0 };
         }
-        world.assert_rules(h, &format!("round {round}")).await;
+        disputes.assert_rules(h, &format!("round {round}")).await;
         h.audit().await;
     }
 }
 
-struct World {
+struct RacingDisputes {
     random: Random,
     account: AccountId,
     disputes: Vec<Dispute>,
@@ -134,7 +134,7 @@ struct World {
     met_shortfall: bool,
 }
 
-impl World {
+impl RacingDisputes {
     async fn open(h: &Harness, seed: u64) -> Self {
         let account = h.account().await.id;
         Self { random: Random(seed), account, disputes: Vec::new(), total: 0, fullest: 0, met_shortfall: false }

@@ -158,6 +158,8 @@ struct State {
     own_clock: Option<Timestamp>,
     /// Every request of an order, oldest first.
     orders: Vec<Order>,
+    /// The number of accepted defenses.
+    accepted_defenses: usize,
     /// Delayed requests, with the instants of their arrival.
     late: Vec<(Timestamp, Order)>,
     /// Orders that were requested, and whose absence no read has shown since.
@@ -203,6 +205,7 @@ impl FakePsp {
             dark: None,
             own_clock: None,
             orders: Vec::new(),
+            accepted_defenses: 0,
             late: Vec::new(),
             maybe_present: BTreeSet::new(),
             blind_repeats: Vec::new(),
@@ -311,6 +314,12 @@ impl FakePsp {
     pub fn defense_orders(&self) -> Vec<DefenseOrder> {
         let orders = self.state().orders.clone().into_iter();
         orders.filter_map(|order| if let Order::Defense(order) = order { Some(order) } else { None }).collect()
+    }
+
+    /// Counts the requests of a defense, and the accepted ones.
+    #[must_use]
+    pub fn defenses(&self) -> (usize, usize) {
+        (self.ordered(OrderKind::Defense), self.state().accepted_defenses)
     }
 
     /// Counts the requests of orders of that kind.

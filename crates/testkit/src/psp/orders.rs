@@ -218,6 +218,7 @@ impl State {
         }
         row.status = UpstreamInfractionStatus::Defended;
         row.defense = Some(UpstreamDefense { text: Some(order.whole_text()), received_at: Some(now) });
+        self.accepted_defenses = self.accepted_defenses.saturating_add(1);
         Ok(Record::Defense(DefenseReceipt::Taken))
     }
 }

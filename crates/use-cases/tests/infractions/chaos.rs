@@ -10,13 +10,13 @@ use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use cais_ports::{CallbackState, UpstreamInfractionStatus, UpstreamProgress};
 use cais_testkit::builders::an_account;
+use cais_testkit::psp::{OrderKind, Sending};
 use cais_use_cases::infractions::resolve::{Decision, ResolveError};
 use cais_use_cases::{payouts, refunds, releases};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use proptest::prelude::*;
 
-use crate::psp::Taking;
 use crate::world::{A_WHILE, World};
 
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ enum Act {
     PayOut(i64),
     Refund(usize, i64),
     EndAll(bool),
-    Defend(Taking),
+    Defend(Sending),
     Wait(u64),
 }
 
@@ -43,7 +43,8 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(UpstreamInfractionStatus::Rejected),
         1 => Just(UpstreamInfractionStatus::Cancelled),
     ];
-    let taking = prop_oneof![Just(Taking::Takes), Just(Taking::LosesReplies), Just(Taking::Silent), Just(Taking::Down)];
+    let taking =
+        prop_oneof![Just(Sending::Takes), Just(Sending::LosesReplies), Just(Sending::Silent), Just(Sending::Down)];
     prop_oneof![
         3 => (200_i64..2_000).prop_map(Act::Pay),
         1 => (0_usize..4, 1_i64..500).prop_map(|(charge, amount)| Act::PayAgain(charge, amount)),
@@ -147,11 +148,11 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
         Act::EndAll(well) => {
             let at = None;
             let failed = UpstreamProgress::Failed { reason: None };
-            world.psp.end_all(&if well { UpstreamProgress::Done { at } } else { failed });
+            world.psp.settle_open(&if well { UpstreamProgress::Done { at } } else { failed });
             None
         }
         Act::Defend(taking) => {
-            world.psp.set(taking);
+            world.psp.set_for(OrderKind::Defense, taking);
             if world.all().is_empty() {
                 return None;
             }
@@ -210,7 +211,7 @@ async fn decide_all(world: &World) -> BTreeSet<EndToEndId> {
     let mut beyond = BTreeSet::new();
     for infraction in world.all().into_iter().filter(Infraction::needs_review) {
         let pix = infraction.end_to_end_id;
-        let unexplained = world.psp.returned(&pix) - lost_amount(world, &pix);
+        let unexplained = world.psp.lost(&pix) - lost_amount(world, &pix);
         let decision =
             if unexplained > 0 { Decision::Lost(Some(Money::from_centavos(unexplained))) } else { Decision::Cancelled };
         match world.decide_one(infraction.id, decision).await {
@@ -255,8 +256,8 @@ async fn run(release_delay_s: u32, together: usize, acts: Vec<Act>) {
 
 /// Ends all operations at the acquirer, and then here: open disputes come last.
 async fn finish(world: &World) {
-    world.psp.set(Taking::Takes);
-    world.psp.end_all(&UpstreamProgress::Done { at: None });
+    world.psp.set_for(OrderKind::Defense, Sending::Takes);
+    world.psp.settle_open(&UpstreamProgress::Done { at: None });
     let beyond = agree(world, BTreeSet::new()).await;
     for row in world.psp.infractions().iter().filter(|row| row.resolved_at.is_none()) {
         world.psp.settle(&row.id, UpstreamInfractionStatus::Rejected);
@@ -289,7 +290,7 @@ async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndT
         // An unseen return is compared when the open dispute of its Pix ends. Its amount is blocked until then.
         let is_open = |one: Infraction| one.end_to_end_id == row.end_to_end_id && one.state.status().is_open();
         let may_lack = beyond.contains(&row.end_to_end_id) || world.all().into_iter().any(is_open);
-        let (ours, theirs) = (lost_amount(world, &row.end_to_end_id), world.psp.returned(&row.end_to_end_id));
+        let (ours, theirs) = (lost_amount(world, &row.end_to_end_id), world.psp.lost(&row.end_to_end_id));
         // Without cover the account lost less, and its other infractions on the Pix may still take the difference.
         let taken = taken_amount(world, &row.end_to_end_id);
         assert!(taken <= theirs, "{taken} {theirs} {infraction:?} {row:?}");

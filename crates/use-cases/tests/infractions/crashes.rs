@@ -62,7 +62,7 @@ async fn dispute_with_any_interrupted_commit_ends_correctly() {
                 let charge = world.pending(1_000).await;
                 let pix = world.psp.pay(&charge.txid, 1_000);
                 let id = world.psp.dispute(&pix, 600);
-                world.psp.is_given(&id, "Entregue.");
+                world.psp.receive_defense(&id, "Entregue.");
                 world.psp.settle(&id, upstream);
                 world.store.crash_at(commit, crash);
                 world.poll().await;

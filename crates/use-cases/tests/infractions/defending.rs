@@ -7,10 +7,10 @@ use cais_domain::infraction::{InfractionState, InfractionStatus};
 use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_ports::{Clock as _, UpstreamInfractionStatus};
 use cais_testkit::builders::{an_account, fresh};
+use cais_testkit::psp::{List, Listing, Moment, OrderKind, Sending};
 use cais_use_cases::infractions::defend::{DefendError, defend};
 use jiff::ToSpan as _;
 
-use crate::psp::{Listing, Taking};
 use crate::world::World;
 
 #[tokio::test]
@@ -23,7 +23,7 @@ async fn defense_is_sent_with_its_evidence() {
     let defense = defended.defense.unwrap();
     assert_eq!(defense.text.unwrap().as_str(), "Entregue.");
     assert_eq!(defense.submitted_at, Some(world.clock.now()));
-    assert_eq!(world.psp.last_defense().whole_text(), "Entregue.\nhttps://shop.example/1");
+    assert_eq!(world.psp.defense_orders().pop().unwrap().whole_text(), "Entregue.\nhttps://shop.example/1");
     assert_eq!((world.psp.defenses(), world.money()), ((1, 1), [0, 0, 1_000]));
     assert_eq!(world.event_types(), [EventType::InfractionOpened, EventType::InfractionUnderReview]);
     assert_eq!((world.poll().await, world.resume().await), (0, 0), "no work is left");
@@ -75,15 +75,15 @@ async fn defense_late_by_acquirers_clock_is_refused() {
 #[tokio::test]
 async fn late_or_refused_defense_is_looked_up_before_withdrawal() {
     for (given, taking, answer) in [
-        ("Entregue.", Taking::LooksAtTheTime, Ok(InfractionStatus::UnderReview)),
-        ("Do portal.", Taking::LooksAtTheTime, Err(DefendError::Defended(InfractionStatus::UnderReview))),
-        ("Entregue.", Taking::Refuses, Ok(InfractionStatus::UnderReview)),
-        ("Do portal.", Taking::Refuses, Err(DefendError::Defended(InfractionStatus::UnderReview))),
+        ("Entregue.", Sending::TooLate, Ok(InfractionStatus::UnderReview)),
+        ("Do portal.", Sending::TooLate, Err(DefendError::Defended(InfractionStatus::UnderReview))),
+        ("Entregue.", Sending::Refuses, Ok(InfractionStatus::UnderReview)),
+        ("Do portal.", Sending::Refuses, Err(DefendError::Defended(InfractionStatus::UnderReview))),
     ] {
         let world = World::new().await;
         let (_, id) = world.disputed().await;
-        world.psp.is_given(&id, given);
-        world.psp.set(taking);
+        world.psp.receive_defense(&id, given);
+        world.psp.set_for(OrderKind::Defense, taking);
         let defended = world.defend("Entregue.").await;
         assert_eq!(defended.map(|infraction| infraction.state.status()), answer);
         assert_eq!(world.last().defense.unwrap().text.unwrap().as_str(), given);
@@ -94,14 +94,14 @@ async fn late_or_refused_defense_is_looked_up_before_withdrawal() {
 
 #[tokio::test]
 async fn late_or_refused_defense_is_kept_until_lookup_succeeds() {
-    for taking in [Taking::LooksAtTheTime, Taking::Refuses] {
+    for taking in [Sending::TooLate, Sending::Refuses] {
         let world = World::new().await;
         world.disputed().await;
-        world.psp.set(taking);
-        world.psp.set_listing(Listing::Silent);
+        world.psp.set_for(OrderKind::Defense, taking);
+        world.psp.set_list(List::Infractions, Listing::Silent);
         assert_eq!(world.defend("Entregue.").await, Err(DefendError::Unknown { retry_after_s: 2 }));
         assert!(world.last().defense.is_some());
-        world.psp.set_listing(Listing::Pages(9));
+        world.psp.set_list(List::Infractions, Listing::Pages(9));
         world.clock.advance(crate::world::A_WHILE);
         assert_eq!((world.resume().await, world.last().defense), (1, None));
         assert_eq!(world.psp.defenses(), (2, 0));
@@ -112,14 +112,14 @@ async fn late_or_refused_defense_is_kept_until_lookup_succeeds() {
 #[tokio::test]
 async fn defense_not_accepted_can_be_submitted_again() {
     let refused = DefendError::Refused("the defense is incomplete".to_owned());
-    for (taking, expected) in [(Taking::Down, DefendError::AcquirerUnavailable), (Taking::Refuses, refused)] {
+    for (taking, expected) in [(Sending::Down, DefendError::AcquirerUnavailable), (Sending::Refuses, refused)] {
         let world = World::new().await;
         world.disputed().await;
-        world.psp.set(taking);
+        world.psp.set_for(OrderKind::Defense, taking);
         assert_eq!(world.defend("Entregue.").await, Err(expected), "{taking:?}");
         assert_eq!((world.last().defense, world.last().due_at), (None, None));
         assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Open], [0, 0, 1_000]));
-        world.psp.set(Taking::Takes);
+        world.psp.set_for(OrderKind::Defense, Sending::Takes);
         assert!(world.defend("Outras palavras.").await.is_ok());
         world.check().await;
     }
@@ -133,7 +133,7 @@ async fn refusal_after_deadline_is_too_late() {
         let world = World::new().await;
         world.disputed().await;
         world.clock.set(world.last().deadline_at.unwrap() - 1.second());
-        world.psp.set(Taking::Refuses);
+        world.psp.set_for(OrderKind::Defense, Sending::Refuses);
         let slept = world.sleeping_after_commit(Duration::from_secs(sleep));
         assert_eq!(slept.defend("Entregue.").await, Err(expected));
         assert_eq!((world.last().defense, world.statuses()), (None, vec![InfractionStatus::Open]));
@@ -145,7 +145,7 @@ async fn refusal_after_deadline_is_too_late() {
 async fn defense_with_lost_reply_is_looked_up() {
     let world = World::new().await;
     world.disputed().await;
-    world.psp.set(Taking::LosesReplies);
+    world.psp.set_for(OrderKind::Defense, Sending::LosesReplies);
     let defended = world.defend("Entregue.").await.unwrap();
     assert_eq!(defended.state.status(), InfractionStatus::UnderReview);
     assert_eq!(world.psp.defenses(), (1, 1));
@@ -156,13 +156,13 @@ async fn defense_with_lost_reply_is_looked_up() {
 async fn repeat_with_unknown_arrival_reads_and_does_not_send() {
     let world = World::new().await;
     world.disputed().await;
-    world.psp.set(Taking::LosesReplies);
-    world.psp.set_listing(Listing::Silent);
+    world.psp.set_for(OrderKind::Defense, Sending::LosesReplies);
+    world.psp.set_list(List::Infractions, Listing::Silent);
     let unknown = Err(DefendError::Unknown { retry_after_s: 2 });
     assert_eq!(world.defend("Entregue.").await, unknown);
     assert_eq!(world.defend("Entregue.").await, unknown);
     assert_eq!(world.defend("Outra.").await, Err(DefendError::Defended(InfractionStatus::Open)));
-    world.psp.set_listing(Listing::Pages(9));
+    world.psp.set_list(List::Infractions, Listing::Pages(9));
     assert!(world.defend("Entregue.").await.is_ok());
     assert_eq!((world.psp.defenses(), world.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
     world.check().await;
@@ -172,7 +172,7 @@ async fn repeat_with_unknown_arrival_reads_and_does_not_send() {
 async fn earlier_defense_from_elsewhere_is_kept() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
-    world.psp.is_given(&id, "Já respondido no portal.");
+    world.psp.receive_defense(&id, "Já respondido no portal.");
     assert_eq!(world.defend("Entregue.").await, Err(DefendError::Defended(InfractionStatus::UnderReview)));
     let infraction = world.last();
     assert_eq!(infraction.state.status(), InfractionStatus::UnderReview);
@@ -186,12 +186,12 @@ async fn defense_shown_without_text_or_spacing_is_the_sent_one() {
     for hides in [true, false] {
         let world = World::new().await;
         let (_, id) = world.disputed().await;
-        world.psp.set(Taking::LosesReplies);
+        world.psp.set_for(OrderKind::Defense, Sending::LosesReplies);
         if hides {
-            world.psp.hides_words();
+            world.psp.hide_words();
         } else {
             let psp = world.psp.clone();
-            world.psp.when_defended(move || {
+            world.psp.when(Moment::Ordered, move || {
                 psp.change(&id, |row| {
                     let defense = row.defense.as_mut().unwrap();
                     defense.text = Some(" Entregue  ontem.\r\n ".to_owned());
@@ -224,7 +224,7 @@ async fn infraction_that_ends_during_defense_keeps_both() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     let other = world.clone();
-    world.psp.when_defended(move || {
+    world.psp.when(Moment::Ordered, move || {
         other.psp.settle(&id, UpstreamInfractionStatus::Rejected);
         futures_util::FutureExt::now_or_never(other.poll()).unwrap();
     });

@@ -11,7 +11,7 @@ use crate::world::{A_WHILE, LONG, World};
 #[tokio::test]
 async fn report_on_unknown_pix_blocks_nothing_and_delays_nothing() {
     let world = World::new().await;
-    let stranger = world.psp.receive(5_000);
+    let stranger = world.psp.receive(None, 5_000);
     world.psp.dispute(&stranger, 5_000);
     let (_, pix) = world.paid(1_000).await;
     world.psp.dispute(&pix, 1_000);

@@ -101,7 +101,7 @@ async fn dispute_of_refunded_charge_blocks_the_rest_and_ends() {
     for (refunded, held) in [(1_000, 0), (400, 600)] {
         let (charge, pix) = world.paid(1_000).await;
         world.refund(&format!("refund-{refunded}"), charge.id, refunded).await.unwrap();
-        world.psp.end_all(&UpstreamProgress::Done { at: None });
+        world.psp.settle_open(&UpstreamProgress::Done { at: None });
         world.clock.advance(Duration::from_secs(2));
         assert_eq!(refunds::poll::run_once(&world.ports).await.unwrap().done, 1);
         let id = world.psp.dispute(&pix, 1_000);
@@ -128,7 +128,7 @@ async fn open_dispute_stops_refunds_and_blocks_failed_ones() {
         world.refund("during", charge.id, 100).await,
         Err(CreateRefundError::Refused(RefundRefusal::InfractionOpen))
     );
-    world.psp.end_all(&UpstreamProgress::Failed { reason: None });
+    world.psp.settle_open(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
     refunds::poll::run_once(&world.ports).await.unwrap();
     assert_eq!(
@@ -152,13 +152,13 @@ async fn failed_full_refund_is_blocked_at_once_for_open_disputes() {
     }
     let limits = |world: &World| world.all().iter().map(|one| one.limit.centavos()).collect::<Vec<_>>();
     assert_eq!((world.money(), limits(&world)), ([0, 0, 250], vec![250, 0, 0]));
-    world.psp.end_all(&UpstreamProgress::Failed { reason: None });
+    world.psp.settle_open(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
     // During the decision one of the infractions is defended, so the decision fails as stale and is repeated.
     let other = world.clone();
     let id = world.psp.infractions()[1].id.clone();
     let beside = world.beside(move || {
-        other.psp.is_given(&id, "Entregue.");
+        other.psp.receive_defense(&id, "Entregue.");
         futures_util::FutureExt::now_or_never(other.poll()).unwrap();
     });
     let events_before = world.store.events(world.account.id).len();
@@ -176,7 +176,7 @@ async fn failed_refund_of_undisputed_pix_is_available() {
     let extra = world.psp.pay(&charge.txid, 250);
     world.psp.dispute(&extra, 250);
     world.poll().await;
-    world.psp.end_all(&UpstreamProgress::Failed { reason: None });
+    world.psp.settle_open(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
     assert_eq!(refunds::poll::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!(world.money(), [1_000, 0, 250]);
@@ -219,7 +219,7 @@ async fn refund_of_extra_payment_in_flight_limits_its_dispute() {
         world.refund_payment("during", of.clone(), 50).await,
         Err(CreateRefundError::Refused(RefundRefusal::InfractionOpen))
     );
-    world.psp.end_all(&UpstreamProgress::Failed { reason: None });
+    world.psp.settle_open(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
     refunds::poll::run_once(&world.ports).await.unwrap();
     assert_eq!(

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use cais_domain::infraction::InfractionStatus;
 use cais_ports::{Clock as _, UpstreamInfractionStatus};
+use cais_testkit::psp::{List, Listing};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::psp::Listing;
 use crate::world::World;
 
 const DAY: Duration = Duration::from_hours(24);
 
 /// Returns the span of the last pass in hours, and the length of its longest request.
 fn reached(world: &World) -> (i64, i64) {
-    let asked = world.psp.listed();
+    let asked = world.psp.take_listed();
     let now = world.clock.now();
     let hours = |from: Timestamp, to: Timestamp| to.duration_since(from).as_hours();
     let farthest = asked.iter().map(|request| hours(request.from, now)).max().unwrap();
@@ -41,7 +41,7 @@ async fn first_poll_reads_ninety_days_and_later_polls_less() {
 #[tokio::test]
 async fn poll_reads_every_page_of_every_span() {
     let world = World::new().await;
-    world.psp.set_listing(Listing::Pages(2));
+    world.psp.set_list(List::Infractions, Listing::Pages(2));
     for _ in 0..5 {
         let (_, pix) = world.paid(1_000).await;
         world.psp.dispute(&pix, 1_000);
@@ -73,12 +73,12 @@ async fn unreadable_list_is_read_again_from_its_position() {
     let (_, pix) = world.paid(1_000).await;
     world.psp.dispute(&pix, 1_000);
     for listing in [Listing::Silent, Listing::Circles] {
-        world.psp.set_listing(listing);
+        world.psp.set_list(List::Infractions, listing);
         world.clock.advance(DAY * 3);
         world.poll().await;
         assert_eq!(position[0], world.store.positions()[0], "{listing:?}");
     }
-    world.psp.set_listing(Listing::Pages(1));
+    world.psp.set_list(List::Infractions, Listing::Pages(1));
     world.poll().await;
     assert_eq!(world.statuses(), [InfractionStatus::Open]);
     let moved = world.store.positions().into_iter().find(|moved| moved.acquirer == world.psp.name).unwrap();
@@ -95,7 +95,7 @@ async fn failure_of_one_acquirer_or_row_stops_no_others() {
     world.psp.dispute(&cais_testkit::builders::an_end_to_end_id(), 1_000);
     world.psp.dispute(&pix, 1_000);
     world.psp.dispute(&later, 1_000);
-    world.second.set_listing(Listing::Silent);
+    world.second.set_list(List::Infractions, Listing::Silent);
     assert_eq!(world.poll().await, 2);
     assert_eq!(world.money(), [0, 0, 2_000]);
     assert_eq!(world.store.positions(), [], "the Pix may still appear at an acquirer");
@@ -108,10 +108,10 @@ async fn failure_of_one_acquirer_or_row_stops_no_others() {
 #[tokio::test]
 async fn acquirer_without_infractions_is_not_polled() {
     let world = World::new().await;
-    world.psp.tells_nothing();
-    world.second.tells_nothing();
+    world.psp.tell_no_infractions();
+    world.second.tell_no_infractions();
     world.poll().await;
-    assert_eq!((world.psp.listed().len(), world.store.positions().len()), (0, 0));
+    assert_eq!((world.psp.take_listed().len(), world.store.positions().len()), (0, 0));
 }
 
 #[tokio::test]
@@ -133,10 +133,10 @@ async fn unreadable_old_span_does_not_delay_new_rows() {
     world.clock.advance(DAY);
     let (_, pix) = world.paid(1_000).await;
     world.psp.dispute(&pix, 1_000);
-    world.psp.set_listing(Listing::Lately);
+    world.psp.set_list(List::Infractions, Listing::Lately);
     assert_eq!((world.poll().await, world.money()), (1, [0, 0, 1_000]));
     assert_eq!(world.store.positions()[0], position[0], "the position stays before the unread row");
-    world.psp.set_listing(Listing::Pages(9));
+    world.psp.set_list(List::Infractions, Listing::Pages(9));
     world.clock.advance(Duration::from_mins(1));
     world.poll().await;
     assert_ne!(world.store.positions()[0], position[0]);
@@ -161,7 +161,7 @@ async fn waiting_row_does_not_make_every_poll_wide() {
 async fn first_poll_is_repeated_until_it_succeeds() {
     let world = World::new().await;
     for listing in [Listing::Silent, Listing::Lately, Listing::Pages(9)] {
-        world.psp.set_listing(listing);
+        world.psp.set_list(List::Infractions, listing);
         world.poll().await;
         assert_eq!(reached(&world).0, 90 * 24, "{listing:?}");
     }
@@ -176,7 +176,7 @@ async fn infraction_older_than_list_span_is_searched_for() {
     let (_, id) = world.disputed().await;
     world.clock.advance(DAY * 200);
     world.poll().await;
-    world.psp.listed();
+    world.psp.take_listed();
     world.clock.advance(Duration::from_mins(1));
     world.poll().await;
     assert_eq!(reached(&world).0, 24, "an old infraction does not make every poll a long one");

@@ -81,7 +81,7 @@ async fn return_in_process_is_no_difference_yet() {
     world.psp.begin_to_take(&pix, 1_000, UpstreamProgress::Processing);
     world.clock.advance(LONG);
     assert_eq!(differences(&world).await, [], "the refund may still fail");
-    world.psp.end_all(&UpstreamProgress::Done { at: None });
+    world.psp.settle_open(&UpstreamProgress::Done { at: None });
     assert_eq!(differences(&world).await.len(), 1);
 }
 

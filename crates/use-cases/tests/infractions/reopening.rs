@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cais_domain::infraction::InfractionStatus::{Cancelled, Lost, Open, Won};
 use cais_ports::{CallbackState, UpstreamInfractionStatus};
+use cais_testkit::psp::{List, Listing, Moment};
 
-use crate::psp::Listing;
 use crate::world::{A_WHILE, LONG, World};
 
 #[tokio::test]
@@ -51,18 +51,18 @@ async fn lagging_list_reopens_nothing() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     // For a while after its end was reported, the list shows the dispute as open.
-    world.psp.set_listing(Listing::AsItWas);
+    world.psp.set_list(List::Infractions, Listing::AsItWas);
     let (psp, lost) = (world.psp.clone(), id.clone());
     psp.settle(&lost, UpstreamInfractionStatus::Accepted);
-    world.psp.set_listing(Listing::Pages(9));
+    world.psp.set_list(List::Infractions, Listing::Pages(9));
     world.poll().await;
     assert_eq!(world.statuses(), [Lost]);
     world.psp.reopen(&id);
-    world.psp.set_listing(Listing::AsItWas);
+    world.psp.set_list(List::Infractions, Listing::AsItWas);
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
     assert_eq!(world.poll().await, 0);
     assert_eq!(world.statuses(), [Lost], "the list may be older than the end");
-    world.psp.set_listing(Listing::Pages(9));
+    world.psp.set_list(List::Infractions, Listing::Pages(9));
     world.clock.advance(A_WHILE);
     world.poll().await;
     assert_eq!(world.statuses(), [Lost]);
@@ -97,7 +97,7 @@ async fn list_from_before_the_end_reopens_nothing() {
     let (_, id) = world.disputed().await;
     let other = world.clone();
     // Long after this node received the list, and before it reads the store, another node has resolved the infraction.
-    world.psp.when_listed(move || {
+    world.psp.when(Moment::Listed, move || {
         other.psp.settle(&id, UpstreamInfractionStatus::Accepted);
         futures_util::FutureExt::now_or_never(other.poll()).unwrap();
         other.clock.advance(LONG);
@@ -117,7 +117,7 @@ async fn list_from_before_the_reopening_ends_nothing() {
     world.poll().await;
     world.clock.advance(A_WHILE);
     let other = world.clone();
-    world.psp.when_listed(move || {
+    world.psp.when(Moment::Listed, move || {
         other.psp.reopen(&id);
         futures_util::FutureExt::now_or_never(other.poll()).unwrap();
         other.clock.advance(LONG);
@@ -147,7 +147,7 @@ async fn record_read_for_one_round_does_not_apply_to_next() {
         assert_eq!(poll(&other), 1);
         other.clock.advance(LONG);
     };
-    world.psp.when_listed(move || psp.when_listed(between));
+    world.psp.when(Moment::Listed, move || psp.when(Moment::Listed, between));
     world.poll().await;
     assert_eq!((world.statuses(), world.money()), (vec![Lost, Lost], [400, 0, 0]));
     world.check().await;

@@ -235,9 +235,9 @@ async fn unseen_return_is_judged_when_the_open_dispute_ends() {
 async fn pix_that_is_not_shown_proves_nothing() {
     let (world, _, id) = defended().await;
     world.psp.settle(&id, Rejected);
-    world.psp.hides_received(true);
+    world.psp.hide_received(true);
     assert_eq!((world.poll().await, world.money()), (0, [400, 0, 600]));
-    world.psp.hides_received(false);
+    world.psp.hide_received(false);
     assert_eq!((world.poll().await, world.money()), (1, [1_000, 0, 0]));
 }
 

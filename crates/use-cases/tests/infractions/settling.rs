@@ -106,7 +106,7 @@ async fn infraction_first_seen_ended_is_opened_and_resolved() {
 async fn infraction_defended_and_ended_between_polls_is_defended() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
-    world.psp.is_given(&id, "Entregue.");
+    world.psp.receive_defense(&id, "Entregue.");
     world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
     world.poll().await;
     let expected = [EventType::InfractionOpened, EventType::InfractionUnderReview, EventType::InfractionWon];

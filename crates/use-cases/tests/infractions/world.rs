@@ -1,10 +1,10 @@
 //! A single account over an empty store, with two simulated acquirers and a manual clock.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
@@ -19,7 +19,10 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{CallbackState, ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, Operator, Store};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, steps, terms};
-use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
+use cais_testkit::{
+    ContendedStore, FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
+    TextRepresentation,
+};
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::callbacks::{process, receive};
 use cais_use_cases::charges::ChargeName;
@@ -32,9 +35,6 @@ use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create as
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Ports, Response, SyncGate};
 
-use crate::psp::Psp;
-use crate::replies::acquirers;
-
 /// A time longer than the lag of an acquirer's list, and than a request can be in transit.
 pub const A_WHILE: Duration = Duration::from_secs(61);
 /// A time longer than every pause of a worker.
@@ -46,27 +46,9 @@ pub struct World {
     pub ports: Ports,
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
-    pub psp: Psp,
-    pub second: Psp,
+    pub psp: FakePsp,
+    pub second: FakePsp,
     pub account: Account,
-}
-
-/// Lets all other tasks run before each commit, and some of them again before the caller receives the result.
-struct Contended {
-    store: Arc<MemoryStore>,
-    commits: AtomicUsize,
-}
-
-#[async_trait]
-impl Store for Contended {
-    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
-        tokio::task::yield_now().await;
-        let committed = self.store.commit(change).await;
-        for _ in 0..self.commits.fetch_add(1, Ordering::Relaxed) % 4 {
-            tokio::task::yield_now().await;
-        }
-        committed
-    }
 }
 
 /// Runs a hook before its next commit is checked.
@@ -110,14 +92,14 @@ impl World {
 
     pub async fn with(account: Account) -> Self {
         let clock = Arc::new(ManualClock::default());
-        let psp = Psp::new(main_acquirer().as_str(), Arc::clone(&clock));
-        let second = Psp::new("second", Arc::clone(&clock));
+        let psp = FakePsp::new(&main_acquirer(), clock.clone());
+        let second = FakePsp::new(&AcquirerName::parse("second").unwrap(), clock.clone());
         let store = Arc::new(MemoryStore::default());
         let ports = Ports {
             store: store.clone(),
             queries: store.clone(),
             maintenance: store.clone(),
-            acquirers: Arc::new(acquirers(&[psp.clone(), second.clone()])),
+            acquirers: Arc::new(FakeAcquirers::new(&[psp.clone(), second.clone()])),
             crypto: None,
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
@@ -136,7 +118,7 @@ impl World {
 
     /// Returns the same world over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
-        let store = Contended { store: self.store.clone(), commits: AtomicUsize::new(0) };
+        let store = ContendedStore::new(self.store.clone());
         let ports = Ports { store: Arc::new(store), ..self.ports.clone() };
         Self { ports, ..self.clone() }
     }

@@ -2,10 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
 use cais_domain::end_to_end_id::EndToEndId;
@@ -18,10 +16,10 @@ use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundStatus};
 use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, Store};
+use cais_ports::{Fingerprint, Maintenance as _, Store as _};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, steps, terms};
 use cais_testkit::{
-    FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
+    ContendedStore, FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
     TextRepresentation,
 };
 use cais_use_cases::callbacks::OpenCallbacks;
@@ -46,24 +44,6 @@ pub struct World {
     pub psp: FakePsp,
     pub second: FakePsp,
     pub account: Account,
-}
-
-/// Lets all other tasks run before each commit, and some of them again before the caller receives the result.
-struct Contended {
-    store: Arc<MemoryStore>,
-    commits: AtomicUsize,
-}
-
-#[async_trait]
-impl Store for Contended {
-    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
-        tokio::task::yield_now().await;
-        let committed = self.store.commit(change).await;
-        for _ in 0..self.commits.fetch_add(1, Ordering::Relaxed) % 4 {
-            tokio::task::yield_now().await;
-        }
-        committed
-    }
 }
 
 /// The terms of a refund request.
@@ -108,7 +88,7 @@ impl World {
 
     /// Returns the same world over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
-        let store = Contended { store: self.store.clone(), commits: AtomicUsize::new(0) };
+        let store = ContendedStore::new(self.store.clone());
         let ports = Ports { store: Arc::new(store), ..self.ports.clone() };
         Self { ports, ..self.clone() }
     }

@@ -1,21 +1,18 @@
 //! A single account over an empty store, receivers under the control of a test, and a manual clock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId};
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, EndpointChange, Subscription};
 use cais_ports::acquirer::MockAcquirers;
-use cais_ports::{
-    ChangeSet, CommitError, Committed, Delivery, DeliveryQueries as _, EndpointQueries as _, NewEvent, PageRequest,
-    Store,
-};
+use cais_ports::{Delivery, DeliveryQueries as _, EndpointQueries as _, NewEvent, PageRequest, Store as _};
 use cais_testkit::builders::{a_webhook_url, an_account, an_event, steps, subscribed};
-use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
+use cais_testkit::{
+    ContendedStore, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation,
+};
 use cais_use_cases::Ports;
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::upstream::UpstreamLimits;
@@ -48,24 +45,6 @@ pub struct World {
     pub account: Account,
 }
 
-/// Lets all other tasks run before each commit, and some of them again before the caller receives the result.
-struct Contended {
-    store: Arc<MemoryStore>,
-    commits: AtomicUsize,
-}
-
-#[async_trait]
-impl Store for Contended {
-    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
-        tokio::task::yield_now().await;
-        let committed = self.store.commit(change).await;
-        for _ in 0..self.commits.fetch_add(1, Ordering::Relaxed) % 4 {
-            tokio::task::yield_now().await;
-        }
-        committed
-    }
-}
-
 impl World {
     pub async fn new() -> Self {
         let store = Arc::new(MemoryStore::default());
@@ -73,7 +52,7 @@ impl World {
         let clock = Arc::new(ManualClock::default());
         let receivers = Arc::new(Receivers::default());
         let ports = Ports {
-            store: Arc::new(Contended { store: store.clone(), commits: AtomicUsize::new(0) }),
+            store: Arc::new(ContendedStore::new(store.clone())),
             queries: store.clone(),
             maintenance: store.clone(),
             // Without an expectation, so that a request to an acquirer fails the test.

@@ -43,7 +43,7 @@ const MET: [&str; 11] = [
 ];
 
 /// A snapshot that holds everything, and the model of the same history.
-struct World {
+struct ModelComparison {
     names: Names,
     model: Model,
     snapshot: Snapshot,
@@ -52,7 +52,7 @@ struct World {
     steps: u64,
 }
 
-impl World {
+impl ModelComparison {
     fn new() -> Self {
         let (model, snapshot) = (Model::default(), Snapshot::default());
         Self { names: Names::new(), model, snapshot, last: BTreeMap::new(), steps: 0 }
@@ -254,12 +254,12 @@ fn random_change_sets_have_the_effects_of_the_model() {
     };
     let met = RefCell::new(BTreeSet::new());
     let outcome = TestRunner::new(settings).run(&vec(step(), 1..LONGEST), |steps| {
-        let mut world = World::new();
+        let mut comparison = ModelComparison::new();
         for step in &steps {
-            let outcome = world.judge(step)?;
+            let outcome = comparison.judge(step)?;
             met.borrow_mut().insert(outcome);
         }
-        met.borrow_mut().extend(world.model.moves.iter().map(|one| one.transfer.kind.as_str()));
+        met.borrow_mut().extend(comparison.model.moves.iter().map(|one| one.transfer.kind.as_str()));
         Ok(())
     });
     let failure = outcome.err().map(|error| match error {

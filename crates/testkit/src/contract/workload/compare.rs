@@ -11,11 +11,11 @@ use cais_ports::{
 };
 use uuid::Uuid;
 
-use super::World;
+use super::Workload;
 use crate::contract::Harness;
 use crate::contract::harness::{after_s, walk, walk_deliveries, walk_events};
 
-impl World {
+impl Workload {
     pub(super) async fn compare(&self, h: &Harness) {
         for account in self.accounts.iter().copied() {
             let expected = cais_ports::BalanceQueries::balances(&self.model, account).await;

@@ -6,11 +6,11 @@ use cais_domain::merchant::webhook::{EndpointChange, Subscription};
 use cais_domain::money::Money;
 use cais_ports::{ChangeSet, InfractionQueries as _};
 
-use super::World;
+use super::Workload;
 use crate::builders::{a_defense, new_infraction, steps, subscribed};
 use crate::contract::harness::after_s;
 
-impl World {
+impl Workload {
     /// Returns a dispute of a credited Pix, possibly under a name that was reported before; `None` if none was credited.
     pub(super) async fn dispute(&mut self) -> Option<ChangeSet> {
         let payments = self.model.payments();

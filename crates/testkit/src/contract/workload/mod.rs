@@ -42,20 +42,20 @@ const KINDS: [&str; 5] = ["committed", "key in use", "not covered", "stale", "ta
 /// collisions.
 pub async fn a_random_workload_agrees_with_the_model(h: &mut Harness) {
     for seed in SEEDS {
-        let mut world = World::open(h, seed).await;
+        let mut workload = Workload::open(h, seed).await;
         let mut met = BTreeSet::new();
         for step in 0..STEPS {
-            let change = world.next_change().await;
-            let expected = world.model.commit(change.clone()).await;
+            let change = workload.next_change().await;
+            let expected = workload.model.commit(change.clone()).await;
             let outcome = h.commit(change.clone()).await;
             assert_eq!(outcome, expected, "seed {seed}, step {step}: {change:#?}");
             met.insert(kind(&outcome));
         }
         assert!(met.into_iter().eq(KINDS), "seed {seed} does not meet every kind of outcome");
-        let entries = world.model.entries();
+        let entries = workload.model.entries();
         let never = EntryKind::ALL.into_iter().filter(|kind| entries.iter().all(|entry| entry.kind != *kind));
         assert_eq!(never.collect::<Vec<_>>(), [], "seed {seed} does not move money for every reason");
-        world.compare(h).await;
+        workload.compare(h).await;
     }
 }
 
@@ -70,7 +70,7 @@ fn kind(outcome: &Result<Committed, CommitError>) -> &'static str {
     }
 }
 
-struct World {
+struct Workload {
     model: MemoryStore,
     random: Random,
     accounts: Vec<AccountId>,
@@ -83,7 +83,7 @@ struct World {
     keys: Vec<IdempotencyRef>,
 }
 
-impl World {
+impl Workload {
     async fn open(h: &Harness, seed: u64) -> Self {
         let model = MemoryStore::default();
         let accounts: [Account; 3] = std::array::from_fn(|_| an_account());

@@ -7,11 +7,11 @@ use cais_domain::payout::{Payout, PayoutStep, Recipient};
 use cais_domain::refund::{NewRefund, Refund, RefundStep};
 use cais_ports::{ChangeSet, PayoutQueries as _, RefundQueries as _, ReleaseQueries as _, Reservation, ReservationKey};
 
-use super::World;
+use super::Workload;
 use crate::builders::{a_payout, a_recipient, an_end_to_end_id, main_acquirer, new_refund, steps};
 use crate::contract::harness::after_s;
 
-impl World {
+impl Workload {
     /// Commit 1 of a payout, with or without an idempotency record.
     pub(super) fn payout(&mut self) -> ChangeSet {
         let mut payout = a_payout(self.random.one_of(&self.accounts));

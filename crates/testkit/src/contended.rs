@@ -1,0 +1,36 @@
+//! A store under contention, for tests of races between tasks of one thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use cais_ports::{ChangeSet, CommitError, Committed, Store};
+
+use crate::MemoryStore;
+
+/// Lets all other tasks run before each commit, and some of them again before the caller receives the result.
+#[derive(Debug)]
+pub struct ContendedStore {
+    store: Arc<MemoryStore>,
+    commits: AtomicUsize,
+}
+
+impl ContendedStore {
+    /// Creates the contended view of a store.
+    #[must_use]
+    pub const fn new(store: Arc<MemoryStore>) -> Self {
+        Self { store, commits: AtomicUsize::new(0) }
+    }
+}
+
+#[async_trait]
+impl Store for ContendedStore {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        tokio::task::yield_now().await;
+        let committed = self.store.commit(change).await;
+        for _ in 0..self.commits.fetch_add(1, Ordering::Relaxed) % 4 {
+            tokio::task::yield_now().await;
+        }
+        committed
+    }
+}
