@@ -7,6 +7,7 @@ use actix_web::{HttpResponse, post};
 use cais_domain::ids::kind;
 use cais_use_cases::charges::cancel::{self, CancelChargeError};
 
+use super::fetch_error;
 use crate::context::{Authorized, ChargesWrite, run_detached};
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfBody};
@@ -51,17 +52,10 @@ impl From<CancelChargeError> for ApiError {
     fn from(error: CancelChargeError) -> Self {
         match error {
             CancelChargeError::NotPermitted(reason) => reason.into(),
-            CancelChargeError::NotFound => Self::new(ErrorCode::NotFound).with_message("The charge does not exist."),
-            CancelChargeError::InProgress { retry_after_s } => {
-                Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
-            }
+            CancelChargeError::Fetch(error) => fetch_error(error),
             CancelChargeError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
                 .with_message(format!("The charge is {} and cannot be cancelled.", status.as_str())),
             CancelChargeError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
-            CancelChargeError::Unavailable { retry_after_s } => {
-                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
-            }
-            CancelChargeError::Internal(cause) => Self::internal(cause),
         }
     }
 }

@@ -20,49 +20,24 @@ pub enum CancelChargeError {
     /// The account is not permitted to cancel.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
-    /// The account has no charge of that name.
-    #[error("the charge does not exist")]
-    NotFound,
-    /// The charge is being created.
-    #[error("the charge is still being created")]
-    InProgress {
-        /// Seconds until the next attempt.
-        retry_after_s: u32,
-    },
+    /// The charge could not be read, or the outcome is unknown. A repeat resolves an unknown outcome.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
     /// The status of the charge does not allow it.
     #[error("the charge is {}", .0.as_str())]
     InvalidState(ChargeStatus),
     /// The acquirer certainly did not cancel the charge.
     #[error("the acquirer did not cancel the charge")]
     AcquirerUnavailable,
-    /// The outcome is unknown. A repeat resolves it.
-    #[error("the service is temporarily unavailable")]
-    Unavailable {
-        /// Seconds until the repeat.
-        retry_after_s: u32,
-    },
-    /// A bug or a damaged store.
-    #[error("internal error: {0}")]
-    Internal(String),
+}
+
+impl CancelChargeError {
+    const UNKNOWN: Self = Self::Fetch(FetchError::Unavailable { retry_after_s: RETRY_AFTER_S });
 }
 
 impl From<StoreError> for CancelChargeError {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Unavailable(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
-            StoreError::Internal(cause) => Self::Internal(cause),
-        }
-    }
-}
-
-impl From<FetchError> for CancelChargeError {
-    fn from(error: FetchError) -> Self {
-        match error {
-            FetchError::NotFound => Self::NotFound,
-            FetchError::InProgress { retry_after_s } => Self::InProgress { retry_after_s },
-            FetchError::Unavailable { retry_after_s } => Self::Unavailable { retry_after_s },
-            FetchError::Internal(cause) => Self::Internal(cause),
-        }
+        FetchError::from(error).into()
     }
 }
 
@@ -70,7 +45,7 @@ impl From<AcquirerError> for CancelChargeError {
     fn from(error: AcquirerError) -> Self {
         match error {
             AcquirerError::Refused(_) | AcquirerError::Unavailable(_) => Self::AcquirerUnavailable,
-            AcquirerError::OutcomeUnknown(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
+            AcquirerError::OutcomeUnknown(_) => Self::UNKNOWN,
         }
     }
 }
@@ -107,7 +82,7 @@ pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Resu
     match charge.state.status() {
         ChargeStatus::Cancelled => Ok(charge),
         // The acquirer accepted the cancellation but still shows the charge as active. A repeat resolves it.
-        ChargeStatus::Pending => Err(CancelChargeError::Unavailable { retry_after_s: RETRY_AFTER_S }),
+        ChargeStatus::Pending => Err(CancelChargeError::UNKNOWN),
         status @ (ChargeStatus::Creating
         | ChargeStatus::Abandoned
         | ChargeStatus::Paid

@@ -9,6 +9,7 @@ use cais_testkit::builders::{an_account, fresh};
 use cais_testkit::psp::Sending;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::cancel::{CancelChargeError, cancel};
+use cais_use_cases::charges::fetch::FetchError;
 
 use crate::world::{World, named, ten_reais};
 
@@ -58,7 +59,10 @@ async fn cancellation_failed_upstream_leaves_charge_pending() {
         world.psp.set_all(mood);
         let refused = cancelled(&world, &charge).await.unwrap_err();
         assert_eq!(refused == CancelChargeError::AcquirerUnavailable, certain, "{mood:?}: {refused}");
-        assert_eq!(matches!(refused, CancelChargeError::Unavailable { retry_after_s: 1.. }), !certain);
+        assert_eq!(
+            matches!(refused, CancelChargeError::Fetch(FetchError::Unavailable { retry_after_s: 1.. })),
+            !certain
+        );
         assert_eq!(world.status(charge.id), ChargeStatus::Pending);
     }
     world.psp.set_all(Sending::LosesReplies);
@@ -83,12 +87,12 @@ async fn cancellation_requires_own_active_account() {
     let charge = world.pending().await;
     let name = ChargeName::Id(charge.id);
     let stranger = an_account();
-    assert_eq!(cancel(&world.ports, &stranger, &name).await, Err(CancelChargeError::NotFound));
+    assert_eq!(cancel(&world.ports, &stranger, &name).await, Err(CancelChargeError::Fetch(FetchError::NotFound)));
     let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
     let refused = cancel(&world.ports, &suspended, &name).await;
     assert_eq!(refused, Err(CancelChargeError::NotPermitted(NotPermitted::Suspended)));
     let nothing = cancel(&world.ports, &world.account, &ChargeName::Id(fresh())).await;
-    assert_eq!(nothing, Err(CancelChargeError::NotFound));
+    assert_eq!(nothing, Err(CancelChargeError::Fetch(FetchError::NotFound)));
     assert_eq!(world.status(charge.id), ChargeStatus::Pending);
 }
 
@@ -100,7 +104,7 @@ async fn cancellation_during_creation_is_in_progress() {
     let external_id = terms.external_id.clone().unwrap();
     world.create("a", terms).await.unwrap_err();
     let by_name = cancel(&world.ports, &world.account, &ChargeName::External(external_id)).await;
-    assert!(matches!(by_name, Err(CancelChargeError::InProgress { .. })), "{by_name:?}");
+    assert!(matches!(by_name, Err(CancelChargeError::Fetch(FetchError::InProgress { .. }))), "{by_name:?}");
     let by_id = cancel(&world.ports, &world.account, &ChargeName::Id(world.only_charge().id)).await;
-    assert_eq!(by_id, Err(CancelChargeError::NotFound));
+    assert_eq!(by_id, Err(CancelChargeError::Fetch(FetchError::NotFound)));
 }
