@@ -1,10 +1,9 @@
 //! Charges and the balance over HTTP.
 
-use std::sync::atomic::Ordering;
-
 use cais_domain::merchant::account::{Features, Limits};
 use cais_domain::money::Money;
 use cais_testkit::builders::an_account;
+use cais_testkit::psp::Sending;
 
 use super::*;
 
@@ -157,7 +156,7 @@ async fn charge_beyond_limits_or_features_is_rejected() {
 #[actix_web::test]
 async fn charge_without_acquirer_is_502() {
     let world = World::new().await;
-    world.bank.is_down.store(true, Ordering::SeqCst);
+    world.bank.psp.set_all(Sending::Down);
     let seen = post(&world, CHARGES, "down-key", r#"{"amount":5}"#).await;
     assert_eq!(seen.error(), (502, "acquirer_unavailable".to_owned()));
     assert_eq!(seen.at("/error/retryable"), true);

@@ -2,8 +2,8 @@
 
 use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_domain::merchant::api_key::Scopes;
-use cais_ports::{AcquirerError, DefenseReceipt};
 use cais_testkit::builders::an_account;
+use cais_testkit::psp::{OrderKind, Sending};
 
 use super::*;
 
@@ -99,22 +99,25 @@ async fn defense_errors_of_the_acquirer_are_reported() {
     let charge = fund(&world, "10").await;
     let opened = dispute(&world, &charge, "").await;
     let path = format!("{}/defense", at(&opened));
-    let say = |said| *world.bank.refuses_defenses.lock().unwrap() = said;
-    say(Some(Err(AcquirerError::Unavailable("down".to_owned()))));
+    let reply = |sending| world.bank.psp.set_for(OrderKind::Defense, sending);
+    reply(Sending::Down);
     assert_eq!(post(&world, &path, "", DEFENSE).await.error(), (502, "acquirer_unavailable".to_owned()));
     assert_eq!(get(&world, &at(&opened)).await.body, opened.body, "no part of the defense is stored");
-    say(Some(Err(AcquirerError::Refused("too short".to_owned()))));
+    reply(Sending::Refuses);
     let refused = post(&world, &path, "", DEFENSE).await;
     assert_eq!(
         (refused.error(), refused.paths()),
         ((400, "VALIDATION_ERROR".to_owned()), vec!["defense_text".to_owned()])
     );
     assert_eq!(refused.at("/error/retryable"), false);
-    assert!(refused.at("/error/issues/0/message").as_str().unwrap().ends_with(": too short"), "{refused:?}");
+    assert!(
+        refused.at("/error/issues/0/message").as_str().unwrap().ends_with(": the defense is incomplete"),
+        "{refused:?}"
+    );
     assert_eq!(get(&world, &at(&opened)).await.body, opened.body, "the infraction is open and accepts another defense");
-    say(Some(Ok(DefenseReceipt::TooLate)));
+    reply(Sending::TooLate);
     assert_eq!(post(&world, &path, "", DEFENSE).await.error(), (422, "deadline_passed".to_owned()));
-    say(Some(Err(AcquirerError::OutcomeUnknown("lost".to_owned()))));
+    reply(Sending::Silent);
     let unknown = post(&world, &path, "", DEFENSE).await;
     assert_eq!(unknown.error(), (503, "service_unavailable".to_owned()));
     assert_eq!(unknown.header("retry-after").unwrap(), unknown.at("/error/retry_after").to_string());
@@ -124,7 +127,7 @@ async fn defense_errors_of_the_acquirer_are_reported() {
 
     let late = dispute(&world, &fund(&world, "10").await, "").await;
     world.clock.advance(std::time::Duration::from_hours(9 * 24));
-    say(None);
+    reply(Sending::Takes);
     let late = post(&world, &format!("{}/defense", at(&late)), "", DEFENSE).await;
     assert_eq!(late.error(), (422, "deadline_passed".to_owned()));
 }

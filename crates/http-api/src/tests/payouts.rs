@@ -1,13 +1,12 @@
 //! Payouts over HTTP.
 
-use std::sync::atomic::Ordering;
-
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::merchant::account::{Account, Features, Limits};
 use cais_domain::merchant::api_key::Scopes;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_testkit::builders::an_account;
+use cais_testkit::psp::{OrderKind, Sending};
 
 use super::*;
 
@@ -38,7 +37,7 @@ async fn payout_is_sent_once_and_its_response_replayed() {
     );
     assert!(
         text.contains(
-            r#""pix":{"key":"ana@example.com","recipient_name":"Ana Lima","recipient_document":"***.982.247-**"}"#
+            r#""pix":{"key":"ana@example.com","recipient_name":"Ana Lima","recipient_document":"***.456.789-**"}"#
         ),
         "{text}"
     );
@@ -62,10 +61,10 @@ async fn payout_is_sent_once_and_its_response_replayed() {
         let message = format!("The external_id belongs to {id}, which has another {another}.");
         assert_eq!(refused.at("/error/message"), message);
     }
-    assert_eq!(world.bank.sends.load(Ordering::SeqCst), 1);
+    assert_eq!(world.bank.psp.ordered(OrderKind::Payout), 1);
 
     world.clock.advance(std::time::Duration::from_secs(2));
-    world.bank.settle_payouts();
+    world.bank.settle();
     let id = first.at("/id").as_str().unwrap().to_owned();
     let seen = get(&world, &format!("{PAYOUTS}/{id}")).await;
     assert_eq!((seen.status, seen.at("/status")), (200, "completed".into()), "{seen:?}");
@@ -86,9 +85,10 @@ async fn payout_is_sent_once_and_its_response_replayed() {
 async fn failed_payout_returns_amount_and_fee() {
     let world = World::with(paying(), true).await;
     fund(&world, "20").await;
-    let seen = post(&world, PAYOUTS, "failing-key", r#"{"amount":10,"pix_key":"fail@example.com"}"#).await;
+    world.bank.psp.set_for(OrderKind::Payout, Sending::Fails);
+    let seen = post(&world, PAYOUTS, "failing-key", r#"{"amount":10,"pix_key":"ana@example.com"}"#).await;
     assert_eq!((seen.status, seen.at("/status")), (201, "failed".into()), "{seen:?}");
-    assert_eq!(seen.at("/error_message"), "the account does not exist");
+    assert_eq!(seen.at("/error_message"), "the institution of the recipient did not take it");
     assert_eq!(balance(&world).await, "20.00");
 }
 
@@ -107,7 +107,7 @@ async fn payout_without_balance_replays_its_rejection() {
     assert_eq!((again.status, &again.body), (422, &refused.body));
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.header("x-request-id"), refused.header("x-request-id"));
-    assert_eq!(world.bank.sends.load(Ordering::SeqCst), 0);
+    assert_eq!(world.bank.psp.ordered(OrderKind::Payout), 0);
     assert_eq!(post(&world, PAYOUTS, "poor-key-2", body).await.status, 201);
 }
 
@@ -123,7 +123,7 @@ async fn payout_beyond_limits_or_features_is_rejected() {
 
     let world = World::new().await;
     fund(&world, "20").await;
-    world.bank.is_down.store(true, Ordering::SeqCst);
+    world.bank.psp.set_all(Sending::Down);
     let seen = post(&world, PAYOUTS, "down-key-1", r#"{"amount":5,"pix_key":"a@b.example","external_id":"d"}"#).await;
     assert_eq!(seen.error(), (502, "acquirer_unavailable".to_owned()));
     assert_eq!(balance(&world).await, "20.00");

@@ -32,7 +32,7 @@ async fn charge_is_refunded_in_parts() {
     assert_eq!(get(&world, "/v1/balance").await.at("/available_balance").to_string(), "15.00");
 
     world.clock.advance(Duration::from_secs(2));
-    world.bank.settle_refunds();
+    world.bank.settle();
     let page = get(&world, &path).await;
     assert_eq!((page.at("/data/0/status"), page.at("/has_more")), ("completed".into(), false.into()), "{page:?}");
     // An empty object refunds the whole rest.
@@ -41,7 +41,7 @@ async fn charge_is_refunded_in_parts() {
     let rest = post(&world, &path, "refund-key-5", "{}").await;
     assert_eq!((rest.status, rest.at("/amount").to_string()), (201, "15.00".to_owned()), "{rest:?}");
     world.clock.advance(Duration::from_secs(2));
-    world.bank.settle_refunds();
+    world.bank.settle();
     assert_eq!(get(&world, &path).await.at("/data/0/status"), "completed");
     assert_eq!(get(&world, &format!("/v1/charges/{id}")).await.at("/status"), "refunded");
     let late = post(&world, &path, "refund-key-6", "{}").await;

@@ -18,7 +18,9 @@ use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, ResourceRenderer, SplitCredit, Store as _};
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
-use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds};
+use cais_testkit::{
+    FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
+};
 use cais_use_cases::Ports;
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
@@ -30,7 +32,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use super::super::{
     AppState, AuthFailures, CallbackPaths, Exports, RecentCurrencies, SandboxControls, Telemetry, WorkerWakeups,
 };
-use super::bank::{Bank, OneBank};
+use super::bank::Bank;
 use super::receivers::Receivers;
 use super::{App, Listener};
 use crate::representation::JsonRepresentation;
@@ -63,14 +65,14 @@ impl World {
 
     pub async fn with(account: Account, with_sandbox: bool) -> Self {
         let store = Arc::new(MemoryStore::default());
-        let (clock, bank, rates) =
-            (Arc::new(ManualClock::default()), Arc::new(Bank::default()), Arc::new(Rates::default()));
+        let (clock, rates) = (Arc::new(ManualClock::default()), Arc::new(Rates::default()));
+        let bank = Arc::new(Bank::new(FakePsp::new(&main_acquirer(), clock.clone())));
         let receivers = Arc::new(Receivers::default());
         let ports = Ports {
             store: store.clone(),
             queries: store.clone(),
             maintenance: store.clone(),
-            acquirers: Arc::new(OneBank(bank.clone())),
+            acquirers: Arc::new(FakeAcquirers::new(&[bank.psp.clone()])),
             crypto: None,
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),

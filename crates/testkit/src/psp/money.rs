@@ -54,9 +54,14 @@ impl FakePsp {
         self.state().charges.values().cloned().collect()
     }
 
+    /// Changes a charge.
+    pub fn change_charge(&self, txid: &Txid, change: impl FnOnce(&mut UpstreamCharge)) {
+        change(self.state().charges.get_mut(txid).unwrap());
+    }
+
     /// Sets the status of a charge.
     pub fn set_status(&self, txid: &Txid, status: UpstreamStatus) {
-        self.state().charges.get_mut(txid).unwrap().status = status;
+        self.change_charge(txid, |charge| charge.status = status);
     }
 
     /// Pays the charge that many centavos.

@@ -2,37 +2,17 @@
 
 use cais_domain::charge::{Charge, ChargeStatus, Issued, Step};
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{AccountId, ChargeId, kind};
+use cais_domain::ids::AccountId;
 use cais_domain::money::Money;
-use cais_ports::{ChangeSet, IssueError, QueryError, ReservationKey, UpstreamStatus, Write};
+use cais_ports::{ChangeSet, IssueError, ReservationKey, UpstreamStatus, Write};
 use jiff::Timestamp;
 
 use super::order::{Issuing, request};
 use super::sync::apply;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, StoredRecord};
+use crate::upstream_order::{KeyedResource, Standing, StoredRecord as _};
 use crate::upstream_result::EarlierRequests;
-
-impl StoredRecord for Charge {
-    type Kind = kind::Charge;
-
-    fn id(&self) -> ChargeId {
-        self.id
-    }
-
-    fn account(&self) -> AccountId {
-        self.account
-    }
-
-    async fn find(ports: &Ports, account: AccountId, id: ChargeId) -> Result<Option<Self>, QueryError> {
-        ports.queries.find_charge(account, id).await
-    }
-
-    fn stored(self) -> Self {
-        Self { version: self.version.saturating_add(1), ..self }
-    }
-}
 
 impl KeyedResource for Charge {
     type Reply = Issuing;

@@ -1,38 +1,18 @@
 //! A payout as a resource that is created under an idempotency key.
 
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{AccountId, PayoutId, kind};
+use cais_domain::ids::AccountId;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStatus, PayoutStep, Recipient};
-use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamPayout};
+use cais_ports::{ChangeSet, ReservationKey, UpstreamPayout};
 use jiff::Timestamp;
 
 use super::steps::Steps;
 use super::sync::{judge, why};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
+use crate::upstream_order::{KeyedResource, Standing, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
-
-impl StoredRecord for Payout {
-    type Kind = kind::Payout;
-
-    fn id(&self) -> PayoutId {
-        self.id
-    }
-
-    fn account(&self) -> AccountId {
-        self.account
-    }
-
-    async fn find(ports: &Ports, account: AccountId, id: PayoutId) -> Result<Option<Self>, QueryError> {
-        ports.queries.find_payout(account, id).await
-    }
-
-    fn stored(self) -> Self {
-        Self { version: self.version.saturating_add(1), ..self }
-    }
-}
 
 impl KeyedResource for Payout {
     type Reply = UpstreamResult<UpstreamPayout>;

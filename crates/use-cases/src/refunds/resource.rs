@@ -1,37 +1,17 @@
 //! A refund as a resource that is created under an idempotency key, together with its charge.
 
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{AccountId, RefundId, kind};
+use cais_domain::ids::AccountId;
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundError, RefundStatus, RefundStep};
-use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamReturn};
+use cais_ports::{ChangeSet, ReservationKey, UpstreamReturn};
 use jiff::Timestamp;
 
 use super::decide::{alert_contradiction, change_set, charge_of, decide, unless_outdated};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
+use crate::upstream_order::{KeyedResource, Standing, StoredRecord as _, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
-
-impl StoredRecord for Refund {
-    type Kind = kind::Refund;
-
-    fn id(&self) -> RefundId {
-        self.id
-    }
-
-    fn account(&self) -> AccountId {
-        self.account
-    }
-
-    async fn find(ports: &Ports, account: AccountId, id: RefundId) -> Result<Option<Self>, QueryError> {
-        ports.queries.find_refund(account, id).await
-    }
-
-    fn stored(self) -> Self {
-        Self { version: self.version.saturating_add(1), ..self }
-    }
-}
 
 impl KeyedResource for Refund {
     type Reply = UpstreamResult<UpstreamReturn>;

@@ -32,7 +32,7 @@
 //!
 //! # To add an operation
 //!
-//! 1. Implement `StoredRecord` for the record: its id, its account and its read.
+//! 1. Add the record to `stored_records!`, with the kind of its id and its query.
 //! 2. Implement `UpstreamOrder`: the request, the look-up by name, the list that shows an absence, and the application
 //!    of an acquirer's record. The worker is then `poll::run_once::<T>`.
 //! 3. Implement `KeyedResource`: its names, its body, and the step that follows from a result of sending.
@@ -53,6 +53,7 @@ mod keyed;
 mod order;
 pub(crate) mod poll;
 mod read;
+mod records;
 
 pub(crate) use complete::resume;
 pub(crate) use create::create;

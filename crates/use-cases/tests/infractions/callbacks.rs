@@ -56,22 +56,22 @@ async fn callback_for_unlisted_infraction_waits() {
 #[tokio::test]
 async fn infraction_that_is_never_listed_ends_unmatched() {
     let world = World::new().await;
-    world.call_back("never-listed").await;
+    world.call_back("inf-never-listed").await;
     let mut states = Vec::new();
     for _ in 0..20 {
         states.push(world.look_again().await);
     }
     assert_eq!(states.iter().filter(|state| **state == CallbackState::Waiting).count(), 18);
-    world.psp.take_listed();
+    drop(world.psp.take_listed());
     assert_eq!((world.look_again().await, world.psp.take_listed().len()), (CallbackState::Unmatched, 0));
 }
 
 #[tokio::test]
 async fn many_forged_infractions_cost_bounded_reads() {
     let world = World::new().await;
-    world.call_back("never-listed").await;
+    world.call_back("inf-never-listed").await;
     let reads_of_one = world.psp.take_listed().len();
-    let names: Vec<String> = (0..40).map(|number| format!("forged-{number}")).collect();
+    let names: Vec<String> = (0..40).map(|number| format!("inf-forged-{number}")).collect();
     receive(&world.ports, &main_acquirer(), names.join(",")).await.unwrap();
     for _ in 0..100 {
         process::run_once(&world.ports).await.unwrap();
@@ -90,7 +90,7 @@ async fn callback_for_unknown_pix_is_unmatched() {
     let pix = world.psp.receive(None, 1_000);
     let id = world.psp.dispute(&pix, 1_000);
     assert_eq!(world.call_back(&id).await, CallbackState::Unmatched);
-    assert_eq!(world.call_back("../../etc").await, CallbackState::Unmatched);
+    assert_eq!(world.call_back("inf-../../etc").await, CallbackState::Unmatched);
     world.psp.tell_no_infractions();
     assert_eq!(world.call_back(&id).await, CallbackState::Unmatched);
     assert_eq!(world.all(), []);

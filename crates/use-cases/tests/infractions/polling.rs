@@ -176,7 +176,7 @@ async fn infraction_older_than_list_span_is_searched_for() {
     let (_, id) = world.disputed().await;
     world.clock.advance(DAY * 200);
     world.poll().await;
-    world.psp.take_listed();
+    drop(world.psp.take_listed());
     world.clock.advance(Duration::from_mins(1));
     world.poll().await;
     assert_eq!(reached(&world).0, 24, "an old infraction does not make every poll a long one");

@@ -2,14 +2,14 @@
 
 use cais_domain::crypto::deposit::{Deposit, DepositStatus, DepositStep, Issued};
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{AccountId, CryptoDepositId, kind};
+use cais_domain::ids::AccountId;
 use cais_domain::money::Money;
-use cais_ports::{ChangeSet, QueryError, Reservation, ReservationKey, UpstreamDeposit, Write};
+use cais_ports::{ChangeSet, Reservation, ReservationKey, UpstreamDeposit, Write};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
+use crate::upstream_order::{KeyedResource, Standing, StoredRecord as _, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
 /// The time from the request of the address to the end of the payment period. The rate holds for as long.
@@ -23,26 +23,6 @@ const RESUME_WITHIN: SignedDuration = SignedDuration::from_mins(2);
 pub(crate) struct Issuing {
     result: UpstreamResult<UpstreamDeposit>,
     asked_at: Timestamp,
-}
-
-impl StoredRecord for Deposit {
-    type Kind = kind::CryptoDeposit;
-
-    fn id(&self) -> CryptoDepositId {
-        self.id
-    }
-
-    fn account(&self) -> AccountId {
-        self.account
-    }
-
-    async fn find(ports: &Ports, account: AccountId, id: CryptoDepositId) -> Result<Option<Self>, QueryError> {
-        ports.queries.find_crypto_deposit(account, id).await
-    }
-
-    fn stored(self) -> Self {
-        Self { version: self.version.saturating_add(1), ..self }
-    }
 }
 
 impl KeyedResource for Deposit {

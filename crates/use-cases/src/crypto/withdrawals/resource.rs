@@ -2,37 +2,17 @@
 
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalError, WithdrawalState, WithdrawalStatus};
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{AccountId, CryptoWithdrawalId, kind};
+use cais_domain::ids::AccountId;
 use cais_domain::money::Money;
-use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamWithdrawal};
+use cais_ports::{ChangeSet, ReservationKey, UpstreamWithdrawal};
 use jiff::Timestamp;
 
 use super::steps::Steps;
 use super::sync::{judge, verify, why};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
+use crate::upstream_order::{KeyedResource, Standing, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
-
-impl StoredRecord for Withdrawal {
-    type Kind = kind::CryptoWithdrawal;
-
-    fn id(&self) -> CryptoWithdrawalId {
-        self.id
-    }
-
-    fn account(&self) -> AccountId {
-        self.account
-    }
-
-    async fn find(ports: &Ports, account: AccountId, id: CryptoWithdrawalId) -> Result<Option<Self>, QueryError> {
-        ports.queries.find_crypto_withdrawal(account, id).await
-    }
-
-    fn stored(self) -> Self {
-        Self { version: self.version.saturating_add(1), ..self }
-    }
-}
 
 impl KeyedResource for Withdrawal {
     type Reply = UpstreamResult<UpstreamWithdrawal>;
