@@ -74,15 +74,16 @@ keys! {
         /// The source of BRL per USD.
         ptax: PtaxSettings = PtaxSettings::read;
         /// The processor; `None` without one.
-        processor: Option<ProcessorConfig> = processor;
+        processor: Option<ProcessorConfig> = |reader: &mut Reader, path: &str| {
+            let table = path.strip_suffix(".processor")?;
+            if has_processor(reader, table) { ProcessorConfig::read(reader, table).map(Some) } else { Some(None) }
+        };
     }
 }
 
-/// Reads the processor if a source has any of its keys.
-fn processor(reader: &mut Reader, path: &str) -> Option<Option<ProcessorConfig>> {
-    let table = path.strip_suffix(".processor")?;
-    let is_set = reader.keys(table).iter().any(|key| !WITHOUT_PROCESSOR.contains(&key.as_str()));
-    if is_set { ProcessorConfig::read(reader, table).map(Some) } else { Some(None) }
+/// Returns `true` if a source has any key of the processor.
+fn has_processor(reader: &Reader, table: &str) -> bool {
+    reader.keys(table).iter().any(|key| !WITHOUT_PROCESSOR.contains(&key.as_str()))
 }
 
 fn processor_url() -> Kind<String> {
