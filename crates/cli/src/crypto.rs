@@ -14,6 +14,7 @@ use cais_use_cases::crypto::withdrawals::review::{self, Decision};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
+use crate::context::Access;
 use crate::infraction::note;
 use crate::output::{Output, amount, fields, instant, table};
 
@@ -60,6 +61,17 @@ pub enum ReviewCommand {
         #[arg(long, value_parser = note)]
         note: Text,
     },
+}
+
+impl CryptoCommand {
+    /// Returns the parts of the installation that the command uses. The list is read from the store alone.
+    #[must_use]
+    pub const fn access(&self) -> Access {
+        match self {
+            Self::Review(ReviewCommand::List) => Access::Existing,
+            Self::Review(ReviewCommand::Resolve { .. } | ReviewCommand::ResolvePayment { .. }) => Access::Acquirers,
+        }
+    }
 }
 
 /// The outcomes of a decision.

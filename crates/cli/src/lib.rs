@@ -211,7 +211,7 @@ impl Cli {
             Command::Infraction(command) => on_ports(context, Access::Existing, async |ports| {
                 done(infraction::run(ports, &operator, command, output).await)
             }),
-            Command::Crypto(command) => on_ports(context, Access::Acquirers, async |ports| {
+            Command::Crypto(command) => on_ports(context, command.access(), async |ports| {
                 done(crypto::run(ports, &operator, command, output).await)
             }),
             Command::Audit(command) => {
