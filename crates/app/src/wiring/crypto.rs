@@ -30,7 +30,7 @@ pub fn configured(config: &Config, callback_url: Option<String>) -> Result<Optio
     let Some(settings) = &config.crypto.processor else { return Ok(None) };
     let sources = || -> anyhow::Result<CryptoSources> {
         let processor = NowPayments::new(&nowpayments(settings, callback_url)?)?;
-        sources(processor, rates(&config.crypto)?, &config.crypto)
+        Ok(sources(processor, rates(&config.crypto)?, &config.crypto))
     };
     sources().map(Some).map_err(|error| Problems(vec![problem(&error)]))
 }
@@ -57,7 +57,7 @@ pub fn of_sandbox(
         timeouts: Timeouts::default(),
     })?;
     let rates = Ptax::new(&PtaxConfig { base_url: credentials.ptax_base_url, ..PtaxConfig::default() })?;
-    sources(processor, rates, &config.crypto)
+    Ok(sources(processor, rates, &config.crypto))
 }
 
 /// Reads the processor's list with key and login.
@@ -80,12 +80,12 @@ pub async fn check_rates(settings: &CryptoSettings, now: Timestamp) -> anyhow::R
     Ok(rates(settings)?.usd_rate(now, CHECK_BUDGET).await?.published_at)
 }
 
-fn sources(processor: NowPayments, rates: Ptax, settings: &CryptoSettings) -> anyhow::Result<CryptoSources> {
-    Ok(CryptoSources {
+fn sources(processor: NowPayments, rates: Ptax, settings: &CryptoSettings) -> CryptoSources {
+    CryptoSources {
         processor: Arc::new(GuardedProcessor::new(Arc::new(processor))),
         rates: Arc::new(GuardedRates::new(PTAX, Arc::new(rates))),
         spread: settings.spread.clone(),
-    })
+    }
 }
 
 fn rates(settings: &CryptoSettings) -> anyhow::Result<Ptax> {
