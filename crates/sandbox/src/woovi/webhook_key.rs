@@ -12,7 +12,7 @@ use ring::{
 
 use crate::crypto::credentials::hex;
 
-/// The private key of the sandbox, 2048 bits, in PKCS #8. Known to everybody on purpose.
+/// The private key of the sandbox, 2048 bits, in PKCS #8. Public on purpose.
 const PRIVATE: &str = include_str!("webhook-key.pem");
 
 /// Its public key (SPKI).

@@ -1,4 +1,4 @@
-//! What the API adds to the institution's books: names of charges, payments before their approval, evidence, webhooks
+//! The state beside the institution's books: names of charges, payments before their approval, evidence, webhooks
 //! and waiting deliveries.
 
 pub mod charge;
