@@ -49,7 +49,7 @@ pub use config::{Credentials, SandboxConfig};
 pub use control::{
     Control, ControlError,
     infractions::InfractionItem,
-    ledger::{CallbackCounts, GivenBackItem, Ledger, Movements, ReceivedItem, ReturnedItem, SentItem},
+    ledger::{CallbackCounts, Ledger, Movements, ReceivedItem, ReturnedItem, SentItem, SentReturnItem},
 };
 pub use crypto::{
     Amount,
@@ -69,7 +69,7 @@ pub use payments::PaidPix;
 pub use psp::StoreError;
 pub use requests::Operation;
 pub use sandbox::{Sandbox, SandboxError};
-pub use state::{Inconsistent, infraction::InfractionStatus, sent::GivenBack, sent::SendStatus};
+pub use state::{Inconsistent, infraction::InfractionStatus, sent::SendStatus, sent::SentReturn};
 pub use woovi::{
     keys::WooviCredentials,
     ledger::{DeliveryCounts, WooviLedger, WooviPaymentItem},

@@ -16,7 +16,7 @@ use crate::{
     recipients,
     state::{
         change::Change,
-        sent::{GivenBack, SendFailure, SendOutcome, Sent},
+        sent::{SendFailure, SendOutcome, Sent, SentReturn},
     },
 };
 
@@ -54,7 +54,7 @@ pub enum SendError {
 
 /// The reason no money was returned.
 #[derive(Debug, thiserror::Error)]
-pub enum GiveBackError {
+pub enum ReturnSentError {
     /// No send has this `idEnvio`.
     #[error("no send has this idEnvio")]
     NotFound,
@@ -135,24 +135,24 @@ impl Psp {
     /// Returns `amount` for the recipient, or the whole rest.
     ///
     /// # Errors
-    /// [`GiveBackError`].
-    pub fn give_back(&self, send_id: &str, amount: Option<Money>) -> Result<GivenBack, GiveBackError> {
+    /// [`ReturnSentError`].
+    pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<SentReturn, ReturnSentError> {
         self.settle_due()?;
         let now = self.clock.now();
         let tail = dice::tail().map_err(StoreError::from)?;
         let return_id = ReturnId::compose(dice::OTHER_ISPB, now, &tail)?;
         let mut store = self.write();
-        let sent = store.books().sends().find(send_id).ok_or(GiveBackError::NotFound)?;
+        let sent = store.books().sends().find(send_id).ok_or(ReturnSentError::NotFound)?;
         match sent.outcome {
             SendOutcome::Settled { .. } => {}
-            SendOutcome::Processing | SendOutcome::Failed(_) => return Err(GiveBackError::NotSettled),
+            SendOutcome::Processing | SendOutcome::Failed(_) => return Err(ReturnSentError::NotSettled),
         }
-        let left = sent.returnable().filter(|left| left.is_positive()).ok_or(GiveBackError::NothingLeft)?;
+        let left = sent.returnable().filter(|left| left.is_positive()).ok_or(ReturnSentError::NothingLeft)?;
         let amount = amount.unwrap_or(left);
         if !amount.is_positive() || amount > left {
-            return Err(GiveBackError::InvalidAmount);
+            return Err(ReturnSentError::InvalidAmount);
         }
-        let back = GivenBack { return_id: Arc::from(return_id.as_str()), amount, at: now };
+        let back = SentReturn { return_id: Arc::from(return_id.as_str()), amount, at: now };
         let (send_id, notify) = (sent.send_id.clone(), self.webhook_url(&store));
         store.commit(Change::SendReturned { send_id, back: back.clone(), notify })?;
         drop(store);

@@ -166,8 +166,8 @@ async fn unmatched_callback_is_credited_after_a_retry(engine: Engine) {
             body["valor"] = "21.00".into();
         }
     });
-    psp.give_back(&hidden, &json!({})).await.expect(200);
-    psp.give_back(&contradicted, &json!({})).await.expect(200);
+    psp.return_sent(&hidden, &json!({})).await.expect(200);
+    psp.return_sent(&contradicted, &json!({})).await.expect(200);
 
     let unmatched = async || node.cli(&["callback", "list"])["data"].as_array().unwrap().clone();
     let listed = eventually("a callback is unmatched", || async { unmatched().await.pop() }).await;

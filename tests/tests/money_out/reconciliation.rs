@@ -117,7 +117,7 @@ async fn late_return_is_found_under_its_own_day(engine: Engine) {
     node.cais.kill9().unwrap();
     psp.clock(26 * HOUR_S).await;
     let name = payout.strip_prefix("pyt_").unwrap();
-    psp.give_back(name, &json!({})).await.expect(200);
+    psp.return_sent(name, &json!({})).await.expect(200);
     let hours = |hours: i64| (completed + jiff::SignedDuration::from_hours(hours)).to_string();
     let day = ["--from", &hours(25), "--to", &hours(27)];
 

@@ -117,10 +117,10 @@ async fn payout_is_returned_in_parts(engine: Engine) {
     let made = id(&shop.pay_out("10", "ana@example.com").await.expect(201));
     shop.until_payout(&made, "completed").await;
     let name = made.trim_start_matches("pyt_");
-    psp.give_back(name, &json!({"valor": "2.50"})).await.expect(200);
+    psp.return_sent(name, &json!({"valor": "2.50"})).await.expect(200);
     shop.until_available("92.50").await;
     assert_eq!(shop.get(&format!("/payouts/{made}")).await.expect(200)["status"], "completed", "in part");
-    psp.give_back(name, &json!({})).await.expect(200);
+    psp.return_sent(name, &json!({})).await.expect(200);
     shop.until_payout(&made, "reversed").await;
     assert_eq!(shop.available().await, "100.00");
     shop.check_statement().await;

@@ -90,7 +90,7 @@ impl Institution {
     }
 
     /// Returns a sent Pix for its recipient.
-    pub async fn give_back(&self, id_envio: &str, body: &Value) -> Reply {
+    pub async fn return_sent(&self, id_envio: &str, body: &Value) -> Reply {
         self.ask(Method::POST, &format!("/sandbox/sent/{id_envio}/return"), body).await
     }
 

@@ -46,7 +46,8 @@ pub enum SpreadError {
 /// [`SpreadError`].
 pub fn parse_spread(text: &str) -> Result<Percentage, SpreadError> {
     let spread = Percentage::parse(text)?;
-    if *spread.as_decimal() > BigDecimal::from(MAX_SPREAD) { Err(SpreadError::TooLarge) } else { Ok(spread) }
+    let max = BigDecimal::from(MAX_SPREAD);
+    if *spread.as_decimal() > max { Err(SpreadError::TooLarge) } else { Ok(spread) }
 }
 
 /// A positive exact rate.

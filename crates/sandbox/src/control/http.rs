@@ -124,10 +124,10 @@ pub async fn fail_refund(path: web::Path<(String, String)>, psp: Shared) -> Resu
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct GivenBackView<'a> {
+struct SentReturnView<'a> {
     id_envio: &'a str,
     #[serde(flatten)]
-    back: views::GivenBackView<'a>,
+    back: views::SentReturnView<'a>,
 }
 
 /// `POST /sandbox/sent/{idEnvio}/return` `{valor?}`: 200 with the return.
@@ -138,7 +138,7 @@ pub async fn return_sent(id: web::Path<String>, payload: web::Payload, psp: Shar
     let body: AmountBody = read(payload).await?;
     let amount = body.valor.as_ref().map(|value| amount("valor", value)).transpose()?;
     let back = control(&psp).return_sent(&id, amount)?;
-    answer(StatusCode::OK, &GivenBackView { id_envio: &id, back: views::given_back(&back) })
+    answer(StatusCode::OK, &SentReturnView { id_envio: &id, back: views::sent_return(&back) })
 }
 
 #[derive(Deserialize)]

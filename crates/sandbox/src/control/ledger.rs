@@ -79,7 +79,7 @@ pub struct SentItem {
 /// A returned part of a sent Pix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GivenBackItem {
+pub struct SentReturnItem {
     /// The `idEnvio` of the send.
     pub id_envio: String,
     /// The end-to-end id of the send.
@@ -141,7 +141,7 @@ pub struct Ledger {
     /// Sends that were accepted and became `NAO_REALIZADO`.
     pub rejected: Movements<SentItem>,
     /// Returned parts of sent Pix.
-    pub sent_returned: Movements<GivenBackItem>,
+    pub sent_returned: Movements<SentReturnItem>,
     /// Settled returns of received Pix.
     pub returned: Movements<ReturnedItem>,
     /// Infractions in the order of their first opening.
@@ -179,8 +179,8 @@ pub fn of(psp: &Psp) -> Ledger {
             RefundOutcome::Processing | RefundOutcome::Failed { .. } => None,
         })
     });
-    let given_back = books.sends().all().iter().flat_map(|sent| {
-        sent.returns.iter().map(|back| GivenBackItem {
+    let sent_returns = books.sends().all().iter().flat_map(|sent| {
+        sent.returns.iter().map(|back| SentReturnItem {
             id_envio: sent.send_id.to_string(),
             end_to_end_id: sent.end_to_end_id.to_string(),
             rtr_id: back.return_id.to_string(),
@@ -197,7 +197,7 @@ pub fn of(psp: &Psp) -> Ledger {
         received: movements(received.collect(), |item| item.amount),
         sent: movements(sent, |item| item.amount),
         rejected: movements(rejected, |item| item.amount),
-        sent_returned: movements(given_back.collect(), |item| item.amount),
+        sent_returned: movements(sent_returns.collect(), |item| item.amount),
         returned: movements(returned.collect(), |item| item.amount),
         infractions: infractions::items(books),
         callbacks: CallbackCounts { owed: books.owed_notifications().len(), delivered, abandoned },

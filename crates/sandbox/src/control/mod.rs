@@ -15,8 +15,8 @@ use crate::{
     payments::{AMOUNT_LIMIT, PaidPix, PayError},
     psp::{Psp, StoreError},
     refunds::RefundError,
-    sends::GiveBackError,
-    state::{change::Change, sent::GivenBack},
+    sends::ReturnSentError,
+    state::{change::Change, sent::SentReturn},
 };
 
 /// The reason a control operation was not performed.
@@ -147,16 +147,16 @@ impl Control {
     /// [`ControlError::NotFound`] for an unknown `idEnvio`; [`ControlError::InvalidState`] if the Pix is not
     /// `REALIZADO` or was returned in full; [`ControlError::OutOfRange`] for more than the rest;
     /// [`ControlError::Store`].
-    pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<GivenBack, ControlError> {
-        self.psp.give_back(send_id, amount).map_err(|error| match error {
-            GiveBackError::NotFound => ControlError::NotFound("the sent Pix"),
-            GiveBackError::NotSettled => {
+    pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<SentReturn, ControlError> {
+        self.psp.return_sent(send_id, amount).map_err(|error| match error {
+            ReturnSentError::NotFound => ControlError::NotFound("the sent Pix"),
+            ReturnSentError::NotSettled => {
                 ControlError::InvalidState("only a Pix with the status REALIZADO can be returned")
             }
-            GiveBackError::NothingLeft => ControlError::InvalidState("the whole Pix was returned already"),
-            GiveBackError::InvalidAmount => ControlError::OutOfRange { field: "valor" },
-            GiveBackError::Store(error) => error.into(),
-            GiveBackError::Id(_) => ControlError::Id,
+            ReturnSentError::NothingLeft => ControlError::InvalidState("the whole Pix was returned already"),
+            ReturnSentError::InvalidAmount => ControlError::OutOfRange { field: "valor" },
+            ReturnSentError::Store(error) => error.into(),
+            ReturnSentError::Id(_) => ControlError::Id,
         })
     }
 

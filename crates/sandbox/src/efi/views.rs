@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    state::sent::{GivenBack, Recipient, SendFailure, SendOutcome, SendStatus, Sent},
+    state::sent::{Recipient, SendFailure, SendOutcome, SendStatus, Sent, SentReturn},
     wire,
 };
 
@@ -50,7 +50,7 @@ pub struct SentView<'a> {
     horario: Times,
     favorecido: RecipientView<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    devolucoes: Vec<GivenBackView<'a>>,
+    devolucoes: Vec<SentReturnView<'a>>,
     /// The reason, only for a failed Pix. Efí shows it only in the callback.
     #[serde(skip_serializing_if = "Option::is_none")]
     gn_extras: Option<Extras<'a>>,
@@ -75,7 +75,7 @@ struct Identification<'a> {
 /// A returned part.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GivenBackView<'a> {
+pub struct SentReturnView<'a> {
     rtr_id: &'a str,
     #[serde(with = "wire::amount")]
     valor: Money,
@@ -99,7 +99,7 @@ pub struct SentCallback<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     info_pagador: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    devolucoes: Vec<GivenBackView<'a>>,
+    devolucoes: Vec<SentReturnView<'a>>,
     gn_extras: Extras<'a>,
 }
 
@@ -144,7 +144,7 @@ pub fn sent<'a>(sent: &'a Sent, own_key: &'a str) -> SentView<'a> {
         info_pagador: sent.payer_info.as_deref(),
         horario: Times { solicitacao: sent.requested_at, liquidacao: settled_at },
         favorecido: RecipientView { chave: &sent.recipient.key, identificacao: identification(&sent.recipient) },
-        devolucoes: sent.returns.iter().map(given_back).collect(),
+        devolucoes: sent.returns.iter().map(sent_return).collect(),
         gn_extras: failure.map(|failure| extras(sent, Some(failure))),
     }
 }
@@ -161,15 +161,15 @@ pub fn callback<'a>(sent: &'a Sent, own_key: &'a str) -> SentCallback<'a> {
         valor: sent.amount,
         horario: settled_at,
         info_pagador: sent.payer_info.as_deref(),
-        devolucoes: sent.returns.iter().map(given_back).collect(),
+        devolucoes: sent.returns.iter().map(sent_return).collect(),
         gn_extras: extras(sent, failure),
     }
 }
 
 /// Returns a returned part of a sent Pix.
 #[must_use]
-pub fn given_back(back: &GivenBack) -> GivenBackView<'_> {
-    GivenBackView { rtr_id: &back.return_id, valor: back.amount, horario: back.at }
+pub fn sent_return(back: &SentReturn) -> SentReturnView<'_> {
+    SentReturnView { rtr_id: &back.return_id, valor: back.amount, horario: back.at }
 }
 
 fn ending(sent: &Sent) -> (Option<Timestamp>, Option<SendFailure>) {

@@ -11,7 +11,7 @@ use super::{
     infraction::Infraction,
     infractions::InfractionStep,
     payment::{Payment, Refund, RefundOutcome},
-    sent::{GivenBack, SendOutcome, Sent},
+    sent::{SendOutcome, Sent, SentReturn},
 };
 use crate::{crypto::state::CryptoChange, wire, woovi::state::WooviChange};
 
@@ -121,7 +121,7 @@ pub enum Change {
         /// The `idEnvio` of the send.
         send_id: Arc<str>,
         /// The returned part.
-        back: GivenBack,
+        back: SentReturn,
         /// The webhook URL for the callback, if any.
         notify: Option<Arc<str>>,
     },

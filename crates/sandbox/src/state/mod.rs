@@ -267,7 +267,7 @@ impl Books {
             }
             Change::SendReturned { send_id, back, notify } => {
                 let (amount, return_id) = (back.amount, back.return_id.clone());
-                let end_to_end_id = self.sends.give_back(&send_id, back)?.end_to_end_id.clone();
+                let end_to_end_id = self.sends.return_sent(&send_id, back)?.end_to_end_id.clone();
                 self.funds.add(amount);
                 let subject = Subject::Returned(send_id, return_id);
                 self.woovi.publish(Event::ReturnConfirmed, &subject);

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::{
     Inconsistent, between,
-    sent::{GivenBack, SendOutcome, Sent},
+    sent::{SendOutcome, Sent, SentReturn},
 };
 
 /// All sent Pix.
@@ -91,7 +91,7 @@ impl Sends {
         self.all.get(position).ok_or(MISSING)
     }
 
-    pub(super) fn give_back(&mut self, send_id: &str, back: GivenBack) -> Result<&Sent, Inconsistent> {
+    pub(super) fn return_sent(&mut self, send_id: &str, back: SentReturn) -> Result<&Sent, Inconsistent> {
         let (_, sent) = self.sent_mut(send_id)?;
         if sent.returnable().is_none_or(|left| back.amount > left) {
             return Err(Inconsistent("the returns exceed the amount of the sent Pix"));

@@ -106,7 +106,7 @@ impl SendStatus {
 
 /// A part of a sent Pix returned by its recipient.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GivenBack {
+pub struct SentReturn {
     /// `rtrId`, 32 alphanumerics.
     pub return_id: Arc<str>,
     /// The amount.
@@ -145,7 +145,7 @@ pub struct Sent {
     pub outcome: SendOutcome,
     /// The returned parts, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub returns: Vec<GivenBack>,
+    pub returns: Vec<SentReturn>,
     /// The number of requests with this `idEnvio`, refused repeats included.
     pub requests: u64,
 }

@@ -47,12 +47,12 @@ impl Fields {
         }
     }
 
-    /// Takes a field; null counts as absent.
+    /// Reads a field; null counts as absent.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name).filter(|value| !value.is_null())
     }
 
-    /// Takes an optional text of at most `max` characters.
+    /// Reads an optional text of at most `max` characters.
     ///
     /// # Errors
     /// 400 for another type and for a longer text.
@@ -64,7 +64,7 @@ impl Fields {
         }
     }
 
-    /// Takes an optional text.
+    /// Reads an optional text.
     ///
     /// # Errors
     /// Those of [`Fields::text_of`].
@@ -72,7 +72,7 @@ impl Fields {
         self.text_of(name, MAX_TEXT)
     }
 
-    /// Takes a required text that is not empty.
+    /// Reads a required text that is not empty.
     ///
     /// # Errors
     /// 400 if the field is absent, empty or of another type.
@@ -81,7 +81,7 @@ impl Fields {
         text.ok_or_else(|| WooviError::refused(format!("{name} is required")))
     }
 
-    /// Takes the required `correlationID`.
+    /// Reads the required `correlationID`.
     ///
     /// # Errors
     /// 400 if the field is absent, empty, too long or of another type.
@@ -90,7 +90,7 @@ impl Fields {
         id.ok_or_else(|| WooviError::refused("correlationID is required"))
     }
 
-    /// Takes an optional amount in cents, an integer above zero.
+    /// Reads an optional amount in cents, an integer above zero.
     ///
     /// # Errors
     /// 400 for another value.
@@ -101,7 +101,7 @@ impl Fields {
         amount.map(Some).ok_or_else(|| WooviError::refused(format!("{name} must be an integer in cents above 0")))
     }
 
-    /// Takes a required amount in cents.
+    /// Reads a required amount in cents.
     ///
     /// # Errors
     /// 400 if the field is absent or not such an amount.
@@ -109,7 +109,7 @@ impl Fields {
         self.cents(name)?.ok_or_else(|| WooviError::refused(format!("{name} is required")))
     }
 
-    /// Takes an optional flag; `false` if absent.
+    /// Reads an optional flag; `false` if absent.
     ///
     /// # Errors
     /// 400 for another type.
@@ -121,7 +121,7 @@ impl Fields {
         }
     }
 
-    /// Takes an optional list.
+    /// Reads an optional list.
     ///
     /// # Errors
     /// 400 for another type.

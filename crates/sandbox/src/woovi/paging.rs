@@ -40,12 +40,12 @@ impl Query {
         Ok(Self(pairs.map_err(|error| WooviError::refused(error.to_string()))?.into_inner()))
     }
 
-    /// Takes a parameter.
+    /// Reads a parameter.
     pub fn take(&mut self, name: &str) -> Option<String> {
         self.0.remove(name)
     }
 
-    /// Takes an optional flag; `false` if absent.
+    /// Reads an optional flag; `false` if absent.
     ///
     /// # Errors
     /// 400 for another value.
@@ -53,7 +53,7 @@ impl Query {
         self.parsed(name, "true or false", |text| text.parse().ok()).map(Option::unwrap_or_default)
     }
 
-    /// Takes `start`, `end`, `skip` and `limit`, all optional.
+    /// Reads `start`, `end`, `skip` and `limit`, all optional.
     ///
     /// # Errors
     /// 400 for values that are no instants or numbers, and for a `skip` above the limit.

@@ -97,8 +97,8 @@ pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
 
     // The endpoint moves, and another gets its address: both get a delivery.
     let moved = Endpoint { url: a_webhook_url(), ..named.clone() };
-    let given_back = steps::move_endpoint(named.clone().delete(start()), start()).unreserve;
-    h.good(ChangeSet { unreserve: given_back, ..steps::update_endpoint(&moved, start()) }).await;
+    let unreserved = steps::move_endpoint(named.clone().delete(start()), start()).unreserve;
+    h.good(ChangeSet { unreserve: unreserved, ..steps::update_endpoint(&moved, start()) }).await;
     let follower = h.stored_endpoint(Endpoint { url: named.url.clone(), ..deaf(2) }).await;
     assert_published(Some(postback), &[&moved, &wants_all, &follower]).await;
     assert_published(Some(Postback { endpoint: fresh(), url: a_webhook_url() }), &[&wants_all]).await;

@@ -137,8 +137,8 @@ pub async fn released_record_is_resumed(h: &mut Harness) {
     let (name, _) = taken(h, "given-back").await;
     let release = |fence, due_at| IdempotencyChange::Release { name: name.clone(), fence, due_at };
     let at = after_s(3);
-    let given_back = ChangeSet { idempotency: Some(release(1, None)), ..ChangeSet::new(at) };
-    h.good(given_back).await;
+    let released = ChangeSet { idempotency: Some(release(1, None)), ..ChangeSet::new(at) };
+    h.good(released).await;
     let record = read(h, &name).await;
     assert_eq!((record.fence, record.due_at, &record.answer), (1, None, &None));
     assert!(record.lease_until <= at, "a repeat need not wait");

@@ -103,10 +103,10 @@ pub async fn freed_value_can_be_reserved_again(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     for key in keys(one.id) {
         h.good(reserve(&[&key], one.id, "first")).await;
-        let give_back = ChangeSet { unreserve: vec![key.clone()], ..ChangeSet::new(start()) };
-        h.good(give_back.clone()).await;
+        let release = ChangeSet { unreserve: vec![key.clone()], ..ChangeSet::new(start()) };
+        h.good(release.clone()).await;
         assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
-        h.good(give_back).await;
+        h.good(release).await;
         h.good(reserve(&[&key], other.id, "second")).await;
         let owner = h.store.find_owner(&key).await.unwrap();
         assert_eq!(owner.as_deref(), Some("second"));

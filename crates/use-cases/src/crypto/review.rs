@@ -23,7 +23,7 @@ const MAX_PAYMENTS: u32 = 10_000;
 pub enum PaymentDecision {
     /// This amount is credited, without a fee.
     Credit(Money),
-    /// Nothing more is credited.
+    /// No further money is credited.
     Dismiss,
 }
 
