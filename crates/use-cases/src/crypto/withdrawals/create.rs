@@ -31,7 +31,7 @@ const ADDRESS_BUDGET: Duration = Duration::from_secs(3);
 pub struct NewWithdrawal {
     /// The amount that is converted to coins.
     pub amount: Money,
-    /// The recipient's address. It names the currency.
+    /// The recipient's address. The address determines the currency.
     pub address: Address,
     /// Free text of the merchant.
     pub description: Option<Text>,
