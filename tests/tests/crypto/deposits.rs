@@ -87,7 +87,8 @@ async fn paid_deposit_is_credited_and_published(engine: Engine) {
     );
     let (address, coins) = (made["pay_address"].as_str().unwrap(), made["pay_amount"].as_str().unwrap());
     assert_eq!(made["pay_uri"], format!("bitcoin:{address}?amount={coins}"));
-    assert!(decimal(&made["pay_amount"]) * decimal(&made["rate"]) >= BigDecimal::from(250), "{made}");
+    let amount = BigDecimal::from(250);
+    assert!(decimal(&made["pay_amount"]) * decimal(&made["rate"]) >= amount, "{made}");
 
     pay(&shop, &made, json!({})).await;
     let done = until(&shop, &made, "completed").await;
