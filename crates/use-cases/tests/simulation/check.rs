@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cais_domain::charge::ChargeStatus;
+use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::infraction::InfractionStatus;
 use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
 use cais_ports::{Maintenance as _, ResponseKind, UpstreamWithdrawalStatus};
@@ -52,7 +52,7 @@ impl World {
         }
         let moved = |order: &MoneyOrder| self.called_back.contains(&order.called_back);
         let orders = self.money_orders().into_iter().filter(|order| order.is_visible && !moved(order));
-        let charges = self.store.charges().into_iter().filter(|charge| charge.is_visible());
+        let charges = self.store.charges().into_iter().filter(Charge::is_visible);
         let visible = orders.map(|order| order.id).chain(charges.map(|charge| charge.id.to_string()));
         let visible: BTreeSet<_> = visible.collect();
         unanswered.into_iter().filter(|id| visible.contains(id)).collect()

@@ -99,7 +99,7 @@ impl UpstreamOrder for Withdrawal {
         sync::apply(ports, self, &record).await
     }
 
-    /// Never happens: only a repeated request can be refused here.
+    /// Fails: only a repeated request is refused here, and a withdrawal is never repeated.
     async fn end_refused(self, _: &Ports, reason: &str) -> Result<Self, StoreError> {
         Err(StoreError::Internal(format!("{}: a withdrawal is never sent again, but was refused: {reason}", self.id())))
     }
@@ -117,7 +117,7 @@ impl UpstreamOrder for Withdrawal {
         self.asked(now)
     }
 
-    /// Never happens: the processor would create a second withdrawal.
+    /// Fails: the processor would create a second withdrawal.
     fn resent(self, _: Timestamp) -> Result<Self, StoreError> {
         Err(StoreError::Internal(format!("{}: a withdrawal is never sent again", self.id())))
     }
