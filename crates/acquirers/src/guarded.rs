@@ -10,8 +10,9 @@ use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, CallbackItem, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, PayoutOrder,
-    ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, CallbackItem, CallbackSignatures, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest,
+    PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout,
+    UpstreamReturn,
 };
 
 use crate::breaker::MonotonicClock;
@@ -128,6 +129,10 @@ impl Acquirer for Guarded {
         self.inner.reports_infractions()
     }
 
+    fn lists_infraction_returns(&self) -> bool {
+        self.inner.lists_infraction_returns()
+    }
+
     async fn list_infractions(
         &self,
         request: ListRequest,
@@ -140,6 +145,10 @@ impl Acquirer for Guarded {
     async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError> {
         let work = self.inner.send_defense(order, budget);
         self.guard.call_aside("send_defense", budget, work).await
+    }
+
+    fn verify_callback(&self, body: &[u8], signatures: &CallbackSignatures) -> Result<(), AcquirerError> {
+        self.inner.verify_callback(body, signatures)
     }
 
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {

@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::CallbackSignatures;
 use cais_strict_json::Issue;
 use cais_use_cases::callbacks::{self, ReceiveError};
 use ring::hmac;
@@ -94,8 +95,10 @@ pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppSta
     let mut room = shared.callbacks.room();
     let within = RequestContext::of(&request)?.body_within;
     let body = body::callback(request.headers(), &mut payload.into_inner(), within, &mut room).await?;
-    let signature =
-        request.headers().get(SIGNATURE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    let headers = request.headers();
+    let signature = headers.get(SIGNATURE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    let texts = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+    let signatures = CallbackSignatures::of_headers(texts);
     let state = Data::clone(&shared);
     let work = async move {
         let ports = &state.ports;
@@ -103,6 +106,7 @@ pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppSta
         if is_crypto {
             callbacks::receive_crypto(ports, &acquirer, &signature, body).await
         } else {
+            callbacks::verify(ports, &acquirer, &body, &signatures)?;
             callbacks::receive(ports, &acquirer, body).await
         }
     };

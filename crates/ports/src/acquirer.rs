@@ -15,7 +15,7 @@ use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::callback_item::CallbackItem;
+use crate::callback_item::{CallbackItem, CallbackSignatures};
 use crate::upstream_infraction::{DefenseOrder, DefenseReceipt, UpstreamInfraction};
 
 /// The reason an acquirer did not fulfil a request.
@@ -175,6 +175,9 @@ pub struct UpstreamPayout {
     pub recipient: Recipient,
     /// The progress.
     pub progress: UpstreamProgress,
+    /// True if the acquirer holds the payout for an approval, which a repeat of the order gives. No money has moved, and
+    /// `progress` is `Processing`.
+    pub awaits_approval: bool,
     /// The returns, oldest first.
     pub returned: Vec<ReturnedPart>,
 }
@@ -277,7 +280,7 @@ pub trait Acquirer: Send + Sync {
     /// Returns whether the acquirer can send Pix. Otherwise it refuses every payout.
     fn sends_payouts(&self) -> bool;
 
-    /// Sends the Pix, or finds one sent before with the same identifier.
+    /// Sends the Pix, or finds one sent before with the same identifier. A payout that awaits its approval is approved.
     async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError>;
 
     /// Reads a sent Pix; `None` if the acquirer does not have it. The request may still be in flight, so the Pix may
@@ -323,6 +326,10 @@ pub trait Acquirer: Send + Sync {
     /// Returns whether the acquirer reports infractions. Otherwise its list is empty and it refuses every defense.
     fn reports_infractions(&self) -> bool;
 
+    /// Returns whether received Pix show the returns of lost infractions in every list. Otherwise the amounts of lost
+    /// infractions cannot be compared.
+    fn lists_infraction_returns(&self) -> bool;
+
     /// Lists infractions opened in a period.
     async fn list_infractions(
         &self,
@@ -332,6 +339,12 @@ pub trait Acquirer: Send + Sync {
 
     /// Sends a defense. The acquirer accepts one per infraction, so a repeat has no second effect.
     async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError>;
+
+    /// Verifies the signature of a callback, if the acquirer signs its callbacks.
+    ///
+    /// # Errors
+    /// [`AcquirerError::Refused`] for a missing or wrong signature.
+    fn verify_callback(&self, body: &[u8], signatures: &CallbackSignatures) -> Result<(), AcquirerError>;
 
     /// Returns the resources in a callback's body that may be ours; empty if none.
     ///

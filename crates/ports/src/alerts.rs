@@ -28,6 +28,9 @@ alerts! {
     CALLBACK_REGISTRATION_FAILED = "callback_registration_failed",
         "An acquirer refuses our callback address. Payments are found by polling meanwhile, which takes longer.",
         "Check `public_url`, the key's permissions and the certificate at the acquirer. Registration is retried until it succeeds.";
+    CALLBACK_SIGNATURE_INVALID = "callback_signature_invalid",
+        "The signature of an acquirer's callback is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
+        "Compare `webhook_public_key` or `webhook_hmac_secret` with the acquirer's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";
     CALLBACK_UNMATCHED = "callback_unmatched",
         "A callback matches no charge, payout or infraction. Money may have arrived that belongs to no charge.",
         "Run `cais callback list` and look the txid up at the acquirer. Run `cais callback retry ntc_…` once the acquirer shows the payment.";
@@ -115,6 +118,9 @@ alerts! {
     PAYOUT_CONTRADICTED = "payout_contradicted",
         "The acquirer's record of a payout contradicts ours: its amount, its instruction id, or its outcome after a final state.",
         "Look the payout up at the acquirer, by its instruction id (the payout id without `pyt_`), and agree on the difference with the merchant.";
+    PAYOUT_NOT_APPROVED = "payout_not_approved",
+        "A payout was created at its acquirer, and its approval was refused or lost. The payout stays `processing`, and the approval is repeated.",
+        "Read `error` in the line. Top up the account at the acquirer if money is missing. To end the payout, deny the payment at the acquirer.";
     PAYOUT_OUTCOME_UNPROVEN = "payout_outcome_unproven",
         "An acquirer refuses a payout that may have been executed, or has not shown the payout for ten minutes. The payout stays `processing` and its money held.",
         "Look the payout up at the acquirer, by its instruction id (the payout id without `pyt_`).";

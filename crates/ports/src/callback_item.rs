@@ -8,6 +8,25 @@ use jiff::Timestamp;
 
 use crate::upstream_infraction::CallbackInfraction;
 
+/// The signatures of a callback: the headers whose names end with `-signature`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallbackSignatures(Vec<(String, String)>);
+
+impl CallbackSignatures {
+    /// Keeps the signatures among the headers of a request.
+    #[must_use]
+    pub fn of_headers<'h>(headers: impl IntoIterator<Item = (&'h str, &'h str)>) -> Self {
+        let kept = headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
+        Self(kept.filter(|(name, _)| name.ends_with("-signature")).collect())
+    }
+
+    /// Returns the value of a header; `name` is in lower case.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+}
+
 /// An item of a callback: a hint for reading the acquirer's records.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CallbackItem {

@@ -43,7 +43,7 @@ pub use acquirer::{
 };
 pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
 pub use callback::{Callback, CallbackCounts, CallbackState};
-pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix};
+pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix, CallbackSignatures};
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
 pub use clock::{Clock, IdGenerator};
 pub use crypto::{

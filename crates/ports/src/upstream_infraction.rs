@@ -19,6 +19,8 @@ pub enum UpstreamInfractionStatus {
     Open,
     /// The infraction has a defense.
     Defended,
+    /// The dispute is not decided, and the acquirer does not show whether the infraction has a defense.
+    Undecided,
     /// The dispute was accepted: lost.
     Accepted,
     /// The dispute was rejected: won.

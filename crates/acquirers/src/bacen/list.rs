@@ -154,7 +154,7 @@ fn following(
 }
 
 /// Widens to whole seconds. A duplicate row is better than a missed one, and some institutions reject fractions.
-fn whole_second(at: Timestamp, mode: RoundMode) -> String {
+pub(crate) fn whole_second(at: Timestamp, mode: RoundMode) -> String {
     at.round(TimestampRound::new().smallest(Unit::Second).mode(mode)).unwrap_or(at).to_string()
 }
 

@@ -23,8 +23,9 @@ use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, CallbackItem, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, PayoutOrder,
-    ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, CallbackItem, CallbackSignatures, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest,
+    PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout,
+    UpstreamReturn,
 };
 use jiff::Timestamp;
 
@@ -143,6 +144,10 @@ impl Acquirer for BacenAcquirer {
         false
     }
 
+    fn lists_infraction_returns(&self) -> bool {
+        true
+    }
+
     async fn list_infractions(
         &self,
         _: ListRequest,
@@ -153,6 +158,11 @@ impl Acquirer for BacenAcquirer {
 
     async fn send_defense(&self, _: &DefenseOrder, _: Duration) -> Result<DefenseReceipt, AcquirerError> {
         Err(AcquirerError::Refused(NO_DEFENSES.to_owned()))
+    }
+
+    /// The secret path alone proves the sender: the API Pix has no signatures.
+    fn verify_callback(&self, _: &[u8], _: &CallbackSignatures) -> Result<(), AcquirerError> {
+        Ok(())
     }
 
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {

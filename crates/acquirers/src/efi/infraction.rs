@@ -14,7 +14,7 @@ use crate::bacen::api::Api;
 use crate::bacen::list::{self, Rows};
 use crate::bacen::wire::line;
 use crate::deadline::Deadline;
-use crate::http::{Defect, instant, part, text};
+use crate::http::{Defect, folded, instant, part, text};
 
 /// The longest `idInfracao`. A UUID has 36 characters.
 const MAX_ID_CHARS: usize = 64;
@@ -112,7 +112,7 @@ pub(super) fn id(value: &RawValue) -> Option<String> {
 }
 
 /// Returns whether the text can be the id of an infraction.
-pub(super) fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (1..=MAX_ID_CHARS).contains(&text.len()) && text.bytes().all(allowed)
 }
@@ -133,8 +133,8 @@ fn status(word: &str) -> Option<UpstreamInfractionStatus> {
     }
 }
 
-/// Parses Efí's names, in any case and with or without accents, and DICT's names.
-fn situation(word: &str) -> Situation {
+/// Parses Portuguese names, in any case and with or without accents, and DICT's names.
+pub(crate) fn situation(word: &str) -> Situation {
     match folded(word).as_str() {
         "golpe" | "scam" => Situation::Scam,
         "aquisicao da conta" | "account_takeover" => Situation::AccountTakeover,
@@ -143,21 +143,6 @@ fn situation(word: &str) -> Situation {
         "outro" | "other" => Situation::Other,
         _ => Situation::Unknown,
     }
-}
-
-/// Returns the text in lower case without Portuguese accents, composed or not.
-fn folded(word: &str) -> String {
-    let plain = |letter: char| match letter {
-        'á' | 'à' | 'â' | 'ã' => Some('a'),
-        'é' | 'ê' => Some('e'),
-        'í' => Some('i'),
-        'ó' | 'ô' | 'õ' => Some('o'),
-        'ú' | 'ü' => Some('u'),
-        'ç' => Some('c'),
-        '\u{300}'..='\u{36f}' => None,
-        other => Some(other),
-    };
-    word.trim().chars().flat_map(char::to_lowercase).filter_map(plain).collect()
 }
 
 /// Returns the text unchanged, with line breaks: it is compared with the sent text.

@@ -2,7 +2,7 @@
 
 mod callbacks;
 mod defense;
-mod infraction;
+pub(crate) mod infraction;
 mod payout;
 mod read;
 mod wire;
@@ -16,8 +16,9 @@ use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, CallbackItem, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, PayoutOrder,
-    ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, CallbackItem, CallbackSignatures, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest,
+    PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout,
+    UpstreamReturn,
 };
 use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -130,6 +131,10 @@ impl Acquirer for EfiAcquirer {
         true
     }
 
+    fn lists_infraction_returns(&self) -> bool {
+        true
+    }
+
     async fn list_infractions(
         &self,
         request: ListRequest,
@@ -140,6 +145,10 @@ impl Acquirer for EfiAcquirer {
 
     async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError> {
         defense::send(self.bacen.api(), order, Deadline::after(budget)).await
+    }
+
+    fn verify_callback(&self, body: &[u8], signatures: &CallbackSignatures) -> Result<(), AcquirerError> {
+        self.bacen.verify_callback(body, signatures)
     }
 
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {

@@ -103,7 +103,15 @@ fn facts(at: &str, sent: &Sent<'_>, instruction_id: &InstructionId) -> Result<Up
         return Err(wrong("devolucoes", "repeats an rtrId with other values"));
     }
     let recipient = recipient(sent);
-    Ok(UpstreamPayout { instruction_id: instruction_id.clone(), end_to_end_id, amount, recipient, progress, returned })
+    Ok(UpstreamPayout {
+        instruction_id: instruction_id.clone(),
+        end_to_end_id,
+        amount,
+        recipient,
+        progress,
+        awaits_approval: false,
+        returned,
+    })
 }
 
 /// Parses an amount by value: Efí writes it with and without decimals, and as a number.

@@ -10,10 +10,10 @@ use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, ChargeOrder,
-    Clock as _, DefenseOrder, DefenseReceipt, IssueError, ListRequest, PayoutOrder, ReceivedPix, RefundOrder,
-    UnreadableRow, UpstreamCharge, UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayout,
-    UpstreamReturn,
+    Acquirer, AcquirerError, Acquirers, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix,
+    CallbackSignatures, ChargeOrder, Clock as _, DefenseOrder, DefenseReceipt, IssueError, ListRequest, PayoutOrder,
+    ReceivedPix, RefundOrder, UnreadableRow, UpstreamCharge, UpstreamInfraction, UpstreamInfractionStatus,
+    UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
 use jiff::SignedDuration;
 
@@ -122,6 +122,10 @@ impl State {
             if shown.status == UpstreamInfractionStatus::Defended {
                 shown.status = UpstreamInfractionStatus::Open;
             }
+        }
+        let is_undecided = matches!(shown.status, UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended);
+        if self.is_vague && is_undecided {
+            (shown.status, shown.defense) = (UpstreamInfractionStatus::Undecided, None);
         }
         shown
     }
@@ -241,6 +245,10 @@ impl Acquirer for FakePsp {
         self.state().reports_infractions
     }
 
+    fn lists_infraction_returns(&self) -> bool {
+        !self.state().is_vague
+    }
+
     async fn list_infractions(
         &self,
         request: ListRequest,
@@ -265,6 +273,14 @@ impl Acquirer for FakePsp {
         match self.answer(Order::Defense(order.clone())).await? {
             Record::Defense(receipt) => Ok(receipt),
             Record::Charge(_) | Record::Payout(_) | Record::Refund(_) => no_answer(),
+        }
+    }
+
+    /// The header of the tests is `x-test-signature`, if present `good`.
+    fn verify_callback(&self, _: &[u8], signatures: &CallbackSignatures) -> Result<(), AcquirerError> {
+        match signatures.get("x-test-signature") {
+            None | Some("good") => Ok(()),
+            Some(_) => Err(AcquirerError::Refused("the signature is wrong".to_owned())),
         }
     }
 

@@ -128,6 +128,11 @@ impl FakePsp {
         self.state().shows_words = false;
     }
 
+    /// Shows neither defenses nor, in lists, the returns of lost infractions.
+    pub fn be_vague(&self) {
+        self.state().is_vague = true;
+    }
+
     /// Hides defenses in lists of infractions, or shows them.
     pub fn hide_defenses(&self, hides: bool) {
         self.state().shows_defenses = !hides;

@@ -138,6 +138,8 @@ struct State {
     resting: bool,
     reports_infractions: bool,
     shows_words: bool,
+    /// `true` if undecided infractions show no defense, and lists no returns of lost ones.
+    is_vague: bool,
     shows_defenses: bool,
     shows_received: bool,
     charges: BTreeMap<Txid, UpstreamCharge>,
@@ -193,6 +195,7 @@ impl FakePsp {
             resting: false,
             reports_infractions: true,
             shows_words: true,
+            is_vague: false,
             shows_defenses: true,
             shows_received: true,
             charges: BTreeMap::new(),

@@ -250,6 +250,7 @@ fn payout(order: &PayoutOrder, progress: UpstreamProgress) -> UpstreamPayout {
         amount: order.amount,
         recipient: a_recipient(),
         progress,
+        awaits_approval: false,
         returned: Vec::new(),
     }
 }

@@ -8,4 +8,4 @@ mod received;
 pub mod retry;
 
 pub use open::{OpenCallbacks, count};
-pub use receive::{ReceiveError, receive, receive_crypto};
+pub use receive::{ReceiveError, receive, receive_crypto, verify};

@@ -2,7 +2,9 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::CallbackId;
-use cais_ports::{Callback, CallbackItem, CallbackState, ChangeSet, CommitError, CryptoCallback, Write};
+use cais_ports::{
+    Callback, CallbackItem, CallbackSignatures, CallbackState, ChangeSet, CommitError, CryptoCallback, Write,
+};
 
 use super::names;
 use super::process::{CHARGES_PER_PASS, INFRACTIONS_PER_PASS};
@@ -25,6 +27,21 @@ pub enum ReceiveError {
     /// The store failed. The acquirer should repeat the callback.
     #[error(transparent)]
     Store(#[from] CommitError),
+}
+
+/// Verifies the signature of a callback, if its acquirer signs callbacks.
+///
+/// # Errors
+/// [`ReceiveError`].
+pub fn verify(
+    ports: &Ports,
+    acquirer: &AcquirerName,
+    body: impl AsRef<[u8]>,
+    signatures: &CallbackSignatures,
+) -> Result<(), ReceiveError> {
+    let adapter = ports.acquirers.named(acquirer).ok_or(ReceiveError::NotConfigured)?;
+    let verified = adapter.verify_callback(body.as_ref(), signatures);
+    verified.map_err(|error| ReceiveError::Malformed(error.to_string()))
 }
 
 /// Stores the names in the callback; a worker reads their state from the acquirer. A callback without names is not stored. A repeat is

@@ -116,7 +116,13 @@ async fn submit(
         Ok(DefenseReceipt::AlreadyThere) => SendReply::Unknown("the infraction has a defense".to_owned()),
         Err(error) => SendReply::from(Err(error)),
     };
-    let sent = SentDefense { ports, acquirer: &*acquirer, infraction: &infraction, deadline: REQUEST_DEADLINE };
+    let sent = SentDefense {
+        ports,
+        acquirer: &*acquirer,
+        infraction: &infraction,
+        deadline: REQUEST_DEADLINE,
+        may_have_arrived: false,
+    };
     let result = resolve(&sent, EarlierRequests::None, reply).await;
     if let Some(reason) = result.reason() {
         tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "defense not confirmed by its acquirer");

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::infraction::{Defense, Infraction, InfractionState, InfractionStep};
-use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseOrder, DefenseReceipt, UpstreamInfraction};
+use cais_ports::{
+    Acquirer, AcquirerError, CommitError, DefenseOrder, DefenseReceipt, UpstreamInfraction, UpstreamInfractionStatus,
+};
 use jiff::Timestamp;
 
 use super::fetch::{ReadDeadline, fetch_upstream};
@@ -55,6 +57,8 @@ pub(super) struct SentDefense<'a> {
     pub(super) acquirer: &'a dyn Acquirer,
     pub(super) infraction: &'a Infraction,
     pub(super) deadline: ReadDeadline,
+    /// True if an earlier request may have brought a defense.
+    pub(super) may_have_arrived: bool,
 }
 
 impl OrderReads for SentDefense<'_> {
@@ -66,6 +70,9 @@ impl OrderReads for SentDefense<'_> {
         match fetch_upstream(self.acquirer, upstream_id, Some(*opened_at), self.ports.clock.now(), self.deadline).await
         {
             Ok(Some(upstream)) if shows_a_defense(&upstream) => Evidence::Found(upstream),
+            Ok(Some(upstream)) if self.may_have_arrived && upstream.status == UpstreamInfractionStatus::Undecided => {
+                Evidence::Unreadable("the acquirer does not show defenses".to_owned())
+            }
             Ok(Some(_)) => Evidence::Absent,
             Ok(None) => Evidence::Unreadable("the acquirer does not list the infraction".to_owned()),
             Err(error) => Evidence::Unreadable(error.to_string()),

@@ -63,9 +63,17 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInf
         UpstreamInfractionStatus::Rejected => Some(Outcome::Won),
         UpstreamInfractionStatus::Accepted => Some(Outcome::Lost),
         UpstreamInfractionStatus::Cancelled => Some(Outcome::Cancelled),
-        UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended => None,
+        UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended | UpstreamInfractionStatus::Undecided => {
+            None
+        }
     };
     match (&ours.state, end) {
+        // An acquirer that shows no defenses agrees with both states.
+        (InfractionState::Open | InfractionState::UnderReview { .. }, None)
+            if reported == UpstreamInfractionStatus::Undecided =>
+        {
+            Verdict::Agrees
+        }
         (InfractionState::Open, None) if reported == UpstreamInfractionStatus::Open => Verdict::Agrees,
         (InfractionState::Open, None) => Verdict::Defended(defense_at_acquirer(ours, upstream, now)),
         (InfractionState::UnderReview { .. }, None) if reported == UpstreamInfractionStatus::Defended => {
@@ -148,8 +156,8 @@ pub(super) fn shows_a_defense(upstream: &UpstreamInfraction) -> bool {
 
 /// Returns the reported status. An open infraction that is shown with a defense counts as defended.
 fn status(upstream: &UpstreamInfraction) -> UpstreamInfractionStatus {
-    let defended = upstream.status == UpstreamInfractionStatus::Open && upstream.defense.is_some();
-    if defended { UpstreamInfractionStatus::Defended } else { upstream.status }
+    let open = matches!(upstream.status, UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Undecided);
+    if open && upstream.defense.is_some() { UpstreamInfractionStatus::Defended } else { upstream.status }
 }
 
 /// Returns the defense that the acquirer shows; `None` if this service sent that defense.

@@ -132,7 +132,8 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
         Ok(DefenseReceipt::TooLate) => SendReply::Refused("the deadline has passed".to_owned()),
         Err(error) => SendReply::from(Err(error)),
     };
-    let sent = SentDefense { ports, acquirer, infraction: &infraction, deadline: BACKGROUND_DEADLINE };
+    let sent =
+        SentDefense { ports, acquirer, infraction: &infraction, deadline: BACKGROUND_DEADLINE, may_have_arrived: true };
     match resolve(&sent, EarlierRequests::Unknown, reply).await {
         UpstreamResult::Known(upstream) => Ok(apply(ports, &infraction.acquirer, upstream).await.map(drop)?),
         UpstreamResult::Refused(reason) => abandon_defense(ports, &infraction, &reason).await,

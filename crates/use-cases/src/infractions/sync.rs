@@ -193,7 +193,14 @@ async fn advance(
     }
     let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Progress::Retry) };
     // A resolved record shows the returned amount. A lower amount must not release blocked money.
-    let frees = matches!(upstream.status, UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended);
+    let frees = match upstream.status {
+        UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended | UpstreamInfractionStatus::Undecided => {
+            true
+        }
+        UpstreamInfractionStatus::Accepted
+        | UpstreamInfractionStatus::Rejected
+        | UpstreamInfractionStatus::Cancelled => false,
+    };
     let amended = infraction.clone().amend(&amendment(&infraction, upstream, frees, now), case.disputed());
     match (amended.map_err(StoreError::from)?, verdict) {
         (amended @ InfractionStep::Taken(_), _) => progress_of(commit(ports, amended, now).await),

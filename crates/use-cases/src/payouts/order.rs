@@ -125,6 +125,8 @@ impl UpstreamOrder for Payout {
 
     async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
         match ports.acquirer(self.acquirer())?.find_payout(&self.instruction_id(), budget).await? {
+            // A repeat of the order approves the payout. Only an open payout is repeated.
+            Some(upstream) if upstream.awaits_approval && self.agrees(&upstream) => Ok(Refreshed::Absent(self)),
             Some(upstream) => Ok(Refreshed::Shown(sync::apply(ports, self, &upstream).await?)),
             None => Ok(Refreshed::Absent(self)),
         }

@@ -38,7 +38,8 @@ pub(super) async fn read_lists(
     let mut listed =
         read_listed((&ports.limits, acquirer), hints.collect(), page, |row| Some(row.instruction_id.clone())).await;
     let with_record = |payout: Payout| {
-        let row = listed.remove(&payout.instruction_id());
+        // A payout that awaits its approval is read singly, and sent again.
+        let row = listed.remove(&payout.instruction_id()).filter(|row| !row.awaits_approval);
         (payout, row)
     };
     payouts.into_iter().map(with_record).collect()

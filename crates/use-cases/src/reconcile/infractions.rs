@@ -43,6 +43,9 @@ pub(super) async fn compare(
     if !reports_infractions && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);
     }
+    if run.ports.acquirers.named(name).is_some_and(|acquirer| !acquirer.lists_infraction_returns()) {
+        return Ok(None);
+    }
     let now = run.ports.clock.now();
     let is_recent = |at: Timestamp| now.duration_since(at) < FOLLOWED_WITHIN;
     if reports_infractions && (has_return_in_flight(&payment.returns) || return_times(&payment.returns).any(is_recent))

@@ -45,7 +45,7 @@ pub(crate) struct Sent {
 pub(crate) enum Refreshed<T> {
     /// The acquirer shows the order, and its record was applied.
     Shown(T),
-    /// The acquirer answers that it has no such order.
+    /// The acquirer answers that it has no such order, or holds the order until it is sent again.
     Absent(T),
 }
 

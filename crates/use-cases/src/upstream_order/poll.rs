@@ -125,7 +125,7 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
         Err(CommitError::Stale) => return Ok(order.reread(ports).await?),
         Err(error) => return Err(StoreError::from(error).into()),
     };
-    tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found at its acquirer; it is sent once more");
+    tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found or not approved at its acquirer; it is sent once more");
     let earlier = if last.is_shown { EarlierRequests::Shown } else { EarlierRequests::Unknown };
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
     match send(ports, &*acquirer, &order, earlier, until).await {

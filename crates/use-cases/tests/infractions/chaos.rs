@@ -200,6 +200,7 @@ fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
         UpstreamInfractionStatus::Accepted => world.psp.settle(id, UpstreamInfractionStatus::Rejected),
         UpstreamInfractionStatus::Open
         | UpstreamInfractionStatus::Defended
+        | UpstreamInfractionStatus::Undecided
         | UpstreamInfractionStatus::Rejected
         | UpstreamInfractionStatus::Cancelled => world.psp.settle(id, outcome),
     }
@@ -304,6 +305,7 @@ async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndT
             UpstreamInfractionStatus::Accepted => InfractionStatus::Lost,
             UpstreamInfractionStatus::Rejected => InfractionStatus::Won,
             UpstreamInfractionStatus::Cancelled => InfractionStatus::Cancelled,
+            UpstreamInfractionStatus::Undecided => unreachable!("the acquirer of these tests shows defenses"),
         };
         assert_eq!(infraction.state.status(), expected, "{infraction:?} {row:?}");
         assert!(!infraction.needs_review(), "{infraction:?}");

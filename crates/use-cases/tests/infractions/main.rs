@@ -18,4 +18,5 @@ mod returns;
 mod reviewing;
 mod sending;
 mod settling;
+mod undecided;
 mod world;

@@ -56,7 +56,15 @@ pub async fn paid_out(status: PayoutStatus) -> World {
 pub fn upstream(instruction_id: InstructionId, centavos: i64, progress: UpstreamProgress) -> UpstreamPayout {
     let end_to_end_id = Some(an_end_to_end_id());
     let amount = Money::from_centavos(centavos);
-    UpstreamPayout { instruction_id, end_to_end_id, amount, recipient: a_recipient(), progress, returned: Vec::new() }
+    UpstreamPayout {
+        instruction_id,
+        end_to_end_id,
+        amount,
+        recipient: a_recipient(),
+        progress,
+        awaits_approval: false,
+        returned: Vec::new(),
+    }
 }
 
 pub fn part(world: &World, centavos: i64) -> ReturnedPart {

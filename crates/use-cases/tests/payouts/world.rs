@@ -374,6 +374,7 @@ pub fn upstream(payout: &Payout, progress: UpstreamProgress) -> UpstreamPayout {
         amount: payout.terms.amount,
         recipient: a_recipient(),
         progress,
+        awaits_approval: false,
         returned: Vec::new(),
     }
 }

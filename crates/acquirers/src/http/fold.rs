@@ -1,0 +1,16 @@
+//! The comparison of Portuguese prose: without case and accents.
+
+/// Returns the text in lower case without Portuguese accents, composed or not, and without surrounding blanks.
+pub(crate) fn folded(text: &str) -> String {
+    let plain = |letter: char| match letter {
+        'á' | 'à' | 'â' | 'ã' => Some('a'),
+        'é' | 'ê' => Some('e'),
+        'í' => Some('i'),
+        'ó' | 'ô' | 'õ' => Some('o'),
+        'ú' | 'ü' => Some('u'),
+        'ç' => Some('c'),
+        '\u{300}'..='\u{36f}' => None,
+        other => Some(other),
+    };
+    text.trim().chars().flat_map(char::to_lowercase).filter_map(plain).collect()
+}
