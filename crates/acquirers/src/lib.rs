@@ -1,9 +1,9 @@
 //! Acquirers: the institutions that hold Pix charges, over HTTP, and the router that selects among them.
 //!
 //! [`bacen`] implements the Central Bank's API Pix: it receives and returns Pix. [`efi`] adds Efí's extensions for
-//! sending and for infractions. [`router::Router`] holds the configured acquirers in order, guards each with a
-//! [`breaker`] and counts the calls. [`nowpayments`] receives and sends coins, and [`ptax`] reads the price of the US
-//! dollar.
+//! sending and for infractions. [`woovi`] implements Woovi's own API. [`router::Router`] holds the configured acquirers
+//! in order, guards each with a [`breaker`] and counts the calls. [`nowpayments`] receives and sends coins, and [`ptax`]
+//! reads the price of the US dollar.
 //!
 //! To add an acquirer:
 //! 1. Create a folder beside `bacen`, with the configuration, the wire format and one file per operation.
@@ -25,6 +25,7 @@ pub mod nowpayments;
 pub mod ptax;
 pub mod router;
 pub mod trace;
+pub mod woovi;
 
 pub use bacen::{BacenAcquirer, BacenConfig, BacenConfigError, Timeouts};
 pub use efi::EfiAcquirer;
@@ -33,3 +34,4 @@ pub use http::{Certificate, CertificateError, Secret};
 pub use nowpayments::{NowPayments, NowPaymentsConfig, NowPaymentsConfigError};
 pub use ptax::{Ptax, PtaxConfig, PtaxConfigError};
 pub use router::Router;
+pub use woovi::{WooviAcquirer, WooviBalance, WooviConfig, WooviConfigError};

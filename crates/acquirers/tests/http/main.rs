@@ -26,3 +26,4 @@ mod sent;
 mod server;
 mod tls;
 mod token;
+mod woovi;

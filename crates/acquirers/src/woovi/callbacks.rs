@@ -1,0 +1,113 @@
+//! Reads callbacks: hints for look-ups, never a proof of payment.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::instruction_id::InstructionId;
+use cais_domain::txid::Txid;
+use cais_ports::{AcquirerError, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, alerts};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::wire::{at, word};
+use crate::efi::infraction::is_id;
+use crate::http::part;
+
+/// The largest accepted callback, in bytes: the limit of the HTTP endpoint.
+const MAX_BYTES: usize = 1024 * 1024;
+/// The event of a sent Pix that came back.
+const CAME_BACK: &str = "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED";
+
+#[derive(Deserialize)]
+struct Callback<'a> {
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+    charge: Option<&'a RawValue>,
+    pix: Option<&'a RawValue>,
+    payment: Option<&'a RawValue>,
+    dispute: Option<&'a RawValue>,
+    #[serde(rename = "originalTransaction")]
+    original: Option<&'a RawValue>,
+    #[serde(rename = "refundTransaction")]
+    returned: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow, rename = "correlationID")]
+    correlation_id: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Pix<'a> {
+    #[serde(borrow, rename = "endToEndId")]
+    end_to_end_id: Option<&'a RawValue>,
+    time: Option<&'a RawValue>,
+    charge: Option<&'a RawValue>,
+    r#type: Option<&'a RawValue>,
+    value: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Dispute<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+}
+
+/// Returns the resource in a callback, if it may be ours. Other events, such as Woovi's test of an address, name none.
+///
+/// The resource decides, not the name of the event: the documents write the prefix of events in several ways.
+pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
+    let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
+    if body.len() > MAX_BYTES {
+        return Err(refused("is too large"));
+    }
+    let callback: Callback<'_> = serde_json::from_slice(body).map_err(|_| refused("is not the JSON of Woovi"))?;
+    if word(callback.event).as_deref() == Some(CAME_BACK) {
+        alert_return(name, &callback);
+        return Ok(Vec::new());
+    }
+    Ok(disputed(&callback).or_else(|| sent(&callback)).or_else(|| received(&callback)).into_iter().collect())
+}
+
+/// Reads a dispute. A dispute without an id is found by the next read of the list.
+fn disputed(callback: &Callback<'_>) -> Option<CallbackItem> {
+    let dispute: Dispute<'_> = part(callback.dispute)?;
+    let id = word(dispute.id).filter(|id| is_id(id))?;
+    Some(CallbackItem::Infraction(CallbackInfraction { id }))
+}
+
+/// Reads a sent Pix. A payment with a foreign identifier gives `None`.
+fn sent(callback: &Callback<'_>) -> Option<CallbackItem> {
+    let id = correlation_id(callback.payment)?;
+    let instruction_id = InstructionId::parse(&id).ok().filter(|id| id.payout().is_some())?;
+    Some(CallbackItem::Sent(CallbackPayout { instruction_id, returns: Vec::new() }))
+}
+
+/// Reads a received Pix, or a return of it. A Pix without a charge of ours gives `None`.
+fn received(callback: &Callback<'_>) -> Option<CallbackItem> {
+    let pix: Option<Pix<'_>> = part(callback.pix.or(callback.original));
+    let of_pix = pix.as_ref().and_then(|pix| correlation_id(pix.charge));
+    let txid = Txid::parse(&correlation_id(callback.charge).or(of_pix)?).ok()?;
+    // The transaction of a return has the id and the instant of the return.
+    let pix = pix.filter(|pix| word(pix.r#type).as_deref() != Some("REFUND"));
+    let end_to_end_id = pix.as_ref().and_then(|pix| word(pix.end_to_end_id));
+    let end_to_end_id = end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
+    let paid_at = pix.as_ref().and_then(|pix| at(pix.time));
+    Some(CallbackItem::Received(CallbackPix { txid, end_to_end_id, paid_at }))
+}
+
+fn correlation_id(value: Option<&RawValue>) -> Option<String> {
+    word(part::<Named<'_>>(value)?.correlation_id)
+}
+
+/// Raises the alert for a sent Pix that came back. The callback names the Pix and not its payment, and no read of Woovi
+/// shows the return.
+fn alert_return(name: &AcquirerName, callback: &Callback<'_>) {
+    let (original, returned): (Option<Pix<'_>>, Option<Pix<'_>>) = (part(callback.original), part(callback.returned));
+    let id = |pix: &Option<Pix<'_>>| pix.as_ref().and_then(|pix| word(pix.end_to_end_id)).unwrap_or_default();
+    let centavos = returned.as_ref().and_then(|pix| word(pix.value)).unwrap_or_default();
+    tracing::error!(
+        alert = alerts::PAYOUT_RETURN_UNCREDITED, acquirer = %name, end_to_end_id = id(&original),
+        return_id = id(&returned), centavos, "sent Pix came back; its amount must be credited by hand"
+    );
+}

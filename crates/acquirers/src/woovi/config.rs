@@ -1,0 +1,62 @@
+//! The configuration of an account at Woovi.
+
+use cais_domain::acquirer_name::AcquirerName;
+
+use super::signature::CallbackKeys;
+use crate::bacen::Timeouts;
+use crate::http::{Secret, TlsError, UrlError};
+
+/// An account at Woovi. `Debug` shows no secret.
+#[derive(Debug, Clone)]
+pub struct WooviConfig {
+    /// The name in records, logs and metrics.
+    pub name: AcquirerName,
+    /// The base of the paths `/api/v1/…`: `https`, or `http` on this machine.
+    pub base_url: String,
+    /// The `AppID`, the whole value of the header `Authorization`.
+    pub app_id: Secret,
+    /// The PEM text of the public keys of callbacks' signatures. Several keys may follow each other.
+    pub webhook_public_key: Option<String>,
+    /// The secret of callbacks' HMAC, the older signature.
+    pub webhook_hmac_secret: Option<Secret>,
+    /// PEM roots in addition to the system's.
+    pub extra_root_pem: Option<Vec<u8>>,
+    /// Time limits within the budget of a call.
+    pub timeouts: Timeouts,
+}
+
+/// The reason a configuration is invalid.
+#[derive(Debug, thiserror::Error)]
+pub enum WooviConfigError {
+    /// The address of the API.
+    #[error("base_url {0}")]
+    BaseUrl(UrlError),
+    /// The `AppID` is empty or not allowed in a header.
+    #[error("app_id must be visible ASCII and not empty")]
+    AppId,
+    /// The public key of signatures cannot be read.
+    #[error("webhook_public_key must be RSA public keys in PEM, of 1024 bits or more")]
+    PublicKey,
+    /// The HMAC secret is empty, so anybody could sign.
+    #[error("webhook_hmac_secret must not be empty")]
+    HmacSecret,
+    /// No callback could be verified.
+    #[error("webhook_public_key or webhook_hmac_secret is required: callbacks must be verified")]
+    NoCallbackKey,
+    /// The certificates or TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+impl WooviConfig {
+    /// The address of the API.
+    pub const BASE_URL: &'static str = "https://api.woovi.com";
+
+    /// Returns the keys that verify callbacks.
+    ///
+    /// # Errors
+    /// [`WooviConfigError`] for an unusable key, and without any key.
+    pub(super) fn callback_keys(&self) -> Result<CallbackKeys, WooviConfigError> {
+        CallbackKeys::new(self.webhook_public_key.as_deref(), self.webhook_hmac_secret.as_ref())
+    }
+}

@@ -1,0 +1,77 @@
+//! Every call of the adapter against the table of bad luck.
+
+use cais_ports::{Acquirer as _, DefenseOrder};
+use serde_json::json;
+
+use super::answers::{charge, charged, last_page, payment, refund, transaction, woovi};
+use crate::answers::{day, instruction_id, order, payout_order, pix, refund_order, txid};
+use crate::bad_luck::assert_outcomes;
+
+#[tokio::test]
+async fn calls_about_charges_report_the_right_outcome() {
+    let answer = charged(&charge());
+    tokio::join!(
+        assert_outcomes("create", answer.clone(), |url, budget| async move {
+            woovi(&url).create_charge(&order(), budget).await
+        }),
+        assert_outcomes(
+            "find",
+            answer.clone(),
+            |url, budget| async move { woovi(&url).find_charge(&txid(), budget).await }
+        ),
+        assert_outcomes(
+            "cancel",
+            answer,
+            |url, budget| async move { woovi(&url).cancel_charge(&txid(), budget).await }
+        ),
+        assert_outcomes("received", last_page("transactions", &[transaction()]), |url, budget| async move {
+            woovi(&url).list_received(day(0), budget).await
+        }),
+        assert_outcomes("one received", json!({"transaction": transaction()}), |url, budget| async move {
+            woovi(&url).find_received(&pix(), budget).await
+        }),
+    );
+}
+
+#[tokio::test]
+async fn calls_about_money_out_report_the_right_outcome() {
+    tokio::join!(
+        assert_outcomes("send", payment("CREATED"), |url, budget| async move {
+            woovi(&url).send_payout(&payout_order(), budget).await
+        }),
+        assert_outcomes("find sent", payment("APPROVED"), |url, budget| async move {
+            woovi(&url).find_payout(&instruction_id(), budget).await
+        }),
+        assert_outcomes("sent", last_page("payments", &[payment("CONFIRMED")]), |url, budget| async move {
+            woovi(&url).list_sent(day(0), budget).await
+        }),
+        assert_outcomes("refund", refund("IN_PROCESSING"), |url, budget| async move {
+            woovi(&url).send_refund(&refund_order(), budget).await
+        }),
+        assert_outcomes("find refund", refund("REFUNDED"), |url, budget| async move {
+            woovi(&url).find_refund(&pix(), refund_order().id, budget).await
+        }),
+    );
+}
+
+#[tokio::test]
+async fn calls_about_disputes_report_the_right_outcome() {
+    let dispute =
+        json!({"id": "67e3170b38e62d5935ed4faf", "status": "CREATED", "value": 1, "endToEndId": pix().as_str()});
+    let order = || DefenseOrder {
+        infraction: "67e3170b38e62d5935ed4faf".to_owned(),
+        text: "delivered".to_owned(),
+        evidence_url: Some("https://shop.example/proof.pdf".to_owned()),
+    };
+    tokio::join!(
+        assert_outcomes("disputes", last_page("disputes", &[dispute]), |url, budget| async move {
+            woovi(&url).list_infractions(day(0), budget).await
+        }),
+        assert_outcomes("defense", json!({"documents": [{"url": "https://x.example/y"}]}), |url, budget| async move {
+            woovi(&url).send_defense(&order(), budget).await
+        }),
+        assert_outcomes("webhooks", last_page("webhooks", &[]), |url, budget| async move {
+            woovi(&url).register_callback("https://pay.example/c", budget).await
+        }),
+    );
+}

@@ -1,0 +1,156 @@
+//! Registration of the callback address, and the content and signatures of callbacks.
+
+use std::sync::{Arc, Mutex};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cais_ports::{Acquirer as _, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackSignatures};
+use ring::hmac;
+use serde_json::{Value, json};
+
+use super::answers::{asked, last_page, refused, transaction, woovi};
+use crate::answers::{BUDGET, NAME, PIX, TXID, html, instruction_id, json_reply, kind, pix, reason, txid};
+use crate::server::{Act, Server};
+
+const URL: &str = "https://pay.example/callbacks/main/token";
+
+/// A server that keeps the registered webhooks.
+async fn registry(refuses: Option<&'static str>) -> (Server, Arc<Mutex<Vec<Value>>>) {
+    let hooks: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let kept = Arc::clone(&hooks);
+    let server = Server::start(move |seen, _| {
+        let mut hooks = kept.lock().unwrap();
+        if seen.method == "GET" {
+            return json_reply(200, &last_page("webhooks", &hooks));
+        }
+        let body: Value = serde_json::from_str(&seen.body).unwrap();
+        if refuses.is_some_and(|event| body["webhook"]["event"] == event) {
+            return refused(400, "event is unknown");
+        }
+        hooks.push(body["webhook"].clone());
+        json_reply(200, &body)
+    })
+    .await;
+    (server, hooks)
+}
+
+#[tokio::test]
+async fn each_event_is_registered_once() {
+    let (server, hooks) = registry(None).await;
+    let woovi = woovi(&server.url());
+    woovi.register_callback(URL, BUDGET).await.unwrap();
+    let first = hooks.lock().unwrap().clone();
+    let mut events: Vec<_> = first.iter().map(|hook| hook["event"].as_str().unwrap().to_owned()).collect();
+    assert!(first.iter().all(|hook| hook["url"] == URL && hook["isActive"] == true), "{first:?}");
+    events.sort_unstable();
+    events.dedup();
+    assert_eq!((events.len(), first.len()), (13, 13));
+    for event in ["OPENPIX:TRANSACTION_RECEIVED", "OPENPIX:MOVEMENT_FAILED", "OPENPIX:DISPUTE_CREATED"] {
+        assert!(events.iter().any(|found| found == event), "{event}");
+    }
+    assert_eq!(
+        server.seen().remove(0).path,
+        "/api/v1/webhook?url=https%3A%2F%2Fpay.example%2Fcallbacks%2Fmain%2Ftoken&skip=0&limit=100"
+    );
+    woovi.register_callback(URL, BUDGET).await.unwrap();
+    assert_eq!(hooks.lock().unwrap().len(), 13, "a repeat registers nothing");
+    // A webhook that is inactive or of another address does not count. The prefix of an event may differ.
+    let mut some = first;
+    some[0]["isActive"] = json!(false);
+    some[1]["url"] = json!("https://old.example");
+    let renamed = some[2]["event"].as_str().unwrap().replace("OPENPIX:", "woovi:");
+    some[2]["event"] = json!(renamed);
+    *hooks.lock().unwrap() = some;
+    woovi.register_callback(URL, BUDGET).await.unwrap();
+    assert_eq!(hooks.lock().unwrap().len(), 15);
+    woovi.register_callback("https://new.example", BUDGET).await.unwrap();
+    assert_eq!(hooks.lock().unwrap().len(), 28, "another address has webhooks of its own");
+}
+
+#[tokio::test]
+async fn refused_event_leaves_the_others_registered() {
+    let (server, hooks) = registry(Some("OPENPIX:MOVEMENT_REMOVED")).await;
+    let result = woovi(&server.url()).register_callback(URL, BUDGET).await;
+    assert_eq!((kind(&result), hooks.lock().unwrap().len()), ("refused", 12), "{}", reason(&result));
+    for (answer, wanted) in [(refused(403, "no"), "unavailable"), (html(500), "unknown"), (Act::Cut, "unknown")] {
+        let server = Server::start(move |seen, _| match seen.method.as_str() {
+            "GET" => json_reply(200, &last_page("webhooks", &[])),
+            _ => answer.clone(),
+        })
+        .await;
+        assert_eq!(kind(&woovi(&server.url()).register_callback(URL, BUDGET).await), wanted);
+        assert_eq!(asked(&server), ["GET /webhook", "POST /webhook"]);
+    }
+}
+
+#[test]
+fn callback_names_one_resource() {
+    let woovi = woovi("http://127.0.0.1:9");
+    let received = |known: bool| {
+        let hint = CallbackPix {
+            txid: txid(),
+            end_to_end_id: known.then(pix),
+            paid_at: known.then(|| "2026-11-20T15:00:00Z".parse().unwrap()),
+        };
+        vec![CallbackItem::Received(hint)]
+    };
+    let sent = vec![CallbackItem::Sent(CallbackPayout { instruction_id: instruction_id(), returns: Vec::new() })];
+    let disputed = vec![CallbackItem::Infraction(CallbackInfraction { id: "67e3170b38e62d5935ed4faf".to_owned() })];
+    let charge = json!({"correlationID": TXID, "status": "COMPLETED"});
+    let dispute = json!({"id": "67e3170b38e62d5935ed4faf", "endToEndId": PIX, "status": "OPENED"});
+    let returned =
+        json!({"endToEndId": "D12345678202611201501bbbbbbbbbbb", "type": "REFUND", "time": "2026-11-20T16:00:00Z"});
+    for (body, wanted) in [
+        (json!({"event": "OPENPIX:CHARGE_COMPLETED", "charge": charge, "pix": transaction()}), received(true)),
+        (json!({"event": "OPENPIX:TRANSACTION_RECEIVED", "charge": null, "pix": transaction()}), received(true)),
+        (json!({"event": "woovi:CHARGE_EXPIRED", "charge": charge}), received(false)),
+        (json!({"event": "OPENPIX:TRANSACTION_REFUND_RECEIVED", "charge": charge, "pix": returned}), received(false)),
+        (
+            json!({"event": "PIX_TRANSACTION_REFUND_SENT_CONFIRMED", "refundTransaction": returned,
+                "originalTransaction": transaction()}),
+            received(true),
+        ),
+        (
+            json!({"event": "OPENPIX:MOVEMENT_CONFIRMED", "payment": {"correlationID": NAME, "status": "CONFIRMED"}}),
+            sent.clone(),
+        ),
+        (json!({"event": "OPENPIX:MOVEMENT_REMOVED", "payment": {"correlationID": NAME}}), sent),
+        (json!({"event": "woovi:DISPUTE_ACCEPTED", "dispute": dispute}), disputed),
+        // Nothing of ours.
+        (json!({"event": "OPENPIX:DISPUTE_CREATED", "dispute": {"endToEndId": PIX}}), vec![]),
+        (json!({"event": "OPENPIX:MOVEMENT_CONFIRMED", "payment": {"correlationID": "payment1"}}), vec![]),
+        (
+            json!({"event": "OPENPIX:CHARGE_COMPLETED", "charge": {"correlationID": "9134e286-6f71-427a-bf00-241681624586"}}),
+            vec![],
+        ),
+        (
+            json!({"event": "OPENPIX:TRANSACTION_RECEIVED", "charge": null, "pix": {"endToEndId": PIX, "charge": null}}),
+            vec![],
+        ),
+        (
+            json!({"event": "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED", "refundTransaction": returned,
+                "originalTransaction": transaction()}),
+            vec![],
+        ),
+        (json!({"data_criacao": "2026-11-20T15:00:00Z", "evento": "teste_webhook"}), vec![]),
+        (json!({"event": "ACCOUNT_REGISTER_APPROVED", "charge": "x", "pix": 7, "payment": []}), vec![]),
+    ] {
+        assert_eq!(woovi.callbacks(body.to_string().as_bytes()), Ok(wanted), "{body}");
+    }
+    for junk in ["", "<html>", "[]", "7"] {
+        assert_eq!(kind(&woovi.callbacks(junk.as_bytes())), "refused", "{junk}");
+    }
+}
+
+#[test]
+fn callback_without_valid_signature_is_refused() {
+    let woovi = woovi("http://127.0.0.1:9");
+    let body = br#"{"event":"OPENPIX:CHARGE_COMPLETED"}"#;
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, b"hush");
+    let signature = STANDARD.encode(hmac::sign(&key, body));
+    let signed = |text: &str| CallbackSignatures::of_headers([("X-OpenPix-Signature", text)]);
+    assert_eq!(woovi.verify_callback(body, &signed(&signature)), Ok(()));
+    assert_eq!(kind(&woovi.verify_callback(b"{}", &signed(&signature))), "refused");
+    assert_eq!(kind(&woovi.verify_callback(body, &signed("AAAA"))), "refused");
+    assert_eq!(kind(&woovi.verify_callback(body, &CallbackSignatures::default())), "refused");
+}
