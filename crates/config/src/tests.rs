@@ -54,7 +54,7 @@ fn wrong_values_are_all_reported_with_their_origins() {
         public_url = 'pay.example'
         client_secret_file = 'x'
         [acquirers.Main]
-        kind = 'woovi'
+        kind = 'other'
         base_url = 'http://bank.example'
         certificate_file = '/nowhere/cert.pem'
         [acquirers.sandbox]
@@ -119,7 +119,7 @@ fn secrets_are_masked_and_may_be_files() {
     );
     let config = load(&toml, &[]).unwrap();
     let acquirer = config.acquirers.first().unwrap();
-    assert_eq!(acquirer.client_secret.expose(), "from-the-file");
+    assert_eq!(acquirer.client_secret.as_ref().unwrap().expose(), "from-the-file");
     assert_eq!(acquirer.base_url, "https://bank.example");
     let everything = format!("{config:?}");
     for secret in ["hush", "from-the-file", &"abcd0123".repeat(8)] {
@@ -167,7 +167,38 @@ fn crypto_needs_all_keys_of_its_processor_or_none() {
 fn secret_of_digits_stays_text() {
     let toml = "[acquirers.main]\nkind = 'bacen'\nbase_url = 'https://bank.example'\nclient_id = 'id'\npix_key = '71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e'";
     let config = load(toml, &[("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET", "00120")]).unwrap();
-    assert_eq!(config.acquirers.first().unwrap().client_secret.expose(), "00120");
+    assert_eq!(config.acquirers.first().unwrap().client_secret.as_ref().unwrap().expose(), "00120");
+}
+
+#[test]
+fn woovi_has_keys_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("woovi.pem");
+    std::fs::write(&file, "-----BEGIN PUBLIC KEY-----").unwrap();
+    let base = "[acquirers.main]\nkind = 'woovi'\nbase_url = 'https://api.woovi.com'";
+    let with = |lines: &str| load(&format!("{base}\n{lines}"), &[]);
+    let public = format!("webhook_public_key_file = '{}'", file.display());
+    let config = with(&format!("app_id = 'hush'\n{public}")).unwrap();
+    let acquirer = config.acquirers.first().unwrap();
+    assert_eq!((acquirer.app_id.as_ref().unwrap().expose(), acquirer.client_id.as_ref()), ("hush", None));
+    assert!(!format!("{config:?}").contains("hush"), "secrets are masked");
+    assert!(with("app_id = 'hush'\nwebhook_hmac_secret = 'x'").is_ok());
+    for (lines, keys) in [
+        ("", vec!["app_id", "webhook_hmac_secret"]),
+        ("app_id = 'x'", vec!["webhook_hmac_secret"]),
+        (public.as_str(), vec!["app_id"]),
+        (
+            "app_id = 'x'\nwebhook_hmac_secret = 'x'\nclient_id = 'x'\nclient_secret = 'x'\npix_key = 'a@b.example'",
+            vec!["client_id", "client_secret", "pix_key"],
+        ),
+    ] {
+        let problems = with(lines).unwrap_err();
+        let found: Vec<_> = problems.0.iter().filter_map(|one| one.key.strip_prefix("acquirers.main.")).collect();
+        assert_eq!(found, keys, "{problems}");
+    }
+    let efi = "[acquirers.main]\nkind = 'efi'\nbase_url = 'https://bank.example'\nclient_id = 'id'\nclient_secret = 'x'
+        pix_key = 'a@b.example'\napp_id = 'x'";
+    assert_eq!(load(efi, &[]).unwrap_err().0.first().unwrap().key, "acquirers.main.app_id");
 }
 
 #[test]

@@ -30,7 +30,7 @@ alerts! {
         "Check `public_url`, the key's permissions and the certificate at the acquirer. Registration is retried until it succeeds.";
     CALLBACK_SIGNATURE_INVALID = "callback_signature_invalid",
         "The signature of an acquirer's callback is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
-        "Compare `webhook_public_key` or `webhook_hmac_secret` with the acquirer's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";
+        "Compare `webhook_public_key_file` or `webhook_hmac_secret` with the acquirer's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";
     CALLBACK_UNMATCHED = "callback_unmatched",
         "A callback matches no charge, payout or infraction. Money may have arrived that belongs to no charge.",
         "Run `cais callback list` and look the txid up at the acquirer. Run `cais callback retry ntc_…` once the acquirer shows the payment.";

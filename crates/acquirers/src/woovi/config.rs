@@ -35,13 +35,13 @@ pub enum WooviConfigError {
     #[error("app_id must be visible ASCII and not empty")]
     AppId,
     /// The public key of signatures cannot be read.
-    #[error("webhook_public_key must be RSA public keys in PEM, of 1024 bits or more")]
+    #[error("webhook_public_key_file must have RSA public keys in PEM, of 1024 bits or more")]
     PublicKey,
     /// The HMAC secret is empty, so anybody could sign.
     #[error("webhook_hmac_secret must not be empty")]
     HmacSecret,
     /// No callback could be verified.
-    #[error("webhook_public_key or webhook_hmac_secret is required: callbacks must be verified")]
+    #[error("webhook_public_key_file or webhook_hmac_secret is required: callbacks must be verified")]
     NoCallbackKey,
     /// The certificates or TLS.
     #[error(transparent)]

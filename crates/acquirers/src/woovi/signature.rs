@@ -161,11 +161,11 @@ mod tests {
         const ELLIPTIC: &str = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEPhxYjikl6aAgPymBvqrOCxVB3/lp\n0SGBoXsV8elM2bMSkhX8OCyfNEJYk+i7gLoW41lrWne+5K7fVjTdBqyXrA==\n-----END PUBLIC KEY-----\n";
         const SHORT: &str = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAMUEJH+k8Oh3YbDqo8z9gqRFFcjWgKuU\njaVgqvy+LVYjrumBK3oxHzVT2crUetxFPCYK0olNHqz+Bbt87hoEseUCAwEAAQ==\n-----END PUBLIC KEY-----\n";
         for (public, secret, said) in [
-            (None, None, "webhook_public_key or webhook_hmac_secret"),
-            (Some(""), None, "webhook_public_key must be"),
-            (Some("junk"), None, "webhook_public_key must be"),
-            (Some(ELLIPTIC), None, "webhook_public_key must be"),
-            (Some(SHORT), None, "webhook_public_key must be"),
+            (None, None, "webhook_public_key_file or webhook_hmac_secret"),
+            (Some(""), None, "webhook_public_key_file must have"),
+            (Some("junk"), None, "webhook_public_key_file must have"),
+            (Some(ELLIPTIC), None, "webhook_public_key_file must have"),
+            (Some(SHORT), None, "webhook_public_key_file must have"),
             (Some(LONG_KEY), Some(" "), "webhook_hmac_secret must not be empty"),
         ] {
             let error = CallbackKeys::new(public, secret.map(Secret::new).as_ref()).err();

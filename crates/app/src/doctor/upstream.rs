@@ -5,9 +5,9 @@ use jiff::Timestamp;
 
 use crate::clock::OffsetClock;
 use crate::logging::chain;
-use crate::wiring;
+use crate::wiring::{self, Access};
 use cais_cli::Finding;
-use cais_config::{AcquirerConfig, Config};
+use cais_config::{AcquirerConfig, AcquirerKind, Config};
 
 /// Checks each acquirer, the crypto processor and the rates, then Redis when it is configured.
 pub async fn check(config: &Config) -> Vec<Finding> {
@@ -50,13 +50,22 @@ pub async fn check(config: &Config) -> Vec<Finding> {
 async fn access(acquirer: &AcquirerConfig) -> Vec<Finding> {
     let check = format!("acquirer {}", acquirer.name);
     match wiring::check_access(acquirer).await {
-        Ok(date) => {
-            let clock = date.map(|date| Finding::of_clock(format!("{check} clock"), date, OffsetClock::new().now()));
+        Ok(Access { balance, clock }) => {
+            let clock = clock.map(|at| Finding::of_clock(format!("{check} clock"), at, OffsetClock::new().now()));
             let missing = || Finding::ok(format!("{check} clock"), "not in its answer");
-            vec![Finding::ok(check.clone(), "issues access tokens"), clock.unwrap_or_else(missing)]
+            let shown = match balance {
+                None => "issues access tokens".to_owned(),
+                Some(balance) => format!("{} available, {} blocked", balance.available, balance.blocked),
+            };
+            vec![Finding::ok(check.clone(), shown), clock.unwrap_or_else(missing)]
         }
         Err(error) => {
-            let advice = "see its base_url, token_url, client_id, client_secret and client certificate";
+            let advice = match acquirer.kind {
+                AcquirerKind::Bacen | AcquirerKind::Efi => {
+                    "see its base_url, token_url, client_id, client_secret and client certificate"
+                }
+                AcquirerKind::Woovi => "see its base_url and app_id, and the permissions of the AppID",
+            };
             vec![Finding::failed(check, format!("{}: {advice}", chain(error.as_ref())))]
         }
     }

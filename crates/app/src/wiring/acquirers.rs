@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use cais_acquirers::{BacenAcquirer, BacenConfig, Certificate, EfiAcquirer};
+use cais_acquirers::{
+    BacenAcquirer, BacenConfig, Certificate, EfiAcquirer, Timeouts, WooviAcquirer, WooviBalance, WooviConfig,
+};
 use cais_config::{AcquirerConfig, AcquirerKind, Config, Problem, Problems};
 use cais_ports::Acquirer;
 use jiff::Timestamp;
@@ -53,23 +55,35 @@ fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Pr
 }
 
 fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn Acquirer>> {
-    let config = bacen_config(settings)?;
     Ok(match settings.kind {
-        AcquirerKind::Bacen => Arc::new(BacenAcquirer::new(&config)?),
-        AcquirerKind::Efi => Arc::new(EfiAcquirer::new(&config)?),
+        AcquirerKind::Bacen => Arc::new(BacenAcquirer::new(&bacen_config(settings)?)?),
+        AcquirerKind::Efi => Arc::new(EfiAcquirer::new(&bacen_config(settings)?)?),
+        AcquirerKind::Woovi => Arc::new(WooviAcquirer::new(&woovi_config(settings)?)?),
     })
 }
 
-/// Requests an access token of an acquirer and discards it. Returns the acquirer's clock if the answer has a `Date`.
+/// The proof that an acquirer accepts our credentials.
+pub struct Access {
+    /// The balance of the account, if the acquirer's interface shows it.
+    pub balance: Option<WooviBalance>,
+    /// The acquirer's clock, if its answer has a `Date`.
+    pub clock: Option<Timestamp>,
+}
+
+/// Requests an access token of an acquirer and discards it, or reads the balance where no tokens exist.
 ///
 /// # Errors
-/// The configuration cannot be used, or the acquirer issues no token.
-pub async fn check_access(settings: &AcquirerConfig) -> anyhow::Result<Option<Timestamp>> {
-    let config = bacen_config(settings)?;
-    Ok(match settings.kind {
-        AcquirerKind::Bacen => BacenAcquirer::new(&config)?.check_access().await?,
-        AcquirerKind::Efi => EfiAcquirer::new(&config)?.check_access().await?,
-    })
+/// The configuration cannot be used, or the acquirer refuses the credentials.
+pub async fn check_access(settings: &AcquirerConfig) -> anyhow::Result<Access> {
+    let clock = match settings.kind {
+        AcquirerKind::Bacen => BacenAcquirer::new(&bacen_config(settings)?)?.check_access().await?,
+        AcquirerKind::Efi => EfiAcquirer::new(&bacen_config(settings)?)?.check_access().await?,
+        AcquirerKind::Woovi => {
+            let (balance, clock) = WooviAcquirer::new(&woovi_config(settings)?)?.balance().await?;
+            return Ok(Access { balance: Some(balance), clock });
+        }
+    };
+    Ok(Access { balance: None, clock })
 }
 
 /// Returns the instant at which the client certificate of an acquirer expires; `None` without a configured certificate.
@@ -77,11 +91,35 @@ pub async fn check_access(settings: &AcquirerConfig) -> anyhow::Result<Option<Ti
 /// # Errors
 /// The file has no such certificate.
 pub fn certificate_expires_at(settings: &AcquirerConfig) -> anyhow::Result<Option<Timestamp>> {
+    if settings.kind == AcquirerKind::Woovi {
+        return Ok(None);
+    }
     Ok(bacen_config(settings)?.certificate.map(|certificate| certificate.expires_at()).transpose()?)
 }
 
+fn read(file: &PathBuf) -> anyhow::Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("{} cannot be read", file.display()))
+}
+
+/// Returns a key that the configuration requires for the acquirer's kind.
+fn given<T: Clone>(value: Option<&T>, key: &'static str) -> anyhow::Result<T> {
+    value.cloned().with_context(|| format!("{key} is missing"))
+}
+
+fn woovi_config(settings: &AcquirerConfig) -> anyhow::Result<WooviConfig> {
+    let public_key = settings.webhook_public_key_file.as_ref().map(read).transpose()?;
+    Ok(WooviConfig {
+        name: settings.name.clone(),
+        base_url: settings.base_url.clone(),
+        app_id: given(settings.app_id.as_ref(), "app_id")?,
+        webhook_public_key: public_key.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        webhook_hmac_secret: settings.webhook_hmac_secret.clone(),
+        extra_root_pem: settings.ca_file.as_ref().map(read).transpose()?,
+        timeouts: Timeouts::default(),
+    })
+}
+
 fn bacen_config(settings: &AcquirerConfig) -> anyhow::Result<BacenConfig> {
-    let read = |file: &PathBuf| fs::read(file).with_context(|| format!("{} cannot be read", file.display()));
     let certificate = settings.certificate_file.as_ref().map(read).transpose()?;
     Ok(BacenConfig {
         token_url: settings.token_url.clone(),
@@ -90,9 +128,9 @@ fn bacen_config(settings: &AcquirerConfig) -> anyhow::Result<BacenConfig> {
         ..BacenConfig::new(
             settings.name.clone(),
             settings.base_url.clone(),
-            settings.client_id.clone(),
-            settings.client_secret.clone(),
-            settings.pix_key.clone(),
+            given(settings.client_id.as_ref(), "client_id")?,
+            given(settings.client_secret.as_ref(), "client_secret")?,
+            given(settings.pix_key.as_ref(), "pix_key")?,
         )
     })
 }

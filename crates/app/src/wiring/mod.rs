@@ -25,7 +25,7 @@ use cais_use_cases::crypto::CryptoSources;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
-pub use acquirers::{certificate_expires_at, check_access, configured_acquirers};
+pub use acquirers::{Access, certificate_expires_at, check_access, configured_acquirers};
 
 use crate::clock::OffsetClock;
 use crate::ids::UuidV7;

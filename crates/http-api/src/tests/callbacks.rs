@@ -34,6 +34,19 @@ async fn malformed_callback_is_rejected_before_it_is_stored() {
 }
 
 #[actix_web::test]
+async fn callback_with_wrong_signature_is_not_stored() {
+    let world = World::new().await;
+    let uri = format!("/callbacks/main/{TOKEN}");
+    let signed = |signature: &str| {
+        TestRequest::post().uri(&uri).insert_header(("X-Test-Signature", signature)).set_payload(TXID)
+    };
+    assert_eq!(send(&world, signed("bad")).await.error(), (400, "VALIDATION_ERROR".to_owned()));
+    assert!(world.store.callbacks().is_empty());
+    assert_eq!(send(&world, signed("good")).await.status, 200);
+    assert_eq!(world.store.callbacks().len(), 1);
+}
+
+#[actix_web::test]
 async fn wrong_token_is_answered_before_the_body_is_read() {
     let world = World::new().await;
     let large = vec![b'x'; 1024 * 1024 + 1];

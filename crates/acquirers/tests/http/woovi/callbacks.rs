@@ -4,7 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cais_ports::{Acquirer as _, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackSignatures};
+use cais_acquirers::Router;
+use cais_ports::{
+    Acquirer as _, Acquirers as _, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackSignatures,
+};
 use ring::hmac;
 use serde_json::{Value, json};
 
@@ -153,4 +156,10 @@ fn callback_without_valid_signature_is_refused() {
     assert_eq!(kind(&woovi.verify_callback(b"{}", &signed(&signature))), "refused");
     assert_eq!(kind(&woovi.verify_callback(body, &signed("AAAA"))), "refused");
     assert_eq!(kind(&woovi.verify_callback(body, &CallbackSignatures::default())), "refused");
+    // The breaker in front of the adapter does not skip the check.
+    let router = Router::new(vec![Arc::new(woovi)]);
+    let guarded = router.named(&router.names().remove(0)).unwrap();
+    assert_eq!(guarded.verify_callback(body, &signed(&signature)), Ok(()));
+    assert_eq!(kind(&guarded.verify_callback(body, &CallbackSignatures::default())), "refused");
+    assert!(!guarded.lists_infraction_returns());
 }

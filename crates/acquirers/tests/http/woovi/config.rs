@@ -12,8 +12,8 @@ fn invalid_configuration_is_named() {
         (|config| config.base_url = "http://api.woovi.com".to_owned(), "base_url must be https"),
         (|config| config.app_id = Secret::new(""), "app_id must be"),
         (|config| config.app_id = Secret::new("a b"), "app_id must be"),
-        (|config| config.webhook_public_key = Some("junk".to_owned()), "webhook_public_key must be"),
-        (|config| config.webhook_hmac_secret = None, "webhook_public_key or webhook_hmac_secret"),
+        (|config| config.webhook_public_key = Some("junk".to_owned()), "webhook_public_key_file must have"),
+        (|config| config.webhook_hmac_secret = None, "webhook_public_key_file or webhook_hmac_secret"),
         (|config| config.extra_root_pem = Some(b"junk".to_vec()), "the extra root certificate"),
     ];
     for (change, said) in cases {
