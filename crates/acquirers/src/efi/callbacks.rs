@@ -90,6 +90,7 @@ mod tests {
             }
             CallbackItem::Received(pix) => format!("received {}", pix.txid),
             CallbackItem::Infraction(infraction) => format!("infraction {}", infraction.id),
+            CallbackItem::CryptoPayment(id) => format!("crypto payment {id}"),
         };
         Some(found.iter().map(line).collect())
     }
@@ -139,6 +140,7 @@ mod tests {
                 CallbackItem::Sent(_) => "sent".to_owned(),
                 CallbackItem::Received(_) => "received".to_owned(),
                 CallbackItem::Infraction(infraction) => infraction.id.clone(),
+                CallbackItem::CryptoPayment(id) => id.to_string(),
             };
             Some(found.iter().map(line).collect::<Vec<_>>())
         };
