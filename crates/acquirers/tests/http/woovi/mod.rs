@@ -1,4 +1,4 @@
-//! Woovi against a scripted server.
+//! Woovi against a scripted server, and against the sandbox.
 
 mod answers;
 mod bad_luck;
@@ -9,3 +9,4 @@ mod disputes;
 mod lists;
 mod payouts;
 mod refunds;
+mod sandbox;
