@@ -104,10 +104,11 @@ async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
 /// Runs one reconciliation and sets its gauges.
 async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
     let run = reconcile::run_once(ports).await?;
-    for standing in &run.standings {
+    let deposits = crypto::reconcile::run_once(ports).await?;
+    for standing in run.standings.iter().chain(&deposits.standing) {
         measures::set_reconciled(standing);
     }
-    Ok(Pass { done: run.done, more: false })
+    Ok(Pass { done: run.done.saturating_add(deposits.done), more: false })
 }
 
 /// The failures of a loop, so that a long outage of the store is logged once.

@@ -17,6 +17,8 @@ pub struct Pruned {
     pub callbacks: u64,
     /// Events, with their deliveries and attempts.
     pub events: u64,
+    /// Crypto quotes that expired unused.
+    pub crypto_quotes: u64,
 }
 
 /// The limits of removal: rows older than these instants.
@@ -24,7 +26,7 @@ pub struct Pruned {
 pub struct PruneBefore {
     /// Idempotency records without a due time.
     pub idempotency_records: Timestamp,
-    /// Done callbacks and commit marks of batches.
+    /// Done callbacks, crypto quotes that expired unused, and commit marks of batches.
     pub marks: Timestamp,
     /// Unmatched callbacks; events without pending deliveries, with their deliveries and attempts; and remains of
     /// deleted endpoints.

@@ -19,11 +19,13 @@ pub enum UpstreamList {
     Sent,
     /// Sent Pix again, for their returns. The position cycles from the oldest returnable payout to the present.
     Returns,
+    /// Payments at a crypto processor. Every payment created before the position was compared.
+    CryptoDeposits,
 }
 
 impl UpstreamList {
     /// Every list.
-    pub const ALL: [Self; 4] = [Self::Infractions, Self::Received, Self::Sent, Self::Returns];
+    pub const ALL: [Self; 5] = [Self::Infractions, Self::Received, Self::Sent, Self::Returns, Self::CryptoDeposits];
 
     /// Returns the name in the store.
     #[must_use]
@@ -33,6 +35,7 @@ impl UpstreamList {
             Self::Received => "received",
             Self::Sent => "sent",
             Self::Returns => "returns",
+            Self::CryptoDeposits => "crypto_deposits",
         }
     }
 }

@@ -8,7 +8,8 @@ use crate::work::{Pass, WorkError};
 
 /// Stored responses are kept for 30 days.
 const IDEMPOTENCY_RECORDS_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Processed callbacks and the marks of committed batches are kept for a day, so that an operator can inspect them.
+/// Processed callbacks, unused quotes and the marks of committed batches are kept for a day, so that an operator can inspect
+/// them. The next rate of a currency is compared with its quotes of that day.
 const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 /// Events are kept for 90 days, so that consumers can catch up.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
@@ -25,7 +26,9 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         marks: before(MARKS_KEPT),
         events: before(EVENTS_KEPT),
     };
-    let Pruned { idempotency_records, batches, callbacks, events } = ports.maintenance.prune(before).await?;
-    let removed = [idempotency_records, batches, callbacks, events].into_iter().fold(0_u64, u64::saturating_add);
+    let Pruned { idempotency_records, batches, callbacks, events, crypto_quotes } =
+        ports.maintenance.prune(before).await?;
+    let removed =
+        [idempotency_records, batches, callbacks, events, crypto_quotes].into_iter().fold(0_u64, u64::saturating_add);
     Ok(Pass { done: usize::try_from(removed).unwrap_or(usize::MAX), more: removed > 0 })
 }

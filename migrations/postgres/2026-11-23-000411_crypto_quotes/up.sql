@@ -22,3 +22,6 @@ CREATE TABLE crypto_quotes (
 
 -- The newest rate of a currency, over all accounts. The next rate is compared with it.
 CREATE INDEX crypto_quotes_of_currency ON crypto_quotes (currency, id);
+
+-- Unused quotes by their end, for housekeeping.
+CREATE INDEX crypto_quotes_unused ON crypto_quotes (expires_at) WHERE used_by IS NULL;

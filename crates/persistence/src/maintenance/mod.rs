@@ -1,6 +1,7 @@
 //! Audits and housekeeping, away from the path of payments.
 
 mod clock;
+mod crypto;
 mod infractions;
 mod money_out;
 mod prune;

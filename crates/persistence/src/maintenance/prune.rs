@@ -39,6 +39,9 @@ const CALLBACKS: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callb
 /// callbacks are unmatched, and an index holds only these.
 const UNMATCHED: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
      WHERE received_at < ? AND state = 'unmatched' ORDER BY id LIMIT ?)";
+/// Removes quotes that expired unused. A used quote explains the price of its operation.
+const QUOTES: &str = "DELETE FROM crypto_quotes WHERE (account_id, id) IN (SELECT account_id, id FROM crypto_quotes \
+     WHERE used_by IS NULL AND expires_at < ? ORDER BY expires_at LIMIT ?)";
 /// Removes deleted endpoints without any rows that refer to them.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
@@ -87,6 +90,7 @@ impl Pruning {
                 Ok(done.saturating_add(remove(session, UNMATCHED, vec![events.into()])?))
             }),
             events: self.table("events", || self.prune_events(events)),
+            crypto_quotes: self.table("crypto_quotes", || remove(session, QUOTES, vec![marks.into()])),
         };
         self.table("webhook_endpoints", || remove(session, ENDPOINTS, vec![events.into()]));
         self.table("endpoint_failures", || remove(session, FAILURES, Vec::new()));
@@ -159,12 +163,13 @@ mod tests {
     use crate::{DatabaseUrl, migrations};
 
     /// The statements that walk along an index up to the first young row, and that index with its condition in both engines' plans.
-    const WALKS: [(&str, [&str; 2], &str); 3] = [
+    const WALKS: [(&str, [&str; 2], &str); 4] = [
         (
             IDEMPOTENCY_RECORDS,
             ["idempotency_records_age", "created_at<?"],
             "idempotency_records_age on idempotency_records",
         ),
+        (QUOTES, ["crypto_quotes_unused", "expires_at<?"], "crypto_quotes_unused on crypto_quotes"),
         (BATCHES, ["PRIMARY KEY", "id<?"], "commit_batches_pkey on commit_batches"),
         (CALLBACKS, ["sqlite_autoindex_callbacks_1", "id<?"], "callbacks_pkey on callbacks"),
     ];
@@ -175,6 +180,10 @@ mod tests {
          INSERT INTO commit_batches (id, outcome, decided_at) SELECT 'ff' || n, 'committed', 4000000000000000 + n FROM generate_series(1, 50000) AS n; \
          INSERT INTO callbacks (id, acquirer, body, received_at, state, attempts, version) \
          SELECT 'ntc_z' || n, 'main', 'x', 4000000000000000 + n, 'done', 0, 1 FROM generate_series(1, 50000) AS n; \
+         INSERT INTO crypto_quotes (account_id, id, side, currency, amount, rate, coins, fee_rule, usdt_per_coin, coin_priced_at, \
+         brl_per_usd, usd_priced_at, spread, expires_at, created_at, version) \
+         SELECT 'acc_' || n % 100, 'cqt_' || n, 'deposit', 'btc', 1, '1', '1', '', '1', 0, '1', 0, '0', 4000000000000000 + n, 0, 1 \
+         FROM generate_series(1, 50000) AS n; \
          VACUUM ANALYZE";
 
     #[test]

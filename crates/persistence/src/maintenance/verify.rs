@@ -2,7 +2,7 @@
 
 use cais_ports::{LedgerDifference, LedgerReport};
 
-use super::{infractions, money_out};
+use super::{crypto, infractions, money_out};
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::sql::{Query, Session};
@@ -71,7 +71,7 @@ pub(super) fn verify(engine: &dyn Engine) -> Result<LedgerReport, Fault> {
 }
 
 fn rules() -> impl Iterator<Item = &'static str> {
-    RULES.into_iter().chain(money_out::RULES).chain(infractions::RULES)
+    RULES.into_iter().chain(money_out::RULES).chain(infractions::RULES).chain(crypto::RULES)
 }
 
 fn check(session: &mut dyn Session) -> Result<LedgerReport, Fault> {

@@ -63,3 +63,17 @@ pub struct UpstreamDeposit {
     /// The instant of creation, if reported.
     pub created_at: Option<Timestamp>,
 }
+
+impl UpstreamDeposit {
+    /// Returns whether coins arrived. An unreadable amount of another currency counts as coins.
+    #[must_use]
+    pub fn has_coins(&self) -> bool {
+        match &self.received {
+            None => false,
+            Some(ArrivedCoins::Supported(coins)) => !coins.is_zero(),
+            Some(ArrivedCoins::Unsupported { amount, .. }) => {
+                amount.is_empty() || !amount.trim_matches(['0', '.']).is_empty()
+            }
+        }
+    }
+}

@@ -3,7 +3,8 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::deposit::{
-    ArrivedCoins, DepositPayment, DepositState, DepositStatus, PaymentReview, PaymentState, Resolution,
+    Arrival, ArrivedCoins, DepositPayment, DepositState, DepositStatus, PaymentReview, PaymentState, Received,
+    Resolution,
 };
 use cais_domain::crypto::withdrawal::{WithdrawalPrice, WithdrawalState, WithdrawalStatus};
 use cais_domain::crypto::{CryptoAmount, Currency, Deposit, Quote, Side, Withdrawal};
@@ -12,7 +13,9 @@ use cais_domain::fee::FeeRule;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{AnyRecord, ChangeSet, CommitError, Page, PageRequest, Reservation, ReservationKey, Versioned, Write};
+use cais_ports::{
+    AnyRecord, ChangeSet, CommitError, Page, PageRequest, PruneBefore, Reservation, ReservationKey, Versioned, Write,
+};
 use futures_util::future::join_all;
 
 use super::Harness;
@@ -241,6 +244,47 @@ pub async fn updates_of_one_payment_in_a_batch_follow_each_other(h: &mut Harness
     let stored = h.store.list_deposit_payments(deposit.account, deposit.id, 50).await.unwrap();
     let stored: Vec<_> = stored.iter().map(|payment| (payment.version, payment.fee.centavos())).collect();
     assert_eq!(stored, [(21, 20)]);
+}
+
+/// The audit compares the entries of a deposit with its sums and with those of its payments.
+pub async fn credited_crypto_deposit_agrees_with_the_ledger(h: &mut Harness) {
+    let deposit = deposit_in_status(a_deposit(h.account().await.id), DepositStatus::Pending);
+    insert(h, deposit.clone()).await;
+    let coins = ArrivedCoins::Supported(deposit.price.coins);
+    let arrival = Arrival { id: a_processor_id(), coins, tx_hash: None, seen_at: start() };
+    let received = Deposit { version: 1, ..deposit }.receive(None, arrival, start()).unwrap();
+    let Received::Credited(resolved) = received else { unreachable!("{received:?}") };
+    let writes = vec![Write::update(resolved.deposit.clone()), Write::insert(resolved.payment.clone())];
+    h.good(ChangeSet { writes, transfers: resolved.transfers, ..ChangeSet::new(start()) }).await;
+    h.audit().await;
+    let mut other = Deposit { version: 2, ..resolved.deposit.clone() };
+    other.credited.gross = Money::from_centavos(9_999);
+    update(h, other).await;
+    assert_eq!(h.store.verify_ledger().await.unwrap().differences.len(), 1);
+    update(h, Deposit { version: 3, ..resolved.deposit }).await;
+    h.audit().await;
+    update(h, DepositPayment { fee: Money::ZERO, version: 1, ..resolved.payment.clone() }).await;
+    assert_eq!(h.store.verify_ledger().await.unwrap().differences.len(), 1);
+    update(h, DepositPayment { version: 2, ..resolved.payment }).await;
+    h.audit().await;
+}
+
+/// A used quote explains its operation, and a young one is compared with the next rate.
+pub async fn expired_unused_crypto_quotes_are_removed(h: &mut Harness) {
+    let account = h.account().await.id;
+    let [unused, used, young] = [0, 0, 100].map(|second| {
+        let quote = a_quote(account, Side::Deposit);
+        Quote { expires_at: after_s(second), ..quote }
+    });
+    let used = Quote { used_by: Some("cdp_1".to_owned()), ..used };
+    for quote in [&unused, &used, &young] {
+        insert(h, quote.clone()).await;
+    }
+    let before = PruneBefore { idempotency_records: start(), marks: after_s(100), events: start() };
+    assert_eq!(h.store.prune(before).await.unwrap().crypto_quotes, 1);
+    assert_eq!(h.store.prune(before).await.unwrap().crypto_quotes, 0);
+    let is_there = async |quote: &Quote| h.store.find_crypto_quote(account, quote.id).await.unwrap().is_some();
+    assert_eq!((is_there(&unused).await, is_there(&used).await, is_there(&young).await), (false, true, true));
 }
 
 /// In every state, new and after an update, with all optional values and with none.

@@ -11,7 +11,7 @@ use cais_ports::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Prune
 
 use super::MemoryStore;
 use super::state::{Entry, State};
-use super::{infraction_rules, money_rules, prune};
+use super::{crypto_rules, infraction_rules, money_rules, prune};
 
 #[async_trait]
 impl Maintenance for MemoryStore {
@@ -27,6 +27,7 @@ impl Maintenance for MemoryStore {
         judge_sequences(&state, &mut report);
         money_rules::judge(&state, &mut report);
         infraction_rules::judge(&state, &mut report);
+        crypto_rules::judge(&state, &mut report);
         Ok(report)
     }
 

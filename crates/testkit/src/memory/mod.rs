@@ -2,6 +2,7 @@
 
 mod audit;
 mod crypto;
+mod crypto_rules;
 mod deliveries;
 mod endpoint_queues;
 mod infraction_rules;

@@ -24,6 +24,11 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     });
     let kept = &state.tables.callbacks;
     keys.versions.retain(|key, _| !matches!(key, RecordKey::Callback { .. }) || kept.contains_key(key));
+    let quotes = state.tables.crypto_quotes.len();
+    state.tables.crypto_quotes.retain(|_, quote| quote.used_by.is_some() || quote.expires_at >= before.marks);
+    let kept = &state.tables.crypto_quotes;
+    keys.versions.retain(|key, _| !matches!(key, RecordKey::CryptoQuote { .. }) || kept.contains_key(key));
+    let quotes = quotes.saturating_sub(kept.len());
     let events = prune_events(state, before.events);
     prune_endpoints(state, before.events);
     Pruned {
@@ -31,6 +36,7 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
         batches: 0,
         callbacks: length(callbacks.saturating_sub(state.tables.callbacks.len())),
         events: length(events),
+        crypto_quotes: length(quotes),
     }
 }
 

@@ -184,8 +184,8 @@ impl Pass<'_> {
         let compared = match list {
             UpstreamList::Received => received::compare(&run, name, acquirer, &mut findings).await,
             UpstreamList::Sent | UpstreamList::Returns => sent::compare(&run, name, acquirer, &mut findings).await,
-            // A separate worker follows infractions.
-            UpstreamList::Infractions => Ok(()),
+            // Separate workers follow these lists.
+            UpstreamList::Infractions | UpstreamList::CryptoDeposits => Ok(()),
         };
         if let Err(error) = compared {
             findings.cannot_read(name, format!("local records: {error}"));

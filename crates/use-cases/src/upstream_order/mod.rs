@@ -28,7 +28,9 @@
 //! | unproven | visible and open | stays open, an alert is raised |
 //!
 //! A charge differs in three ways. A first request goes from acquirer to acquirer through the router. No money is held.
-//! A charge with an unknown outcome stays begun until the acquirer that may have it answers.
+//! A charge with an unknown outcome stays begun until the acquirer that may have it answers. A crypto deposit is begun for
+//! as long, but it is abandoned once its rate no longer holds. Both may be requested again, because no payer has seen the
+//! first request.
 //!
 //! # To add an operation
 //!

@@ -100,7 +100,7 @@ async fn judge(
     use UpstreamDepositStatus::{
         Confirmed, Confirming, Expired, Failed, Finished, PartiallyPaid, Refunded, Sending, Unknown, Waiting,
     };
-    let coins = record.received.as_ref().filter(|coins| has_coins(coins));
+    let coins = record.received.as_ref().filter(|_| record.has_coins());
     match (record.status, coins) {
         (Finished | PartiallyPaid, Some(coins)) => receive(ports, deposit, record, coins, now).await,
         (Failed | Expired, Some(coins)) => unfinished(ports, deposit, record, coins, now).await,
@@ -111,14 +111,6 @@ async fn judge(
         (Waiting | Confirming | Confirmed | Sending | Refunded | Unknown, _) | (Failed | Expired, None) => {
             Ok(follow(deposit, record, now))
         }
-    }
-}
-
-/// Returns whether a payment has coins. An unreadable amount of another currency counts as coins.
-fn has_coins(coins: &ArrivedCoins) -> bool {
-    match coins {
-        ArrivedCoins::Supported(coins) => !coins.is_zero(),
-        ArrivedCoins::Unsupported { amount, .. } => !amount.trim_matches(['0', '.']).is_empty(),
     }
 }
 
@@ -172,7 +164,12 @@ fn review(deposit: &Deposit, payment: DepositPayment, is_unreserved: bool) -> St
     Steps { deposit: deposit.clone(), events, transfers, payment: Some((payment, is_unreserved)) }
 }
 
-async fn find(ports: &Ports, deposit: &Deposit, payment: &ProcessorId) -> Result<Option<DepositPayment>, StoreError> {
+/// Returns the stored payment of that id.
+pub(crate) async fn find(
+    ports: &Ports,
+    deposit: &Deposit,
+    payment: &ProcessorId,
+) -> Result<Option<DepositPayment>, StoreError> {
     let payments = ports.queries.list_deposit_payments(deposit.account, deposit.id, MAX_PAYMENTS).await?;
     Ok(payments.into_iter().find(|known| known.id == *payment))
 }

@@ -1,0 +1,11 @@
+//! Crypto deposits over a store in memory and a simulated processor.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod callbacks;
+mod creating;
+mod paying;
+mod processor;
+mod reconciling;
+mod reviewing;
+mod world;

@@ -1,0 +1,194 @@
+//! Payments: exact, in parts, over, late, and in another currency; found by polls, reads and later payments.
+
+use std::time::Duration;
+
+use cais_domain::crypto::deposit::{ArrivedCoins, DepositStatus, Resolution};
+use cais_domain::event::EventType;
+use cais_ports::UpstreamDepositStatus as Upstream;
+use cais_testkit::Crash;
+
+use crate::processor::Reply;
+use crate::world::{COINS, LONG, PAST_PERIOD, World};
+
+#[tokio::test]
+async fn poll_follows_a_deposit_to_its_credit() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    for (upstream, status, events) in [
+        (Upstream::Waiting, DepositStatus::Pending, vec![]),
+        (Upstream::Unknown, DepositStatus::Pending, vec![]),
+        (Upstream::Confirming, DepositStatus::Confirming, vec![]),
+        (Upstream::Confirmed, DepositStatus::Confirming, vec![EventType::CryptoDepositConfirmed]),
+        (Upstream::Sending, DepositStatus::Confirming, vec![EventType::CryptoDepositConfirmed]),
+    ] {
+        // Coins that the processor does not have yet are not credited.
+        world.processor.pay(&payment, upstream, COINS);
+        world.clock.advance(Duration::from_mins(2));
+        world.poll().await;
+        assert_eq!((world.deposit(id).await.state.status(), world.events()), (status, events), "{upstream:?}");
+        world.untouched();
+    }
+    world.processor.pay(&payment, Upstream::Finished, COINS);
+    for _ in 0..3 {
+        world.clock.advance(LONG);
+        world.poll().await;
+        world.paid(id).await;
+    }
+}
+
+#[tokio::test]
+async fn read_applies_the_record_of_the_processor() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    world.processor.pay(&payment, Upstream::Finished, COINS);
+    assert_eq!(world.read(id).await.state.status(), DepositStatus::Completed);
+    world.paid(id).await;
+    // A processor that does not answer leaves the stored state.
+    world.processor.state().reading = Reply::Down;
+    assert_eq!(world.read(id).await.state.status(), DepositStatus::Completed);
+}
+
+#[tokio::test]
+async fn arrived_coins_are_credited_with_their_resolution() {
+    for (upstream, coins, status, resolution, money) in [
+        (Upstream::PartiallyPaid, "20", DepositStatus::Underpaid, Resolution::Underpaid, (10_642, 158, -10_800)),
+        (Upstream::Finished, "50", DepositStatus::Completed, Resolution::Overpaid, (26_680, 320, -27_000)),
+    ] {
+        let world = World::new().await;
+        let (id, payment) = world.pending().await;
+        world.processor.pay(&payment, upstream, coins);
+        world.read(id).await;
+        world.check(id, status, Some(resolution)).await;
+        assert_eq!(world.money(), money);
+    }
+}
+
+#[tokio::test]
+async fn deposit_expires_only_in_agreement_with_the_processor() {
+    let world = World::new().await;
+    let (id, _) = world.pending().await;
+    world.clock.advance(PAST_PERIOD);
+    for silence in [Reply::Down, Reply::Silent] {
+        world.processor.state().reading = silence;
+        world.clock.advance(LONG);
+        world.poll().await;
+        assert_eq!(world.deposit(id).await.state.status(), DepositStatus::Pending, "{silence:?}");
+    }
+    world.processor.state().reading = Reply::Answers;
+    world.clock.advance(LONG);
+    world.poll().await;
+    world.check(id, DepositStatus::Expired, None).await;
+    assert_eq!(world.events(), [EventType::CryptoDepositExpired]);
+}
+
+#[tokio::test]
+async fn late_payment_is_credited_for_a_day_and_reviewed_after() {
+    for (hours, resolution) in [(23, Some(Resolution::Late)), (25, None)] {
+        let world = World::new().await;
+        let (id, payment) = world.pending().await;
+        world.clock.advance(PAST_PERIOD);
+        world.poll().await;
+        world.clock.advance(Duration::from_hours(hours));
+        world.processor.pay(&payment, Upstream::Finished, COINS);
+        world.call_back(&payment).await.unwrap();
+        assert_eq!(world.process().await, 1);
+        let status = if resolution.is_some() { DepositStatus::Completed } else { DepositStatus::Expired };
+        world.check(id, status, resolution).await;
+    }
+}
+
+#[tokio::test]
+async fn payment_seen_in_time_and_finished_later_is_exact() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    world.processor.pay(&payment, Upstream::Confirming, COINS);
+    world.clock.advance(Duration::from_mins(15));
+    world.poll().await;
+    world.clock.advance(Duration::from_hours(30));
+    world.processor.pay(&payment, Upstream::Finished, COINS);
+    world.poll().await;
+    world.paid(id).await;
+}
+
+#[tokio::test]
+async fn failed_and_returned_deposits_are_published_once() {
+    for (upstream, status) in [(Upstream::Failed, DepositStatus::Failed), (Upstream::Refunded, DepositStatus::Refunded)]
+    {
+        let world = World::new().await;
+        let (id, payment) = world.pending().await;
+        world.processor.set(&payment, |payment| payment.status = upstream);
+        for _ in 0..2 {
+            world.clock.advance(LONG);
+            world.poll().await;
+            world.check(id, status, None).await;
+            assert_eq!(world.events(), [EventType::CryptoDepositFailed]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn credited_deposit_stands_when_the_processor_returns_the_coins() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    world.processor.pay(&payment, Upstream::Finished, COINS);
+    world.read(id).await;
+    world.processor.set(&payment, |payment| payment.status = Upstream::Refunded);
+    world.clock.advance(LONG);
+    world.poll().await;
+    world.paid(id).await;
+}
+
+#[tokio::test]
+async fn record_with_another_order_or_address_is_not_applied() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    world.processor.pay(&payment, Upstream::Finished, COINS);
+    world.processor.set(&payment, |payment| payment.order = Some(cais_testkit::builders::fresh()));
+    world.read(id).await;
+    world.check(id, DepositStatus::Pending, None).await;
+    world.processor.set(&payment, |payment| {
+        payment.order = Some(id);
+        let other = "0x52908400098527886E0F7030069857D2E4169EE7";
+        payment.address = cais_domain::crypto::Address::parse(cais_domain::crypto::Currency::UsdtErc20, other).ok();
+    });
+    world.read(id).await;
+    world.check(id, DepositStatus::Pending, None).await;
+}
+
+#[tokio::test]
+async fn two_nodes_credit_a_payment_once() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    world.processor.pay(&payment, Upstream::Finished, COINS);
+    world.clock.advance(LONG);
+    let (one, other) = (world.clone(), world.clone());
+    tokio::join!(one.poll(), other.poll(), one.read(id), other.read(id));
+    world.paid(id).await;
+}
+
+#[tokio::test]
+async fn credit_survives_a_crash_of_its_commit() {
+    for crash in [Crash::Before, Crash::After] {
+        let world = World::new().await;
+        let (id, payment) = world.pending().await;
+        world.processor.pay(&payment, Upstream::Finished, COINS);
+        world.clock.advance(LONG);
+        world.store.crash_at(1, crash);
+        world.poll().await;
+        world.clock.advance(LONG);
+        world.poll().await;
+        world.paid(id).await;
+    }
+}
+
+#[tokio::test]
+async fn unsupported_coins_without_an_amount_are_no_coins() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    world.processor.set(&payment, |payment| {
+        let coins = ArrivedCoins::Unsupported { currency: "doge".to_owned(), amount: "0.00".to_owned() };
+        (payment.status, payment.received) = (Upstream::Finished, Some(coins));
+    });
+    world.read(id).await;
+    world.check(id, DepositStatus::Pending, None).await;
+}

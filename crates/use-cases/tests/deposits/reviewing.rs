@@ -1,0 +1,87 @@
+//! Coins that wait for an operator, and the operator's decisions.
+
+use cais_domain::crypto::deposit::{ArrivedCoins, DepositStatus, PaymentReview, PaymentState, Resolution};
+use cais_domain::crypto::{CryptoAmount, Currency, ProcessorId};
+use cais_domain::ids::CryptoDepositId;
+use cais_domain::money::Money;
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::{AuditFilter, Operator, PageRequest, UpstreamDepositStatus as Upstream};
+use cais_testkit::builders::a_processor_id;
+use cais_use_cases::audit;
+use cais_use_cases::crypto::review::{PaymentDecision, ResolvePaymentError, list_payments, resolve_payment};
+
+use crate::world::{COINS, World};
+
+async fn resolve(
+    world: &World,
+    payment: &ProcessorId,
+    decision: PaymentDecision,
+) -> Result<PaymentState, ResolvePaymentError> {
+    let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
+    let note = Text::parse("asked \"them\"", 140, LineBreaks::Refused).unwrap();
+    let of = (&world.processor.name, payment);
+    resolve_payment(&world.ports, &operator, of, (decision, &note)).await.map(|payment| payment.state)
+}
+
+/// Sends coins of another currency to the address.
+async fn wrong_asset(world: &World) -> (CryptoDepositId, ProcessorId) {
+    let (id, payment) = world.pending().await;
+    let coins = CryptoAmount::parse(Currency::UsdtBsc, COINS).unwrap();
+    world.processor.set(&payment, |payment| {
+        (payment.status, payment.received) = (Upstream::Finished, Some(ArrivedCoins::Supported(coins)));
+    });
+    world.read(id).await;
+    (id, payment)
+}
+
+#[tokio::test]
+async fn coins_of_another_currency_are_credited_by_an_operator_once() {
+    let world = World::new().await;
+    let (id, payment) = wrong_asset(&world).await;
+    world.check(id, DepositStatus::Pending, None).await;
+    let waiting = list_payments(&world.ports).await.unwrap();
+    assert_eq!(
+        waiting.iter().map(|one| one.state).collect::<Vec<_>>(),
+        [PaymentState::Review(PaymentReview::WrongAsset)]
+    );
+    let credit = PaymentDecision::Credit(Money::from_centavos(20_000));
+    assert_eq!(resolve(&world, &payment, credit).await, Ok(PaymentState::Credited));
+    assert!(matches!(resolve(&world, &payment, credit).await, Err(ResolvePaymentError::Refused(_))));
+    assert_eq!(world.money(), (20_000, 0, -20_000));
+    world.read(id).await;
+    world.check(id, DepositStatus::Completed, Some(Resolution::Exact)).await;
+    assert!(list_payments(&world.ports).await.unwrap().is_empty());
+    let rows = audit::list(&world.ports, AuditFilter::default(), PageRequest { limit: 10, starting_after: None }).await;
+    let rows = rows.unwrap().rows;
+    assert_eq!(rows.iter().map(|row| row.action.as_str()).collect::<Vec<_>>(), ["crypto_payment.resolve"]);
+    assert_eq!(rows[0].before.as_deref(), Some(r#"{"status":"review","credited":0.00,"review_reason":"wrong_asset"}"#));
+    assert_eq!(rows[0].after.as_deref(), Some(r#"{"status":"credited","credited":200.00,"note":"asked \"them\""}"#));
+}
+
+#[tokio::test]
+async fn dismissed_coins_stay_out_of_the_ledger() {
+    let world = World::new().await;
+    let (id, payment) = wrong_asset(&world).await;
+    assert_eq!(resolve(&world, &payment, PaymentDecision::Dismiss).await, Ok(PaymentState::Dismissed));
+    world.read(id).await;
+    world.check(id, DepositStatus::Pending, None).await;
+    let unknown = resolve(&world, &a_processor_id(), PaymentDecision::Dismiss).await;
+    assert!(matches!(unknown, Err(ResolvePaymentError::NotFound(_))));
+}
+
+#[tokio::test]
+async fn coins_of_a_failed_payment_wait_and_are_credited_if_it_finishes() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    world.processor.pay(&payment, Upstream::Failed, COINS);
+    for _ in 0..2 {
+        world.read(id).await;
+        world.check(id, DepositStatus::Failed, None).await;
+        let waiting = list_payments(&world.ports).await.unwrap();
+        assert_eq!(waiting[0].state, PaymentState::Review(PaymentReview::NotFinished));
+    }
+    world.processor.pay(&payment, Upstream::Finished, COINS);
+    world.read(id).await;
+    world.check(id, DepositStatus::Completed, Some(Resolution::Exact)).await;
+    assert!(list_payments(&world.ports).await.unwrap().is_empty());
+}
