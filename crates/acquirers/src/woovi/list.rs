@@ -80,7 +80,7 @@ fn read<T>(
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a list".to_owned()))?;
     let values: Vec<&RawValue> =
         part(fields.get(list.field).copied()).ok_or_else(|| Defect::mismatch(list.field, "is missing"))?;
-    let next = following(part(fields.get(PAGE_INFO).copied()), number, (values.len(), list))?;
+    let next = following(part(fields.get(PAGE_INFO).copied()).as_ref(), number, (values.len(), list))?;
     let (mut rows, mut unreadable) = (Vec::with_capacity(values.len()), Vec::new());
     for (index, value) in values.iter().enumerate() {
         let place = format!("{}[{index}]", list.field);
@@ -110,7 +110,7 @@ fn following(paging: Option<Paging<'_>>, number: u32, (rows, list): (usize, List
         None => Ok(None),
         Some(text) => text.parse::<u32>().map(Some).map_err(|_| Defect::mismatch(PAGE_INFO, "has no numbers")),
     };
-    let (skip, limit, has_next) = match &paging {
+    let (skip, limit, has_next) = match paging {
         Some(paging) => (count(paging.skip)?, count(paging.limit)?, paging.has_next),
         None => (None, None, None),
     };

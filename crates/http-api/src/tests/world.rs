@@ -72,7 +72,7 @@ impl World {
             store: store.clone(),
             queries: store.clone(),
             maintenance: store.clone(),
-            acquirers: Arc::new(FakeAcquirers::new(&[bank.psp.clone()])),
+            acquirers: Arc::new(FakeAcquirers::new(std::slice::from_ref(&bank.psp))),
             crypto: None,
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),

@@ -87,7 +87,8 @@ async fn failed_payout_is_never_approved() {
     world.call_back(&payout).await;
     for _ in 0..3 {
         world.clock.advance(LONG);
-        (world.process().await, world.poll().await);
+        world.process().await;
+        world.poll().await;
     }
     assert!(world.psp.finds(OrderKind::Payout) > 0);
     assert_eq!((world.psp.payout_orders().len(), world.status()), (1, PayoutStatus::Failed));
