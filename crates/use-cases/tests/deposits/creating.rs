@@ -42,7 +42,7 @@ async fn quote_is_used_once_within_its_life_for_its_terms() {
     // A replay of the used quote is the stored response.
     assert!(world.create("one", quoted(quote.id)).await.unwrap().replay_of.is_some());
     let late = world.quote(20_000).await;
-    world.clock.advance(Duration::from_secs(60));
+    world.clock.advance(Duration::from_mins(1));
     assert_eq!(world.create("late", quoted(late.id)).await, refused(UseQuoteError::Expired));
     assert_eq!(world.visible().await.len(), 1);
 }

@@ -1,6 +1,6 @@
 //! Crypto deposits over a store in memory and a simulated processor.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod callbacks;
 mod creating;
