@@ -105,7 +105,7 @@ fn name(row: &RawValue, pointers: &[&str]) -> Option<String> {
 ///
 /// The next request skips whole pages. So a page of another size than the requested one would hide rows, and is refused
 /// unless it is the last. Without `pageInfo` only an empty page is the last.
-fn following(paging: Option<Paging<'_>>, number: u32, (rows, list): (usize, List)) -> Result<Option<u32>, Defect> {
+fn following(paging: Option<&Paging<'_>>, number: u32, (rows, list): (usize, List)) -> Result<Option<u32>, Defect> {
     let count = |value: Option<&RawValue>| match value.and_then(text) {
         None => Ok(None),
         Some(text) => text.parse::<u32>().map(Some).map_err(|_| Defect::mismatch(PAGE_INFO, "has no numbers")),
