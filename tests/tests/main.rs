@@ -20,3 +20,4 @@ mod support;
 mod two_nodes;
 mod upstream;
 mod webhooks;
+mod woovi;

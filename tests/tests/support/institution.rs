@@ -16,7 +16,7 @@ pub struct Institution {
     credentials: Value,
     guard: Child,
     input: Option<ChildStdin>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// A shell that ends the program when its own input closes, as at the end of the test process.
@@ -38,7 +38,7 @@ impl Institution {
         let mut line = String::new();
         BufReader::new(guard.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let credentials = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        Self { client: client(), credentials, guard, input, _folder: folder }
+        Self { client: client(), credentials, guard, input, folder }
     }
 
     /// Returns a credential by its name in the first line of the output, such as `base_url` or `crypto_api_key`.
@@ -52,6 +52,20 @@ impl Institution {
         let words = ["base_url", "client_id", "client_secret", "pix_key"];
         let words = words.into_iter().map(|word| (key(word), self.credential(word)));
         words.chain([(key("kind"), "efi".to_owned())]).collect()
+    }
+
+    /// Returns the environment that makes it the acquirer `name` through Woovi's API.
+    pub fn woovi_environment(&self, name: &str) -> Vec<(String, String)> {
+        let key_file = self.folder.path().join("woovi.pem");
+        std::fs::write(&key_file, self.credential("woovi_webhook_public_key")).unwrap();
+        let words = [
+            ("kind", "woovi".to_owned()),
+            ("base_url", self.credential("woovi_base_url")),
+            ("app_id", self.credential("woovi_app_id")),
+            ("webhook_public_key_file", key_file.display().to_string()),
+        ];
+        let key = |word: &str| format!("CAIS_ACQUIRERS__{}__{}", name.to_uppercase(), word.to_uppercase());
+        words.into_iter().map(|(word, value)| (key(word), value)).collect()
     }
 
     /// Returns the environment that makes it the crypto processor and the source of rates.

@@ -1,0 +1,89 @@
+//! Woovi as the acquirer of the binary: paid, paid out, refunded and disputed.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Engine, Institution, Node, Shop, borrowed, eventually, id, on_both, own};
+
+on_both! {
+    paid_charge_is_credited_by_its_callback payout_with_lost_approval_is_sent_once refund_goes_back_once
+    dispute_is_defended_and_won
+}
+
+async fn with_money(engine: Engine, psp: &Institution) -> (Node, Shop, String, String) {
+    let environment = psp.woovi_environment("main");
+    let node = own(engine, &borrowed(&environment)).await;
+    let shop = node.shop();
+    let charge = shop.charge("100").await;
+    let pix = psp.pay(charge["txid"].as_str().unwrap()).await;
+    // The balance is read, not the charge: a read of the charge would refresh it.
+    shop.until_available("100.00").await;
+    (node, shop, id(&charge), pix)
+}
+
+async fn paid_charge_is_credited_by_its_callback(engine: Engine) {
+    let psp = Institution::start();
+    let (node, shop, charge, pix) = with_money(engine, &psp).await;
+    let paid = shop.fetch(&charge).await;
+    assert_eq!((&paid["status"], &paid["end_to_end_id"]), (&json!("paid"), &json!(pix)));
+    let second = shop.charge("5").await;
+    let cancelled = shop.post(&format!("/charges/{}/cancel", id(&second))).await.expect(200);
+    assert_eq!(cancelled["status"], "cancelled");
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn payout_with_lost_approval_is_sent_once(engine: Engine) {
+    let psp = Institution::start();
+    let (node, shop, ..) = with_money(engine, &psp).await;
+    let made = shop.pay_out("10", "lost@sandbox.cais").await.expect(201);
+    assert_ne!(made["status"], "failed");
+    let done = shop.until_payout(&id(&made), "completed").await;
+    assert!(done["end_to_end_id"].is_string(), "{done}");
+    let failed = shop.pay_out("10", "fail@sandbox.cais").await.expect(201);
+    shop.until_payout(&id(&failed), "failed").await;
+    assert_eq!(shop.available().await, "90.00");
+    let ledger = psp.ledger().await;
+    let payments = ledger["woovi"]["payments"].as_array().unwrap();
+    assert!(payments.len() == 2 && payments.iter().all(|item| item["requests"] == 1), "{payments:?}");
+    let sends = psp.sends().await;
+    assert!(sends.len() == 2 && sends.iter().all(|item| item["count"] == 1), "{sends:?}");
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn refund_goes_back_once(engine: Engine) {
+    let psp = Institution::start();
+    let (node, shop, charge, _) = with_money(engine, &psp).await;
+    shop.order(&format!("/charges/{charge}/refunds"), r#"{"amount":40}"#).await.expect(201);
+    eventually("the refund is completed", || async {
+        let refunds = shop.refunds(&charge).await;
+        (refunds.len() == 1 && refunds[0]["status"] == "completed").then_some(())
+    })
+    .await;
+    assert_eq!(shop.available().await, "60.00");
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn dispute_is_defended_and_won(engine: Engine) {
+    let psp = Institution::start();
+    let (node, shop, _, pix) = with_money(engine, &psp).await;
+    let dispute = psp.dispute(&pix, &json!({})).await;
+    shop.until_available("0.00").await;
+    let open = shop.get("/infractions?status=open").await.expect(200)["data"][0].clone();
+    let path = format!("/infractions/{}/defense", id(&open));
+    let bare = json!({"defense_text": "It was delivered."});
+    assert_ne!(shop.send(Method::POST, &path, &bare).await.status, 200, "Woovi accepts only documents");
+    let body = json!({"defense_text": "It was delivered.", "defense_evidence_url": "https://shop.example/proof.pdf"});
+    let defended = shop.send(Method::POST, &path, &body).await.expect(200);
+    assert_eq!(defended["status"], "under_review");
+    psp.resolve(&dispute, "won").await;
+    shop.until_available("100.00").await;
+    let won = shop.get(&format!("/infractions/{}", id(&open))).await.expect(200);
+    assert_eq!(won["status"], "won");
+    shop.check_statement().await;
+    node.verify();
+}
