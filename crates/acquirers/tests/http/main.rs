@@ -1,5 +1,5 @@
 //! The adapters against a scripted server, byte by byte, and against the sandbox.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod answering;
 mod answers;
