@@ -23,7 +23,7 @@ type Read = (Instant, Result<Vec<LiveCurrency>, CryptoUnavailable>);
 pub struct RecentCurrencies(Mutex<BTreeMap<Option<Percentage>, Read>>);
 
 impl RecentCurrencies {
-    /// Returns the currencies with the prices of an account, at most [`MAX_AGE`] old.
+    /// Returns the currencies with the prices of an account, at most `MAX_AGE` old.
     ///
     /// # Errors
     /// [`CryptoUnavailable`] if no price could be read.

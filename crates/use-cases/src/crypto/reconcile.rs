@@ -67,9 +67,9 @@ pub struct DepositDifference {
 pub struct DepositReport {
     /// The number of listed payments, also those of other systems on the same account.
     pub listed: u64,
-    /// The first [`MAX_FINDINGS`] differences.
+    /// The first `MAX_FINDINGS` differences.
     pub differences: Vec<DepositDifference>,
-    /// The first [`MAX_FINDINGS`] unreadable rows. The other rows are compared.
+    /// The first `MAX_FINDINGS` unreadable rows. The other rows are compared.
     pub unreadable: Vec<UnreadableRow>,
     /// The reason for which the list could not be read to its end.
     pub unread: Option<String>,

@@ -20,7 +20,10 @@ async fn received_pix_are_listed_by_page() {
     let first = woovi.list_received(day(0), BUDGET).await.unwrap();
     assert_eq!((first.rows.len(), first.next), (100, Some(1)));
     let row = first.rows.first().unwrap();
-    assert_eq!((row.txid.as_ref().map(|txid| txid.as_str()), row.payment.end_to_end_id.as_str()), (Some(TXID), PIX));
+    assert_eq!(
+        (row.txid.as_ref().map(cais_domain::txid::Txid::as_str), row.payment.end_to_end_id.as_str()),
+        (Some(TXID), PIX)
+    );
     let second = woovi.list_received(day(1), BUDGET).await.unwrap();
     assert_eq!((second.rows.len(), second.next), (1, None));
     assert!(second.rows.iter().all(|row| row.txid.is_none()));

@@ -54,7 +54,7 @@ async fn payout_is_created_and_approved() {
     order.description = Some(format!("one\ntwo {}", "é".repeat(200)));
     let sent = woovi(&server.url()).send_payout(&order, BUDGET).await.unwrap();
     assert_eq!((sent.instruction_id.as_str(), sent.amount, sent.awaits_approval), (NAME, order.amount, false));
-    assert_eq!(sent.end_to_end_id.as_ref().map(|id| id.as_str()), Some(PIX));
+    assert_eq!(sent.end_to_end_id.as_ref().map(cais_domain::end_to_end_id::EndToEndId::as_str), Some(PIX));
     assert_eq!(progress(&sent.progress), "open");
     assert_eq!(sent.recipient.name.as_deref(), Some("Ana Lima"));
     assert_eq!(sent.recipient.document.as_deref(), Some("***.456.789-**"));
