@@ -6,8 +6,10 @@ END $$;
 
 CREATE FUNCTION name_of(prefix TEXT, n INT) RETURNS TEXT LANGUAGE sql AS $$ SELECT prefix || lpad(n::TEXT, 5, '0') $$;
 
-INSERT INTO accounts SELECT name_of('acc_', n), 'e', 'n', 'd', 'active', 'approved', '', 0, 0, 0,
-    0, '0', NULL, NULL, 0, '0', NULL, NULL, 0, '0', NULL, NULL, 0, '0', NULL, NULL, n, 1
+INSERT INTO accounts (id, email, name, document, status, kyc, features, charge_limit, payout_limit, release_delay_s,
+    pix_in_fixed, pix_in_percentage, pix_out_fixed, pix_out_percentage, crypto_in_fixed, crypto_in_percentage,
+    crypto_out_fixed, crypto_out_percentage, created_at, version)
+SELECT name_of('acc_', n), 'e', 'n', 'd', 'active', 'approved', '', 0, 0, 0, 0, '0', 0, '0', 0, '0', 0, '0', n, 1
 FROM generate_series(1, 10000) AS n;
 INSERT INTO api_keys SELECT name_of('k', n), name_of('key_', n), 'acc_a', 'n', decode(repeat('00', 32), 'hex'), '', NULL, '', NULL, n, 1
 FROM generate_series(1, 200) AS n;
