@@ -6,6 +6,7 @@
 //! have a `Mock…` made by mockall.
 
 pub mod acquirer;
+pub mod acquirers;
 pub mod alerts;
 pub mod audit;
 pub mod callback;
@@ -37,10 +38,11 @@ pub mod upstream_infraction;
 pub mod webhooks;
 
 pub use acquirer::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, ListRequest, PayoutOrder, ReceivedPix, RefundOrder,
-    ReturnNature, ReturnedPart, UnreadableRow, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout,
-    UpstreamProgress, UpstreamReturn, UpstreamStatus,
+    Acquirer, AcquirerError, ChargeOrder, ListRequest, PayoutOrder, ReceivedPix, RefundOrder, ReturnNature,
+    ReturnedPart, UnreadableRow, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress,
+    UpstreamReturn, UpstreamStatus,
 };
+pub use acquirers::{Acquirers, IssueError};
 pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
 pub use callback::{Callback, CallbackCounts, CallbackState};
 pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix, CallbackSignatures};

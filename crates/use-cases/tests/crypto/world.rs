@@ -8,7 +8,7 @@ use cais_domain::crypto::{CryptoAmount, Currency, Quote, Rate, Side};
 use cais_domain::merchant::account::{Account, Feature};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::acquirer::MockAcquirers;
+use cais_ports::acquirers::MockAcquirers;
 use cais_ports::crypto::MockCryptoProcessor;
 use cais_ports::exchange_rates::MockExchangeRates;
 use cais_ports::webhooks::MockWebhookSender;

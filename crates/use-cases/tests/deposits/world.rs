@@ -16,7 +16,7 @@ use cais_domain::merchant::account::{Account, Feature};
 use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::acquirer::MockAcquirers;
+use cais_ports::acquirers::MockAcquirers;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{CryptoDepositQueries as _, Fingerprint, Maintenance as _, PageRequest, ResponseKind, Store as _};
 use cais_testkit::builders::{an_account, fresh, steps};

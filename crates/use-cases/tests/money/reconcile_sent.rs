@@ -218,7 +218,7 @@ async fn acquirer_without_payouts_is_not_read_for_sent_pix() {
     mock.expect_sends_payouts().return_const(false);
     mock.expect_list_received().returning(|_, _| Ok(cais_ports::UpstreamPage::new(Vec::new(), None)));
     let acquirer: std::sync::Arc<dyn cais_ports::Acquirer> = std::sync::Arc::new(mock);
-    let mut acquirers = cais_ports::acquirer::MockAcquirers::new();
+    let mut acquirers = cais_ports::acquirers::MockAcquirers::new();
     acquirers.expect_names().return_const(vec![world.psp.name.clone()]);
     acquirers.expect_named().returning(move |_| Some(acquirer.clone()));
     let ports = cais_use_cases::Ports { acquirers: std::sync::Arc::new(acquirers), ..world.ports.clone() };

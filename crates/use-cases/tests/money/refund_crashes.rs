@@ -158,7 +158,7 @@ async fn process_without_lease_sends_nothing() {
     let charge = world.paid().await;
     // The clock jumps between the first commit and the sending, at the look-up of the acquirer's name.
     let (clock, psp) = (world.clock.clone(), world.psp.clone());
-    let mut sleepy = cais_ports::acquirer::MockAcquirers::new();
+    let mut sleepy = cais_ports::acquirers::MockAcquirers::new();
     sleepy.expect_named().returning(move |name| {
         clock.advance(PAST_LEASE);
         cais_testkit::FakeAcquirers::new(std::slice::from_ref(&psp)).named(name)

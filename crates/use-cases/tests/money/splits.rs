@@ -8,7 +8,7 @@ use cais_domain::merchant::account::{Account, AccountStatus, Feature, Features, 
 use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::acquirer::MockAcquirers;
+use cais_ports::acquirers::MockAcquirers;
 use cais_ports::{
     Acquirers as _, Fingerprint, IssueError, ResponseKind, Store as _, UpstreamCharge, UpstreamStatus, Write,
 };

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cais_domain::document::Document;
 use cais_domain::merchant::account::{Account, Features};
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::acquirer::MockAcquirers;
+use cais_ports::acquirers::MockAcquirers;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{AccountQueries as _, ChangeSet, CommitError, Committed, Operator, Store, Write};
 use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};

@@ -145,7 +145,7 @@ async fn payout_that_may_have_been_sent_is_never_abandoned() {
 async fn payout_of_removed_acquirer_stays_processing() {
     let world = interrupted(2, Crash::Before, Sending::Takes).await;
     world.clock.advance(PAST_LEASE);
-    let mut nobody = cais_ports::acquirer::MockAcquirers::new();
+    let mut nobody = cais_ports::acquirers::MockAcquirers::new();
     nobody.expect_named().returning(|_| None);
     nobody.expect_first_sender().return_const(None);
     let ports = cais_use_cases::Ports { acquirers: std::sync::Arc::new(nobody), ..world.ports.clone() };

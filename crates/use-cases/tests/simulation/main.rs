@@ -43,4 +43,5 @@ mod operation;
 mod orders;
 mod seeds;
 mod table;
+mod worker;
 mod world;

@@ -11,7 +11,8 @@ use cais_testkit::{Crash, FakePsp};
 use crate::node::CrashPoint;
 use crate::operation::Operation;
 use crate::orders::MONEY_KINDS;
-use crate::world::{Worker, World};
+use crate::worker::Worker;
+use crate::world::World;
 
 /// The number of seeds in a run of the suite.
 const SEEDS: u64 = 10_000;

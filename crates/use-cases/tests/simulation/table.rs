@@ -6,7 +6,8 @@ use cais_ports::UpstreamProgress;
 use cais_testkit::psp::{OrderKind, Sending};
 
 use crate::node::CrashPoint;
-use crate::world::{Worker, World};
+use crate::worker::Worker;
+use crate::world::World;
 
 /// A time longer than the lease of a request, and shorter than the pause before an order is sent again.
 const PAST_LEASE: Duration = Duration::from_secs(31);

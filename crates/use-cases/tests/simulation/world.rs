@@ -30,14 +30,15 @@ use cais_testkit::{
 };
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::charges::ChargeName;
-use cais_use_cases::charges::{expire, fetch};
+use cais_use_cases::charges::fetch;
 use cais_use_cases::crypto::withdrawals::review::{self, Decision};
 use cais_use_cases::crypto::{CryptoSources, withdrawals};
 use cais_use_cases::upstream::UpstreamLimits;
-use cais_use_cases::{Ports, SyncGate, WorkError, callbacks, infractions, payouts, reconcile, refunds, resume};
+use cais_use_cases::{Ports, SyncGate, callbacks, infractions, reconcile};
 
 use crate::node::{Node, NodeStore};
 use crate::operation::{Operation, key};
+use crate::worker::Worker;
 
 /// The merchant's initial amount in each of two charges.
 const PAID: i64 = 2_000;
@@ -47,46 +48,6 @@ const MAX_POLLS: usize = 100_000;
 const MAX_PASSES: usize = 12;
 /// A time longer than every pause of a worker.
 const LONG: Duration = Duration::from_mins(6);
-
-/// The workers that follow orders.
-#[derive(Debug, Clone, Copy)]
-pub enum Worker {
-    Resume,
-    Payouts,
-    Refunds,
-    Infractions,
-    Defenses,
-    Expiry,
-    Callbacks,
-    Withdrawals,
-}
-
-impl Worker {
-    pub const ALL: [Self; 8] = [
-        Self::Resume,
-        Self::Payouts,
-        Self::Refunds,
-        Self::Infractions,
-        Self::Defenses,
-        Self::Expiry,
-        Self::Callbacks,
-        Self::Withdrawals,
-    ];
-
-    async fn run(self, ports: &Ports) -> Result<(), WorkError> {
-        match self {
-            Self::Resume => resume::run_once(ports).await,
-            Self::Payouts => payouts::poll::run_once(ports).await,
-            Self::Refunds => refunds::poll::run_once(ports).await,
-            Self::Infractions => infractions::poll::run_once(ports).await,
-            Self::Defenses => infractions::resume::run_once(ports).await,
-            Self::Expiry => expire::run_once(ports).await,
-            Self::Callbacks => callbacks::process::run_once(ports).await,
-            Self::Withdrawals => withdrawals::poll::run_once(ports).await,
-        }
-        .map(drop)
-    }
-}
 
 /// An operation of the merchant.
 pub struct Called {

@@ -7,7 +7,7 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId};
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, EndpointChange, Subscription};
-use cais_ports::acquirer::MockAcquirers;
+use cais_ports::acquirers::MockAcquirers;
 use cais_ports::{Delivery, DeliveryQueries as _, EndpointQueries as _, NewEvent, PageRequest, Store as _};
 use cais_testkit::builders::{a_webhook_url, an_account, an_event, steps, subscribed};
 use cais_testkit::{

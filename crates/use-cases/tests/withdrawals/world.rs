@@ -18,7 +18,7 @@ use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::acquirer::MockAcquirers;
+use cais_ports::acquirers::MockAcquirers;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{Clock as _, Fingerprint, Maintenance as _, Operator, PageRequest, ResponseKind, Store as _};
 use cais_testkit::builders::{a_payment, an_account, fresh, pending_charge, steps, terms};

@@ -1,5 +1,7 @@
 //! The simulated crypto processor of withdrawals. Every creation makes a new batch, also a repeat with the same identifier.
 
+mod batches;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,40 +17,13 @@ use cais_ports::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ManualClock;
-use crate::builders::{a_processor_id, right};
-use crate::psp::{Connection, LATE, Looking, Sending};
+use crate::builders::right;
+use crate::psp::{Connection, Looking, Sending};
+
+use self::batches::{Late, SetStatus as _, State, down, silent};
 
 /// The time after which the processor rejects a batch that is not verified.
 pub const UNVERIFIED_FOR: SignedDuration = SignedDuration::from_hours(1);
-/// The life of a one-time code, in seconds. Each code is accepted once.
-const CODE_S: i64 = 30;
-
-/// A batch with its one withdrawal.
-#[derive(Debug, Clone)]
-struct Batch {
-    record: UpstreamWithdrawal,
-    created_at: Timestamp,
-}
-
-/// A request of a creation, and its time of arrival.
-type Late = (Timestamp, CryptoWithdrawalOrder);
-
-struct State {
-    creating: Sending,
-    verifying: Sending,
-    looking: Looking,
-    accepts_addresses: bool,
-    /// Every price read is answered.
-    prices: bool,
-    usdt_per_coin: &'static str,
-    batches: Vec<Batch>,
-    late: Vec<Late>,
-    /// The number of creations that were requested, by our identifier.
-    requests: BTreeMap<CryptoWithdrawalId, u32>,
-    verifications: u32,
-    last_code: Option<i64>,
-    balances: Vec<CryptoAmount>,
-}
 
 /// A simulated processor. Clones share it.
 #[derive(Clone)]
@@ -212,131 +187,6 @@ impl FakeProcessor {
             connection.after_order().await;
         }
         reply
-    }
-}
-
-/// Sets a status with plausible facts.
-trait SetStatus {
-    fn set(&mut self, status: UpstreamWithdrawalStatus);
-}
-
-impl SetStatus for UpstreamWithdrawal {
-    fn set(&mut self, status: UpstreamWithdrawalStatus) {
-        self.status = status;
-        match status {
-            UpstreamWithdrawalStatus::Finished => {
-                self.tx_hash = Some(format!("tx{}", self.batch));
-                self.network_fee = CryptoAmount::parse(self.amount.currency(), "0.000012").ok();
-            }
-            UpstreamWithdrawalStatus::Rejected | UpstreamWithdrawalStatus::Failed => {
-                self.error = Some("no funds\u{0}".to_owned());
-            }
-            UpstreamWithdrawalStatus::Unverified | UpstreamWithdrawalStatus::Processing => {}
-        }
-    }
-}
-
-fn silent<T>() -> Result<T, AcquirerError> {
-    Err(AcquirerError::OutcomeUnknown("no answer".to_owned()))
-}
-
-fn down<T>() -> Result<T, AcquirerError> {
-    Err(AcquirerError::Unavailable("no connection".to_owned()))
-}
-
-impl State {
-    fn create(&mut self, order: &CryptoWithdrawalOrder, now: Timestamp) -> UpstreamWithdrawal {
-        let record = UpstreamWithdrawal {
-            batch: a_processor_id(),
-            id: a_processor_id(),
-            order: Some(order.id),
-            amount: order.amount,
-            address: order.address.clone(),
-            status: UpstreamWithdrawalStatus::Unverified,
-            error: None,
-            network_fee: None,
-            tx_hash: None,
-        };
-        self.batches.push(Batch { record: record.clone(), created_at: now });
-        record
-    }
-
-    fn reply(&mut self, order: &CryptoWithdrawalOrder, now: Timestamp) -> Result<UpstreamWithdrawal, AcquirerError> {
-        let requests = self.requests.entry(order.id).or_default();
-        // A request that certainly had no effect may be made again.
-        if self.creating != Sending::Down {
-            *requests = requests.saturating_add(1);
-        }
-        let refused = || Err(AcquirerError::Refused("the amount is too small".to_owned()));
-        match self.creating {
-            Sending::Takes => Ok(self.create(order, now)),
-            Sending::Completes | Sending::Fails => {
-                let status = if self.creating == Sending::Fails {
-                    UpstreamWithdrawalStatus::Failed
-                } else {
-                    UpstreamWithdrawalStatus::Finished
-                };
-                self.create(order, now);
-                let made = self.batches.last_mut().map(|batch| {
-                    batch.record.set(status);
-                    batch.record.clone()
-                });
-                made.map_or_else(silent, Ok)
-            }
-            Sending::Down => down(),
-            Sending::Refuses | Sending::TooLate => refused(),
-            Sending::Silent => silent(),
-            Sending::LosesReplies => {
-                self.create(order, now);
-                silent()
-            }
-            Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => {
-                self.late.push((now + LATE, order.clone()));
-                silent()
-            }
-            Sending::Garbles => {
-                let amount = CryptoAmount::from_units(order.amount.currency(), 1).unwrap_or(order.amount);
-                Ok(self.create(&CryptoWithdrawalOrder { amount, ..order.clone() }, now))
-            }
-            Sending::TakesAndRefuses => {
-                self.create(order, now);
-                refused()
-            }
-        }
-    }
-
-    fn verify(&mut self, batch: &ProcessorId, at: Timestamp) -> Result<(), AcquirerError> {
-        let code = at.as_second().checked_div(CODE_S);
-        let refused = |reason: &str| Err(AcquirerError::Unavailable(reason.to_owned()));
-        match self.verifying {
-            Sending::Down => return down(),
-            Sending::Silent | Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => return silent(),
-            Sending::Refuses | Sending::TooLate | Sending::Fails | Sending::Garbles => return refused("wrong code"),
-            Sending::Takes | Sending::Completes | Sending::LosesReplies | Sending::TakesAndRefuses => {}
-        }
-        if self.last_code == code {
-            return refused("the code was used before");
-        }
-        let named = self.batches.iter_mut().find(|one| one.record.batch == *batch);
-        let Some(named) = named.filter(|one| one.record.status == UpstreamWithdrawalStatus::Unverified) else {
-            return refused("the batch waits for no code");
-        };
-        named.record.set(UpstreamWithdrawalStatus::Processing);
-        self.last_code = code;
-        self.verifications = self.verifications.saturating_add(1);
-        if self.verifying == Sending::LosesReplies {
-            return silent();
-        }
-        if self.verifying == Sending::TakesAndRefuses { refused("the batch waits for no code") } else { Ok(()) }
-    }
-
-    fn look<T>(&self, read: impl FnOnce(&[Batch]) -> Result<T, AcquirerError>) -> Result<T, AcquirerError> {
-        match self.looking {
-            Looking::Tells => read(&self.batches),
-            Looking::Forgets => read(&[]),
-            Looking::Silent => silent(),
-            Looking::Down => down(),
-        }
     }
 }
 

@@ -1,0 +1,54 @@
+//! All acquirers of the installation together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+
+use crate::acquirer::{Acquirer, AcquirerError, ChargeOrder, UpstreamCharge};
+
+/// The reason no acquirer issued a charge.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IssueError {
+    /// All acquirers certainly did not: each refused, was down, or has an open breaker.
+    #[error("no acquirer accepted the charge")]
+    NoneTook {
+        /// The asked acquirers with their errors, the last one at the end; empty if all breakers are open.
+        reasons: Vec<(AcquirerName, AcquirerError)>,
+    },
+    /// An acquirer may have issued the charge. Only that one may be asked again.
+    #[error("the outcome at {acquirer} is unknown: {reason}")]
+    Unknown {
+        /// The acquirer.
+        acquirer: AcquirerName,
+        /// The reason.
+        reason: String,
+    },
+}
+
+/// All configured acquirers, with their availability.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait Acquirers: Send + Sync {
+    /// Returns the first acquirer for a new charge; `None` if all breakers are open.
+    fn first(&self) -> Option<AcquirerName>;
+
+    /// Returns the first acquirer for a new payout; `None` if the breakers of all senders are open.
+    fn first_sender(&self) -> Option<AcquirerName>;
+
+    /// Returns all configured acquirers, in order.
+    fn names(&self) -> Vec<AcquirerName>;
+
+    /// Creates the charge at the first accepting acquirer, beginning with `begin_with`. The next one follows
+    /// only if the previous one certainly did not accept the charge.
+    async fn issue(
+        &self,
+        order: &ChargeOrder,
+        begin_with: &AcquirerName,
+        budget: Duration,
+    ) -> Result<(AcquirerName, UpstreamCharge), IssueError>;
+
+    /// Returns the acquirer with this name, guarded by its breaker.
+    fn named(&self, name: &AcquirerName) -> Option<Arc<dyn Acquirer>>;
+}
