@@ -209,7 +209,7 @@ async fn configuration_errors_are_reported_together() {
         report["problems"].as_array().unwrap().iter().map(|problem| problem["key"].as_str().unwrap()).collect();
     for key in [
         "workers",
-        "colour",
+        "color",
         "database_url",
         "acquirers.main.kind",
         "acquirers.main.base_url",

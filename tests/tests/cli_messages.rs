@@ -34,7 +34,7 @@ fn failure_with_json_is_one_object_with_its_code() {
     let mistakes = error(&wrong, 1, &["account", "list"]);
     assert_eq!(mistakes["code"], "configuration");
     let keys: Vec<&Value> = mistakes["problems"].as_array().unwrap().iter().map(|problem| &problem["key"]).collect();
-    assert_eq!(keys, ["colour", "workers"], "{mistakes}");
+    assert_eq!(keys, ["color", "workers"], "{mistakes}");
     assert!(failing(&place, 1, &["account", "list"]).starts_with("cais: "), "people read text");
 }
 

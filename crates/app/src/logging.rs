@@ -27,7 +27,7 @@ pub fn start(filter: &str, format: LogFormat) {
     };
     // An error means that the log was started already.
     let _started = if text {
-        builder.with_ansi(colours()).finish().with(Causes).try_init()
+        builder.with_ansi(colors()).finish().with(Causes).try_init()
     } else {
         builder.json().flatten_event(true).finish().with(Causes).try_init()
     };
@@ -35,6 +35,6 @@ pub fn start(filter: &str, format: LogFormat) {
 
 /// Returns `true` if standard error is a terminal and `NO_COLOR` is unset (<https://no-color.org>).
 #[must_use]
-pub fn colours() -> bool {
+pub fn colors() -> bool {
     stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -47,13 +47,13 @@ pub fn register() {
     ] {
         counter!(zero).increment(0);
     }
-    let labelled: [(&'static str, &'static str, &[&'static str]); 4] = [
+    let labeled: [(&'static str, &'static str, &[&'static str]); 4] = [
         ("cais_commit_unknown_total", "outcome", &["committed", "not_committed", "unknown"]),
         (measured::ATTEMPTS, "outcome", &["succeeded", "retried", "failed"]),
         (auth_failures::TOTAL, "reason", &auth_failures::REASONS),
         (connections::CUT, "reason", &["head", "body", "write", "per_address"]),
     ];
-    for (name, label, values) in labelled {
+    for (name, label, values) in labeled {
         for value in values {
             counter!(name, label => *value).increment(0);
         }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// Returns the present instant.
+/// Returns the current instant.
 #[expect(
     clippy::disallowed_methods,
     reason = "the benchmark is not part of the service and reads the clock of the machine"
@@ -12,7 +12,7 @@ pub fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// Returns the present instant, in microseconds since 1970.
+/// Returns the current instant, in microseconds since 1970.
 #[must_use]
 pub fn now_us() -> i64 {
     now().as_microsecond()

@@ -42,7 +42,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Summarises rounds; all zero without any.
+    /// Summarizes rounds; all zero without any.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let sum: f64 = values.iter().sum();

@@ -48,7 +48,7 @@ fn wrong_values_are_all_reported_with_their_origins() {
     let toml = "
         listen = 'here'
         workers = '2'
-        colour = 'blue'
+        color = 'blue'
         log_format = 'xml'
         database_url = 'mysql://x'
         public_url = 'pay.example'
@@ -82,7 +82,7 @@ fn wrong_values_are_all_reported_with_their_origins() {
             "acquirers.sandbox.client_secret",
             "acquirers.sandbox.pix_key",
             "client_secret_file",
-            "colour",
+            "color",
             "database_url",
             "listen",
             "log_format",

@@ -32,7 +32,7 @@ impl InstructionId {
         if valid { Ok(Self(text.to_owned())) } else { Err(InstructionIdError) }
     }
 
-    /// Returns the payout with this identifier; `None` for a foreign identifier.
+    /// Returns the payout with this identifier; `None` for an identifier of another system.
     #[must_use]
     pub fn payout(&self) -> Option<PayoutId> {
         PayoutId::from_suffix(&self.0).ok()

@@ -182,7 +182,7 @@ impl<T: Part + 'static> FromRequest for Input<T> {
 pub struct Creation<T> {
     /// The key.
     pub key: IdempotencyKey,
-    /// The identity of the request, by which a repeat is recognised.
+    /// The identity of the request, by which a repeat is recognized.
     pub fingerprint: Fingerprint,
     /// The data.
     pub input: T,

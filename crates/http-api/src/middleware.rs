@@ -172,7 +172,7 @@ async fn identify(state: &AppState, headers: &HeaderMap, context: &RequestContex
         }
     };
     let _first = context.presented.set(token.prefix.clone());
-    if let Some(caller) = state.keys.recognise(&token, context.client) {
+    if let Some(caller) = state.keys.recognize(&token, context.client) {
         return Ok(caller);
     }
     if !state.failures.permits(context.client, Instant::now()) {

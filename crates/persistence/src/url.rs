@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn remote_database_without_tls_is_recognised() {
+    fn remote_database_without_tls_is_recognized() {
         for (url, expected) in [
             ("sqlite:./data/cais.db", false),
             ("postgres://localhost/cais", false),

@@ -191,7 +191,7 @@ fn nodes_side_by_side_keep_one_ledger() {
 }
 
 #[test]
-fn bad_change_set_does_not_affect_its_neighbours() {
+fn bad_change_set_does_not_affect_its_neighbors() {
     let url = database();
     Runtime::new().unwrap().block_on(async {
         let (store, account) = (open(&url), an_account());

@@ -17,13 +17,13 @@ use jiff::{SignedDuration, Timestamp};
 use crate::callback_item::{CallbackItem, CallbackSignatures};
 use crate::upstream_infraction::{DefenseOrder, DefenseReceipt, UpstreamInfraction};
 
-/// The reason an acquirer did not fulfil a request.
+/// The reason an acquirer did not fulfill a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AcquirerError {
     /// The acquirer refused for good. A retry has the same result.
     #[error("refused: {0}")]
     Refused(String),
-    /// The acquirer certainly did not fulfil the request and may later: no connection, overload, or rejected
+    /// The acquirer certainly did not fulfill the request and may later: no connection, overload, or rejected
     /// credentials.
     #[error("unavailable: {0}")]
     Unavailable(String),

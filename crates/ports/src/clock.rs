@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 /// The clock.
 pub trait Clock: Send + Sync {
-    /// Returns the present instant, in whole microseconds like the stores.
+    /// Returns the current instant, in whole microseconds like the stores.
     fn now(&self) -> Timestamp;
 }
 

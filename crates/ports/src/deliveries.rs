@@ -71,7 +71,7 @@ pub struct DueQueues {
 pub struct DeliveryClaim {
     /// The queues.
     pub queues: Vec<EndpointQueue>,
-    /// The present instant.
+    /// The current instant.
     pub now: Timestamp,
     /// The end of the lease. Until then no other node claims the deliveries; afterwards they are due again.
     pub lease_until: Timestamp,

@@ -111,7 +111,7 @@ mod tests {
             let version = Version::Normal(number);
             let layout = Layout::of(version).unwrap();
             let bits = layout.bits.iter().flatten().count();
-            // Multiples of an odd number: every byte differs from its neighbours.
+            // Multiples of an odd number: every byte differs from its neighbors.
             let codewords: Vec<u8> = (0..bits / 8).map(|place| u8::try_from(place * 89 % 256).unwrap()).collect();
             let data = layout.place(&codewords);
             for (mask, frame) in MASKS.into_iter().zip(&layout.masked) {

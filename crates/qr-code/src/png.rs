@@ -24,7 +24,7 @@ pub(super) const MARGINS: [u32; 2] = [3, 2];
 
 /// The first bytes of every PNG file (section 5.2).
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// A single bit per pixel, grey, the only compression, the only set of filters, not interlaced (section 11.2.1).
+/// A single bit per pixel, gray, the only compression, the only set of filters, not interlaced (section 11.2.1).
 const FORMAT: [u8; 5] = [1, 0, 0, 0, 0];
 /// A stream of deflate, made with little effort; no dictionary (RFC 1950, section 2.2).
 const ZLIB_HEADER: [u8; 2] = [0x78, 0x01];

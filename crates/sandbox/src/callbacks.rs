@@ -113,7 +113,7 @@ async fn post(client: &Client, url: &str, body: Vec<u8>, number: u64) -> bool {
     }
 }
 
-/// Returns the URL and the body. The body shows the present state of the Pix or the infraction.
+/// Returns the URL and the body. The body shows the current state of the Pix or the infraction.
 fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
     let store = psp.read();
     let books = store.books();

@@ -13,7 +13,7 @@ const MAX_IN_FLIGHT: usize = 16;
 
 /// The tester's switches of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manners {
+pub struct Switches {
     /// `true`: messages wait.
     pub is_paused: bool,
     /// `true`: the newest message is sent first, one at a time.
@@ -28,8 +28,8 @@ pub trait Outbox: Send + Sync + 'static {
     /// Returns the numbers of waiting messages from `first` on, in ascending order.
     fn numbers_from(&self, first: u64) -> Vec<u64>;
 
-    /// Returns the present switches.
-    fn manners(&self) -> Manners;
+    /// Returns the current switches.
+    fn switches(&self) -> Switches;
 
     /// Notified when a message is due or the switches changed.
     fn wakeup(&self) -> &Notify;
@@ -55,10 +55,10 @@ pub async fn deliver<O: Outbox>(outbox: Arc<O>) {
             queue.insert(number, (Instant::now(), 0));
             next_number = number + 1;
         }
-        let manners = outbox.manners();
-        let limit = if manners.is_reversed { 1 } else { MAX_IN_FLIGHT };
-        let is_free = !manners.is_paused && in_flight.len() < limit;
-        let next = is_free.then(|| next_due(&queue, manners.is_reversed)).flatten();
+        let switches = outbox.switches();
+        let limit = if switches.is_reversed { 1 } else { MAX_IN_FLIGHT };
+        let is_free = !switches.is_paused && in_flight.len() < limit;
+        let next = is_free.then(|| next_due(&queue, switches.is_reversed)).flatten();
         tokio::select! {
             () = outbox.wakeup().notified() => {}
             () = sleep_until(next.map_or_else(Instant::now, |(due, _)| due)), if next.is_some() => {

@@ -34,7 +34,7 @@ const FAMILY_NAMES: [&str; 16] = [
     "Oliveira", "Pereira", "Ramos", "Santos", "Teixeira", "Vieira",
 ];
 
-/// The behaviour of sends to a key.
+/// The behavior of sends to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manner {
     /// The failure, if any.
@@ -45,7 +45,7 @@ pub struct Manner {
     pub loses_reply: bool,
 }
 
-/// Returns the behaviour of sends to this key.
+/// Returns the behavior of sends to this key.
 #[must_use]
 pub fn manner_of(key: &PixKey) -> Manner {
     let usual = Manner { failure: None, settles_after: None, loses_reply: false };

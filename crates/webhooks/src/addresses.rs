@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_refused_ranges_are_public() {
+    fn neighbors_of_refused_ranges_are_public() {
         for text in [
             "1.0.0.0",
             "8.8.8.8",

@@ -295,7 +295,7 @@ async fn content_types(engine: Engine) {
 async fn issues_are_reported_together(engine: Engine) {
     let shop = shared(engine).await.shop();
     let body = json!({
-        "amount": 1, "description": "x".repeat(141), "expires_in": 1, "external_id": "", "colour": "blue",
+        "amount": 1, "description": "x".repeat(141), "expires_in": 1, "external_id": "", "color": "blue",
         "split": [{"recipient_email": "nobody", "percentage": 0}],
     });
     let reply = shop.create(body.to_string()).await;
@@ -304,7 +304,7 @@ async fn issues_are_reported_together(engine: Engine) {
     paths.sort_unstable();
     let expected = [
         "amount",
-        "colour",
+        "color",
         "description",
         "expires_in",
         "external_id",

@@ -33,7 +33,7 @@ async fn concurrent_defenses_are_sent_once(engine: Engine) {
     let opened = dispute_with(&shop, &charge, &json!({})).await.expect(201);
     let replies = join_all((0..16).map(|number| {
         let (shop, opened) = (shop.clone(), opened.clone());
-        async move { defend(&shop, &opened, &json!({ "defense_text": format!("Defence {}.", number % 2) })).await }
+        async move { defend(&shop, &opened, &json!({ "defense_text": format!("Defense {}.", number % 2) })).await }
     }))
     .await;
     let stored = until(&shop, &opened, "under_review").await;

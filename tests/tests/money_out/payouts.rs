@@ -51,7 +51,7 @@ async fn completed_payout_is_in_every_list(engine: Engine) {
     assert_eq!(names(&payout["pix"]), ["key", "recipient_document", "recipient_name"]);
     assert!(made.text().contains(r#""amount":20.00"#) && made.text().contains(r#""fee":0.70"#), "{}", made.text());
     assert!(made.text().contains(r#""gross_amount":20.70"#), "{}", made.text());
-    assert_eq!(payout["pix"]["key"], "ana@example.com", "normalised");
+    assert_eq!(payout["pix"]["key"], "ana@example.com", "normalized");
     assert!(["processing", "completed"].contains(&payout["status"].as_str().unwrap()));
     assert_eq!(shop.available().await, "79.30", "held at once");
 
@@ -162,7 +162,7 @@ async fn repeated_external_id_returns_same_payout(engine: Engine) {
     let body = |amount: &str, key: &str| format!(r#"{{"amount":{amount},"pix_key":"{key}","external_id":"um"}}"#);
     let made = shop.order("/payouts", body("20", "+55 (11) 98765-4321")).await.expect(201);
     let same = shop.order("/payouts", body("20.0", "+5511987654321")).await;
-    assert_eq!(same.expect(200)["id"], made["id"], "normalised keys are compared");
+    assert_eq!(same.expect(200)["id"], made["id"], "normalized keys are compared");
     shop.order("/payouts", body("21", "+5511987654321")).await.refused(409, "EXTERNAL_ID_CONFLICT");
     shop.order("/payouts", body("20", "ana@example.com")).await.refused(409, "EXTERNAL_ID_CONFLICT");
     shop.until_payout(&id(&made), "completed").await;

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::eventually;
 
-/// The behaviour of a receiver.
+/// The behavior of a receiver.
 #[derive(Debug, Clone)]
 pub enum Manner {
     /// Answers a status, header lines and a body.
@@ -106,7 +106,7 @@ impl Receiver {
         format!("http://{}{path}", self.address)
     }
 
-    /// Changes the behaviour.
+    /// Changes the behavior.
     pub fn becomes(&self, manner: Manner) {
         self.shared.lock().unwrap().manner = Some(manner);
     }

@@ -40,7 +40,7 @@ pub(super) fn read(at: &str, pix: &Pix<'_>) -> Result<UpstreamPayment, Defect> {
         .end_to_end_id
         .as_deref()
         .and_then(|text| EndToEndId::parse(text).ok())
-        .ok_or_else(|| wrong("endToEndId", "is not one"))?;
+        .ok_or_else(|| wrong("endToEndId", "is not an end-to-end id"))?;
     let amount = pix
         .valor
         .as_deref()

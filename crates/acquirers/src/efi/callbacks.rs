@@ -47,7 +47,7 @@ fn disputed(item: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     Ok(Some(CallbackItem::Infraction(CallbackInfraction { id })))
 }
 
-/// Reads a Pix. A sent Pix with a foreign identifier gives `None`.
+/// Reads a Pix. A sent Pix with an identifier of another system gives `None`.
 fn pix(pix: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     let item: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     // A received Pix may have extras of any shape.

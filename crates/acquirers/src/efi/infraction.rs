@@ -23,7 +23,7 @@ const MAX_REASON_CHARS: usize = 2_000;
 /// The longest kept defense, in characters: more than our longest text with its address.
 const MAX_DEFENSE_CHARS: usize = 4_000;
 
-/// A row. Numbers are accepted for texts: Efí's documents show strings, its newest client numbers.
+/// A row. Texts may be strings or numbers: Efí's documents show strings, and its newest client uses numbers.
 #[derive(Deserialize)]
 struct Row<'a> {
     #[serde(borrow, rename = "idInfracao")]
@@ -69,18 +69,19 @@ pub(super) async fn page(
 /// Parses a row. Errors name the position. Fields that decide about money are required, others optional.
 fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
     let row: Row<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(at, "cannot be read"))?;
-    let id = row.id.and_then(id).ok_or_else(|| Defect::mismatch(&format!("{at}.idInfracao"), "is not one"))?;
+    let id =
+        row.id.and_then(id).ok_or_else(|| Defect::mismatch(&format!("{at}.idInfracao"), "is not an infraction id"))?;
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{at} {id} {field}"), what);
     let end_to_end_id = row.end_to_end_id.and_then(text).and_then(|text| EndToEndId::parse(&text).ok());
-    let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not one"))?;
+    let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not an end-to-end id"))?;
     let amount = row.valor.and_then(amount).ok_or_else(|| wrong("valor", "is not an amount"))?;
     let status = row.status.and_then(text).as_deref().and_then(status);
-    let status = status.ok_or_else(|| wrong("status", "is not one of an infraction"))?;
+    let status = status.ok_or_else(|| wrong("status", "is not a known status"))?;
     let analysis: Option<Analysis<'_>> = part(row.analysis);
     let analysis = analysis.as_ref();
-    // For finding the row again the next best instant suffices. Only the own beginning shows a reopening.
-    let told_at = at_of(analysis.and_then(|analysis| analysis.abertura));
-    let opened_at = told_at
+    // Only `dadosAnalise.abertura` shows a reopening. Without it, the next best instant is enough to find the row again.
+    let reported_at = at_of(analysis.and_then(|analysis| analysis.abertura));
+    let opened_at = reported_at
         .or_else(|| at_of(row.created_at))
         .or_else(|| at_of(row.paid_at))
         .ok_or_else(|| wrong("dadosAnalise.abertura", "is not an instant"))?;
@@ -98,7 +99,7 @@ fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
         reason,
         situation,
         opened_at,
-        opened_at_is_reported: told_at.is_some(),
+        opened_at_is_reported: reported_at.is_some(),
         deadline_at: at_of(analysis.and_then(|analysis| analysis.deadline)),
         defense: is_defended.then_some(UpstreamDefense { text: defense_text, received_at: defended_at }),
         resolved_at: at_of(analysis.and_then(|analysis| analysis.finalizacao)),

@@ -11,7 +11,7 @@ use cais_ports::{PayoutOrder, ReturnedPart, UpstreamPayout, UpstreamProgress};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::wire::{Extras, Failure, Favoured, GivenBack, Identity, Sent, Times};
+use super::wire::{Extras, Failure, Favored, GivenBack, Identity, Sent, Times};
 use crate::bacen::wire::line;
 use crate::http::{Defect, instant, part, text};
 
@@ -63,7 +63,7 @@ pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPay
 }
 
 /// Parses a row of the list. A Pix without identifier, or with one outside the format, is not ours and is skipped. An
-/// unreadable Pix with a foreign identifier is skipped too.
+/// unreadable Pix with an identifier of another system is skipped too.
 pub(super) fn row(at: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, Defect> {
     let sent: Sent<'_> = serde_json::from_str(row.get()).map_err(|_| Defect::mismatch(at, "cannot be read"))?;
     let Some(instruction_id) = sent.id_envio.and_then(text).and_then(|id| InstructionId::parse(&id).ok()) else {
@@ -156,17 +156,17 @@ fn reason(failure: &Failure<'_>) -> Option<String> {
 /// Returns whether the recipient in the answer can be the owner of the key. An answer without a recipient contradicts
 /// no key.
 fn goes_to(sent: &Sent<'_>, key: &PixKey) -> bool {
-    let Some(favoured) = part::<Favoured<'_>>(sent.favorecido) else { return true };
-    match favoured.chave.and_then(text) {
+    let Some(favored) = part::<Favored<'_>>(sent.favorecido) else { return true };
+    match favored.chave.and_then(text) {
         Some(value) => PixKey::parse_as(&value, key.key_type()).is_ok_and(|value| value == *key),
-        None => part::<Identity<'_>>(favoured.conta_banco).is_none(),
+        None => part::<Identity<'_>>(favored.conta_banco).is_none(),
     }
 }
 
 fn recipient(sent: &Sent<'_>) -> Recipient {
-    let favoured: Option<Favoured<'_>> = part(sent.favorecido);
-    let identity = favoured
-        .and_then(|favoured| part::<Identity<'_>>(favoured.identificacao).or_else(|| part(favoured.conta_banco)));
+    let favored: Option<Favored<'_>> = part(sent.favorecido);
+    let identity =
+        favored.and_then(|favored| part::<Identity<'_>>(favored.identificacao).or_else(|| part(favored.conta_banco)));
     let Some(identity) = identity else { return Recipient::default() };
     let shown = |value: Option<&RawValue>, max| value.and_then(text).and_then(|text| line(&text, max));
     // A CPF is usually masked; an unmasked one is masked here.

@@ -81,7 +81,7 @@ pub(super) struct Times<'a> {
 
 /// The recipient: by key, or by account number.
 #[derive(Deserialize)]
-pub(super) struct Favoured<'a> {
+pub(super) struct Favored<'a> {
     #[serde(borrow)]
     pub(super) chave: Option<&'a RawValue>,
     pub(super) identificacao: Option<&'a RawValue>,

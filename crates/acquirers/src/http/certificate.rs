@@ -29,7 +29,7 @@ pub enum CertificateError {
     #[error("is not valid PEM")]
     BrokenPem,
     /// The file is neither PEM nor PKCS#12, or the passphrase is wrong.
-    #[error("is neither PEM nor a PKCS#12 file that its passphrase opens")]
+    #[error("is neither PEM nor a PKCS#12 file, or the passphrase is wrong")]
     Unopened,
     /// The file has no certificate.
     #[error("has no certificate")]

@@ -44,7 +44,7 @@ struct PaymentRequest<'a> {
     is_fee_paid_by_user: bool,
 }
 
-/// Sends `POST /v1/payment` once. The price is the coins themselves, so the processor converts nothing.
+/// Sends `POST /v1/payment` once. The price is given in the coin, so the processor converts nothing.
 ///
 /// An answer for another order, currency or amount is refused. No payer sees its address, so the deposit expires
 /// without effect.

@@ -109,14 +109,14 @@ impl Row<'_> {
             address: wire::address(fields.address, "address", currency)?,
             status: read_status(&status),
             error: wire::short_text(fields.error),
-            // The fee only informs, so an unreadable one is none.
+            // The fee is informative, so an unreadable fee is omitted.
             network_fee: fee.ok(),
             tx_hash: wire::short_text(fields.hash),
         })
     }
 }
 
-/// Returns the status. An unknown word counts as unfinished.
+/// Returns the status. An unknown status counts as unfinished.
 fn read_status(word: &str) -> UpstreamWithdrawalStatus {
     match word.to_ascii_lowercase().as_str() {
         "creating" | "waiting" => UpstreamWithdrawalStatus::Unverified,

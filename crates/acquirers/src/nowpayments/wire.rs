@@ -19,7 +19,7 @@ const MAX_TEXT_CHARS: usize = 120;
 /// [`Defect`] for a text that is no identifier.
 pub(super) fn id(value: Option<&RawValue>, field: &str) -> Result<Option<ProcessorId>, Defect> {
     match short_text(value).as_deref() {
-        // Some answers have the text of `null`.
+        // Some answers contain the string `null`.
         None | Some("null") => Ok(None),
         Some(text) => ProcessorId::parse(text).map(Some).map_err(|_| Defect::mismatch(field, "is not an identifier")),
     }

@@ -76,7 +76,7 @@ fn disputed(callback: &Callback<'_>) -> Option<CallbackItem> {
     Some(CallbackItem::Infraction(CallbackInfraction { id }))
 }
 
-/// Reads a sent Pix. A payment with a foreign identifier gives `None`.
+/// Reads a sent Pix. A payment with an identifier of another system gives `None`.
 fn sent(callback: &Callback<'_>) -> Option<CallbackItem> {
     let id = correlation_id(callback.payment)?;
     let instruction_id = InstructionId::parse(&id).ok().filter(|id| id.payout().is_some())?;

@@ -90,8 +90,8 @@ enum Post {
     Lost(String),
 }
 
-/// Sends `POST /charge?return_existing=true`, after an unknown outcome a `GET`, and if the charge is certainly absent a
-/// second `POST` of the same `correlationID`.
+/// Sends `POST /charge?return_existing=true`. After an unknown outcome, reads the charge. If the charge is certainly
+/// absent, sends the same `POST` again.
 ///
 /// After an unknown outcome only a charge or a mismatch is certain: a refusal of the second request proves nothing
 /// about the first.
@@ -171,7 +171,7 @@ async fn find_ordered(api: &Api, order: &ChargeOrder, deadline: Deadline) -> Res
     ordered(&reply, order).map(Some)
 }
 
-/// Refuses a charge that differs from the order. Its code was never shown, so it cannot be paid.
+/// Refuses a charge that differs from the order. The charge's code was never shown, so the charge cannot be paid.
 fn not_as_ordered(api: &Api, order: &ChargeOrder, reason: String) -> AcquirerError {
     tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "charge differs from its order; it is refused");
     AcquirerError::Refused(reason)
@@ -192,7 +192,7 @@ async fn look_up(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Option<Up
 
 /// Deletes a payable charge. A charge that is paid, expired or gone is not deleted.
 ///
-/// Woovi no longer shows a deleted charge, so it is read before.
+/// Woovi no longer shows a deleted charge, so the charge is read first.
 pub(super) async fn cancel(api: &Api, txid: &Txid, deadline: Deadline) -> Result<UpstreamCharge, AcquirerError> {
     let before = look_up(api, txid, deadline).await.map_err(FindError::of_a_read)?;
     let charge = before.ok_or_else(|| AcquirerError::Refused("no charge has this txid".to_owned()))?;

@@ -37,7 +37,7 @@ pub enum WooviConfigError {
     /// The public key of signatures cannot be read.
     #[error("webhook_public_key_file must have RSA public keys in PEM, of 1024 bits or more")]
     PublicKey,
-    /// The HMAC secret is empty, so anybody could sign.
+    /// The HMAC secret is empty, so every sender could sign.
     #[error("webhook_hmac_secret must not be empty")]
     HmacSecret,
     /// No callback could be verified.

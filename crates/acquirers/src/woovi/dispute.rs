@@ -119,7 +119,7 @@ async fn complete(api: &Api, row: Row, deadline: Deadline) -> Result<UpstreamInf
         situation: row.reason.as_deref().map_or(Situation::Unknown, situation),
         reason: row.reason,
         opened_at,
-        // The creation does not show a reopening.
+        // The creation time does not show a reopening.
         opened_at_is_reported: false,
         deadline_at: None,
         defense: None,
@@ -132,11 +132,11 @@ fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
     let row: Dispute<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
     let end_to_end_id = word(row.end_to_end_id).and_then(|text| EndToEndId::parse(&text).ok());
-    let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not one"))?;
+    let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not an end-to-end id"))?;
     // A dispute without an id of its own has the id of its Pix in paths.
     let id = word(row.id).unwrap_or_else(|| end_to_end_id.to_string());
     if !is_id(&id) {
-        return Err(wrong("id", "is not one"));
+        return Err(wrong("id", "is not a dispute id"));
     }
     let amount = match row.value.filter(|value| value.get() != "null") {
         None => None,
@@ -147,8 +147,8 @@ fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
     Ok(Row { id, end_to_end_id, status, reason, amount, opened_at: at(row.created_at) })
 }
 
-/// Returns the status. An accepted dispute is lost for the receiver. Each other status is undecided, also an unknown
-/// one: no status shows evidence.
+/// Returns the status. An accepted dispute is lost for the receiver. Every other status, known or not, is undecided. No
+/// status shows evidence.
 fn status(word: &str) -> UpstreamInfractionStatus {
     match word {
         "ACCEPTED" => UpstreamInfractionStatus::Accepted,

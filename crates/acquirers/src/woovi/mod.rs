@@ -1,7 +1,7 @@
 //! Woovi (`OpenPix`): charges, refunds, payouts in two steps, disputes, and signed callbacks.
 //!
-//! The API knows our records by a `correlationID`: the txid of a charge, the instruction id of a payout, and the id of a
-//! refund. Amounts are whole centavos. `docs/OPERATIONS.md` lists the behaviour that Woovi does not document.
+//! The API identifies our records by a `correlationID`: the txid of a charge, the instruction id of a payout, and the id of a
+//! refund. Amounts are whole centavos. `docs/OPERATIONS.md` lists the behavior that Woovi does not document.
 
 mod api;
 mod balance;

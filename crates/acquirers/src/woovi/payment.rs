@@ -117,7 +117,8 @@ pub(super) fn read(reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamPay
     Ok(payout)
 }
 
-/// Parses a row of the list. A payment with an identifier that cannot be ours is skipped, also an unreadable one.
+/// Parses a row of the list. A payment whose identifier cannot be ours is skipped, even if its other fields are
+/// unreadable.
 pub(super) fn row(place: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, Defect> {
     let unreadable = || Defect::mismatch(place, "cannot be read");
     let sent: Sent<'_> = part(Some(row)).ok_or_else(unreadable)?;

@@ -31,7 +31,7 @@ struct Request<'a> {
     comment: Option<String>,
 }
 
-/// An answer with a refund, which a look-up names differently.
+/// An answer with a refund. The field is `refund` after a `POST` and `pixTransactionRefund` in a look-up.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow, alias = "pixTransactionRefund")]
@@ -44,7 +44,7 @@ struct Listed<'a> {
     refunds: Option<Vec<&'a RawValue>>,
 }
 
-/// A return, of `/refund` and of a charge. The two name the return's nationwide id in different fields.
+/// A return. `/refund` has the return's nationwide id in `returnIdentification`, the list of a charge in `endToEndId`.
 #[derive(Deserialize)]
 struct Refund<'a> {
     #[serde(borrow, rename = "correlationID")]

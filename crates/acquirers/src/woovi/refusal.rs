@@ -28,9 +28,9 @@ const OTHER_OBJECTS: [&str; 12] = [
     "path",
     "appid",
 ];
-/// Phrases of a name that is taken.
+/// Phrases of an identifier that exists already.
 const TAKEN: [&str; 5] = ["ja existe", "already exist", "duplicat", "duplicad", "ja foi utilizad"];
-/// Phrases of a reason that passes: the balance and the limits of the account at Woovi.
+/// Phrases of a temporary reason: the balance and the limits of the account at Woovi.
 const PASSES: [&str; 8] =
     ["saldo", "balance", "alias limit", "transfer limit", "limite", "rate limit", "tente novamente", "try again"];
 
@@ -67,7 +67,7 @@ impl Refusal {
         self.has(&ABSENT) && self.has(objects) && !self.has(&OTHER_OBJECTS)
     }
 
-    /// Returns whether the text says that the name of the request is taken.
+    /// Returns whether the text reports that the identifier of the request exists already.
     pub(super) fn names_duplicate(&self) -> bool {
         self.has(&TAKEN)
     }
@@ -89,7 +89,7 @@ pub(super) fn is_absence(reply: &Reply, objects: &[&str]) -> bool {
         && Refusal::read(reply).is_some_and(|refusal| refusal.names_absence_of(objects))
 }
 
-/// Returns whether an answer says that the name of the request is taken.
+/// Returns whether an answer reports that the identifier of the request exists already.
 pub(super) fn is_duplicate(reply: &Reply) -> bool {
     matches!(reply.status.as_u16(), 400 | 409) && Refusal::read(reply).is_some_and(|refusal| refusal.names_duplicate())
 }
@@ -101,8 +101,8 @@ pub(super) fn of_reply(reply: &Reply) -> AcquirerError {
 
 /// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
 ///
-/// Only a 400 with a text is a refusal. A taken name leaves the outcome unknown. Reasons that pass make the acquirer
-/// unavailable. The text of a refusal is shown to the merchant.
+/// Only a 400 with a text is a refusal. If the identifier exists already, the outcome is unknown. A temporary reason is
+/// classified as `Unavailable`. The text of a refusal is shown to the merchant.
 pub(super) fn of_order(reply: &Reply) -> AcquirerError {
     let failure = of_reply(reply);
     let AcquirerError::Refused(reason) = failure else { return failure };

@@ -75,7 +75,7 @@ pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Res
     if ids.len() < payments.len() {
         return Err(Defect::mismatch(TRANSACTIONS.field, "has one endToEndId with different facts").into());
     }
-    // A return does not name its Pix, so the returns of several Pix cannot be told apart.
+    // A return does not name its Pix, so the returns of several Pix cannot be distinguished.
     if let [payment] = payments.as_mut_slice() {
         payment.returns = refund::of_charge(api, txid, &payment.end_to_end_id, deadline).await?;
     }
@@ -145,7 +145,7 @@ fn read(place: &str, row: &RawValue) -> Result<Option<ReceivedPix>, Defect> {
         // The documents show all of these for received Pix.
         None | Some("PAYMENT" | "DYNAMIC" | "STATIC") => {}
         Some("WITHDRAW" | "REFUND" | "FEE") => return Ok(None),
-        Some(_) => return Err(wrong("type", "is not one of a transaction")),
+        Some(_) => return Err(wrong("type", "is not a known type")),
     }
     // An unknown status is unfinished: the Pix is read again until its status is known.
     if word(row.status).is_some_and(|status| status != "CONFIRMED") {
@@ -153,7 +153,7 @@ fn read(place: &str, row: &RawValue) -> Result<Option<ReceivedPix>, Defect> {
     }
     let end_to_end_id = word(row.end_to_end_id).or_else(|| word(row.older_end_to_end_id));
     let end_to_end_id = end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
-    let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not one"))?;
+    let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not an end-to-end id"))?;
     let amount = row.value.and_then(cents).ok_or_else(|| wrong("value", "is not an amount"))?;
     let paid_at = at(row.time).ok_or_else(|| wrong("time", "is not an instant"))?;
     let payment = UpstreamPayment { end_to_end_id, amount, paid_at, returns: Vec::new() };

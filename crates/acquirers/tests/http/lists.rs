@@ -128,7 +128,7 @@ async fn unreadable_row_is_reported_with_the_others() {
     for (row, name, reason) in [
         (broken("/valor", Some(json!("10.5"))), id, "pix[1].valor is not an amount"),
         (broken("/horario", None), id, "pix[1].horario is not an instant"),
-        (broken("/endToEndId", None), TXID, "pix[1].endToEndId is not one"),
+        (broken("/endToEndId", None), TXID, "pix[1].endToEndId is not an end-to-end id"),
         (broken("/valor", Some(json!(7))), id, "pix[1] cannot be read"),
         (json!(7), "pix[1]", "pix[1] cannot be read"),
     ] {

@@ -55,7 +55,7 @@ async fn sent_pix_is_read_with_its_progress() {
 #[tokio::test]
 async fn recipient_is_read_as_far_as_shown() {
     let person = |identity: Value| json!({"chave": "ana@example.com", "identificacao": identity});
-    for (favoured, name, document) in [
+    for (favored, name, document) in [
         (person(json!({"nome": "Ana", "cpf": "***.456.789-**"})), Some("Ana"), Some("***.456.789-**")),
         (person(json!({"nome": "Ana", "cpf": "12345678909"})), Some("Ana"), Some("***.456.789-**")),
         (person(json!({"nome": "Loja\tA", "cnpj": "12ABC34501DE35"})), Some("Loja A"), Some("12ABC34501DE35")),
@@ -70,9 +70,9 @@ async fn recipient_is_read_as_far_as_shown() {
         (json!("Ana"), None, None),
         (Value::Null, None, None),
     ] {
-        let payout = found(&changed(sent(), "/favorecido", Some(favoured.clone()))).await;
+        let payout = found(&changed(sent(), "/favorecido", Some(favored.clone()))).await;
         let found = (payout.recipient.name.as_deref(), payout.recipient.document.as_deref());
-        assert_eq!(found, (name, document), "{favoured}");
+        assert_eq!(found, (name, document), "{favored}");
     }
 }
 

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn created_charge_is_recognised_in_its_body() {
+    fn created_charge_is_recognized_in_its_body() {
         let body = br#"{"id":"chg_01kb0000000000000000000000","txid":null}"#;
         let mut callers = creators(&["key_a_b".to_owned()], 0);
         let caller = callers.first_mut().map(|caller| {

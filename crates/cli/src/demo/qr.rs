@@ -5,9 +5,9 @@ use qrcode::{Color, EcLevel, QrCode};
 /// Modules of quiet zone around the code. The standard asks for four; two suffice beside other text.
 const QUIET: usize = 2;
 
-/// Draws the code of `text` in half blocks, dark on light if `colours` is set. Returns `None` if the text is too long.
+/// Draws the code of `text` in half blocks, dark on light if `colors` is set. Returns `None` if the text is too long.
 #[must_use]
-pub fn draw(text: &str, colours: bool) -> Option<String> {
+pub fn draw(text: &str, colors: bool) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let width = code.width();
     let modules = code.to_colors();
@@ -24,7 +24,7 @@ pub fn draw(text: &str, colours: bool) -> Option<String> {
         .map(|row| {
             let blocks: String =
                 (0..side).map(|column| block(is_dark(row, column), is_dark(row + 1, column))).collect();
-            if colours { format!("    \x1b[38;5;16;48;5;231m{blocks}\x1b[0m") } else { format!("    {blocks}") }
+            if colors { format!("    \x1b[38;5;16;48;5;231m{blocks}\x1b[0m") } else { format!("    {blocks}") }
         })
         .collect();
     Some(lines.join("\n"))

@@ -16,7 +16,7 @@ const MARGIN: usize = 4;
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
     /// `true` on a terminal, unless `NO_COLOR` is set.
-    pub colours: bool,
+    pub colors: bool,
 }
 
 impl Screen {
@@ -24,11 +24,11 @@ impl Screen {
     #[must_use]
     pub fn of_process() -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self { colours: io::stdout().is_terminal() && !refused }
+        Self { colors: io::stdout().is_terminal() && !refused }
     }
 
     fn paint(self, code: &str, text: &str) -> String {
-        if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.colors { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
     /// Prints the heading of a step.
@@ -93,8 +93,8 @@ impl Screen {
     /// # Errors
     /// Standard output cannot be written.
     pub fn response(self, response: &Response) -> io::Result<()> {
-        let colour = if response.status < 400 { "1;32" } else { "1;31" };
-        let mut text = format!("  {}", self.paint(colour, &format!("← {}", response.status)));
+        let color = if response.status < 400 { "1;32" } else { "1;31" };
+        let mut text = format!("  {}", self.paint(color, &format!("← {}", response.status)));
         if let Some(replayed) = response.header("idempotent-replayed") {
             text.push_str(&self.paint("2", &format!("  idempotent-replayed: {replayed}")));
         }

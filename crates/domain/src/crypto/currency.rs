@@ -73,7 +73,7 @@ impl Currency {
         }
     }
 
-    /// Returns the decimals of an amount that a payer is asked for.
+    /// Returns the decimals of a requested amount.
     #[must_use]
     pub const fn deposit_decimals(self) -> u32 {
         at_most(self.chain_decimals(), MAX_DEPOSIT_DECIMALS)

@@ -42,7 +42,7 @@ impl Minimum {
         self.commercial
     }
 
-    /// Returns the processor's minimum, rounded up to the decimals that are asked for.
+    /// Returns the processor's minimum, rounded up to the decimals of requested amounts.
     #[must_use]
     pub const fn technical(&self) -> CryptoAmount {
         self.technical

@@ -27,7 +27,7 @@ pub struct QuotedTerms {
 pub struct Prices {
     /// BRL for one coin.
     pub rate: Rate,
-    /// The coins that are asked for, or paid out.
+    /// The coins that are requested or paid out.
     pub coins: CryptoAmount,
     /// The rule of the fee.
     pub fee_rule: FeeRule,

@@ -152,7 +152,7 @@ fn is_fresh(at: Timestamp, limit: SignedDuration, now: Timestamp) -> bool {
     age <= limit && age >= -MAX_CLOCK_LEAD
 }
 
-/// Returns the coins that a payer is asked for.
+/// Returns the requested coins.
 ///
 /// # Errors
 /// [`CryptoAmountError`].

@@ -32,7 +32,7 @@ pub struct Id<K: IdKind> {
 /// The reason a text is not an identifier of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// The prefix is another.
+    /// The text has another prefix.
     #[error("must begin with `{expected}_`")]
     WrongPrefix {
         /// The expected prefix.

@@ -11,7 +11,7 @@ use crate::text::Text;
 impl Infraction {
     /// Records the merchant's defense, which is about to be sent.
     ///
-    /// The same defense again is a repeat, also after the acquirer confirmed it.
+    /// A second request with the same defense changes nothing, even after the confirmation.
     ///
     /// # Errors
     /// [`InfractionError::Defended`], [`InfractionError::InvalidState`], [`InfractionError::TooLate`], in this order.

@@ -19,7 +19,7 @@ named! {
         FraudulentAccess = "FRAUDULENT_ACCESS",
         /// Another situation.
         Other = "OTHER",
-        /// The situation is not reported or not recognised.
+        /// The situation is not reported or not recognized.
         Unknown = "UNKNOWN",
     }
 }
@@ -85,7 +85,7 @@ pub enum InfractionState {
     Lost {
         /// The part of the account's money that was returned.
         returned: Money,
-        /// The part that counts as refunded of the charge. The rest was paid beyond the charge.
+        /// The part that counts as a refund of the charge. The remainder was an unexpected payment.
         refunded: Money,
         /// The instant of resolution.
         at: Timestamp,

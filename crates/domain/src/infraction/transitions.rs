@@ -311,7 +311,7 @@ impl Infraction {
     }
 }
 
-/// Returns all infractions of the Pix, with `now` in its present state.
+/// Returns all infractions of the Pix, with `now` in its current state.
 fn with(infractions: &[Infraction], now: &Infraction) -> Vec<Infraction> {
     infractions.iter().map(|known| if known.id == now.id { now.clone() } else { known.clone() }).collect()
 }

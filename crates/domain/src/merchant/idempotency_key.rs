@@ -1,4 +1,4 @@
-//! The client's key for recognising a repeated request.
+//! The client's key for recognizing a repeated request.
 
 use std::fmt;
 

@@ -30,7 +30,7 @@ pub(super) fn closest(text: &str, error: DocumentError) -> PixKeyError {
         11 if digits == 11 => PixKeyError::Cpf(error),
         14 => PixKeyError::Cnpj(error),
         32 => PixKeyError::Evp,
-        _ => PixKeyError::Unrecognised,
+        _ => PixKeyError::Unrecognized,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The key of a Pix receiver: validated, normalised, never guessed (DICT API, key types).
+//! The key of a Pix receiver: validated, normalized, never guessed (DICT API, key types).
 
 mod email;
 mod evp;
@@ -13,7 +13,7 @@ pub use phone::PhoneKey;
 
 use crate::document::{Cnpj, Cpf, Document, DocumentError};
 
-/// Longest normalised key, in characters.
+/// Longest normalized key, in characters.
 pub const MAX_LENGTH: usize = 77;
 
 named! {
@@ -78,7 +78,7 @@ pub enum PixKeyError {
     TooLong,
     /// The text resembles no kind of key.
     #[error("is not a Pix key: it must be a CPF, a CNPJ, an e-mail, a phone beginning with + or a random key")]
-    Unrecognised,
+    Unrecognized,
 }
 
 impl fmt::Display for PixKeyType {
@@ -126,7 +126,7 @@ impl PixKey {
         }
     }
 
-    /// Returns the normalised key, as sent, stored and compared.
+    /// Returns the normalized key, as sent, stored and compared.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {

@@ -44,8 +44,8 @@ fn digits_never_become_a_phone() {
 #[test]
 fn key_outside_directory_rules_is_refused() {
     for (text, error) in [
-        ("", PixKeyError::Unrecognised),
-        ("hello", PixKeyError::Unrecognised),
+        ("", PixKeyError::Unrecognized),
+        ("hello", PixKeyError::Unrecognized),
         ("11222333000182", PixKeyError::Cnpj(DocumentError::WrongCheckDigits)),
         ("@example.com", PixKeyError::Email),
         ("a@", PixKeyError::Email),
@@ -70,7 +70,7 @@ fn key_outside_directory_rules_is_refused() {
         ("+55119a7654321", PixKeyError::Phone),
         ("123e4567e12b12d1a456426655440000", PixKeyError::Evp),
         ("123e4567-e12b-12d1-a456-42665544000g", PixKeyError::Evp),
-        ("{123e4567-e12b-12d1-a456-426655440000}", PixKeyError::Unrecognised),
+        ("{123e4567-e12b-12d1-a456-426655440000}", PixKeyError::Unrecognized),
     ] {
         assert_eq!(PixKey::parse(text), Err(error), "{text}");
     }

@@ -1,5 +1,5 @@
-//! The newest lists of currencies. A list costs some thirty requests to other companies, and a caller may ask ten times
-//! a second.
+//! The newest lists of currencies. A list costs some thirty requests to other companies, and a caller may request the
+//! list ten times a second.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -5,7 +5,7 @@
 //!
 //! 1. [`Committer::commit`] puts it into the queue of its lane, which depends on its account.
 //! 2. `lane` receives all waiting change sets, without a timer.
-//! 3. `batch` runs them as one transaction: locks, judgement, writes, COMMIT. That module documents the order of steps and the handling of
+//! 3. `batch` runs them as one transaction: locks, judgment, writes, COMMIT. That module documents the order of steps and the handling of
 //!    failures.
 //! 4. Every caller receives its verdict. If another transaction keeps rows locked, `lane` sets the change set aside. There it stays until
 //!    the rows are free or the caller's deadline passes. The lane continues with the others.

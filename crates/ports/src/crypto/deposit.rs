@@ -10,7 +10,7 @@ use jiff::Timestamp;
 pub struct CryptoDepositOrder {
     /// Our identifier, which the processor shows in its records and in callbacks.
     pub id: CryptoDepositId,
-    /// The coins that the payer is asked for.
+    /// The requested coins.
     pub amount: CryptoAmount,
 }
 
@@ -54,7 +54,7 @@ pub struct UpstreamDeposit {
     pub address: Option<Address>,
     /// The memo that the payer must add, for currencies that need one.
     pub extra_id: Option<String>,
-    /// The coins that the payer was asked for, if reported in a supported currency.
+    /// The requested coins, if reported in a supported currency.
     pub asked: Option<CryptoAmount>,
     /// The coins that arrived, rounded down to the smallest unit; `None` if not reported.
     pub received: Option<ArrivedCoins>,

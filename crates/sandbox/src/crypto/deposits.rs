@@ -51,7 +51,7 @@ pub struct PaymentOrder {
     pub ipn_callback_url: Option<String>,
     /// The flags of the rate.
     pub flags: RateFlags,
-    /// The deposit that follows at once, by the field `case`.
+    /// The simulated deposit that the field `case` requests.
     pub case: Option<Case>,
 }
 
@@ -149,7 +149,7 @@ impl Psp {
     }
 
     /// Makes a deposit to a payment's address. The first deposit in time belongs to the payment; every other becomes a
-    /// child. Returns the payment that took the deposit.
+    /// child. Returns the payment that received the deposit.
     ///
     /// # Errors
     /// 404 for an unknown payment, 500 if the change cannot be recorded.
@@ -201,7 +201,7 @@ impl Psp {
         self.find_crypto_payment(target.id)
     }
 
-    /// Returns a payment made of a further deposit, at the rate of its arrival.
+    /// Returns the child payment of a further deposit, at the rate of its arrival.
     fn child(&self, paid: &Payment, other_coin: Option<&'static Coin>, id: u64, now: Timestamp) -> Payment {
         let mut terms = paid.terms.clone();
         if let Some(coin) = other_coin {
@@ -232,7 +232,7 @@ impl Psp {
     /// Moves a payment to a status for the tester. Returns the payment.
     ///
     /// # Errors
-    /// 404 for an unknown payment, 400 for a step that the present status excludes.
+    /// 404 for an unknown payment, 400 for a step that the current status excludes.
     pub fn move_payment(&self, payment_id: u64, to: PaymentStatus) -> Result<Payment, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();

@@ -59,12 +59,12 @@ impl Fields {
         Ok(Self(pairs.into_iter().map(|(name, value)| (name, Value::String(value))).collect()))
     }
 
-    /// Takes a field as it is.
+    /// Reads a field as it is.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name)
     }
 
-    /// Takes an optional text; a number counts as its text.
+    /// Reads an optional text; a number counts as its text.
     ///
     /// # Errors
     /// 400 for another type and for a text that is empty or too long.
@@ -81,7 +81,7 @@ impl Fields {
         Ok(Some(text))
     }
 
-    /// Takes a required text.
+    /// Reads a required text.
     ///
     /// # Errors
     /// 400 if the field is absent or not a text.
@@ -89,7 +89,7 @@ impl Fields {
         self.text(name)?.ok_or_else(|| CryptoError::invalid(format!("\"{name}\" is required")))
     }
 
-    /// Takes an optional amount, as a number or as text.
+    /// Reads an optional amount, as a number or as text.
     ///
     /// # Errors
     /// 400 for a value that is not an amount above zero.
@@ -99,7 +99,7 @@ impl Fields {
         amount.map(Some).ok_or_else(|| CryptoError::invalid(format!("\"{name}\" must be a positive number")))
     }
 
-    /// Takes a required amount.
+    /// Reads a required amount.
     ///
     /// # Errors
     /// 400 if the field is absent or not an amount above zero.
@@ -107,7 +107,7 @@ impl Fields {
         self.amount(name)?.ok_or_else(|| CryptoError::invalid(format!("\"{name}\" is required")))
     }
 
-    /// Takes an optional flag; `false` if absent. Forms of Python write `True`.
+    /// Reads an optional flag; `false` if absent. Forms of Python write `True`.
     ///
     /// # Errors
     /// 400 for another value.
@@ -121,7 +121,7 @@ impl Fields {
         }
     }
 
-    /// Takes an optional whole number in a range.
+    /// Reads an optional whole number in a range.
     ///
     /// # Errors
     /// 400 for another value.

@@ -17,7 +17,7 @@ use super::{
     },
 };
 use crate::{
-    outbox::{Manners, Outbox},
+    outbox::{Outbox, Switches},
     psp::Psp,
     state::change::Change,
 };
@@ -28,7 +28,7 @@ pub const SIGNATURE: &str = "x-nowpayments-sig";
 /// The secret of wrong signatures.
 const OTHER_SECRET: &str = "another secret";
 
-/// Returns the notification of a payment's present status, if the client gave a URL.
+/// Returns the notification of a payment's current status, if the client gave a URL.
 #[must_use]
 pub fn of_payment(payment: &Payment) -> Option<Ipn> {
     let url = payment.terms.ipn_callback_url.as_deref()?;
@@ -36,7 +36,7 @@ pub fn of_payment(payment: &Payment) -> Option<Ipn> {
     Some(Ipn { url: Arc::from(url), body: body.into() })
 }
 
-/// Returns the notification of a withdrawal's present status, if the client gave a URL.
+/// Returns the notification of a withdrawal's current status, if the client gave a URL.
 #[must_use]
 pub fn of_withdrawal(batch: &Batch, withdrawal: &Withdrawal) -> Option<Ipn> {
     let url = withdrawal.ipn_callback_url.as_deref()?;
@@ -62,9 +62,9 @@ impl Outbox for Ipns {
         self.psp.read().books().crypto().owed_ipns().range(first..).map(|(number, _)| *number).collect()
     }
 
-    fn manners(&self) -> Manners {
+    fn switches(&self) -> Switches {
         let settings = self.psp.crypto.settings();
-        Manners { is_paused: settings.ipn_paused, is_reversed: settings.ipn_reversed }
+        Switches { is_paused: settings.ipn_paused, is_reversed: settings.ipn_reversed }
     }
 
     fn wakeup(&self) -> &Notify {

@@ -17,7 +17,7 @@ pub const PRICE_DECIMALS: u32 = 8;
 /// Fiat currencies with their price in USDT. BRL is absent: the real processor may refuse BRL.
 const FIATS: [(&str, &str); 2] = [("usd", "1"), ("eur", "1.08")];
 
-/// The present values of one coin.
+/// The current values of one coin.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// The price in USDT.
@@ -68,7 +68,7 @@ impl Market {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the present values of a coin.
+    /// Returns the current values of a coin.
     #[must_use]
     pub fn terms(&self, coin: &Coin) -> Terms {
         self.read().get(coin.code).cloned().unwrap_or_else(|| Terms::opening(coin))

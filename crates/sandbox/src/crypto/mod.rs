@@ -38,7 +38,7 @@ pub struct Crypto {
     pub keys: Keys,
     /// Prices, minimums and fees.
     pub market: Market,
-    /// Notified when a notification is due or the manners changed.
+    /// Notified when a notification is due or the settings changed.
     pub ipn_wakeup: Notify,
     settings: RwLock<Settings>,
     /// Accepted TOTP codes, the newest last.
@@ -58,13 +58,13 @@ impl Crypto {
         }
     }
 
-    /// Returns the present manners.
+    /// Returns the current settings.
     #[must_use]
     pub fn settings(&self) -> Settings {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Replaces the manners.
+    /// Replaces the settings.
     pub fn set_settings(&self, settings: Settings) {
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
         self.ipn_wakeup.notify_one();

@@ -1,4 +1,4 @@
-//! The processor's manners, set by the tester. They return to the defaults at a restart.
+//! The processor's settings, changed by the tester. They return to the defaults at a restart.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ pub enum IpnSignature {
     Malformed,
 }
 
-/// All manners. Absent fields of a request keep their values.
+/// All settings. Absent fields of a request keep their values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches of the tester, one field of the request each")]
@@ -59,11 +59,11 @@ pub struct Settings {
     pub payout_shape: PayoutShape,
     /// `true`: `pay_amount` is a string, as the real sandbox writes it.
     pub pay_amount_as_text: bool,
-    /// The payment that takes a deposit after the expiry.
+    /// The payment to which a deposit after the expiry belongs.
     pub late_deposits: LateDeposits,
     /// `true`: deposits stay in their status until the tester moves them.
     pub hold_deposits: bool,
-    /// The milliseconds from the verification of a withdrawal to its outcome; `None`: as a send of Pix.
+    /// The milliseconds from the verification of a withdrawal to its outcome; `None`: the delay of a Pix send.
     pub withdrawal_takes_ms: Option<u32>,
     /// The outcome of withdrawals that are verified from now on.
     pub withdrawal_fate: WithdrawalFate,

@@ -11,7 +11,7 @@ const STEP_S: i64 = 30;
 
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// Returns the code of the step that is `steps` after the present one.
+/// Returns the code of the step that is `steps` after the current step.
 #[must_use]
 pub fn code(key: &[u8], at: Timestamp, steps: i64) -> String {
     let counter = at.as_second().div_euclid(STEP_S).saturating_add(steps);
@@ -23,7 +23,7 @@ pub fn code(key: &[u8], at: Timestamp, steps: i64) -> String {
     format!("{:06}", (number & 0x7fff_ffff) % 1_000_000)
 }
 
-/// Returns whether a code belongs to the present step or an adjacent one.
+/// Returns whether a code belongs to the current step or an adjacent step.
 #[must_use]
 pub fn is_valid(key: &[u8], at: Timestamp, given: &str) -> bool {
     [-1, 0, 1].into_iter().any(|steps| code(key, at, steps) == given)

@@ -46,14 +46,14 @@ impl Funds {
         }
     }
 
-    /// Applies a return in its present state.
+    /// Applies a return in its current state.
     pub(super) fn refund(&mut self, refund: &Refund) {
         if refund.is_covered && !matches!(refund.outcome, RefundOutcome::Failed { .. }) {
             self.take(refund.amount);
         }
     }
 
-    /// Applies a send in its present state.
+    /// Applies a send in its current state.
     pub(super) fn send(&mut self, sent: &Sent) {
         if !matches!(sent.outcome, SendOutcome::Failed(_)) {
             self.take(sent.amount);

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     faults::{FaultMode, FaultTarget},
-    outbox::{Manners, Outbox},
+    outbox::{Outbox, Switches},
     psp::Psp,
 };
 
@@ -42,9 +42,9 @@ impl Outbox for Deliveries {
         self.psp.read().books().woovi().owed().range(first..).map(|(number, _)| *number).collect()
     }
 
-    fn manners(&self) -> Manners {
+    fn switches(&self) -> Switches {
         let settings = self.psp.woovi.settings();
-        Manners { is_paused: settings.webhooks_paused, is_reversed: settings.webhooks_reversed }
+        Switches { is_paused: settings.webhooks_paused, is_reversed: settings.webhooks_reversed }
     }
 
     fn wakeup(&self) -> &Notify {

@@ -1,4 +1,4 @@
-//! The bodies of webhooks, with the present state of their objects.
+//! The bodies of webhooks, with the current state of their objects.
 
 use std::sync::Arc;
 

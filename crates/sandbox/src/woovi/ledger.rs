@@ -1,4 +1,4 @@
-//! The API's part of `GET /sandbox/ledger`. The money stands in the institution's own parts.
+//! The API's part of `GET /sandbox/ledger`. The money is in the institution's own parts.
 
 use cais_domain::money::Money;
 use serde::Serialize;

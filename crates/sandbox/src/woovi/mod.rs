@@ -1,7 +1,7 @@
 //! The same institution through the API of Woovi (`OpenPix`), under `/woovi/api/v1/`.
 //!
-//! Charges, Pix, sends, returns and infractions are those of the institution's books: this folder adds names and
-//! webhooks, and no money of its own. `http` has one file per group of endpoints, `state` the names and the waiting
+//! Charges, Pix, sends, returns and infractions are those of the institution's state: this folder adds identifiers
+//! and webhooks, and no money of its own. `http` has one file per group of endpoints, `state` the names and the waiting
 //! deliveries. `events` builds the bodies of webhooks, and `deliveries` sends and signs them. `control` serves the
 //! tester with the `settings`.
 //!
@@ -61,7 +61,7 @@ impl Woovi {
         }
     }
 
-    /// Returns the present settings.
+    /// Returns the current settings.
     #[must_use]
     pub fn settings(&self) -> Settings {
         *self.settings.read().unwrap_or_else(PoisonError::into_inner)

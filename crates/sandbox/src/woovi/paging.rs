@@ -72,7 +72,7 @@ impl Query {
         })
     }
 
-    /// Refuses the parameters that were not taken.
+    /// Refuses the parameters that were not read.
     ///
     /// # Errors
     /// 400 that names the first one.
@@ -121,13 +121,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_info_names_neighbours() {
+    fn page_info_names_neighbors() {
         let page = |skip| Page { start: Timestamp::MIN, end: Timestamp::MAX, skip, limit: 2 };
         let flags = |info: &Value| (info["hasPreviousPage"] == true, info["hasNextPage"] == true);
         let cases = [(0, vec![0, 1], (false, true)), (2, vec![2], (true, false)), (9, vec![], (true, false))];
-        for (skip, expected, neighbours) in cases {
+        for (skip, expected, neighbors) in cases {
             let (rows, info) = page(skip).cut(0..3);
-            assert_eq!((rows, flags(&info)), (expected, neighbours), "{skip}");
+            assert_eq!((rows, flags(&info)), (expected, neighbors), "{skip}");
         }
     }
 }

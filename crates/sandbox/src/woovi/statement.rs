@@ -24,8 +24,8 @@ struct Movement<'a> {
     id: &'a str,
 }
 
-/// Returns the movements in `has`, oldest first. The balances lead to the present one: the difference that a tester set
-/// counts as an opening balance. Movements that failed are absent, as their money is back.
+/// Returns the movements in `has`, oldest first. The last balance is the current one. A difference set by the tester
+/// counts as the opening balance. Movements that failed are absent, because their money is back.
 #[must_use]
 pub fn rows(books: &Books, has: impl Fn(Timestamp) -> bool) -> Vec<Value> {
     let movements = movements(books);

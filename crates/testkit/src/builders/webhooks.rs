@@ -38,7 +38,7 @@ pub fn a_postback(endpoint: &Endpoint) -> Postback {
     Postback { endpoint: endpoint.id, url: endpoint.url.clone() }
 }
 
-/// Returns the queue of the endpoint in its present epoch.
+/// Returns the queue of the endpoint in its current epoch.
 #[must_use]
 pub const fn queue_of(endpoint: &Endpoint) -> EndpointQueue {
     EndpointQueue { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }

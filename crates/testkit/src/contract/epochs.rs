@@ -109,7 +109,7 @@ pub async fn delivery_in_flight_ends_with_its_endpoint(h: &mut Harness) {
     assert_cancelled(h, &[retried.key, marked.key, failed.key, taken.key]).await;
 }
 
-/// At a merchant's request, a cancelled delivery is sent to the endpoint in its present state.
+/// At a merchant's request, a cancelled delivery is sent to the endpoint in its current state.
 pub async fn cancelled_delivery_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;

@@ -301,7 +301,7 @@ impl Case {
         self.infraction(h, new.id).await
     }
 
-    /// Returns the change set that resolves the infraction in its present state.
+    /// Returns the change set that resolves the infraction in its current state.
     async fn settle(&self, h: &Harness, id: InfractionId, settle: Settle) -> ChangeSet {
         let (charge, infractions) = (self.charge(h).await, self.infractions(h).await);
         let block = h.store.find_block(self.account(), id).await.unwrap().unwrap();

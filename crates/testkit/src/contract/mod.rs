@@ -187,7 +187,7 @@ macro_rules! store_suite {
                 external_id_goes_to_one_of_many_callers
                 last_money_goes_to_one_of_many_callers
                 repeated_callbacks_credit_a_payment_once
-                refused_change_sets_do_not_affect_neighbours
+                refused_change_sets_do_not_affect_neighbors
                 payments_of_many_accounts_add_up
             }
             lists {

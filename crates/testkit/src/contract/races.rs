@@ -75,7 +75,7 @@ pub async fn repeated_callbacks_credit_a_payment_once(h: &mut Harness) {
 }
 
 /// Refused and correct change sets are mixed. Each correct one is stored, and no refused one is.
-pub async fn refused_change_sets_do_not_affect_neighbours(h: &mut Harness) {
+pub async fn refused_change_sets_do_not_affect_neighbors(h: &mut Harness) {
     let account = h.account().await;
     let known = h.pending_charge(account.id).await;
     h.good(take(account.id, "taken-before", "chg_1")).await;

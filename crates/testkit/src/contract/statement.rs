@@ -20,7 +20,7 @@ use crate::builders::{
 /// The buckets that a statement shows.
 const SHOWN: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
-/// Replayed from zero, each line leads to its stated balance, and the last of each bucket is the present balance.
+/// Replayed from zero, each line leads to its stated balance, and the last of each bucket is the current balance.
 pub async fn statement_replays_to_the_balance(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     for _ in 0..3 {

@@ -7,7 +7,7 @@ use super::deliveries::Row;
 use super::state::State;
 
 impl State {
-    /// Returns whether the queue leads to an active endpoint in its present epoch.
+    /// Returns whether the queue leads to an active endpoint in its current epoch.
     pub(super) fn is_called(&self, queue: EndpointQueue) -> bool {
         self.endpoint_of(queue).is_some_and(Endpoint::is_active)
     }

@@ -40,7 +40,8 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     }
 }
 
-/// Removes the oldest events of each account up to the first that is young or has a pending delivery. Also removes old tests.
+/// Removes the oldest events of each account, and old test deliveries. Stops at the first event of an account that is
+/// within the retention or has a pending delivery.
 fn prune_events(state: &mut State, before: Timestamp) -> usize {
     let pending = state.deliveries.values().filter(|row| row.status == DeliveryStatus::Pending);
     let waited_for: BTreeSet<EventId> =

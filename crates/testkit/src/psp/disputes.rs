@@ -65,7 +65,7 @@ impl FakePsp {
         });
     }
 
-    /// Opens an infraction again with the present instant as its beginning, and one week left for a defense.
+    /// Opens an infraction again with the current instant as its beginning, and one week left for a defense.
     pub fn reopen_now(&self, id: &str) {
         let now = self.clock.now();
         self.reopen(id);

@@ -8,8 +8,9 @@ use cais_ports::{CallbackCounts, QueryError, alerts};
 
 use crate::ports::Ports;
 
-/// The largest number of open callbacks of one acquirer. This covers more than an hour of 25 payments a second while the acquirer cannot
-/// be read, and takes some 50 MB. Counts are samples, so an acquirer can exceed the bound until the next sample.
+/// The largest number of open callbacks of one acquirer. The bound covers one hour of 25 payments a second while the
+/// acquirer cannot be read. That many callbacks need about 50 MB. Counts are samples, so an acquirer can exceed the bound
+/// until the next sample.
 const MAX_OPEN: u64 = 100_000;
 
 /// The number of open callbacks of each acquirer, as of the last [`count`]. Clones share the numbers.

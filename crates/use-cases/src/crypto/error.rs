@@ -17,7 +17,7 @@ pub enum CryptoUnavailable {
     #[error(transparent)]
     Rate(#[from] RateError),
     /// The rate is more than twice, or less than half, the last one.
-    #[error("the rate {new} follows {last} too soon")]
+    #[error("the rate {new} differs from the last rate {last} by more than a factor of two")]
     Jump {
         /// The new rate.
         new: String,

@@ -1,5 +1,5 @@
-//! Compares the processor's list of payments with the credited coins, and credits what a lost callback and the polls missed:
-//! above all later payments, which only the list and callbacks show.
+//! Compares the processor's list of payments with the credited coins, and credits the missing ones. Most of them are later
+//! payments, which polls do not show: their callback was lost.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use crate::reconcile::Standing;
 use crate::store_error::StoreError;
 use crate::work::WorkError;
 
-/// The part of the list before its position that is compared again: a payment is listed at its creation, and its coins
+/// The part of the list before its position that is compared again. A payment is listed at its creation, and its coins
 /// arrive up to a day later.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(48);
 /// The span of one read of the list. The position moves after each.
 const WINDOW: SignedDuration = SignedDuration::from_hours(24);
 /// The time for one page.
 const LIST_BUDGET: Duration = Duration::from_secs(30);
-/// The largest number of pages of one window: far more than a busy account has in the days that the processor adds.
+/// The largest number of pages of one window: far more than a busy account has in a window and its margin.
 const MAX_PAGES: u32 = 1_000;
 /// The largest number of differences and unreadable rows of a report.
 const MAX_FINDINGS: usize = 1_000;
@@ -39,7 +39,7 @@ pub enum DepositDifferenceKind {
 }
 
 impl DepositDifferenceKind {
-    /// Returns the word in reports.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -272,6 +272,6 @@ fn log(processor: &dyn CryptoProcessor, report: &DepositReport) {
         );
     }
     if let Some(reason) = &report.unread {
-        tracing::warn!(%processor, reason, "crypto processor's list could not be compared to its end; it is compared again");
+        tracing::warn!(%processor, reason, "crypto processor's list could not be compared to its end; the next run compares the list again");
     }
 }

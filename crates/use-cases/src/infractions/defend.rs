@@ -201,7 +201,7 @@ async fn refresh(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError
     Ok(())
 }
 
-/// Returns the result for the caller from the present state of the infraction.
+/// Returns the result for the caller from the current state of the infraction.
 fn verdict(infraction: Infraction, submitted: &DefenseText) -> Result<Infraction, DefendError> {
     let defense = infraction.defense.as_ref();
     let is_ours = defense.is_some_and(|defense| {

@@ -103,7 +103,7 @@ impl KeyRing {
     /// Returns the caller with `token` from the cache, without a read of the store. `None`: the key is not cached or
     /// not valid.
     #[must_use]
-    pub fn recognise(&self, token: &ApiKeyToken, from: Option<IpAddr>) -> Option<Arc<Caller>> {
+    pub fn recognize(&self, token: &ApiKeyToken, from: Option<IpAddr>) -> Option<Arc<Caller>> {
         let now = self.ports.clock.now();
         let known = self.remembered(&token.prefix, now)?;
         self.judge(&known, token, from, now).ok()

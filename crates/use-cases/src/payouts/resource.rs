@@ -72,7 +72,7 @@ fn decide(payout: Payout, reply: &UpstreamResult<UpstreamPayout>, now: Timestamp
         (UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_), PayoutState::Pending { .. }) => {
             payout.send(None, Recipient::default(), now)
         }
-        // The acquirer has shown the payout meanwhile, which outweighs a refusal.
+        // The acquirer has shown the payout meanwhile. That record outweighs a refusal.
         (
             UpstreamResult::Refused(_)
             | UpstreamResult::NotAccepted(_)

@@ -248,7 +248,7 @@ impl Pass<'_> {
 
 /// Logs that an acquirer's list was not compared to its end.
 fn cannot_read(acquirer: &AcquirerName, reason: &str) {
-    tracing::warn!(%acquirer, reason, "acquirer's list could not be compared to its end; it is compared again");
+    tracing::warn!(%acquirer, reason, "acquirer's list could not be compared to its end; the next run compares the list again");
 }
 
 /// Returns whether a later pass may repair a finding, once the acquirer's record has changed.

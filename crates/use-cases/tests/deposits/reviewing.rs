@@ -70,7 +70,7 @@ async fn dismissed_coins_stay_out_of_the_ledger() {
 }
 
 #[tokio::test]
-async fn coins_of_a_failed_payment_wait_and_are_credited_if_it_finishes() {
+async fn coins_of_failed_payment_are_credited_if_it_finishes() {
     let world = World::new().await;
     let (id, payment) = world.pending().await;
     world.processor.pay(&payment, Upstream::Failed, COINS);

@@ -27,21 +27,21 @@ async fn made(world: &World, command: CreateKey) -> CreatedKey {
     create(&world.ports, &operator(), command).await.unwrap()
 }
 
-async fn recognised(world: &World, token: &ApiKeyToken, from: Option<&str>) -> bool {
+async fn recognized(world: &World, token: &ApiKeyToken, from: Option<&str>) -> bool {
     refusal(world, token, from).await.is_none()
 }
 
 async fn refusal(world: &World, token: &ApiKeyToken, from: Option<&str>) -> Option<KeyRefusal> {
     let from = from.map(|address| address.parse().unwrap());
     let ring = KeyRing::new(world.ports.clone());
-    assert_eq!(ring.recognise(token, from), None, "the key ring is empty");
+    assert_eq!(ring.recognize(token, from), None, "the key ring is empty");
     match ring.authenticate(token, from).await {
         Ok(caller) => {
-            assert_eq!(ring.recognise(token, from), Some(caller));
+            assert_eq!(ring.recognize(token, from), Some(caller));
             None
         }
         Err(AuthenticateError::InvalidKey(reason)) => {
-            assert_eq!(ring.recognise(token, from), None);
+            assert_eq!(ring.recognize(token, from), None);
             Some(reason)
         }
         Err(AuthenticateError::Unavailable(error)) => unreachable!("{error}"),
@@ -86,7 +86,7 @@ async fn new_keys_are_unique() {
     assert_ne!(one.token.prefix, other.token.prefix);
     assert_ne!(one.token.secret.expose(), other.token.secret.expose());
     let crossed = ApiKeyToken { prefix: one.token.prefix, secret: other.token.secret };
-    assert!(!recognised(&world, &crossed, None).await);
+    assert!(!recognized(&world, &crossed, None).await);
 }
 
 #[tokio::test]
@@ -94,9 +94,9 @@ async fn key_expires_after_its_days() {
     let world = World::with_account().await;
     let key = made(&world, CreateKey { expires_in_days: Some(1), ..command() }).await;
     world.clock.advance(Duration::from_secs(24 * 3_600 - 1));
-    assert!(recognised(&world, &key.token, None).await);
+    assert!(recognized(&world, &key.token, None).await);
     world.clock.advance(Duration::from_secs(1));
-    assert!(!recognised(&world, &key.token, None).await);
+    assert!(!recognized(&world, &key.token, None).await);
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn key_from_other_address_is_refused() {
     for (from, expected) in
         [(Some("203.0.113.1"), true), (Some("2001:db8::1"), true), (Some("203.0.114.1"), false), (None, false)]
     {
-        assert_eq!(recognised(&world, &key.token, from).await, expected, "{from:?}");
+        assert_eq!(recognized(&world, &key.token, from).await, expected, "{from:?}");
     }
 }
 

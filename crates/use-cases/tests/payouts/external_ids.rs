@@ -38,7 +38,7 @@ async fn known_external_id_with_same_terms_returns_original() {
 }
 
 #[tokio::test]
-async fn external_id_conflict_compares_amount_and_normalised_key() {
+async fn external_id_conflict_compares_amount_and_normalized_key() {
     let world = World::new().await;
     let keyed = |key: &str| NewPayout { pix_key: PixKey::parse(key).unwrap(), ..named("order-1", ten_reais()) };
     let first = world.create("a", keyed("Ana@Bank.example")).await.unwrap();

@@ -70,7 +70,7 @@ async fn reactivated_endpoint_is_checked_again() {
     let endpoint = world.endpoint().await;
     let stopped = world.set_active(&endpoint, false).await;
     assert_eq!((stopped.state, stopped.epoch), (EndpointState::Inactive, 0));
-    assert_eq!(world.receivers.vetted().len(), 1, "to stop needs no judgement");
+    assert_eq!(world.receivers.vetted().len(), 1, "to stop needs no judgment");
     world.receivers.refuse(&endpoint.url, UrlRefusal::NotPublic);
     let active = EndpointChange { active: Some(true), ..EndpointChange::default() };
     let refused = changed(&world, endpoint.id, active.clone()).await;

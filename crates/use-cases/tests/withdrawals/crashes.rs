@@ -56,7 +56,7 @@ async fn interrupted_withdrawal_is_created_at_most_once() {
 }
 
 #[tokio::test]
-async fn lost_process_before_its_request_is_never_replaced_by_a_second() {
+async fn withdrawal_without_request_is_not_sent_after_lost_process() {
     let world = interrupted(1, Crash::After, Sending::Takes).await;
     world.processor.set_looking(Looking::Forgets);
     world.clock.advance(PAST_LEASE);

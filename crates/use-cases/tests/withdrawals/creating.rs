@@ -61,7 +61,7 @@ async fn unavailable_processor_abandons_the_withdrawal() {
     let terms = || named("order-1", a_hundred());
     assert_eq!(world.create("a", terms()).await, Err(CreateWithdrawalError::AcquirerUnavailable));
     world.untouched().await;
-    // The external id is free, and the same key requests the withdrawal again at the present price.
+    // The external id is free, and the same key requests the withdrawal again at the current price.
     world.processor.set(Sending::Takes);
     let answer = world.create("a", terms()).await.unwrap();
     assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "processing"));

@@ -1,4 +1,4 @@
-//! A quote is used once, within a minute, for its terms. Without a quote the present price is stored as one.
+//! A quote is used once, within a minute, for its terms. Without a quote, the current price is stored as a quote.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A scripted receiver on a free port. The receiver reads whole requests and answers raw bytes, or misbehaves.
+//! A scripted receiver on a free port. The receiver reads whole requests and answers raw bytes, or breaks the protocol.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -34,7 +34,7 @@ pub enum Act {
     Reply(Vec<u8>),
     /// Answers in full or in part, and closes.
     ReplyThenClose(Vec<u8>),
-    /// Answers in full or in part, and stays silent.
+    /// Answers in full or in part, and sends nothing more.
     ReplyThenHang(Vec<u8>),
     /// Answers, and repeats the second text as fast as possible.
     Flood(Vec<u8>, Vec<u8>),

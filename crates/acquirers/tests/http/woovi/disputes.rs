@@ -91,9 +91,9 @@ async fn dispute_without_amount_has_that_of_its_pix() {
 async fn unreadable_dispute_is_reported_with_the_others() {
     let broken = |pointer: &str, value| changed(dispute("CREATED"), pointer, value);
     for (row, said) in [
-        (broken("/endToEndId", Some(json!("E1"))), "endToEndId is not one"),
-        (broken("/endToEndId", None), "endToEndId is not one"),
-        (broken("/id", Some(json!("a/b"))), "id is not one"),
+        (broken("/endToEndId", Some(json!("E1"))), "endToEndId is not an end-to-end id"),
+        (broken("/endToEndId", None), "endToEndId is not an end-to-end id"),
+        (broken("/id", Some(json!("a/b"))), "id is not a dispute id"),
         (broken("/value", Some(json!(10.5))), "value is not an amount"),
         (broken("/status", None), "status is missing"),
     ] {

@@ -42,7 +42,7 @@ impl Walk {
         self.screen.request(&Request { body: None, ..request.clone() })?;
         let again = self.client.send(&request).await?;
         ensure!(again.status == 201 && again.body == first.body, "the repeat was answered differently");
-        ensure!(again.header("idempotent-replayed") == Some("true"), "the repeat was not recognised");
+        ensure!(again.header("idempotent-replayed") == Some("true"), "the repeat was not recognized");
         self.screen.good("the same response byte for byte (idempotent-replayed: true), and no second charge")?;
         Ok(charge)
     }
@@ -50,8 +50,8 @@ impl Walk {
     fn show_code(&self, charge: &Value) -> anyhow::Result<()> {
         self.screen.heading("The payer scans or copies the code")?;
         let code = text(charge, "/pix/copy_paste")?;
-        ensure!(code.starts_with("000201"), "the Pix code is not one");
-        let drawn = qr::draw(&code, self.screen.colours).context("the Pix code does not fit into a QR code")?;
+        ensure!(code.starts_with("000201"), "the text is not a Pix code");
+        let drawn = qr::draw(&code, self.screen.colors).context("the Pix code does not fit into a QR code")?;
         crate::output::print_line(&drawn)?;
         Screen::line(&code)?;
         Ok(())

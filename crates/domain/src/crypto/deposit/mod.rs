@@ -31,7 +31,7 @@ use crate::text::Text;
 /// The merchant's request. The terms never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DepositTerms {
-    /// The amount that the payer is asked for, before the fee.
+    /// The requested amount, before the fee.
     pub amount: Money,
     /// The currency of the payer's coins.
     pub currency: Currency,
@@ -54,7 +54,7 @@ pub struct DepositPrice {
     pub rate: Rate,
     /// The rule of the fee, which is computed from what arrives.
     pub fee_rule: FeeRule,
-    /// The coins that the payer is asked for.
+    /// The requested coins.
     pub coins: CryptoAmount,
 }
 
@@ -95,7 +95,7 @@ pub struct Deposit {
     pub state: DepositState,
     /// The sums of what was credited.
     pub credited: Credited,
-    /// The relation of what was credited to what was asked for; `None` until something is credited.
+    /// The relation of the credited coins to the requested coins; `None` before the first credit.
     pub resolution: Option<Resolution>,
     /// The instant of the first confirmation on the chain.
     pub confirmed_at: Option<Timestamp>,

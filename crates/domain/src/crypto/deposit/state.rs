@@ -38,7 +38,7 @@ pub enum DepositState {
         /// The instant.
         at: Timestamp,
     },
-    /// Fewer coins than asked for were credited.
+    /// Fewer coins than requested were credited.
     Underpaid {
         /// The data from the processor.
         issued: Issued,
@@ -94,10 +94,10 @@ named! {
 }
 
 named! {
-    /// The relation of the credited coins to the coins that were asked for.
+    /// The relation of the credited coins to the requested coins.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Resolution {
-        /// As many coins as asked for.
+        /// As many coins as requested.
         Exact = "exact",
         /// Fewer coins.
         Underpaid = "underpaid",

@@ -20,7 +20,7 @@ const MAX_POSTBACK_URL: usize = 500;
 #[derive(Debug, PartialEq, Eq, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCryptoDeposit {
-    /// The amount that the payer is asked for: BRL, at most two decimals. The fee is part of it.
+    /// The requested amount: BRL, at most two decimals. The fee is part of it.
     #[schema(inline)]
     pub amount: AnyAmount,
     /// The code of the currency: `trx`, `usdtbsc`, `btc`, `ltc` or `usdterc20`. The code names the network too.

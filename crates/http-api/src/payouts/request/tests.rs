@@ -16,7 +16,7 @@ fn problems(body: &str) -> Vec<String> {
 }
 
 #[test]
-fn complete_payout_body_is_read_with_normalised_key() {
+fn complete_payout_body_is_read_with_normalized_key() {
     let (found, issues) = asked(
         r#"{"amount":0.01,"pix_key":"Ana@Shop.Example","pix_key_type":"email","recipient_document":"529.982.247-25",
             "description":"line\nline","external_id":"p-1"}"#,

@@ -57,7 +57,7 @@ fn show_payment(psp: &Shared, id: &str) -> Result<HttpResponse, Problem> {
 /// another notification. 200 with the payment.
 ///
 /// # Errors
-/// 404 for an unknown payment or step, 409 for a step that the present status excludes.
+/// 404 for an unknown payment or step, 409 for a step that the current status excludes.
 pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
     let (id, step) = path.into_inner();
     let status = match step.as_str() {
@@ -81,7 +81,7 @@ pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Res
 /// with the withdrawal.
 ///
 /// # Errors
-/// 404 for an unknown withdrawal or step, 409 for a step that the present status excludes.
+/// 404 for an unknown withdrawal or step, 409 for a step that the current status excludes.
 pub async fn move_withdrawal(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
     let (id, step) = path.into_inner();
     let fate = match step.as_str() {
@@ -103,7 +103,7 @@ pub async fn move_withdrawal(path: web::Path<(String, String)>, psp: Shared) -> 
     answer(StatusCode::OK, &json!({ "id": batch.id.to_string(), "withdrawals": serde_json::to_value(rows).ok() }))
 }
 
-/// `PUT /sandbox/crypto/settings`: 200 with all manners. Absent fields keep their values.
+/// `PUT /sandbox/crypto/settings`: 200 with all settings. Absent fields keep their values.
 ///
 /// # Errors
 /// 400 for unknown fields and values.

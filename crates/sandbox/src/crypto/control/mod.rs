@@ -61,7 +61,7 @@ impl From<CryptoError> for ControlError {
 
 impl Control {
     /// Makes a deposit to a payment's address. A further, late or wrong deposit becomes a child. Returns the id of the
-    /// payment that took the deposit.
+    /// payment that received the deposit.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for a bad amount or coin, [`ControlError::Store`].
@@ -72,7 +72,7 @@ impl Control {
     /// Moves a payment to a status, as the chain or the processor would.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a step that the present status excludes.
+    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a step that the current status excludes.
     pub fn move_crypto_payment(&self, payment_id: &str, to: PaymentStatus) -> Result<(), ControlError> {
         self.psp.move_payment(id_of(payment_id)?, to).map(|_| ()).map_err(Into::into)
     }
@@ -86,7 +86,7 @@ impl Control {
         self.psp.move_withdrawal(id_of(id)?, fate).map(|_| ()).map_err(Into::into)
     }
 
-    /// Sends the notification of a payment's or withdrawal's present status again.
+    /// Sends the notification of a payment's or withdrawal's current status again.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::InvalidState`] without a URL.
@@ -94,13 +94,13 @@ impl Control {
         self.psp.repeat_ipn(id_of(id)?)
     }
 
-    /// Returns the processor's manners.
+    /// Returns the processor's settings.
     #[must_use]
     pub fn crypto_settings(&self) -> Settings {
         self.psp.crypto.settings()
     }
 
-    /// Replaces the processor's manners.
+    /// Replaces the processor's settings.
     pub fn set_crypto_settings(&self, settings: Settings) {
         self.psp.crypto.set_settings(settings);
     }

@@ -16,7 +16,7 @@ pub(super) const DEFAULT_LIMIT: usize = 10;
 /// The largest page size.
 pub(super) const MAX_LIMIT: usize = 500;
 
-/// The last page that may be asked for.
+/// The last page that a request may name.
 pub(super) const MAX_PAGE: usize = 1_000_000;
 
 /// `GET /v1/payment/`: payments by creation, the newest first, with pages counted from zero.

@@ -190,7 +190,7 @@ pub struct PaymentIpn<'a> {
     fee: FeeView<'a>,
 }
 
-/// Returns the notification of a payment's present status.
+/// Returns the notification of a payment's current status.
 #[must_use]
 pub fn ipn(payment: &Payment) -> PaymentIpn<'_> {
     let terms = &payment.terms;

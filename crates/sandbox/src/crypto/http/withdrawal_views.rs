@@ -36,7 +36,7 @@ pub struct WithdrawalView<'a> {
     updated_at: Option<Timestamp>,
 }
 
-/// Returns a withdrawal with its present status.
+/// Returns a withdrawal with its current status.
 #[must_use]
 pub fn read<'a>(batch: &Batch, withdrawal: &'a Withdrawal) -> WithdrawalView<'a> {
     WithdrawalView {
@@ -88,7 +88,7 @@ pub struct WithdrawalIpn<'a> {
     updated_at: Option<Timestamp>,
 }
 
-/// Returns the notification of a withdrawal's present status.
+/// Returns the notification of a withdrawal's current status.
 #[must_use]
 pub fn ipn<'a>(batch: &Batch, withdrawal: &'a Withdrawal) -> WithdrawalIpn<'a> {
     WithdrawalIpn {

@@ -1,4 +1,4 @@
-//! The processor's books: payments, payout batches, balances and notifications that wait.
+//! The processor's state: payments, payout batches, balances and notifications that wait.
 
 pub mod payment;
 pub mod payout;
@@ -17,7 +17,7 @@ use self::{
 };
 use super::amount::Amount;
 
-/// The largest number of waiting notifications. Beyond it new ones count as abandoned.
+/// The largest number of waiting notifications. Further notifications count as abandoned.
 const MAX_OWED: usize = 10_000;
 
 /// A notification to send. Its body shows the object at the instant of its change.
@@ -32,7 +32,7 @@ pub struct Ipn {
 /// The numbers of notifications by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IpnTotals {
-    /// Notifications that ever became due; the number of the next one.
+    /// The number of notifications so far, which is also the number of the next one.
     pub due: u64,
     /// Answered 2xx.
     pub delivered: u64,

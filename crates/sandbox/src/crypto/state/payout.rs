@@ -27,7 +27,7 @@ pub enum WithdrawalStatus {
     Finished,
     /// An error occurred. The processor may still send the money, so the balance stays debited.
     Failed,
-    /// Refused for good. The balance has the money again.
+    /// Rejected for good. The balance has the money again.
     Rejected,
     /// A scheduled withdrawal that the client cancelled. The balance has the money again.
     Cancelled,

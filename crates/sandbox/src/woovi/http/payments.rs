@@ -63,7 +63,7 @@ fn approved(psp: &Psp, request: &HttpRequest, id: &str) -> Result<HttpResponse, 
         faults::cut(request);
     }
     let store = psp.read();
-    // The send as accepted, even if settled since.
+    // The answer shows the send in the state of its acceptance, even if the send has been settled since then.
     let payment = Payment { request: store.books().woovi().find_payment(id), sent: Some(&sent) };
     Ok(answer(&payment.view()))
 }

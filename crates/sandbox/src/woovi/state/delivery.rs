@@ -134,7 +134,7 @@ pub struct Delivery {
 /// The numbers of deliveries by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryTotals {
-    /// Deliveries that ever became due; the number of the next one.
+    /// The number of deliveries so far, which is also the number of the next one.
     pub due: u64,
     /// Answered 2xx.
     pub delivered: u64,

@@ -94,7 +94,7 @@ pub enum WooviChange {
 pub struct WooviBooks {
     txid_by_id: HashMap<Arc<str>, Arc<str>>,
     names_by_txid: HashMap<Arc<str>, ChargeNames>,
-    /// The next expiry of each unpaid charge with names, and the same by instant.
+    /// The next expiry of each unpaid charge of this API. `expiries` has the same pairs, ordered by instant.
     expiry_by_txid: HashMap<Arc<str>, Timestamp>,
     expiries: BTreeSet<(Timestamp, Arc<str>)>,
     payments: Vec<PaymentRequest>,

@@ -87,7 +87,7 @@ impl CryptoBed {
         read(self.request(Method::PUT, path).json(body).send().await.unwrap()).await
     }
 
-    /// Changes manners of the processor.
+    /// Changes settings of the processor.
     pub async fn set(&self, settings: Value) {
         let reply = self.put("/sandbox/crypto/settings", &settings).await;
         assert_eq!(reply.status, 200, "{reply:?}");
@@ -140,7 +140,7 @@ impl CryptoBed {
         reply.body[0]["status"].as_str().unwrap().to_owned()
     }
 
-    /// Returns the TOTP code of the step that is `steps` after the present one, as any authenticator does.
+    /// Returns the TOTP code of the step that is `steps` after the current one, as any authenticator does.
     pub fn code(&self, steps: i64) -> String {
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
         let letters = self.credentials.totp_secret.chars();

@@ -30,7 +30,7 @@ const MINIMUM_BUDGET: Duration = Duration::from_secs(3);
 /// The validated terms of a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDeposit {
-    /// The amount that the payer is asked for, before the fee.
+    /// The requested amount, before the fee.
     pub amount: Money,
     /// The currency of the payer's coins.
     pub currency: Currency,
@@ -41,7 +41,7 @@ pub struct NewDeposit {
     /// The address of one of the account's endpoints. The events of the deposit go there too, besides the subscribed
     /// endpoints.
     pub postback_url: Option<String>,
-    /// The quote to use; `None` for the present price.
+    /// The quote to use; `None` for the current price.
     pub quote: Option<CryptoQuoteId>,
 }
 
@@ -189,7 +189,7 @@ impl CreateDeposit {
     }
 }
 
-/// Compares a quote with the present minimum of the processor, which can rise within the life of the quote.
+/// Compares a quote with the current minimum of the processor, which can rise within the life of the quote.
 async fn check_minimum(crypto: &CryptoSources, quote: &Quote) -> Result<(), CreateDepositError> {
     let (side, currency) = (quote.terms.side, quote.terms.currency);
     let technical = crypto.processor.minimum(side, currency, MINIMUM_BUDGET).await;
@@ -262,7 +262,7 @@ impl CreateCommand for CreateDeposit {
         Ok(Opened { resource: deposit, change })
     }
 
-    /// Requests the deposit again at the present price, or at that of its quote.
+    /// Requests the deposit again at the current price, or at that of its quote.
     async fn reopen(&self, ports: &Ports, abandoned: Deposit) -> Result<Option<Opened<Deposit>>, CreateDepositError> {
         self.check(ports).await?;
         let Priced { price, quote } = self.price(ports, abandoned.id).await?;

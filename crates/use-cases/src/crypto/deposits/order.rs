@@ -20,7 +20,7 @@ const SEND_BUDGET: Duration = Duration::from_secs(4);
 /// Time for a look-up, of the same 10 s.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
-/// The creation may be repeated: it makes a second address, and only the address of commit 2 is shown to a payer.
+/// A repeated creation makes a second address. A payer sees only the address that commit 2 stored.
 impl UpstreamOrder for Deposit {
     type Record = UpstreamDeposit;
     type Upstream = dyn CryptoProcessor;
@@ -38,7 +38,7 @@ impl UpstreamOrder for Deposit {
         accepted(self, processor.create_deposit(&order, SEND_BUDGET).await)
     }
 
-    /// A record with other coins is of an earlier price. No payer has seen its address.
+    /// A record with another amount belongs to an earlier price. No payer has seen its address.
     async fn look_up(&self, _: &Ports, processor: &Self::Upstream) -> Evidence<UpstreamDeposit> {
         match processor.find_deposit(self.id, LOOK_BUDGET).await {
             Ok(Some(record)) if self.agrees(&record) => Evidence::Found(record),

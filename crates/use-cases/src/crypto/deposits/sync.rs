@@ -138,7 +138,7 @@ async fn receive(
     }
 }
 
-/// Leaves coins to an operator that the processor may not have.
+/// Marks coins for review, because the processor may not have them.
 async fn unfinished(
     ports: &Ports,
     deposit: &Deposit,
@@ -158,7 +158,7 @@ async fn unfinished(
     })
 }
 
-/// Leaves a payment to an operator. The deposit is written too, so that another process cannot credit it meanwhile.
+/// Marks a payment for review. The deposit is written too, so that another process cannot credit it meanwhile.
 fn review(deposit: &Deposit, payment: DepositPayment, is_unreserved: bool) -> Steps {
     let (events, transfers) = (Vec::new(), Vec::new());
     Steps { deposit: deposit.clone(), events, transfers, payment: Some((payment, is_unreserved)) }
@@ -196,8 +196,8 @@ fn arrival(
     Arrival { id: record.id.clone(), coins, tx_hash, seen_at: seen_at(deposit, known, record, now) }
 }
 
-/// Returns the instant at which a payment was seen first. The record of a later payment begins with its arrival. A first
-/// payment that was confirming before the deposit expired came in time.
+/// Returns the instant at which a payment was seen first. The processor creates the record of a later payment when the
+/// coins arrive. A first payment that was confirming before the deposit expired came in time.
 fn seen_at(deposit: &Deposit, known: Option<&DepositPayment>, record: &UpstreamDeposit, now: Timestamp) -> Timestamp {
     let at = match (known, &deposit.state) {
         (Some(known), _) if known.gross.is_zero() => known.created_at,
@@ -242,7 +242,11 @@ fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option
         }
         Ok(DepositStep::AlreadyTaken(_)) => None,
         Err(DepositError::InvalidState(_)) => {
-            contradicted(deposit, record, "status of a deposit cannot follow from its processor's; it is unchanged");
+            contradicted(
+                deposit,
+                record,
+                "deposit's status excludes the step that the processor reports; the deposit is unchanged",
+            );
             None
         }
     }

@@ -15,8 +15,8 @@ const READ_BUDGET: Duration = Duration::from_secs(5);
 
 /// Reads the withdrawal that a callback names, by our identifier or by its batch. Returns `false` if none is stored.
 ///
-/// The callback needs no storage: each open withdrawal is polled anyway, so a lost callback delays its outcome by
-/// minutes. A processor that does not answer leaves the withdrawal to the next poll.
+/// The callback needs no storage: each open withdrawal is polled anyway. A lost callback delays the withdrawal's outcome
+/// by minutes. A processor that does not answer leaves the withdrawal to the next poll.
 ///
 /// # Errors
 /// [`StoreError`].

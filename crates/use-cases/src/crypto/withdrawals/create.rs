@@ -37,7 +37,7 @@ pub struct NewWithdrawal {
     pub description: Option<Text>,
     /// The merchant's own id of the withdrawal.
     pub external_id: Option<ExternalId>,
-    /// The quote to use; `None` for the present price.
+    /// The quote to use; `None` for the current price.
     pub quote: Option<CryptoQuoteId>,
 }
 
@@ -102,8 +102,13 @@ pub type CreateWithdrawalError = CreateError<WithdrawalRefusal>;
 /// Creates a withdrawal, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreateWithdrawalError`]. A known key is checked first, then the account's permissions, its limit, the quote, the
-/// minimum, the address, the external id, the balance and the processor.
+/// [`CreateWithdrawalError`], by these checks in this order:
+///
+/// 1. the idempotency key;
+/// 2. the account's permissions and its limit;
+/// 3. the quote, the minimum and the address;
+/// 4. the external id and the balance;
+/// 5. the processor.
 pub async fn create(ports: &Ports, command: CreateWithdrawal) -> Result<Response, CreateWithdrawalError> {
     upstream_order::create(ports, &command).await
 }
@@ -239,7 +244,7 @@ impl CreateCommand for CreateWithdrawal {
         Ok(Opened { resource: withdrawal, change })
     }
 
-    /// Requests the withdrawal again at the present price, or at that of its quote.
+    /// Requests the withdrawal again at the current price, or at that of its quote.
     async fn reopen(
         &self,
         ports: &Ports,

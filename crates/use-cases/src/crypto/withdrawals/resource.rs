@@ -74,7 +74,7 @@ fn decide(
     let steps = Steps::none(withdrawal);
     match reply {
         UpstreamResult::Known(upstream) => judge(steps, upstream, now),
-        // The processor has shown the withdrawal meanwhile, which outweighs a refusal.
+        // The processor has shown the withdrawal meanwhile. That record outweighs a refusal.
         UpstreamResult::Refused(_)
         | UpstreamResult::NotAccepted(_)
         | UpstreamResult::Unknown(_)

@@ -114,8 +114,9 @@ pub async fn resolve(
 
 /// Returns whether the processor's status excludes the decision.
 ///
-/// A batch that is not verified sends nothing, and a rejected one never will. Every other batch may be sent, except one
-/// that the processor reports as failed.
+/// `Sent` is excluded if the batch is unverified or rejected: the processor has sent nothing. `Failed` gives the money
+/// back, so `Failed` is excluded if the processor has sent the batch or may still send it. An unverified batch may still
+/// be verified, and is then sent.
 const fn excludes(status: UpstreamWithdrawalStatus, decision: &Decision) -> bool {
     match (decision, status) {
         (Decision::Sent { .. }, UpstreamWithdrawalStatus::Unverified | UpstreamWithdrawalStatus::Rejected)

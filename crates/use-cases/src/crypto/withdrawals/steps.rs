@@ -45,7 +45,7 @@ impl Steps {
         &self.withdrawal
     }
 
-    /// Returns all changes to commit together, none if no step was taken, and the withdrawal as it will be stored.
+    /// Returns the changes to commit and the withdrawal after them. The changes are empty if no step was applied.
     pub(super) fn done(self, ports: &Ports, now: Timestamp) -> (ChangeSet, Withdrawal) {
         let Self { withdrawal, moved, transfers, event } = self;
         let mut change = ChangeSet::new(now);

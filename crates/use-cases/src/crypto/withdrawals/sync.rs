@@ -135,8 +135,8 @@ const fn contradicts(ours: WithdrawalStatus, theirs: UpstreamWithdrawalStatus) -
     }
 }
 
-/// Verifies a stored withdrawal that the processor shows as not verified. A failure leaves it so, and the next poll
-/// verifies it with another code.
+/// Verifies a stored withdrawal that the processor shows as not verified. After a failure the withdrawal stays
+/// unverified. The next poll uses another code.
 ///
 /// The batch of the record must be stored. A withdrawal with an outcome is not verified: its money may be given back.
 pub(super) async fn verify(ports: &Ports, withdrawal: &Withdrawal, upstream: &UpstreamWithdrawal) {
