@@ -23,12 +23,12 @@ pub const SECONDS: &str = "cais_webhook_attempt_seconds";
 pub const IN_FLIGHT: &str = "cais_webhook_in_flight";
 /// Due deliveries that no node has leased.
 pub const BACKLOG: &str = "cais_webhook_backlog";
-/// Time since the oldest of them became due.
+/// Time since the oldest due delivery became due.
 pub const OLDEST_DUE: &str = "cais_webhook_oldest_due_seconds";
 
 /// Returns the label of an outcome.
 #[must_use]
-pub const fn outcome_word(outcome: AttemptOutcome) -> &'static str {
+pub const fn outcome_label(outcome: AttemptOutcome) -> &'static str {
     match outcome {
         AttemptOutcome::Succeeded => "succeeded",
         AttemptOutcome::Retry { .. } => "retried",
@@ -80,8 +80,8 @@ impl DeliveryQueue for MeasuredQueue {
             finished.iter().map(|one| (one.outcome, one.attempt.error.clone())).collect();
         self.0.finish(finished).await?;
         for (outcome, error) in results {
-            counter!(ATTEMPTS, "outcome" => outcome_word(outcome)).increment(1);
-            // Words of a fixed list.
+            counter!(ATTEMPTS, "outcome" => outcome_label(outcome)).increment(1);
+            // The labels are a fixed list.
             if let Some(reason) = error {
                 counter!(FAILURES, "reason" => reason).increment(1);
             }

@@ -43,7 +43,7 @@ pub fn print_while_read(text: &str) -> io::Result<bool> {
     }
 }
 
-/// Aligns columns under their headings, each as wide as its widest cell.
+/// Aligns columns under their headings. Each column is as wide as its widest cell.
 #[must_use]
 pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
@@ -60,7 +60,7 @@ pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     lines.join("\n")
 }
 
-/// Names and values below each other.
+/// Formats one name and its value per line.
 #[must_use]
 pub fn fields(rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

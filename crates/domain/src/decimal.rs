@@ -44,7 +44,7 @@ pub(crate) fn parse_scaled(text: &str, max_integer_digits: u32, decimals: u32) -
         return Ok(0);
     }
     let significant = total.saturating_sub(leading).saturating_sub(trailing);
-    // The value is the significant digits, as an integer, times 10 to the power of `power`.
+    // The value is the integer of the significant digits, times 10 to the power of `power`.
     let power = parts.exponent.saturating_sub(count(parts.fraction.len())).saturating_add(count(trailing));
     if power.saturating_add(count(significant)) > i64::from(max_integer_digits) {
         return Err(DecimalError::OutOfRange);

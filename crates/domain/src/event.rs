@@ -47,7 +47,7 @@ pub enum EventType {
     CryptoWithdrawalCompleted,
     /// A crypto withdrawal failed for good.
     CryptoWithdrawalFailed,
-    /// The service disabled a webhook endpoint: the endpoint is gone or failed for days.
+    /// The service disabled a webhook endpoint, because the endpoint is gone or failed for days.
     WebhookEndpointDisabled,
     /// A merchant's test of an endpoint. Test events have no sequence number and are in no list.
     WebhookTest,

@@ -21,7 +21,7 @@ named! {
         Pending = "pending",
         /// Held for an infraction.
         Blocked = "blocked",
-        /// Out of `available`, outcome still unknown: payouts, refunds and withdrawals in flight.
+        /// Held for payouts, refunds and withdrawals in flight.
         InTransit = "in_transit",
     }
 }
@@ -33,7 +33,7 @@ pub enum SystemAccount {
     Settlement(AcquirerName),
     /// The service's revenue.
     Fees,
-    /// The BRL worth of the coins at a crypto processor. A deposit debits the account.
+    /// The value in BRL of the coins at a crypto processor. A deposit debits the account.
     Crypto(AcquirerName),
 }
 
@@ -95,7 +95,7 @@ impl fmt::Display for LedgerAccount {
 pub enum Overdraft {
     /// The transfer is refused unless the balance covers the amount that moves.
     Forbidden,
-    /// The balance may fall below zero: a system account, or money known to be there.
+    /// The balance may fall below zero: a system account, or an amount that the account certainly holds.
     Allowed,
 }
 
@@ -117,7 +117,7 @@ named! {
         Payout = "payout",
         /// The returned amount of a failed payout.
         PayoutFailed = "payout_failed",
-        /// A completed payout that came back.
+        /// The returned amount of a completed payout.
         PayoutReversed = "payout_reversed",
         /// A refund in flight.
         Refund = "refund",

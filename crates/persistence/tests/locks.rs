@@ -22,17 +22,17 @@ use crate::postgres::{database, income};
 use crate::proxy::{Loss, Proxy};
 use crate::stores::{config, ids};
 
-/// Longer than any of these tests may run.
+/// A duration that exceeds the run of each test.
 const LONG: Duration = Duration::from_mins(1);
 
 type Outcome = Result<Committed, CommitError>;
 
-/// Opens a store with one lane for all accounts, and with that deadline of callers.
+/// Opens a store with one lane for all accounts. Callers have that deadline.
 fn open(url: &str, deadline: Duration) -> Persistence {
     Persistence::open(&StoreConfig { lanes: 1, deadline, ..config(url) }, &ids()).unwrap()
 }
 
-/// Opens a foreign session, in a transaction that has run the statement.
+/// Opens a session of another client, in a transaction that has run the statement.
 pub fn foreign(url: &str, statement: &str) -> PgConnection {
     let mut session = ConnectionManager::<PgConnection>::new(url).connect().unwrap();
     session.batch_execute(&format!("BEGIN; {statement}")).unwrap();
@@ -51,8 +51,8 @@ async fn known_account(store: &Persistence) -> Account {
     account
 }
 
-/// Asserts that the change set waits while a foreign session holds its row, and that concurrent and later change sets of other accounts do
-/// not.
+/// Asserts that the change set waits while another session locks its row. Concurrent and later change sets of other
+/// accounts do not wait.
 async fn assert_only_this_one_waits(store: &Persistence, url: &str, lock: &str, change: ChangeSet, others: &[Account]) {
     let mut holder = foreign(url, lock);
     let waiting = spawn(store, change);
@@ -141,7 +141,7 @@ fn uncommitted_claim_delays_only_its_repeat() {
 #[test]
 fn changes_of_one_record_stay_in_order_while_it_is_locked() {
     let url = database();
-    // There is one thread: a spawned task is in the lane's queue after a yield.
+    // The runtime has one thread, so a spawned task is in the lane's queue after a yield.
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let (store, account) = (open(&url, LONG), an_account());
         let charge = pending_charge(account.id);
@@ -176,7 +176,7 @@ fn caller_of_a_locked_row_is_refused_when_its_time_is_over() {
         let lock = format!("SELECT 1 FROM balances WHERE holder = '{}' FOR UPDATE", account.id);
         let mut holder = foreign(&url, &lock);
         assert!(matches!(store.commit(income(&account)).await, Err(CommitError::Unavailable(_))));
-        // Later commits come after the end of the refused change set.
+        // Later commits run after the end of the refused change set.
         store.commit(income(&other)).await.unwrap();
         holder.batch_execute("ROLLBACK").unwrap();
         store.commit(income(&account)).await.unwrap();

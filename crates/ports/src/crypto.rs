@@ -38,8 +38,8 @@ pub enum CryptoCallback {
 
 /// A crypto processor.
 ///
-/// The processor repeats nothing by our identifiers: a second order is a second deposit or withdrawal. So after
-/// [`AcquirerError::OutcomeUnknown`] the order is looked up by our identifier and never sent again without that.
+/// The processor does not detect repeats by our identifiers: a second order makes a second deposit or withdrawal. After
+/// [`AcquirerError::OutcomeUnknown`], look the order up by our identifier before you send it again.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CryptoProcessor: Send + Sync {
@@ -62,7 +62,7 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<UpstreamDeposit, AcquirerError>;
 
-    /// Reads a deposit. A missing one is `OutcomeUnknown`, because the processor assigned its id.
+    /// Reads a deposit. A missing deposit is `OutcomeUnknown`, because the processor assigned its id.
     async fn get_deposit(&self, id: &ProcessorId, budget: Duration) -> Result<UpstreamDeposit, AcquirerError>;
 
     /// Finds the first deposit created by our identifier, as [`Self::find_withdrawal`] does.
@@ -97,8 +97,8 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<(), AcquirerError>;
 
-    /// Reads our withdrawal in its batch. A missing batch is `OutcomeUnknown`, because the processor assigned its id. So
-    /// is a batch that shows another identifier of ours.
+    /// Reads our withdrawal in its batch. A missing batch is `OutcomeUnknown`, because the processor assigned its id. A
+    /// batch that shows another identifier of ours is `OutcomeUnknown` too.
     async fn get_withdrawal(
         &self,
         id: CryptoWithdrawalId,

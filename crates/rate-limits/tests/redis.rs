@@ -10,7 +10,7 @@ use cais_testkit::redis::RedisServer;
 use jiff::Timestamp;
 
 /// The longest wait for a condition. A server starts within a second on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause between two checks.
 const LOOK: Duration = Duration::from_millis(20);
 /// Calls per window.
@@ -18,7 +18,7 @@ const LIMIT: u32 = 100;
 
 /// Starts a node that counts in this server, and waits for it as long as a busy machine needs.
 async fn node(server: &RedisServer) -> SharedWindows {
-    node_that_waits(server, PATIENCE).await
+    node_that_waits(server, TIMEOUT).await
 }
 
 async fn node_that_waits(server: &RedisServer, answers_within: Duration) -> SharedWindows {
@@ -33,7 +33,7 @@ async fn until(condition: impl Fn() -> bool) {
             tokio::time::sleep(LOOK).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waited).await.unwrap();
+    tokio::time::timeout(TIMEOUT, waited).await.unwrap();
 }
 
 fn key(name: char) -> KeyPrefix {
@@ -100,7 +100,7 @@ async fn node_without_redis_counts_from_its_start() {
     let mut server = RedisServer::start().unwrap();
     server.kill().unwrap();
     let url = RedisUrl::parse(&server.url()).unwrap();
-    let node = SharedWindows::start(url, 1, PATIENCE);
+    let node = SharedWindows::start(url, 1, TIMEOUT);
     assert!(node.count(&key('a'), at(60)).await.allowed);
     assert!(!node.count(&key('a'), at(61)).await.allowed);
     server.start_again().unwrap();

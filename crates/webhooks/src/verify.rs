@@ -36,7 +36,7 @@ pub enum VerifyError {
     #[error("the timestamp is too old")]
     TooOld,
     /// The clocks differ by more than the tolerance.
-    #[error("the timestamp lies in the future")]
+    #[error("the timestamp is in the future")]
     TooNew,
     /// No entry has a known version.
     #[error("the `v1` signature is missing")]
@@ -57,7 +57,7 @@ pub fn verify(
     now: Timestamp,
     tolerance: SignedDuration,
 ) -> Result<(), VerifyError> {
-    // The signed text decides, so only digits are accepted: others may parse `+5` or ` 5` differently.
+    // The text of the timestamp is signed. Only digits are accepted, because other parsers may read `+5` or ` 5` differently.
     if !received.timestamp.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(VerifyError::Timestamp);
     }

@@ -56,7 +56,7 @@ async fn csv_has_the_rows_of_json(engine: Engine) {
     ] {
         let query = if filter.starts_with("limit") { String::new() } else { format!("?{filter}") };
         let (_, rows) = csv(&shop, &format!("{list}{query}")).await;
-        // Statuses may change between both reads; names, amounts and order do not.
+        // Statuses may change between both reads; identifiers, amounts and order do not.
         let json =
             shop.all(&format!("{list}?limit=200&{}", filter.replace("limit=200", "created_from=2001-01-01"))).await;
         assert_eq!(rows.len(), json.len() + 1, "{list}?{filter}");
@@ -124,6 +124,6 @@ async fn invalid_csv_requests_are_refused(engine: Engine) {
     for accept in ["*/*", "application/json", "application/json, text/csv;q=0.5", "text/csv;q=0, application/json"] {
         assert_eq!(ask("/transactions", accept).await.expect(200)["has_more"], false, "{accept}");
     }
-    // A list without CSV answers JSON.
+    // A list without a CSV form is JSON.
     assert_eq!(ask("/payouts", "text/csv").await.expect(200)["has_more"], false);
 }

@@ -82,7 +82,7 @@ fn debtor((document, name): &(Document, String)) -> Option<Debtor<'_>> {
 #[derive(Serialize)]
 struct ReturnRequest {
     valor: String,
-    /// `natureza` is omitted: the standard then means the original Pix.
+    /// `natureza` is omitted: then the return belongs to the original Pix.
     #[serde(skip_serializing_if = "Option::is_none")]
     descricao: Option<String>,
 }
@@ -102,7 +102,7 @@ pub(super) fn return_request(order: &RefundOrder) -> Result<Vec<u8>, AcquirerErr
 /// Returns an amount in the wire format.
 ///
 /// # Errors
-/// [`AcquirerError::Refused`] for zero, a negative amount, and one with too many digits.
+/// [`AcquirerError::Refused`] for zero, a negative amount, or an amount with too many digits.
 pub(crate) fn amount_text(amount: Money) -> Result<String, AcquirerError> {
     let text = amount.to_string();
     if amount.is_positive() && is_wire_amount(&text) {
@@ -183,7 +183,7 @@ pub(super) struct Pix<'a> {
     pub(super) txid: Option<Cow<'a, str>>,
     pub(super) valor: Option<Cow<'a, str>>,
     pub(super) horario: Option<Cow<'a, str>>,
-    /// The returns of the Pix, whoever requested them.
+    /// All returns of the Pix, also those that other systems requested.
     pub(super) devolucoes: Option<Vec<Return<'a>>>,
 }
 
@@ -195,7 +195,7 @@ pub(super) struct Return<'a> {
     #[serde(rename = "rtrId")]
     pub(super) rtr_id: Option<Cow<'a, str>>,
     pub(super) valor: Option<Cow<'a, str>>,
-    /// Parsed leniently, because the value gives only the reason of the return.
+    /// Parsed leniently, because the value shows only the reason of the return.
     pub(super) natureza: Option<&'a RawValue>,
     pub(super) horario: Option<ReturnTimes<'a>>,
     pub(super) status: Option<Cow<'a, str>>,

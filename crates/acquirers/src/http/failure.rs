@@ -7,8 +7,8 @@ use super::problem::Problem;
 
 /// Classifies an unsuccessful answer.
 ///
-/// 401, 403 and 429 are certain from any server. Another 4xx is certain only if its body names the refusal, because
-/// proxies may answer too. All other answers, including every 5xx, may hide a completed request.
+/// 401, 403 and 429 prove that the request was not done. Another 4xx proves that only if its body names the refusal,
+/// because proxies may answer too. After every other answer, including each 5xx, the request may have been completed.
 pub(crate) fn of_reply(reply: &Reply) -> AcquirerError {
     of_problem(reply, Problem::read(reply).as_ref())
 }
@@ -37,10 +37,9 @@ const KEY_UNKNOWN: &str = "chave_favorecido_nao_encontrada";
 
 /// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
 ///
-/// A refusal is one of `refusals`, the kinds of business reasons, with 400 or 422. Any other answer leaves the outcome
-/// unknown, because money would be given back while the order is in flight. 404, 405, 410 and 415 also come from
-/// servers without the path. A "duplicate" kind means that the order exists. The text of a refusal is shown to the
-/// merchant.
+/// A refusal is one of `refusals`, the kinds of business reasons, with 400 or 422. After any other answer the outcome is
+/// unknown: a refusal would give the money back while the order is in flight. Servers without the path also answer 404,
+/// 405, 410 or 415. A "duplicate" kind means that the order exists. The text of a refusal is shown to the merchant.
 pub(crate) fn of_order(reply: &Reply, refusals: &[&str]) -> AcquirerError {
     let failure = of_reply(reply);
     let AcquirerError::Refused(reason) = failure else { return failure };

@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 512 * 1024;
 /// The credentials of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// The API key alone.
+    /// Only the API key.
     Key,
     /// The API key and a token of the login.
     Login,
@@ -80,7 +80,7 @@ impl Api {
         self.call(&Request::new(Method::GET, url), None, access, deadline).await
     }
 
-    /// Sends a `POST` with a JSON body once. Only a refused token causes a second sending. Returns the raw answer.
+    /// Sends a `POST` with a JSON body once, and again only after a refused token. Returns the raw answer.
     pub(super) async fn post(
         &self,
         path: &str,

@@ -1,6 +1,6 @@
 //! NOWPayments: deposits, withdrawals, estimates and balances of coins.
 //!
-//! Deposits need the API key alone. Withdrawals and lists also need the login, and each withdrawal a one-time code.
+//! Deposits need only the API key. Withdrawals and lists also need the login. Each withdrawal needs a one-time code.
 
 mod api;
 mod callback;

@@ -38,7 +38,7 @@ impl CallbackKeys {
     /// Reads the configured keys.
     ///
     /// # Errors
-    /// [`WooviConfigError`] for an unusable key, and without any key.
+    /// [`WooviConfigError`] for an unusable key, or if no key is configured.
     pub(super) fn new(public_pem: Option<&str>, hmac: Option<&Secret>) -> Result<Self, WooviConfigError> {
         let public = public_pem.map(read_public_keys).transpose()?.unwrap_or_default();
         let hmac = match hmac.map(|secret| secret.expose().trim()) {
@@ -57,7 +57,7 @@ impl CallbackKeys {
     pub(super) fn verify(&self, body: &[u8], signatures: &CallbackSignatures) -> bool {
         let decode = |header| signatures.get(header).and_then(|text| STANDARD.decode(text.trim()).ok());
         let is_rsa = decode(RSA_HEADER).is_some_and(|signature| {
-            // The production key has 1024 bits, and other algorithms of the library begin at 2048.
+            // The production key has 1024 bits. The library's other algorithms require 2048 bits.
             let algorithm = &RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY;
             self.public.iter().any(|key| UnparsedPublicKey::new(algorithm, key).verify(body, &signature).is_ok())
         });

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// The time limit of an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest answer, in bytes.
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
 const LENGTH_HEADER: &[u8] = b"content-length:";
@@ -44,7 +44,7 @@ impl Connection {
     /// # Errors
     /// If no listener exists.
     pub async fn open(address: SocketAddr) -> Result<Self> {
-        let stream = timeout(PATIENCE, TcpStream::connect(address)).await.context("connect: too late")??;
+        let stream = timeout(TIMEOUT, TcpStream::connect(address)).await.context("connect: too late")??;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::with_capacity(16 * 1024) })
     }
@@ -55,7 +55,7 @@ impl Connection {
     /// If the connection breaks, or the answer is late, too large, or without `content-length`.
     pub async fn ask(&mut self, request: &[u8]) -> Result<Answer<'_>> {
         self.buffer.clear();
-        let head = timeout(PATIENCE, self.exchange(request)).await.context("no answer in time")??;
+        let head = timeout(TIMEOUT, self.exchange(request)).await.context("no answer in time")??;
         let body = self.buffer.get(head.body).context("the answer is shorter than its content-length")?;
         Ok(Answer { status: head.status, body })
     }

@@ -1,4 +1,4 @@
-//! Reads a chunked body (RFC 9112, section 7.1) to its end. Only its lines are counted.
+//! Reads a chunked body (RFC 9112, section 7.1) to its end. Lines and bytes are counted, and the content is dropped.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::connection::END_OF_HEAD;
 
 /// The time limit of every wait.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes per read.
 const PIECE: usize = 64 * 1024;
 const CHUNKED: &str = "transfer-encoding: chunked";
@@ -30,10 +30,10 @@ pub struct Downloaded {
 /// Sends a request and reads the answer to its end. After the head, reading stops for `pause`.
 ///
 /// # Errors
-/// If the answer is not 200, is not chunked, is late, or ends before its last chunk.
+/// An error if the answer is not 200, is not chunked, is late, or ends before its last chunk.
 pub async fn download(address: SocketAddr, request: &[u8], pause: Duration) -> Result<Downloaded> {
     let began = Instant::now();
-    let mut stream = timeout(PATIENCE, TcpStream::connect(address)).await.context("connect: too late")??;
+    let mut stream = timeout(TIMEOUT, TcpStream::connect(address)).await.context("connect: too late")??;
     stream.write_all(request).await?;
     let mut buffer = Vec::with_capacity(PIECE);
     let body = loop {
@@ -54,7 +54,7 @@ pub async fn download(address: SocketAddr, request: &[u8], pause: Duration) -> R
 }
 
 async fn receive(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<()> {
-    let received = timeout(PATIENCE, stream.read_buf(buffer)).await.context("no data arrived in time")??;
+    let received = timeout(TIMEOUT, stream.read_buf(buffer)).await.context("no data arrived in time")??;
     ensure!(received > 0, "the connection was closed before the end");
     Ok(())
 }
@@ -64,7 +64,7 @@ fn begin(bytes: &[u8]) -> Result<Option<usize>> {
     let Some(end) = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD) else { return Ok(None) };
     let head = String::from_utf8_lossy(bytes.get(..end).unwrap_or_default()).to_ascii_lowercase();
     ensure!(head.starts_with("http/1.1 200"), "{head}");
-    ensure!(head.lines().any(|line| line == CHUNKED), "the answer does not come in chunks: {head}");
+    ensure!(head.lines().any(|line| line == CHUNKED), "the answer is not chunked: {head}");
     Ok(Some(end.saturating_add(END_OF_HEAD.len())))
 }
 
@@ -128,8 +128,10 @@ fn after(size: Option<usize>, byte: u8) -> Result<At> {
         (Some(0), b'\n') => Ok(At::End),
         (Some(size), b'\n') => Ok(At::Data(size)),
         (size, digit) => {
-            let Some(digit) = char::from(digit).to_digit(16) else { bail!("a chunk whose size has the byte {digit}") };
-            let size = size.unwrap_or_default().checked_mul(16).context("a chunk that is too large")?;
+            let Some(digit) = char::from(digit).to_digit(16) else {
+                bail!("the size of a chunk has the invalid byte {digit}")
+            };
+            let size = size.unwrap_or_default().checked_mul(16).context("a chunk is too large")?;
             Ok(At::Size(Some(size.saturating_add(usize::try_from(digit)?))))
         }
     }

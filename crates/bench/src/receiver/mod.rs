@@ -22,7 +22,7 @@ pub const SUBCOMMAND: &str = "receiver";
 /// The interval of checks.
 const LOOK: Duration = Duration::from_millis(10);
 /// The longest time without an arrival: longer than the lease of a delivery with a lost outcome.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// An order to the process, one line of JSON. Each gets one line in return.
 #[derive(Debug, Serialize, Deserialize)]
@@ -114,7 +114,7 @@ impl Receiver {
     pub async fn wait_for_first(&mut self) -> Result<()> {
         let since = Instant::now();
         while self.progress()?.distinct == 0 {
-            ensure!(since.elapsed() < PATIENCE, "no webhook arrived");
+            ensure!(since.elapsed() < TIMEOUT, "no webhook arrived");
             tokio::time::sleep(LOOK).await;
         }
         Ok(())
@@ -135,7 +135,7 @@ impl Receiver {
             if progress.distinct > best {
                 (best, since) = (progress.distinct, Instant::now());
             }
-            if since.elapsed() > PATIENCE {
+            if since.elapsed() > TIMEOUT {
                 bail!("no further webhook arrived after {best} of {distinct}");
             }
             tokio::time::sleep(LOOK).await;

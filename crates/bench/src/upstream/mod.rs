@@ -44,7 +44,7 @@ const STEADY_S: u64 = 5;
 /// The amount of a charge, in centavos.
 const AMOUNT: u64 = 1_050;
 /// The time limit of all credits.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Measures creations, credits at full speed, credits during creations, and payouts.
 ///
@@ -149,7 +149,7 @@ async fn credited(service: &Service, charges: u64) -> Result<()> {
         if centavos >= charges.saturating_mul(AMOUNT) {
             return Ok(());
         }
-        ensure!(deadline.elapsed() < PATIENCE, "only {centavos} centavos of {charges} charges are credited");
+        ensure!(deadline.elapsed() < TIMEOUT, "only {centavos} centavos of {charges} charges are credited");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -46,13 +46,13 @@ impl Cpf {
         &self.0
     }
 
-    /// `123.456.789-09`.
+    /// Returns the form `123.456.789-09`.
     #[must_use]
     pub fn formatted(&self) -> String {
         fill("###.###.###-##", &self.0)
     }
 
-    /// `***.456.789-**`, the form in which public bodies show a CPF.
+    /// Returns the form `***.456.789-**`, in which public bodies show a CPF.
     #[must_use]
     pub fn masked(&self) -> String {
         fill("***.###.###-**", &self.0)

@@ -71,7 +71,8 @@ impl<K: IdKind> Id<K> {
         self.uuid.as_u64_pair().0 >> 16
     }
 
-    /// Returns the next greater identifier, which keeps ids of one millisecond in order. The greatest returns itself.
+    /// Returns the next greater identifier, which keeps ids of one millisecond in order. The greatest identifier returns
+    /// itself.
     #[must_use]
     pub const fn succ(self) -> Self {
         Self::new(Uuid::from_u128(self.uuid.as_u128().saturating_add(1)))
@@ -80,7 +81,7 @@ impl<K: IdKind> Id<K> {
     /// Parses an identifier strictly: exact prefix, 26 lower-case characters, at most 128 bits.
     ///
     /// # Errors
-    /// [`IdError`], for the prefix or for the rest.
+    /// [`IdError`], for the prefix or for the suffix.
     pub fn parse(text: &str) -> Result<Self, IdError> {
         let suffix = text
             .strip_prefix(K::PREFIX)
@@ -133,7 +134,7 @@ impl<K: IdKind> Hash for Id<K> {
     }
 }
 
-/// The whole identifier, written at once so that `to_string` allocates once.
+/// Writes the whole identifier at once, so that `to_string` allocates once.
 impl<K: IdKind> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = [0; MAX_LENGTH];

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{ALERT_HOURS, Infraction, InfractionState};
 
 impl Infraction {
-    /// Returns the infraction with the alert recorded, and the alert's hours, if an alert is due.
+    /// If an alert is due, returns the infraction with the recorded alert, and the alert's hours.
     #[must_use]
     pub fn alert(self, now: Timestamp) -> Option<(Self, u8)> {
         let deadline = self.deadline_at.filter(|_| self.state == InfractionState::Open && self.defense.is_none())?;

@@ -34,8 +34,8 @@ pub const ALERT_HOURS: [u8; 3] = [48, 24, 6];
 
 /// A dispute of a Pix that was credited to one of our charges.
 ///
-/// An infraction never changes without its charge. The charge's version guards that blocks, refunds and returns
-/// together fit into the Pix.
+/// An infraction never changes without its charge. The charge's version guards the sum of blocks, refunds and returns:
+/// it never exceeds the Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Infraction {
     /// The public identifier.
@@ -48,7 +48,7 @@ pub struct Infraction {
     pub external_id: Option<ExternalId>,
     /// The acquirer that received the Pix and reports the dispute.
     pub acquirer: AcquirerName,
-    /// The infraction's identifier at the acquirer. A dispute reopened there after its resolution is a new infraction
+    /// The infraction's identifier at the acquirer. If the acquirer reopens a resolved dispute, a new infraction is opened
     /// here.
     pub upstream_id: String,
     /// The disputed Pix.
@@ -69,15 +69,15 @@ pub struct Infraction {
     pub defense: Option<Defense>,
     /// The deadline of the defense.
     pub deadline_at: Option<Timestamp>,
-    /// The smallest of [`ALERT_HOURS`] that was alerted.
+    /// The smallest of [`ALERT_HOURS`] for which an alert was raised.
     pub alerted_h: Option<u8>,
-    /// The instant of the next look-up whether the acquirer has the defense.
+    /// The instant of the next look-up of the defense at the acquirer.
     pub due_at: Option<Timestamp>,
     /// The number of such look-ups.
     pub attempts: u32,
     /// The beginning of the dispute.
     pub opened_at: Timestamp,
-    /// The instant the dispute became known.
+    /// The instant at which this service stored the dispute.
     pub created_at: Timestamp,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,

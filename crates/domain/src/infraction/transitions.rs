@@ -79,7 +79,7 @@ pub struct NewInfraction {
     pub deadline_at: Option<Timestamp>,
 }
 
-/// A disputed Pix with everything that limits its blocks.
+/// A disputed Pix with the records that limit its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Disputed<'a> {
     /// The Pix.
@@ -135,7 +135,7 @@ impl Infraction {
         Ok(changed(InfractionChange { infraction, siblings, charge: Some(charge), blocks, event, charge_event: None }))
     }
 
-    /// Applies the acquirer's present report. Limits are divided again. A changed deadline restarts the alerts.
+    /// Applies the acquirer's current report. Limits are divided again. A changed deadline restarts the alerts.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] once resolved.
@@ -144,7 +144,7 @@ impl Infraction {
     }
 
     /// Applies the report of an accepted dispute, before its resolution. This infraction takes precedence on the Pix,
-    /// because the acquirer took the amount already. Money held for siblings moves to it in the same commit.
+    /// because the acquirer has debited the amount. Money held for siblings moves to this infraction in the same commit.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] once resolved.
@@ -231,7 +231,7 @@ impl Infraction {
         self.lose_at_most(disputed, (held, all), at)
     }
 
-    /// Ends the infraction as lost, with at most the given amount. The rest of the block is freed in the same commit.
+    /// Ends the infraction as lost, with at most the given amount. The remainder of the block is freed in the same commit.
     /// The limit becomes the lost amount.
     ///
     /// # Errors
@@ -260,7 +260,7 @@ impl Infraction {
                 let freed = (returned < held).then(|| lost.hold());
                 let step = lost.settle(state, disputed, (back, EventType::InfractionLost), charge)?;
                 Ok(match (step, freed) {
-                    // The excess is freed first. Then the rest ends as returned.
+                    // The excess is freed first. Then the remainder ends as returned.
                     (InfractionStep::Taken(mut change), Some(freed)) => {
                         change.blocks.insert(0, freed);
                         InfractionStep::Taken(change)
@@ -324,7 +324,7 @@ fn divided(
     lost: Option<InfractionId>,
 ) -> Result<(Infraction, Vec<Infraction>, Vec<BlockChange>), InfractionError> {
     let mut changed = apportion(payment, charge, all, lost)?;
-    // Changes that free money precede changes that take money.
+    // Changes that free money precede changes that block money.
     changed.sort_by_key(|one| Some(one.id) == lost);
     let blocks = changed.iter().map(Infraction::hold).collect();
     let (mine, siblings): (Vec<_>, Vec<_>) = changed.into_iter().partition(|one| one.id == infraction.id);

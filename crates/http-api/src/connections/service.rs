@@ -35,13 +35,13 @@ pub struct Door {
     pub listener: Listener,
     /// The limits of its connections.
     pub limits: ConnectionLimits,
-    /// Its connections by address.
+    /// The listener's connections by address.
     pub per_address: PerAddress,
     /// Resolves when the server drains.
     pub drain: GracefulShutdownSignal,
 }
 
-/// Returns the service that handles each accepted socket until it closes; one per worker.
+/// Returns a factory that creates one service per worker. The service handles each accepted socket until it closes.
 #[must_use]
 pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> {
     fn_factory(move || {
@@ -56,7 +56,8 @@ pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Respon
                 async move { drain.notified().await }
             })
             .keep_alive(door.limits.idle_within)
-            // The first head has the same deadline as later ones. The library cannot do that.
+            // The library has no deadline that holds for the first head and for later ones. This module has, so the
+            // library's own is off.
             .client_request_timeout(std::time::Duration::ZERO)
             .client_disconnect_timeout(door.limits.linger_within)
             .on_connect_ext(|stream: &GuardedStream, extensions| {
@@ -93,7 +94,7 @@ where
         let counted = peer.filter(|peer| !trusted(peer)).map(|peer| self.door.per_address.enter(peer.ip()));
         if let Some(None) = counted {
             metrics::counter!(CUT, "reason" => "per_address").increment(1);
-            tracing::debug!(?peer, "connection refused; its address has reached the limit");
+            tracing::debug!(?peer, "connection refused: its address has reached the limit");
             return Box::pin(async { Ok(()) });
         }
         let connection = Connection::new(self.door.limits, peer);
@@ -110,8 +111,8 @@ where
 /// Runs a connection until it ends or one of its deadlines passes.
 async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connection) {
     let mut conversation = pin!(conversation);
-    // The timer is set to the earliest deadline so far, and set again if it fires too early. Deadlines change with
-    // every request, and most never pass.
+    // Deadlines change with every request, and most never pass. So the timer is set to the earliest deadline so far. If
+    // it fires before the current deadline, it is set again.
     let mut timer: Option<Pin<Box<Sleep>>> = None;
     poll_fn(|context| {
         loop {
@@ -121,7 +122,7 @@ async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connecti
             let Some(why) = due(&mut timer, connection, context) else { return Poll::Pending };
             if connection.closing().is_none() {
                 metrics::counter!(CUT, "reason" => why.name()).increment(1);
-                tracing::debug!(peer = ?connection.peer(), waited_for = why.name(), "connection ended: it made no progress");
+                tracing::debug!(peer = ?connection.peer(), waited_for = why.name(), "connection closed: its deadline passed");
             }
             if !connection.expire(why) {
                 return Poll::Ready(());

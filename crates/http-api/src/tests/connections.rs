@@ -13,7 +13,7 @@ use super::*;
 /// The pause between two bytes of a slow client.
 const DRIP: Duration = Duration::from_millis(20);
 /// Longest wait for anything: far above every limit of these tests.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// A request that needs no key and has no body.
 const HEALTH: &str = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
 /// A request without a key and the beginning of a body that does not end.
@@ -46,7 +46,7 @@ fn start(world: &World, limits: ConnectionLimits) -> SocketAddr {
 }
 
 async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, work).await.unwrap()
+    tokio::time::timeout(TIMEOUT, work).await.unwrap()
 }
 
 /// Returns all bytes from the server until it closes; empty if it rejects the connection.
@@ -201,7 +201,7 @@ async fn connection_with_stalled_reader_is_closed() {
 #[actix_web::test]
 async fn large_answer_arrives_whole() {
     let world = World::new().await;
-    let address = start(&world, ConnectionLimits { write_within: PATIENCE, ..short(8) });
+    let address = start(&world, ConnectionLimits { write_within: TIMEOUT, ..short(8) });
     let answer = conversation(address, "GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     let document = super::super::openapi::document().unwrap();
@@ -212,7 +212,7 @@ async fn large_answer_arrives_whole() {
 #[actix_web::test]
 async fn connections_beyond_an_address_share_are_closed() {
     let world = World::new().await;
-    let limits = ConnectionLimits { per_address: 2, head_within: PATIENCE, ..short(8) };
+    let limits = ConnectionLimits { per_address: 2, head_within: TIMEOUT, ..short(8) };
     let address = start(&world, limits);
     let mut open = Vec::new();
     for _ in 0..2 {

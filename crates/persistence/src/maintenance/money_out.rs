@@ -88,7 +88,7 @@ pub(super) const RULES: [&str; 4] = [
         " UNION ALL ",
         amount!("fee of" "kept" of "payouts" "pyt_" is "CASE WHEN t.status IN ('completed', 'reversed') THEN t.fee END"),
         " UNION ALL ",
-        amount!("come back of" "back" of "payouts" "pyt_" is "t.returned"),
+        amount!("returned amount of" "back" of "payouts" "pyt_" is "t.returned"),
         differing!()
     ),
     // A refund in flight holds its amount. The amount of a completed refund has left the account.
@@ -102,9 +102,9 @@ pub(super) const RULES: [&str; 4] = [
     // A charge records how much of it is being refunded, and how much was refunded.
     concat!(
         moved!(),
-        of_charge!("refunds on their way of" "refunding" is "('pending', 'processing')" and "0"),
+        of_charge!("refunds in flight of" "refunding" is "('pending', 'processing')" and "0"),
         " UNION ALL ",
-        of_charge!("refunds made of" "refunded" is "('completed')" and "coalesce(refunded, 0)"),
+        of_charge!("completed refunds of" "refunded" is "('completed')" and "coalesce(refunded, 0)"),
         differing!()
     ),
     // Every beneficiary of a paid charge was credited exactly the part that the charge fixed, and no other account was credited.

@@ -8,7 +8,7 @@ use reqwest::{Client, Method, Response, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 
 /// The time limit for background effects.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct Bed {
     pub sandbox: Sandbox,
@@ -48,7 +48,7 @@ impl Bed {
 
     pub async fn with(config: SandboxConfig) -> Self {
         let sandbox = Sandbox::start(config).await.unwrap();
-        let client = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
+        let client = Client::builder().no_proxy().timeout(TIMEOUT).build().unwrap();
         let (control, credentials) = (sandbox.control(), sandbox.credentials());
         let mut bed = Self { sandbox, control, credentials, client, token: String::new() };
         bed.authenticate().await;
@@ -201,7 +201,7 @@ pub async fn read(response: Response) -> Answer {
 
 /// Waits until `probe` gives a value; fails after ten seconds.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(mut probe: impl FnMut() -> F) -> T {
-    tokio::time::timeout(PATIENCE, async {
+    tokio::time::timeout(TIMEOUT, async {
         loop {
             if let Some(value) = probe().await {
                 return value;

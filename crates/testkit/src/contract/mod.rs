@@ -213,7 +213,7 @@ macro_rules! store_suite {
                 invisible_and_foreign_payouts_are_not_listed
                 pages_of_payouts_are_complete_and_stable
                 due_payouts_come_longest_overdue_first
-                payouts_are_found_by_their_name_upstream
+                payouts_are_found_by_instruction_id
             }
             crypto {
                 crypto_quotes_come_back

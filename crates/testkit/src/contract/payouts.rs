@@ -27,7 +27,8 @@ pub async fn payouts_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// Every kind of key, greatest amounts, longest texts, every script, the ends of time; all optional values absent.
+/// The payouts have every kind of key, the greatest amounts, the longest texts, every script, and the first and last
+/// instants. Others have no optional value.
 pub async fn extreme_payouts_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     for (terms, created_at) in extreme_terms() {
@@ -62,7 +63,7 @@ pub async fn payouts_come_back_after_every_update(h: &mut Harness) {
     }
 }
 
-/// Updates from an older version, and from one that never existed, are refused.
+/// Updates from an older version, and updates of a payout that was never stored, are refused.
 pub async fn stale_payout_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.payout(a_payout(account)).await;
@@ -80,7 +81,8 @@ pub async fn stale_payout_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.store.find_payout_by_instruction_id(&never.instruction_id()).await.unwrap(), None);
 }
 
-/// Such payouts are not rows of the list, and do not set `has_more`. They are found by their exact names.
+/// Invisible payouts and payouts of other accounts are not listed and do not set `has_more`. Only the owner finds an
+/// invisible payout by its id.
 pub async fn invisible_and_foreign_payouts_are_not_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut visible = Vec::new();
@@ -102,10 +104,10 @@ pub async fn invisible_and_foreign_payouts_are_not_listed(h: &mut Harness) {
     h.good(steps::update_payout(&payout_in_status(first.clone(), PayoutStatus::Processing), after_s(1))).await;
     let page = payouts(h, account, PageRequest { limit: 1, starting_after: None }).await;
     let seen: Vec<PayoutId> = page.rows.iter().map(|payout| payout.id).collect();
-    assert_eq!((seen, page.has_more), (vec![first.id], true), "the resource is listed once it was sent");
+    assert_eq!((seen, page.has_more), (vec![first.id], true), "the payout is listed after it was sent");
 }
 
-/// Page after page, each row once, even while rows arrive.
+/// The pages contain each row once, even while new rows are stored.
 pub async fn pages_of_payouts_are_complete_and_stable(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 13).await;
@@ -123,11 +125,11 @@ pub async fn pages_of_payouts_are_complete_and_stable(h: &mut Harness) {
         },
     );
     assert!(walked.await.iter().eq(written.iter().rev()));
-    let nobody = payouts(h, fresh(), PageRequest { limit: 5, starting_after: None }).await;
-    assert_eq!(nobody, Page { rows: Vec::new(), has_more: false });
+    let unknown = payouts(h, fresh(), PageRequest { limit: 5, starting_after: None }).await;
+    assert_eq!(unknown, Page { rows: Vec::new(), has_more: false });
 }
 
-/// Open ones of all accounts. Failed requests postpone them, and a known outcome removes them.
+/// The list has the open payouts of all accounts. A failed request postpones a payout, and a known outcome removes it.
 pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut open = Vec::new();
@@ -160,8 +162,8 @@ pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
     assert_eq!(h.store.count_open_payouts().await.unwrap(), OpenMoney { count: 4, oldest });
 }
 
-/// A payout is found by exactly its instruction id.
-pub async fn payouts_are_found_by_their_name_upstream(h: &mut Harness) {
+/// A payout is found by its instruction id, which is case-sensitive.
+pub async fn payouts_are_found_by_instruction_id(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 3).await;
     for payout in &written {
@@ -171,7 +173,7 @@ pub async fn payouts_are_found_by_their_name_upstream(h: &mut Harness) {
         let upper = cais_domain::instruction_id::InstructionId::parse(&upper).unwrap();
         assert_eq!(h.store.find_payout_by_instruction_id(&upper).await.unwrap(), None);
     }
-    let foreign = cais_domain::instruction_id::InstructionId::parse("somebodyElses1").unwrap();
+    let foreign = cais_domain::instruction_id::InstructionId::parse("otherSystem1").unwrap();
     assert_eq!(h.store.find_payout_by_instruction_id(&foreign).await.unwrap(), None);
 }
 

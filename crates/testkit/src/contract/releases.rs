@@ -14,7 +14,7 @@ use crate::builders::{a_payment, a_release, pending_charge, start, steps};
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// This includes a surplus, a single centavo, nearly the greatest 64-bit amount, and due times at the ends of time.
+/// The releases include a surplus, a single centavo, nearly the greatest 64-bit amount, and the first and last instants.
 pub async fn releases_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     let late: Timestamp = "9999-12-01T23:59:59.999999Z".parse().unwrap();
@@ -29,7 +29,7 @@ pub async fn releases_come_back(h: &mut Harness) {
     assert_eq!(due, expected);
 }
 
-/// Of all accounts, never more than the limit. Completed releases disappear.
+/// The list has due releases of all accounts, at most the limit. Completed releases disappear.
 pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut waiting = Vec::new();
@@ -52,7 +52,7 @@ pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
     assert!(due.iter().eq(waiting.iter().skip(1)));
 }
 
-/// The creator's part waits, with the surplus. Without a delay no money waits.
+/// The creator's part and the surplus are pending until the release. Without a delay no money is pending.
 pub async fn delayed_payment_is_pending_until_its_release(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = h.pending_charge(account).await;
@@ -86,7 +86,7 @@ pub async fn delayed_payment_is_pending_until_its_release(h: &mut Harness) {
     assert_eq!(h.store.list_due_releases(after_s(100_000), 50).await.unwrap(), []);
 }
 
-/// Any number of nodes may see that it is due.
+/// Many nodes may find the same due release, and one of them makes it.
 pub async fn release_is_made_once(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
@@ -104,7 +104,7 @@ pub async fn release_is_made_once(h: &mut Harness) {
     assert_eq!(h.store.list_due_releases(after_s(1_000), 50).await.unwrap(), []);
 }
 
-/// Refused for an older version, for one that never existed, and if the pending money is blocked meanwhile.
+/// A release is refused for an older version, if it was never stored, and if the pending money no longer covers it.
 pub async fn refused_release_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.paid_charge(pending_charge(account), 60).await;

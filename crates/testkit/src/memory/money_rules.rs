@@ -1,6 +1,6 @@
 //! The audit rules for payouts, refunds and splits: the ledger moved the amounts that the records state.
 //!
-//! Each rule begins with entries. So a record whose money a test never moved violates no rule.
+//! Each rule begins with entries, so a record without moved money violates no rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,7 +66,7 @@ impl Moved {
         compare(report, &format!("in transit for {resource}"), self.held, moved.held);
         compare(report, &format!("sent by {resource}"), self.sent, moved.sent);
         compare(report, &format!("fee of {resource}"), self.kept, moved.kept);
-        compare(report, &format!("come back of {resource}"), self.back, moved.back);
+        compare(report, &format!("returned amount of {resource}"), self.back, moved.back);
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
     judge_parts(state, report);
 }
 
-/// Checks that a charge records how much of it is being refunded, and how much was refunded.
+/// Checks that the sums of a charge equal its refunds in flight and its completed refunds.
 fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     let sum = |counts: &dyn Fn(RefundStatus) -> bool| -> i128 {
         let own = state.tables.refunds.values().filter(|refund| refund.charge == id && counts(refund.state.status()));
@@ -106,8 +106,8 @@ fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
         state.tables.charges.values().find(|charge| charge.id == id).map(|charge| charge.refunds).unwrap_or_default();
     let in_flight = sum(&|status| matches!(status, RefundStatus::Pending | RefundStatus::Processing));
     let done = sum(&|status| status == RefundStatus::Completed) + lost(state, id);
-    compare(report, &format!("refunds on their way of {id}"), in_flight, centavos(totals.in_flight));
-    compare(report, &format!("refunds made of {id}"), done, centavos(totals.done));
+    compare(report, &format!("refunds in flight of {id}"), in_flight, centavos(totals.in_flight));
+    compare(report, &format!("completed refunds of {id}"), done, centavos(totals.done));
 }
 
 /// Returns the centavos of the charge that were returned without refunds.
@@ -123,7 +123,8 @@ fn lost(state: &State, id: ChargeId) -> i128 {
     refunded.sum()
 }
 
-/// Checks that every beneficiary of a paid charge was credited exactly the part that the charge fixed, and no other account was credited.
+/// Checks that each beneficiary of a paid charge was credited exactly its part of the charge. No other account may have
+/// a credit.
 fn judge_parts(state: &State, report: &mut LedgerReport) {
     let mut parts: BTreeMap<(&EndToEndId, AccountId), (i128, i128)> = BTreeMap::new();
     for paid in state.tables.payments.values().filter(|paid| paid.role == PaymentRole::Settles) {
@@ -161,7 +162,7 @@ mod tests {
     use cais_domain::payout::PayoutStatus;
     use cais_ports::{Maintenance as _, Store as _};
 
-    /// Creates a split charge whose money waits, and a payout and a refund in flight.
+    /// Creates a split charge with pending money, and a payout and a refund in flight.
     async fn lived_in() -> MemoryStore {
         let store = MemoryStore::default();
         let (account, other) = (an_account(), an_account());

@@ -13,7 +13,7 @@ use cais_ports::{
 use super::{FakePsp, Order, State};
 use crate::builders::{a_return_id, an_end_to_end_id, issued};
 
-/// Returns the centavos of a payment that neither were returned nor are being returned.
+/// Returns the centavos of a payment without those that were returned or are being returned.
 pub(super) fn left(payment: &UpstreamPayment) -> i64 {
     let moves = |back: &&UpstreamReturn| !matches!(back.progress, UpstreamProgress::Failed { .. });
     let gone: i64 = payment.returns.iter().filter(moves).map(|back| back.amount.centavos()).sum();
@@ -64,7 +64,7 @@ impl FakePsp {
         self.change_charge(txid, |charge| charge.status = status);
     }
 
-    /// Pays the charge that many centavos.
+    /// Pays that many centavos to the charge.
     pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
         let end_to_end_id = an_end_to_end_id();
         self.pay_as(txid, centavos, end_to_end_id.clone());
@@ -153,7 +153,7 @@ impl FakePsp {
         self.payouts().iter().filter(|payout| !failed(payout)).count()
     }
 
-    /// Stores a payout; the instant of its sending is the first at which it was stored.
+    /// Stores a payout. The instant of its sending is the first instant at which it was stored.
     pub fn hold_payout(&self, payout: UpstreamPayout) {
         let now = self.clock.now();
         let mut state = self.state();

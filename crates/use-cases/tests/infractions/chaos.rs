@@ -173,7 +173,8 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
     }
 }
 
-/// Reopens an infraction that ended or is under review before the next poll. If it had ended here, the acquirer also accepts it.
+/// Reopens an infraction that ended or is under review, before the next poll. If the infraction is resolved here, the
+/// acquirer also accepts the reopened dispute.
 fn reopen_unseen(world: &World, id: &str) {
     let known = world.all().into_iter().rfind(|infraction| infraction.upstream_id == id);
     let is_lost = match known.map(|known| known.state.status()) {
@@ -181,7 +182,7 @@ fn reopen_unseen(world: &World, id: &str) {
         Some(InfractionStatus::Won | InfractionStatus::Cancelled | InfractionStatus::Lost) => true,
         Some(InfractionStatus::Open) | None => return,
     };
-    // The instant is after the last begin and end, and after a defense in flight.
+    // The instant is later than the last beginning and end, and later than a defense in flight.
     world.clock.advance(A_WHILE);
     world.psp.reopen_now(id);
     if is_lost {
@@ -189,8 +190,8 @@ fn reopen_unseen(world: &World, id: &str) {
     }
 }
 
-/// Resolves an infraction at the acquirer. An accepted one is returned, if its Pix is credited here. Another Pix would
-/// never be credited.
+/// Resolves an infraction at the acquirer. If the Pix is not credited here, an acceptance becomes a rejection: a returned
+/// Pix would never be credited.
 fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
     let all = world.psp.infractions();
     let pix = &all.iter().find(|row| row.id == id).unwrap().end_to_end_id;
@@ -206,8 +207,8 @@ fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
     }
 }
 
-/// Decides every marked infraction by the acquirer's statement of its Pix. Returns each Pix of which more was returned than disputed: the
-/// rest is for `cais reconcile`.
+/// Decides every marked infraction by the acquirer's statement of its Pix. Returns each Pix whose returns exceed its
+/// disputes. `cais reconcile` handles the excess.
 async fn decide_all(world: &World) -> BTreeSet<EndToEndId> {
     let mut beyond = BTreeSet::new();
     for infraction in world.all().into_iter().filter(Infraction::needs_review) {
@@ -266,8 +267,8 @@ async fn finish(world: &World) {
     agree(world, beyond).await;
 }
 
-/// Lets every worker finish and an operator decide. Then the infractions here agree with those of the acquirer. `beyond`: each Pix of which
-/// more was returned than disputed; returned with those that were found.
+/// Runs every worker and the operator's decisions, then asserts that the infractions agree with the acquirer's. `beyond`
+/// is each Pix whose returns exceed its disputes. Returns `beyond` with the new ones.
 async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndToEndId> {
     // Ended infractions seize no more money.
     world.clock.advance(Duration::from_hours(24));
@@ -288,11 +289,11 @@ async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndT
     for row in world.psp.infractions() {
         let mut all = world.all().into_iter();
         let infraction = all.rfind(|infraction| infraction.upstream_id == row.id).unwrap();
-        // An unseen return is compared when the open dispute of its Pix ends. Its amount is blocked until then.
+        // An unseen return is compared when the open dispute of its Pix ends. The returned amount is blocked until then.
         let is_open = |one: Infraction| one.end_to_end_id == row.end_to_end_id && one.state.status().is_open();
         let may_lack = beyond.contains(&row.end_to_end_id) || world.all().into_iter().any(is_open);
         let (ours, theirs) = (lost_amount(world, &row.end_to_end_id), world.psp.lost(&row.end_to_end_id));
-        // Without cover the account lost less, and its other infractions on the Pix may still take the difference.
+        // If the balance was too low, the account lost less. Other infractions of the Pix may still debit the difference.
         let taken = taken_amount(world, &row.end_to_end_id);
         assert!(taken <= theirs, "{taken} {theirs} {infraction:?} {row:?}");
         let agrees = ours == theirs || ours < theirs && may_lack || ours > theirs && taken < ours;

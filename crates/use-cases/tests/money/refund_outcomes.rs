@@ -1,4 +1,4 @@
-//! The response, the held money and the events of a refund, for each reply of the acquirer and for none.
+//! The response, the held money and the events of a refund, for each reply of the acquirer and for a lost reply.
 
 use cais_domain::charge::{ChargeStatus, ChargeTerms};
 use cais_domain::event::EventType;
@@ -47,7 +47,7 @@ async fn refund_completed_at_once_leaves_the_balance() {
     assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"));
     assert_eq!((world.available(), world.in_transit()), (600, 0));
     assert!(world.only_refund().state.return_id().is_some());
-    assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Paid, "a part of it");
+    assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Paid, "a partial refund keeps the status");
     let rest = world.refund("b", &charge, all()).await.unwrap();
     assert_eq!(status_of(&rest), "completed");
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
@@ -69,7 +69,7 @@ async fn refused_or_failed_refund_is_released_and_repeatable() {
         assert_eq!((world.available(), world.in_transit(), world.psp.returned()), (1_000, 0, 0));
         assert_eq!(world.event_types(), [EventType::ChargePaid, EventType::RefundFailed]);
         let RefundState::Failed { reason, .. } = world.only_refund().state else { unreachable!() };
-        assert!(!reason.contains('\0') && !reason.is_empty(), "{reason:?} can be kept and shown");
+        assert!(!reason.contains('\0') && !reason.is_empty(), "{reason:?} can be stored and shown");
 
         world.psp.set(Sending::Completes);
         let again = world.refund("b", &charge, all()).await.unwrap();
@@ -88,15 +88,15 @@ async fn refund_not_accepted_leaves_no_trace() {
     assert_eq!(refused, Err(CreateRefundError::AcquirerUnavailable));
     assert_eq!((world.available(), world.in_transit(), world.status()), (1_000, 0, RefundStatus::Abandoned));
     assert_eq!(world.event_types(), [EventType::ChargePaid]);
-    assert_eq!(world.resume().await, 0, "only the caller's repeat tries again");
+    assert_eq!(world.resume().await, 0, "only the caller's repeat sends the refund again");
 
-    let given_up = world.only_refund().id;
+    let abandoned = world.only_refund().id;
     world.psp.set(Sending::Completes);
     let resumed = world.refund("a", &charge, named("back-1", all())).await.unwrap();
     assert_eq!(
         (resumed.kind, id_of(&resumed)),
-        (ResponseKind::Created, given_up),
-        "the same refund under the same name"
+        (ResponseKind::Created, abandoned),
+        "the same refund with the same external id"
     );
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
     world.check().await;
@@ -117,7 +117,7 @@ async fn abandoned_refund_frees_its_external_id_and_amount() {
     assert_eq!(
         late,
         Err(CreateRefundError::Refused(RefundRefusal::ExceedsAmount { rest })),
-        "the charge has only so much left"
+        "the charge has only 400 centavos left to refund"
     );
     assert_eq!((world.available(), world.psp.returned()), (400, 600));
     world.check().await;

@@ -60,14 +60,14 @@ async fn operator_command_writes_one_audit_row() {
 }
 
 #[tokio::test]
-async fn change_that_changes_nothing_writes_no_audit_row() {
+async fn command_without_effect_writes_no_audit_row() {
     let world = World::with_account().await;
     approve::approve(&world.ports, &operator(), &email(EMAIL)).await.unwrap();
-    assert_eq!(rows(&world).await.len(), 1, "the opening alone");
+    assert_eq!(rows(&world).await.len(), 1, "only the opening has a row");
 }
 
 #[tokio::test]
-async fn raced_change_records_the_state_it_replaced() {
+async fn repeated_change_after_race_records_replaced_state() {
     let world = World::with_account().await;
     suspend::suspend(&world.raced(1), &operator(), &email(EMAIL)).await.unwrap();
     let rows = rows(&world).await;

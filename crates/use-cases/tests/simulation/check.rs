@@ -1,4 +1,4 @@
-//! The invariants: what the institution received, what the ledger shows, and what the merchant was answered.
+//! The invariants between the institution's records, the ledger and the merchant's responses.
 
 use std::collections::BTreeSet;
 
@@ -91,7 +91,7 @@ impl World {
         }
     }
 
-    /// Asserts that each creation left once, and that the ledger shows the BRL of the coins that were sent.
+    /// Asserts that each creation was sent once, and that the ledger shows the BRL of the coins that were sent.
     fn check_processor(&self) {
         let requests = self.processor.requests_by_id();
         assert!(requests.values().all(|count| *count <= 1), "a creation is requested once: {requests:?}");
@@ -138,7 +138,7 @@ impl World {
                 assert_eq!(published, expected, "{order:?}: events {events:?}");
             }
             let is_ours = |(name, _): &(String, _)| orders.iter().any(|order| order.name == *name);
-            assert!(arrived.iter().all(is_ours), "every order that left is in the store");
+            assert!(arrived.iter().all(is_ours), "every order that was sent is in the store");
             let visible = orders.iter().filter(|order| order.is_visible).count();
             assert_eq!(visible, self.answered(kind), "one {kind:?} for each key");
         }
@@ -157,7 +157,7 @@ impl World {
         let [theirs] = &self.psps[0].infractions()[..] else { panic!("one infraction") };
         let text = ours.defense.as_ref().and_then(|defense| defense.text.as_ref()).map(ToString::to_string);
         let at = theirs.defense.as_ref().and_then(|defense| defense.text.clone());
-        assert_eq!(text, at, "the defense of the record is the acquirer's");
+        assert_eq!(text, at, "record and acquirer have the same defense");
         assert_eq!(ours.state.status() == InfractionStatus::UnderReview, at.is_some(), "a defense is submitted");
     }
 
@@ -168,7 +168,7 @@ impl World {
     }
 }
 
-/// Returns the acquirer's balance in centavos: all receipts less all payments.
+/// Returns the acquirer's balance in centavos: all received money less all sent money.
 fn funds(psp: &FakePsp) -> i64 {
     let payments = payments(psp);
     let received: i64 = payments.iter().map(|payment| payment.amount.centavos()).sum();

@@ -33,7 +33,7 @@ pub const HEALTHY_SLOTS: usize = 8;
 /// The slots of a slow endpoint.
 pub const SLOW_SLOTS: usize = 2;
 /// The longest wait of a test.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The surroundings of a test.
 pub struct World {
@@ -146,7 +146,7 @@ impl World {
     pub async fn until_all_but(&self, endpoint: &Endpoint, first: usize, status: DeliveryStatus) {
         let started = tokio::time::Instant::now();
         while self.statuses(endpoint).await.iter().skip(first).any(|one| *one != status) {
-            assert!(started.elapsed() < PATIENCE, "{:?}", self.deliveries(endpoint).await);
+            assert!(started.elapsed() < TIMEOUT, "{:?}", self.deliveries(endpoint).await);
             tokio::task::yield_now().await;
         }
     }
@@ -217,7 +217,7 @@ impl Dispatcher {
 
     /// Waits until the dispatcher ends.
     pub async fn ends(self) {
-        tokio::time::timeout(PATIENCE, self.task).await.unwrap().unwrap();
+        tokio::time::timeout(TIMEOUT, self.task).await.unwrap().unwrap();
     }
 
     pub async fn stop(self) {
@@ -236,7 +236,7 @@ impl Dispatcher {
 pub async fn until(what: &str, is_so: impl Fn() -> bool) {
     let started = tokio::time::Instant::now();
     while !is_so() {
-        assert!(started.elapsed() < PATIENCE, "waited for: {what}");
+        assert!(started.elapsed() < TIMEOUT, "waited for: {what}");
         tokio::task::yield_now().await;
     }
 }

@@ -70,7 +70,7 @@ pub struct Withdrawal {
     pub terms: WithdrawalTerms,
     /// The price.
     pub price: WithdrawalPrice,
-    /// The processor. A withdrawal never moves to another one.
+    /// The processor. A withdrawal never moves to another processor.
     pub processor: AcquirerName,
     /// The state.
     pub state: WithdrawalState,

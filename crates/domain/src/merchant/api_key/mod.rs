@@ -6,7 +6,7 @@ mod scope;
 
 pub use scope::{Scope, ScopeError, Scopes};
 
-/// Digits, then upper-case, then lower-case letters.
+/// The alphabet: digits, then upper-case, then lower-case letters.
 const BASE62: [u8; 62] = *b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Size of the alphabet.
 const BASE: u16 = 62;
@@ -17,13 +17,13 @@ const SECRET_LENGTH: usize = 43;
 /// The first part of every key.
 const WORD: &str = "key";
 
-/// The public part of an API key, under which it is stored and revoked: 12 base62 characters.
+/// The public part of an API key: 12 base62 characters. The key is stored and revoked under this prefix.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyPrefix(String);
 
 /// The secret part of an API key: 43 base62 characters, never logged.
 ///
-/// The type has no equality on purpose. Compare keyed hashes in constant time.
+/// The type deliberately has no equality. Compare keyed hashes in constant time.
 #[derive(Clone)]
 pub struct KeySecret(String);
 

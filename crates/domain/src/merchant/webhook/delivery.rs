@@ -10,8 +10,8 @@ pub const SCHEDULE_S: [u32; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 
 const JITTER_PERCENT: i64 = 10;
 /// The longest delay that a receiver may request for the next attempt.
 pub const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(24);
-/// The longest pause before an attempt: the last of the schedule with the greatest jitter. A store treats deliveries
-/// due further ahead as due now.
+/// The longest pause before an attempt: the last pause of the schedule with the greatest jitter. If a delivery is due
+/// later than that, a store treats it as due now.
 pub const MAX_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(86_400 + 86_400 / 100 * JITTER_PERCENT);
 /// The time of uninterrupted failures after which an endpoint is disabled.
 pub const FAILING_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
@@ -58,7 +58,7 @@ pub fn is_failing_for_good(failing_since: Option<Timestamp>, at: Timestamp) -> b
 /// Returns the pause in milliseconds, between 90 and 110 percent of `pause_s`.
 fn jittered_ms(id: DeliveryId, tries: u32, pause_s: i64) -> i64 {
     let [.., high, low] = *id.uuid().as_bytes();
-    // Each attempt has another jitter, so that two deliveries that coincide once do not coincide again.
+    // Each attempt has another jitter. So deliveries that are due together once are not due together again.
     let chance = i64::from(u16::from_be_bytes([high, low]).wrapping_mul(0x9E37).wrapping_add(low_half(tries)));
     let span = i64::from(u16::MAX);
     let percent_ms = pause_s.saturating_mul(10);

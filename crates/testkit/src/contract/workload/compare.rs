@@ -45,7 +45,7 @@ impl Workload {
         h.audit().await;
     }
 
-    /// Ids of entries are the store's own; all other fields must be equal.
+    /// Compares the statements. Each store assigns its own entry ids; all other fields must be equal.
     async fn compare_statement(&self, h: &Harness, account: AccountId) {
         let filter = EntryFilter::default();
         let unnamed = |line: StatementEntry| StatementEntry { id: Id::new(Uuid::nil()), ..line };
@@ -72,7 +72,7 @@ impl Workload {
         }
     }
 
-    /// Events must be equal byte for byte, with the same subscribers.
+    /// Compares the events byte for byte, and their subscribers.
     async fn compare_events(&self, h: &Harness, account: AccountId) {
         for after_sequence in [None, Some(3)] {
             let filter = EventFilter { kind: None, after_sequence };
