@@ -108,7 +108,7 @@ impl Opened {
     }
 }
 
-/// The simulated institution and crypto processor, running alone.
+/// The simulated institution and crypto processor, in a process of their own.
 pub struct RunningSandbox {
     /// The names and values that a client needs, in the order of the output.
     pub credentials: Vec<(&'static str, String)>,

@@ -64,7 +64,7 @@ pub enum ReviewCommand {
 }
 
 impl CryptoCommand {
-    /// Returns the parts of the installation that the command uses. The list is read from the store alone.
+    /// Returns the parts of the installation that the command uses. The list is read only from the store.
     #[must_use]
     pub const fn access(&self) -> Access {
         match self {

@@ -96,8 +96,8 @@ enum Command {
     /// Verify the ledger against its entries, and compare it with the coins at the crypto processor
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
-    /// Compare the records with the acquirers' lists and credit missed payments; exit with 1 if a difference is left, with 2
-    /// if an acquirer cannot be read
+    /// Compare the records with the acquirers' lists and credit missed payments. Exits with 1 if a difference is left, and
+    /// with 2 if an acquirer cannot be read
     Reconcile(reconcile::ReconcileArgs),
     /// List callbacks that could not be matched, and process one again
     #[command(subcommand)]

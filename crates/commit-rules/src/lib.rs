@@ -37,8 +37,8 @@ use postings::Postings;
 /// Judges a change set. If it is accepted, the snapshot holds its outcome afterwards, for the change sets that follow.
 ///
 /// # Errors
-/// The refusal of the first check that fails; the snapshot is unchanged. [`CommitError::Corrupt`] if the change set moves no positive amount
-/// in a transfer, inserts a record that exists, or needs a ledger row that the snapshot lacks.
+/// The refusal of the first check that fails; the snapshot is unchanged. [`CommitError::Corrupt`] if a transfer moves no positive amount, if
+/// an inserted record exists, or if a ledger row is missing in the snapshot.
 pub fn judge<'a>(
     snapshot: &mut Snapshot,
     change: &'a ChangeSet,

@@ -205,7 +205,7 @@ fn impossible(account: AccountId, error: MoneyError) -> CommitError {
     CommitError::Corrupt(format!("a block of {account} {error}"))
 }
 
-/// Returns the id of the next entry of a ledger account: greater than the last, whatever the clocks of the nodes show.
+/// Returns the id of the next entry of a ledger account: greater than the last, even if the clocks of the nodes differ.
 fn following(last: Option<EntryId>, fresh: Uuid) -> EntryId {
     match last {
         Some(last) if last.uuid() >= fresh => {

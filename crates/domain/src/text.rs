@@ -54,7 +54,7 @@ impl Text {
 
 /// Checks the same rules for texts with their own type.
 pub(crate) fn check(text: &str, max_chars: usize, line_breaks: LineBreaks) -> Result<(), TextError> {
-    // A single character beyond the limit decides, so the rest is not counted.
+    // A single character beyond the limit is an error, so the rest is not counted.
     if text.chars().nth(max_chars).is_some() {
         return Err(TextError::TooLong { max_chars });
     }

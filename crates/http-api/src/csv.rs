@@ -124,7 +124,7 @@ pub enum Wanted<C> {
     File(Dialect),
 }
 
-/// Returns the form that a request asks for; `page` reads the parameters of pages. Problems are added to `issues`.
+/// Returns the form that a request names; `page` reads the parameters of pages. Problems are added to `issues`.
 pub fn wanted<C>(
     headers: &HeaderMap,
     query: &Query,

@@ -304,7 +304,7 @@ impl ResponseError for ApiError {
         self.code.status()
     }
 
-    /// Returns the status alone. The middleware adds the envelope, because only the middleware has the request's id.
+    /// Returns only the status. The middleware adds the envelope, because only the middleware has the request's id.
     fn error_response(&self) -> HttpResponse {
         HttpResponse::new(self.code.status())
     }

@@ -33,7 +33,8 @@ impl Persistence {
         self.pool().read(move |session| recorded(session, fact)).await
     }
 
-    /// Records `value` unless the fact has a value, and returns the recorded value. Of several concurrent starts, the first one decides.
+    /// Records `value` unless the fact has a value, and returns the recorded value. Of several concurrent starts, the first
+    /// one records its value.
     ///
     /// # Errors
     /// [`QueryError`].

@@ -68,7 +68,7 @@ pub struct UpstreamPayment {
     pub amount: Money,
     /// The instant of receipt.
     pub paid_at: Timestamp,
-    /// The returns of the Pix, in flight or done, whoever requested them.
+    /// All returns of the Pix, in flight or done, also those that other systems requested.
     pub returns: Vec<UpstreamReturn>,
 }
 

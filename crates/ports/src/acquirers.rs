@@ -14,10 +14,11 @@ pub enum IssueError {
     /// All acquirers certainly did not: each refused, was down, or has an open breaker.
     #[error("no acquirer accepted the charge")]
     NoneTook {
-        /// The asked acquirers with their errors, the last one at the end; empty if all breakers are open.
+        /// The acquirers that received the request, with their errors, in the order of the requests. Empty if all breakers
+        /// are open.
         reasons: Vec<(AcquirerName, AcquirerError)>,
     },
-    /// An acquirer may have issued the charge. Only that one may be asked again.
+    /// An acquirer may have issued the charge. Only that acquirer may receive another request.
     #[error("the outcome at {acquirer} is unknown: {reason}")]
     Unknown {
         /// The acquirer.

@@ -176,7 +176,7 @@ pub struct FinishedAttempt {
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
     /// Adds deliveries that are due at once. An existing delivery of the same event and endpoint becomes due again
-    /// instead, with a new schedule. A delivery in flight becomes due after its attempt, whatever the outcome. So an
+    /// instead, with a new schedule. A delivery in flight becomes due after its attempt, with any outcome. So an
     /// attempt always begins after this call, and never two at a time.
     ///
     /// Returns the identifiers, in order. If more than `most` tests and resends would wait for one endpoint, returns `None` and adds no
@@ -205,7 +205,7 @@ pub trait DeliveryQueue: Send + Sync {
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
     /// Logs the attempts, and applies the outcomes of those with a valid claim, in order. A delivery to a disabled or
-    /// deleted endpoint is cancelled and stays cancelled, whatever the outcome.
+    /// deleted endpoint is cancelled and stays cancelled, after any outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
     /// Marks at most `limit` pending deliveries of earlier epochs as cancelled, and returns their number. Each call

@@ -133,7 +133,7 @@ impl Faults {
         }
     }
 
-    /// Returns the present fault mode of a system, whatever its path.
+    /// Returns the current fault mode of a system, for all its paths.
     #[must_use]
     pub fn mode_of(&self, target: FaultTarget) -> FaultMode {
         self.slot(target).read().unwrap_or_else(PoisonError::into_inner).fault.mode

@@ -38,7 +38,7 @@ pub struct SendRequest {
 /// The reason a send was refused. No Pix was sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// The `idEnvio` was used before, whatever the outcome.
+    /// The `idEnvio` was used before, with any outcome.
     #[error("the idEnvio was already used for another payment")]
     IdTaken,
     /// The balance does not cover the amount.

@@ -41,10 +41,11 @@ const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     v4([240, 0, 0, 0], 4),
 ];
 
-/// The global unicast range of IANA (RFC 4291 and its registry). Other ranges are, among others, unspecified and
-/// loopback (`::`, `::1`), IPv4-compatible addresses (`::/96`), local NAT64 (`64:ff9b:1::/48`), the discard and dummy
-/// prefixes (`100::/64`, `100:0:0:1::/64`), segment routing (`5f00::/16`), unique local (`fc00::/7`), link-local
-/// (`fe80::/10`), site-local (`fec0::/10`) and multicast (`ff00::/8`).
+/// The global unicast range of IANA (RFC 4291 and its registry). Outside are, among others:
+///
+/// - unspecified and loopback (`::`, `::1`), IPv4-compatible addresses (`::/96`) and local NAT64 (`64:ff9b:1::/48`);
+/// - the discard and dummy prefixes (`100::/64`, `100:0:0:1::/64`) and segment routing (`5f00::/16`);
+/// - unique local (`fc00::/7`), link-local (`fe80::/10`), site-local (`fec0::/10`) and multicast (`ff00::/8`).
 const GLOBAL_UNICAST_V6: Ipv6Net = v6([0x2000, 0], 3);
 
 /// Blocks of that range that are not public.
@@ -82,8 +83,8 @@ impl AddressRules {
         Self { allowed }
     }
 
-    /// Returns whether a receiver may have the address. For IPv4-mapped and NAT64 addresses, the IPv4 address inside
-    /// decides. An allowed block may contain either form.
+    /// Returns whether a receiver may have the address. For IPv4-mapped and NAT64 addresses, the rules of
+    /// the embedded IPv4 address apply. An allowed block may contain either form.
     pub(crate) fn permits(&self, address: IpAddr) -> bool {
         let target = leads_to(address);
         let let_through = |block: &IpNet| block.contains(&address) || block.contains(&target);

@@ -1,9 +1,8 @@
 //! Sends webhooks signed by the Standard Webhooks specification, only to permitted addresses.
 //!
-//! [`HttpSender`] is the sender. [`signing`] signs and [`mod@verify`] verifies. Three places check the destination, so
-//! that no gap exists between check and connection: `vetting` checks the URL, `addresses` has the table of public
-//! ranges, and `resolver` checks each address when the client connects. [`relay`] forwards an account's events to a
-//! developer's machine.
+//! [`HttpSender`] is the sender. [`signing`] signs and [`mod@verify`] verifies. `vetting` checks the URL of a destination.
+//! `resolver` checks each address when the client connects, so no gap exists between check and connection. `addresses`
+//! has the table of public ranges. [`relay`] forwards an account's events to a developer's machine.
 //!
 //! To add a signature version (such as `v1a`, Ed25519):
 //! 1. Add its key as a kind of secret in [`cais_ports::secret_cipher`], with its own prefix in [`signing`].

@@ -56,8 +56,8 @@ type Answer = watch::Receiver<Option<Arc<[IpAddr]>>>;
 
 /// Resolves names, and refuses those with addresses that are not permitted.
 ///
-/// Concurrent look-ups of a name share one result. So a name with hanging servers occupies one thread, whatever the
-/// number of its deliveries. Results are not cached; connections are kept instead.
+/// Concurrent look-ups of a name share one result. So a name with hanging servers occupies one thread, for any number of
+/// deliveries. Results are not cached; connections are kept instead.
 #[derive(Clone)]
 pub(crate) struct Resolver(Arc<Shared>);
 

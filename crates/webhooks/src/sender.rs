@@ -47,8 +47,8 @@ pub(crate) struct Budgets {
     pub(crate) connect: Duration,
     /// The limit until the headers of the answer, connection included.
     pub(crate) attempt: Duration,
-    /// The limit for the body, after the headers. The headers decide the outcome, so the body only serves the delivery
-    /// log.
+    /// The limit for the body, after the headers. The outcome follows from the headers, so the body only serves the
+    /// delivery log.
     pub(crate) body: Duration,
     /// The limit for resolving a name at registration, while the merchant waits.
     pub(crate) vetting: Duration,

@@ -12,7 +12,7 @@ use crate::addresses::AddressRules;
 const MAX_NAME: usize = 253;
 /// The longest part of a name (RFC 1035, 2.3.4), in characters.
 const MAX_LABEL: usize = 63;
-/// The addresses of loopback names (RFC 6761, 6.3), whatever a name server answers.
+/// The addresses of loopback names (RFC 6761, 6.3). Name servers receive no queries for these names.
 pub(crate) const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 /// Loopback names of common hosts files. Names under the first are loopback names too.
 const OWN_NAMES: [&str; 4] = ["localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"];

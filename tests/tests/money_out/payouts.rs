@@ -216,7 +216,7 @@ async fn replay_survives_disabled_feature_and_suspension(engine: Engine) {
         let (command, rest) = change.split_first().unwrap();
         let arguments = [&["account", command, "--account", &shop.email], rest].concat();
         node.cli(&arguments);
-        // A new key sees the present account; a used one is cached for a few seconds.
+        // A new key reads the current account; a used key is cached for a few seconds.
         let shop = shop.with_key(&node.key(&shop.email, "all"));
         let again = shop.order_with("/payouts", &key, body).await;
         assert_eq!((again.status, &again.body), (201, &first.body));

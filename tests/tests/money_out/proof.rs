@@ -28,7 +28,7 @@ fn gone(status: &mut u16, body: &mut Value) {
     *body = json!({"nome": "rota_nao_disponivel", "mensagem": "Rota nao disponivel."});
 }
 
-/// Checks that the payout keeps its money while the acquirer lies, and completes once afterwards.
+/// Checks that the payout keeps its money while the acquirer reports false states, and completes once afterwards.
 async fn completes_once(psp: &Institution, upstream: &LyingUpstream, (node, shop): (&Node, &Shop)) {
     let made = shop.pay_out("10", "ana@example.com").await.expect(201);
     assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "90.00"), "{made}");

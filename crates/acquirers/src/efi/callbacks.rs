@@ -117,7 +117,7 @@ mod tests {
             (format!(r#"{received},1,{{"txid":1}},{}"#, sent(SENT)), Some(vec![&received_line, &sent_line])),
             (format!(r#"{{"txid":"{TXID}","gnExtras":"x"}}"#), Some(vec![&received_line])),
             (format!(r#"{{"txid":"{TXID}","tipo":null,"gnExtras":{{"idEnvio":null}}}}"#), Some(vec![&received_line])),
-            // A Pix with a txid was received, whatever its type.
+            // A Pix with a txid was received, regardless of its type.
             (format!(r#"{{"txid":"{TXID}","tipo":"SOLICITACAO","gnExtras":{{}}}}"#), Some(vec![&received_line])),
             // Sent by another client of the same account.
             (sent("42"), Some(vec![])),

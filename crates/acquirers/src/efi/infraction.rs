@@ -66,7 +66,7 @@ pub(super) async fn page(
     list::page(api, ("/v2/gn/infracoes", Rows::Infractions), request, deadline, row).await
 }
 
-/// Parses a row. Errors name the position. Fields that decide about money are required, others optional.
+/// Parses a row. Errors name the position. Fields that affect money are required, others optional.
 fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
     let row: Row<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(at, "cannot be read"))?;
     let id =

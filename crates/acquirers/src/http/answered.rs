@@ -1,4 +1,4 @@
-//! Records whether an institution answers the requests of one call, whatever the content.
+//! Records whether an institution answers the requests of one call, regardless of the content.
 
 use std::cell::Cell;
 

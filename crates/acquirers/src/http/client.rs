@@ -12,7 +12,7 @@ use super::tls::{self, TlsError};
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The idle connections per host.
 const MAX_IDLE: usize = 256;
-/// The interval of probes on silent connections.
+/// The interval of probes on idle connections.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// The settings that differ between acquirers.

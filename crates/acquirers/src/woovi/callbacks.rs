@@ -55,7 +55,7 @@ struct Dispute<'a> {
 
 /// Returns the resource in a callback, if it may be ours. Other events, such as Woovi's test of an address, name none.
 ///
-/// The resource decides, not the name of the event: the documents write the prefix of events in several ways.
+/// The kind follows from the resource, not from the name of the event: the documents write the prefix of events in several ways.
 pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
     if body.len() > MAX_BYTES {

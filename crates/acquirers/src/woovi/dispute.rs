@@ -127,7 +127,7 @@ async fn complete(api: &Api, row: Row, deadline: Deadline) -> Result<UpstreamInf
     })
 }
 
-/// Parses a row. Fields that decide about money are required.
+/// Parses a row. Fields that affect money are required.
 fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
     let row: Dispute<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);

@@ -108,7 +108,7 @@ fn named(envelope: &Envelope<'_>, name: &str) -> Result<UpstreamReturn, FindErro
     Ok(found)
 }
 
-/// Requests `GET /charge/{correlationID}/refund`: every return of the charge's Pix, whoever requested it.
+/// Requests `GET /charge/{correlationID}/refund`: all returns of the charge's Pix, also those that other systems requested.
 ///
 /// A return that is not ours belongs to the dispute of the Pix if Woovi accepted one.
 pub(super) async fn of_charge(

@@ -98,7 +98,7 @@ async fn refused_token_is_certain_and_renewed_once() {
 
 #[tokio::test]
 async fn lost_answer_leaves_outcome_unknown() {
-    // A whole 201 means acceptance, whatever JSON it contains.
+    // A complete 201 means acceptance, with any JSON.
     let whole = ["another JSON", "an empty 201"];
     for (name, loss, budget) in losses(&json!({"idInfracao": ID, "status": "EM_DEFESA", "padding": "xxxxxxxxxxxx"})) {
         let server = Server::start(move |_, _| loss.clone()).await;

@@ -51,7 +51,7 @@ async fn concurrent_refused_callers_renew_token_once() {
     assert_eq!(server.tokens(), 2);
 }
 
-/// The first caller learns of the refused token late, after another caller renewed it.
+/// The refusal of the first caller's token arrives late, after another caller renewed the token.
 #[tokio::test]
 async fn late_refusal_keeps_the_new_token() {
     let gate = Arc::new(Semaphore::new(0));

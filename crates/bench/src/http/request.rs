@@ -24,7 +24,7 @@ impl Template {
     /// Returns the request with a number.
     ///
     /// # Errors
-    /// None, unless a placeholder lies outside the request.
+    /// None, unless a placeholder is outside the request.
     pub fn with(&mut self, number: u64) -> Result<&[u8]> {
         for place in &self.places {
             let digits = self.bytes.get_mut(*place..place.saturating_add(PLACE.len())).context("place")?;

@@ -34,7 +34,7 @@ pub fn serve(endpoints: usize) -> Result<()> {
         }
         say(&serde_json::to_string(&ports)?)?;
         std::thread::spawn(move || {
-            // The process has no purpose after the end of orders, whatever the cause.
+            // The process has no purpose after the end of orders.
             let _ = obey(&log);
             let _ = end.send(());
         });
@@ -105,7 +105,7 @@ async fn answer(mut stream: TcpStream, place: usize, log: &Shared) -> Result<()>
     Ok(())
 }
 
-/// Stays silent until the client closes the connection.
+/// Sends nothing until the client closes the connection.
 async fn wait_for_end(mut stream: TcpStream) -> Result<()> {
     let mut rest = [0; 1024];
     while stream.read(&mut rest).await? > 0 {}

@@ -2,7 +2,7 @@
 
 use qrcode::{Color, EcLevel, QrCode};
 
-/// Modules of quiet zone around the code. The standard asks for four; two suffice beside other text.
+/// Modules of quiet zone around the code. The standard requires four; two suffice beside other text.
 const QUIET: usize = 2;
 
 /// Draws the code of `text` in half blocks, dark on light if `colors` is set. Returns `None` if the text is too long.

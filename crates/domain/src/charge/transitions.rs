@@ -81,7 +81,7 @@ impl Charge {
         }
     }
 
-    /// Records the acquirer that is asked next, or again.
+    /// Records the acquirer that receives the next request, which may be a repeat.
     ///
     /// # Errors
     /// [`ChargeError::InvalidState`] once issued.
@@ -191,7 +191,7 @@ impl Charge {
         }
     }
 
-    /// Credits a Pix for this charge, whatever its amount and time.
+    /// Credits a Pix for this charge, of any amount and at any time.
     ///
     /// With a positive `release_delay_s` the creator's part stays in `pending` for that many seconds; shares of others
     /// do not. The store credits each end-to-end id once, so a repeat never reaches the ledger.

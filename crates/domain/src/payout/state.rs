@@ -19,7 +19,7 @@ pub struct Sent {
 /// The state of a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PayoutState {
-    /// The money is held and `acquirer` is being asked. The payout is not visible yet.
+    /// The money is held, and the request to `acquirer` is in flight. The payout is not visible yet.
     Pending {
         /// The acquirer in use, also after a crash.
         acquirer: AcquirerName,

@@ -8,7 +8,8 @@ const DIGITS: std::ops::RangeInclusive<usize> = 2..=15;
 /// The country code of Brazil.
 const BRAZIL: &str = "55";
 
-/// A phone key: `+`, then 2 to 15 digits of which the first is not 0; in Brazil an area code in use and a whole number.
+/// A phone key: `+`, then 2 to 15 digits of which the first is not 0. A Brazilian number needs an area code in use and all
+/// its digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhoneKey(String);
 

@@ -7,7 +7,7 @@ use crate::end_to_end_id::ReturnId;
 /// The state of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundState {
-    /// The money is held and the acquirer is being asked. The refund is not visible yet.
+    /// The money is held, and the request to the acquirer is in flight. The refund is not visible yet.
     Pending,
     /// The acquirer certainly did not accept the refund. The money was given back. The refund is invisible unless
     /// retried.

@@ -60,7 +60,7 @@ pub async fn create_charge(
     Ok(reply::stored(answer))
 }
 
-/// Names only the recipient's index. The caller must not learn that an account with an e-mail exists.
+/// Names only the recipient's index. The response must not show that an account with an e-mail exists.
 fn not_eligible(index: usize) -> ApiError {
     let path = format!("split[{index}].recipient_email");
     let error = ApiError::new(ErrorCode::SplitRecipientNotEligible);

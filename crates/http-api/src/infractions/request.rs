@@ -46,7 +46,7 @@ fn address(node: &Node<'_>) -> Result<Text, Problem> {
     let host = authority.and_then(|authority| authority.split(':').next());
     let has_host = host.is_some_and(|host| !host.is_empty());
     let has_blank = text.as_str().contains(char::is_whitespace);
-    // Credentials may precede an @. Every reader of the defense would see them.
+    // Credentials may precede an @. They would be visible to every reader of the defense.
     if authority.is_some_and(|authority| authority.contains('@')) {
         Err("must not have a user or password".into())
     } else if has_host && !has_blank {

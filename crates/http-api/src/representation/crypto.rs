@@ -171,7 +171,7 @@ impl From<&Deposit> for CryptoDeposit {
 }
 
 /// Returns the URI of a payment: BIP 21 for bitcoin and litecoin. The other currencies have no URI that wallets agree on, so the URI is
-/// the address alone.
+/// only the address.
 fn pay_uri(address: &str, coins: CryptoAmount) -> String {
     match coins.currency() {
         Currency::Btc => format!("bitcoin:{address}?amount={coins}"),

@@ -130,7 +130,7 @@ impl<T: ToSchema> PartialSchema for Page<T> {
             .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
             .description(Some("The `starting_after` of the next page."));
         ObjectBuilder::new()
-            .description(Some("A page of a list, newest first unless the request asks for another order."))
+            .description(Some("A page of a list, newest first unless the request names another order."))
             .property("data", rows)
             .property("has_more", has_more)
             .property("next_starting_after", next)

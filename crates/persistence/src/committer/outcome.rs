@@ -2,7 +2,7 @@
 //!
 //! A batch writes its id as committed in its own transaction. [`abort_if_uncommitted`] inserts the same id as aborted in a transaction of
 //! its own, and that insert waits for the lost transaction if it still lives. If the insert succeeds, the lost transaction can never
-//! commit. If the id exists, its stored outcome decides. The id alone would not suffice, because the reply to an abort may be lost as well.
+//! commit. If the id exists, its stored outcome holds. The id alone would not suffice, because the reply to an abort may be lost as well.
 //! The next abort then finds the id of the first abort, and the batch is not committed.
 
 use jiff::Timestamp;

@@ -58,7 +58,7 @@ const CLAIM: &str = concat!(
 
 /// A delivery with a requested resend is due when its attempt ends. The condition on the claim is written so that no index of leases
 /// matches. Rows are found by their key, however many leases are still stored. Attempts of removed deliveries are not stored. Deliveries in
-/// an ended queue are cancelled whatever the outcome, because readers see them as cancelled since the queue ended.
+/// an ended queue are cancelled after any outcome, because readers see them as cancelled since the queue ended.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
      unnest(?::bigint[]) AS at, unnest(?::bigint[]) AS status_code, unnest(?::bigint[]) AS duration_ms, unnest(?::text[]) AS error, \

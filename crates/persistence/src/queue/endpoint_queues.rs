@@ -37,7 +37,7 @@ macro_rules! queues_text {
 }
 pub(crate) use queues_text;
 
-/// Selects the queues of the rows that are overdue the longest. The expression `0 + due_at` has an index for this statement alone. A claim
+/// Selects the queues of the rows that are overdue the longest. The expression `0 + due_at` has an index that only this statement uses. A claim
 /// along that index would walk past all due rows of other queues.
 pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o.due_at, o.number, \
      CAST(CASE WHEN w.id IS NULL THEN 0 WHEN w.state = 'inactive' THEN 1 ELSE 2 END AS BIGINT) \

@@ -27,7 +27,7 @@ pub(crate) const LEASES: &str = "UPDATE pending_deliveries SET due_at = ?, lease
 pub(super) struct FarAhead(Mutex<Option<Timestamp>>);
 
 impl FarAhead {
-    /// Makes deliveries due whose lease or due time lies further ahead than a correct clock writes. Returns at once if the last pass was
+    /// Makes deliveries due whose lease or due time is further ahead than a correct clock writes. Returns at once if the last pass was
     /// less than [`EVERY`] ago. The lease of such a delivery ends. The outcome of its attempt still counts until another node claims the
     /// delivery.
     pub(super) fn step(&self, session: &mut dyn Session, now: Timestamp) -> Result<(), Fault> {

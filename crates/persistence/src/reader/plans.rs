@@ -1,4 +1,4 @@
-//! SQLite's plans of statements, for tests. SQLite plans by rules alone, while PostgreSQL uses statistics.
+//! SQLite's plans of statements, for tests. SQLite plans only by rules, while PostgreSQL uses statistics.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;

@@ -20,7 +20,7 @@ use crate::sql::table::names;
 /// Selects the rest of a span at one acquirer: behind an instant, and at this instant behind an end-to-end id.
 const PAYMENTS: &str = " FROM payments AS p WHERE p.acquirer = ? AND (p.paid_at, p.end_to_end_id) > (?, ?) AND p.paid_at < ? \
      ORDER BY p.paid_at, p.end_to_end_id LIMIT ?";
-/// The expression has an index that serves reconciliation alone.
+/// The expression has an index that only reconciliation uses.
 const PAYOUTS: &str = " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? AND p.acquirer = ? \
      ORDER BY p.id || '' LIMIT ?";
 /// Goes from one acquirer to the next along the index of payments, and checks that each has a payment in the span.

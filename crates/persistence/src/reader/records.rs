@@ -29,7 +29,7 @@ impl Persistence {
         self.pool().read(move |session| session.rows(query)?.into_iter().map(read).collect()).await
     }
 
-    /// Returns a page of records; the query asks for one record more than the page has.
+    /// Returns a page of records; the query reads one record more than the page has.
     pub(super) async fn page<R: Send + 'static, T: Send + 'static, I: Copy>(
         &self,
         query: impl Select<R> + Send + 'static,

@@ -93,7 +93,7 @@ pub(crate) fn inserted<'a>(
     row
 }
 
-/// Returns the values of an answer alone, where `read` is the fence that was read.
+/// Returns only the values of an answer, where `read` is the fence that was read.
 pub(crate) fn answered<'a>(name: &'a IdempotencyRef, answer: &'a StoredResponse, read: i64) -> Vec<Value<'a>> {
     vec![
         answer.kind.as_str().into(),

@@ -44,7 +44,7 @@ impl dyn Session + '_ {
 
 diesel::infix_operator!(Is, " ");
 
-// The expression of an index that serves one list alone. No other statement uses the index by mistake.
+// The expression of an index that only one list uses. No other statement uses the index by mistake.
 diesel::postfix_operator!(OwnIndex, " || ''", Text);
 
 /// A comparison with fixed texts. They are part of the statement, because only then is an index of rare rows used.

@@ -32,7 +32,7 @@ pub enum UpstreamWithdrawalStatus {
 /// A withdrawal in the processor's records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamWithdrawal {
-    /// The batch, which has this withdrawal alone.
+    /// The batch, which has only this withdrawal.
     pub batch: ProcessorId,
     /// The processor's identifier within the batch.
     pub id: ProcessorId,

@@ -18,7 +18,7 @@ pub enum PayoutShape {
     Withdrawals,
     /// `{payouts}`.
     Payouts,
-    /// The first withdrawal alone.
+    /// Only the first withdrawal.
     Object,
 }
 

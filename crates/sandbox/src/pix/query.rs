@@ -175,7 +175,7 @@ impl Query {
     }
 }
 
-/// Parses RFC 3339. The time library alone would also accept other ISO 8601 forms.
+/// Parses RFC 3339. Without this check, the time library would also accept other ISO 8601 forms.
 fn rfc3339(text: &str) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let shaped = bytes.len() >= 20

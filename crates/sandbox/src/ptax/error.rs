@@ -21,7 +21,7 @@ pub enum PtaxError {
 }
 
 impl PtaxError {
-    /// Returns the refusal of a method. The service allows `GET` alone.
+    /// Returns the refusal of a method. The service allows only `GET`.
     #[must_use]
     pub const fn method_not_allowed(_allow: &'static str) -> Self {
         Self::Method

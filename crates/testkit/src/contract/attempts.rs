@@ -27,7 +27,7 @@ pub(super) fn claim_at(queues: &[EndpointQueue], now_s: i64) -> DeliveryClaim {
     }
 }
 
-/// Claims for these endpoints alone.
+/// Claims only for these endpoints.
 pub(super) async fn claim(h: &Harness, endpoints: &[&Endpoint], now_s: i64) -> Vec<ClaimedDelivery> {
     let queues: Vec<EndpointQueue> = endpoints.iter().map(|endpoint| queue_of(endpoint)).collect();
     h.store.claim(claim_at(&queues, now_s)).await.unwrap()

@@ -35,7 +35,7 @@ pub async fn block_seizes_existing_money(h: &mut Harness) {
     }
 }
 
-/// A block affects its own account alone, even without any money.
+/// A block affects only its own account, even without any money.
 pub async fn block_affects_its_own_account_only(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     h.fund(other, 1_000).await;
@@ -148,7 +148,7 @@ pub async fn block_end_with_outdated_amount_is_refused(h: &mut Harness) {
     assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [held + 10, 0, 0, 0]));
 }
 
-/// A refused change set seizes nothing, whatever the reason. Cover is checked before any block.
+/// A change set that is refused for any reason seizes nothing. Cover is checked before any block.
 pub async fn refused_change_set_blocks_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;

@@ -52,7 +52,7 @@ impl Dispute {
     }
 }
 
-/// Makes changes of blocks alone.
+/// Makes changes of blocks, without infraction records.
 pub(super) fn blocks(blocks: Vec<BlockChange>) -> ChangeSet {
     ChangeSet { blocks, ..ChangeSet::new(start()) }
 }

@@ -10,7 +10,7 @@ use super::Harness;
 use super::harness::{after_s, all_at_once, walk_events};
 use crate::builders::{an_event, fresh, start, steps};
 
-/// The longest time until a reader sees a commit.
+/// The longest time until a reader returns a commit.
 const DEADLINE: Duration = Duration::from_mins(1);
 /// The types of the events of these tests, in turn.
 const KINDS: [EventType; 3] = [EventType::ChargePaid, EventType::PayoutFailed, EventType::InfractionOpened];
@@ -87,7 +87,7 @@ pub async fn walk_through_events_is_stable_while_events_arrive(h: &mut Harness) 
         assert_eq!(newer, Page { rows: expected, has_more: true }, "after {from}");
     }
 
-    // The forward reader sees the new events; the backward reader does not.
+    // The forward reader returns the new events; the backward reader does not.
     let (mut back, mut forth): (Vec<StoredEvent>, Vec<StoredEvent>) = (Vec::new(), Vec::new());
     let mut come = Vec::new();
     for round in 0.. {

@@ -221,7 +221,7 @@ pub async fn external_ids_are_unique_among_payouts(h: &mut Harness) {
     for (key, owner) in owners {
         assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(owner));
     }
-    // The instruction id belongs to the payout alone; a payout of another account cannot have the same one.
+    // The instruction id belongs to one payout; a payout of another account cannot have the same one.
     let copy = Payout { account: other, version: 0, ..payout.clone() };
     let key = ReservationKey::InstructionId(payout.instruction_id());
     let taken = CommitError::Taken { key, by: payout.id.to_string() };

@@ -60,7 +60,7 @@ pub(super) enum Verdict {
     Unmatched,
     /// The acquirer's record does not show the item of the callback yet.
     NotShown,
-    /// The acquirer was not asked in this pass, because the pass has reached its limit.
+    /// The acquirer received no request in this pass, because the pass has reached its limit.
     NotRead,
 }
 
@@ -272,8 +272,8 @@ async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -
     })
 }
 
-/// Processes an infraction that was opened or changed. The acquirer's list decides, and can show it later than the
-/// callback.
+/// Processes an infraction that was opened or changed. The record is read from the acquirer's list, which may show the
+/// change later than the callback.
 async fn disputed(ports: &Ports, acquirer: &AcquirerName, item: &CallbackInfraction) -> Result<Verdict, Unread> {
     let applied = infractions::sync::find(ports, acquirer, &item.id).await?;
     Ok(match applied {

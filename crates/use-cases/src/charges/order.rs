@@ -18,7 +18,7 @@ const LOOK_BUDGET: Duration = Duration::from_secs(2);
 pub(super) type Issuing = Result<(AcquirerName, UpstreamCharge), IssueError>;
 
 /// Requests the charge. A first request may go from acquirer to acquirer. After an earlier request only its acquirer
-/// may have the charge, so only that acquirer is asked.
+/// may have the charge, so only that acquirer receives a request.
 pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: EarlierRequests) -> Issuing {
     let (order, acquirer) = (order(charge), charge.state.acquirer());
     let issuing = match earlier {

@@ -74,7 +74,7 @@ impl KeyedResource for Charge {
                 None => self.ask(acquirer.clone())?,
             },
             Err(IssueError::NoneTook { .. }) => self.abandon(now)?,
-            // The charge stays in creation. A worker or a repeat asks the acquirer that may have it.
+            // The charge stays in creation. A worker or a repeat sends the request to the acquirer that may have it.
             Err(IssueError::Unknown { acquirer, .. }) => self.ask(acquirer.clone())?,
         };
         Ok(Some(match step {

@@ -65,7 +65,7 @@ async fn check_jump(ports: &Ports, currency: Currency, rate: &Rate) -> Result<()
         Some(quote) if !rate.may_follow(&quote.prices.rate) => {
             tracing::error!(
                 alert = alerts::CRYPTO_RATE_JUMPED, currency = currency.code(), %rate, last = %quote.prices.rate, quote = %quote.id,
-                "the rate of a currency jumped; no quotes are given"
+                "rate of a currency jumped; no quotes are given"
             );
             Err(CryptoUnavailable::Jump { new: rate.to_string(), last: quote.prices.rate.to_string() })
         }

@@ -246,7 +246,7 @@ async fn compare_row(
     Ok(Some(difference(id, DepositDifferenceKind::Missed)))
 }
 
-/// Returns whether the payment is stored with the listed coins, in whatever state.
+/// Returns whether the payment is stored with the listed coins, in any state.
 async fn is_known(ports: &Ports, deposit: &Deposit, row: &UpstreamDeposit) -> Result<bool, StoreError> {
     let known = find(ports, deposit, &row.id).await?;
     Ok(known.is_some_and(|known| Some(&known.coins) == row.received.as_ref()))

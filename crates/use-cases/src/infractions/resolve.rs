@@ -32,7 +32,7 @@ pub enum ResolveError {
     /// No infraction has the id.
     #[error("the infraction {0} does not exist")]
     NotFound(InfractionId),
-    /// The infraction is not marked; its acquirer decides it.
+    /// The infraction is not marked; its outcome follows from the acquirer's record.
     #[error("the infraction is {} and not marked for review: {}", .0.as_str(), if .0.is_open() { "its acquirer decides it" } else { "it is resolved" })]
     NotMarked(InfractionStatus),
     /// The amount is above the contested one.

@@ -27,7 +27,7 @@ pub struct NewPayout {
     pub amount: Money,
     /// The Pix key of the recipient.
     pub pix_key: PixKey,
-    /// The required owner of the key, if the request asks for the check.
+    /// The required owner of the key, if the request names one.
     pub recipient_document: Option<Document>,
     /// The text that the recipient sees.
     pub description: Option<Text>,

@@ -68,7 +68,7 @@ impl UpstreamOrder for Payout {
         }
     }
 
-    /// Every request of the payout lies between its creation and now.
+    /// Every request of the payout is between its creation and now.
     async fn list(&self, ports: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamPayout> {
         let from = self.created_at.saturating_sub(CLOCK_DIFFERENCE).unwrap_or(Timestamp::MIN);
         let (to, name) = (ports.clock.now(), self.instruction_id());

@@ -25,7 +25,7 @@ pub enum DifferenceKind {
     PayoutAmount,
     /// A payout ended differently.
     PayoutOutcome,
-    /// The acquirer does not have a payout that it was asked to send.
+    /// The acquirer does not have a payout that was requested from it.
     PayoutNotListed,
     /// A Pix was returned without a refund of this service.
     RefundUnknown,

@@ -130,7 +130,7 @@ pub(super) async fn take_over<T: KeyedResource>(
 
 /// Finishes a creation that no process is at work on. Returns whether it is finished now.
 ///
-/// An abandoned resource stays abandoned: only its caller can ask for it again.
+/// An abandoned resource stays abandoned: only its caller can request it again.
 pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
     if !T::has_acquirer(ports) {
         return Ok(false);

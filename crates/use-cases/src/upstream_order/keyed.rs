@@ -42,7 +42,7 @@ pub(crate) trait StoredRecord: Versioned + Clone + Send + Sync + Sized {
     }
 }
 
-/// Commits the record alone, and returns the stored record.
+/// Commits only the record, and returns the stored record.
 pub(crate) async fn commit_update<T: StoredRecord>(ports: &Ports, record: T) -> Result<T, CommitError> {
     let mut change = ChangeSet::new(ports.clock.now());
     change.writes.push(Write::update(record.clone()));

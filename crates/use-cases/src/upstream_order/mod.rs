@@ -7,8 +7,8 @@
 //!
 //! 1. *Commit 1, the intent* (`create`): the idempotency record, the reserved names, the resource and its hold.
 //! 2. *Send* (`order::send`): one request, under a name that is derived from the resource's id.
-//! 3. *Read the evidence* (`order::resolve`): the look-up and the list, if the reply leaves the outcome open. The table
-//!    in `upstream_result` decides.
+//! 3. *Read the evidence* (`order::resolve`): the look-up and the list, if the reply leaves the outcome open. The result
+//!    follows from the table in `upstream_result`.
 //! 4. *Commit 2, the outcome* (`complete`): the next state, its transfers and events, and the response for repeats.
 //! 5. *Poll* (`poll`): while the outcome is open, read the order by its name, and send a missing order again under the
 //!    same name.

@@ -1,4 +1,4 @@
-//! Acquirers that are down, refuse, stay silent or lose their replies.
+//! Acquirers that are down, refuse, do not answer or lose their replies.
 
 use std::time::Duration;
 

@@ -38,7 +38,7 @@ pub struct World {
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
     pub psp: FakePsp,
-    /// The acquirer that is asked if the first certainly did not accept a charge.
+    /// The acquirer for charges that the first acquirer certainly did not accept.
     pub second: FakePsp,
     pub account: Account,
 }

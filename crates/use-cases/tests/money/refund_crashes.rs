@@ -13,7 +13,7 @@ use cais_use_cases::refunds::create::CreateRefundError;
 
 use crate::world::{LONG, PAST_LEASE, World, all, id_of, named, status_of};
 
-/// Commit 1 holds the money, commit 2 writes the outcome; the acquirer is asked between them.
+/// Commit 1 holds the money, commit 2 writes the outcome. The request to the acquirer is between them.
 const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
 /// The reactions of the acquirer to an order that arrives.
 const RETURNINGS: [Sending; 4] = [Sending::Takes, Sending::Completes, Sending::Fails, Sending::LosesReplies];

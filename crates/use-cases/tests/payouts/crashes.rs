@@ -11,7 +11,7 @@ use cais_use_cases::payouts::create::CreatePayoutError;
 
 use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, named, status_of, ten_reais};
 
-/// Commit 1 holds the money, commit 2 writes the outcome; the acquirer is asked between them.
+/// Commit 1 holds the money, commit 2 writes the outcome. The request to the acquirer is between them.
 const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
 /// The reactions of the acquirer to an order that arrives.
 const SENDINGS: [Sending; 4] = [Sending::Takes, Sending::Completes, Sending::Fails, Sending::LosesReplies];

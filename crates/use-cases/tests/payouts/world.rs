@@ -58,7 +58,7 @@ pub struct World {
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
     pub psp: FakePsp,
-    /// The acquirer that is asked while the first one is unavailable.
+    /// The acquirer for requests while the first acquirer is unavailable.
     pub second: FakePsp,
     pub account: Account,
 }

@@ -8,7 +8,7 @@ use cais_use_cases::crypto::withdrawals::create::CreateWithdrawalError;
 
 use crate::world::{LONG, PAST_LEASE, World, a_hundred, id_of, named};
 
-/// Commit 1 holds the money, commit 2 writes the outcome; the processor is asked between them.
+/// Commit 1 holds the money, commit 2 writes the outcome. The request to the processor is between them.
 const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
 
 async fn interrupted(nth: u64, crash: Crash, sending: Sending) -> World {

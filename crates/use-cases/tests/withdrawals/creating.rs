@@ -1,4 +1,4 @@
-//! The reply to a creation decides: processing, failed or abandoned. A withdrawal with an unknown outcome keeps its hold.
+//! The state after a creation follows from its reply: processing, failed or abandoned. A withdrawal with an unknown outcome keeps its hold.
 
 use cais_domain::crypto::Address;
 use cais_domain::crypto::Currency;

@@ -59,7 +59,7 @@ async fn missing_balance_at_the_processor_may_pass() {
     assert_eq!(kind(&result), "unavailable", "{}", reason(&result));
 }
 
-/// The code of a taken identifier is also that of other refusals, so the look-up decides.
+/// The code of a taken identifier is also that of other refusals, so the outcome follows from the look-up.
 #[tokio::test]
 async fn refused_withdrawal_that_exists_is_found() {
     let taken = || refusal(400, "BAD_CREATE_WITHDRAWAL_REQUEST");

@@ -164,7 +164,7 @@ async fn withdrawal_is_created_verified_and_finished() {
     let created = bed.processor.create_withdrawal(&order, BUDGET).await.unwrap();
     assert_eq!((created.status, created.order), (UpstreamWithdrawalStatus::Unverified, Some(order.id)));
     bed.processor.verify_withdrawal(&created.batch, now(), BUDGET).await.unwrap();
-    // A verified batch refuses a second code; its status decides.
+    // A verified batch refuses a second code; its status shows the outcome.
     let later = now() + SignedDuration::from_secs(30);
     assert_eq!(kind(&bed.processor.verify_withdrawal(&created.batch, later, BUDGET).await), "unavailable");
     let finished = loop {
@@ -199,7 +199,7 @@ async fn outcome_of_a_verified_withdrawal_is_read() {
     }
 }
 
-/// The order is sent once, whatever happens to the reply, and the look-up shows the truth.
+/// The order is sent once, even if the reply is lost, and the look-up shows the outcome.
 #[tokio::test]
 async fn withdrawal_with_lost_reply_is_found_by_look_up() {
     for (mode, outcome, sent) in [

@@ -119,7 +119,7 @@ fn callback_names_one_resource() {
         ),
         (json!({"event": "OPENPIX:MOVEMENT_REMOVED", "payment": {"correlationID": NAME}}), sent),
         (json!({"event": "woovi:DISPUTE_ACCEPTED", "dispute": dispute}), disputed),
-        // Nothing of ours.
+        // The callbacks name no record of this service.
         (json!({"event": "OPENPIX:DISPUTE_CREATED", "dispute": {"endToEndId": PIX}}), vec![]),
         (json!({"event": "OPENPIX:MOVEMENT_CONFIRMED", "payment": {"correlationID": "payment1"}}), vec![]),
         (

@@ -201,7 +201,7 @@ impl Deposit {
         }
     }
 
-    /// Returns the worth of all coins. The asked coins are worth the asked amount exactly, although their number was
+    /// Returns the worth of all coins. The requested coins are worth the requested amount exactly, although their number was
     /// rounded up.
     fn worth_of(&self, total: CryptoAmount) -> Result<Money, ReceiveError> {
         match total.compare(self.price.coins)? {
@@ -250,7 +250,7 @@ impl Deposit {
         Ok(Resolved { deposit, payment, transfers, events })
     }
 
-    /// Coins beyond the asked ones may be worth less than a centavo.
+    /// Coins beyond the requested ones may be worth less than a centavo.
     fn by_coins(&self, total: CryptoAmount) -> Result<Resolution, ReceiveError> {
         match total.compare(self.price.coins)? {
             Ordering::Less | Ordering::Equal => Ok(Resolution::Exact),

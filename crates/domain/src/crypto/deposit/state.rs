@@ -31,7 +31,7 @@ pub enum DepositState {
     Pending(Issued),
     /// The chain shows a payment.
     Confirming(Issued),
-    /// The asked coins, or more, were credited.
+    /// The requested coins, or more, were credited.
     Completed {
         /// The data from the processor.
         issued: Issued,

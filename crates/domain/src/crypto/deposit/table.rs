@@ -20,9 +20,9 @@ enum Action {
     Expire,
     Fail,
     Refund,
-    /// The asked coins arrive.
+    /// The requested coins arrive.
     Receive,
-    /// Half of the asked coins arrive.
+    /// Half of the requested coins arrive.
     ReceiveHalf,
 }
 

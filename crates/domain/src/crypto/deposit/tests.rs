@@ -138,7 +138,7 @@ fn operator_credits_or_dismisses_a_payment_once() {
     let got = waiting.clone().credit_reviewed((*payment).clone(), fifty, later()).unwrap();
     assert_eq!(movements(&got.transfers), ["crypto:now > available crypto_deposit 50.00"]);
     assert_eq!(got.deposit.state.status(), DepositStatus::Underpaid);
-    // The payment of the asked coins is worth as much as without the operator's credit.
+    // The payment of the requested coins is worth as much as without the operator's credit.
     let paid = credited(got.deposit.clone(), arrival("1", "18.518519"));
     assert_eq!(sums(&paid.deposit), ["18.518519", "150.00", "1.50", "148.50"]);
     let repeat = got.deposit.credit_reviewed(got.payment, fifty, later());

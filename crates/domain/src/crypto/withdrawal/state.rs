@@ -16,7 +16,7 @@ pub struct WithdrawalSent {
 /// The state of a withdrawal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WithdrawalState {
-    /// The money is held, and the processor is being asked. The withdrawal is not visible yet.
+    /// The money is held, and the request to the processor is in flight. The withdrawal is not visible yet.
     Pending,
     /// The processor certainly did not accept the withdrawal. The money was given back. The withdrawal is invisible
     /// unless retried.

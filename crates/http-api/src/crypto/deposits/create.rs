@@ -48,7 +48,7 @@ pub async fn create_deposit(
 ) -> Result<HttpResponse, ApiError> {
     let (_, Json(deposit)) = new.input;
     let account = call.caller.account.clone();
-    // A known key has a supported currency, and is replayed whatever changed on the account since.
+    // A known key has a supported currency, and is replayed even if the account has changed since.
     let currency = deposit
         .currency
         .or_else(|error| account.permit(Feature::CryptoIn).map_err(ApiError::from).and(Err(error.into())))?;

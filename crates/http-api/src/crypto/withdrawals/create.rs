@@ -49,7 +49,7 @@ pub async fn create_withdrawal(
 ) -> Result<HttpResponse, ApiError> {
     let (_, Json(withdrawal)) = new.input;
     let account = call.caller.account.clone();
-    // A known key has a valid currency and address, and is replayed whatever changed on the account since.
+    // A known key has a valid currency and address, and is replayed even if the account has changed since.
     let address = withdrawal
         .recipient()
         .or_else(|error| account.permit(Feature::CryptoOut).map_err(ApiError::from).and(Err(error)))?;

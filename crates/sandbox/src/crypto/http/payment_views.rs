@@ -1,5 +1,4 @@
-//! Payments on the wire, with the types of the real API: ids as text or numbers, amounts as numbers or text, and `null`
-//! in several forms.
+//! Payments on the wire, with the types of the real API. Ids and amounts are text or numbers, and `null` has several forms.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -100,7 +100,7 @@ pub struct Payment {
     /// The instant at which a deposit in progress moves on; `None` if the tester holds it.
     #[serde(with = "wire::optional_micros")]
     pub settles_at: Option<Timestamp>,
-    /// The last status of the deposit, if the amounts do not decide it.
+    /// The last status of the deposit, if it does not follow from the amounts.
     pub doom: Option<PaymentStatus>,
 }
 

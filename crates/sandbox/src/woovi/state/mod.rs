@@ -27,7 +27,7 @@ use crate::state::{
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WooviChange {
-    /// A charge was created. Snapshots have the names alone.
+    /// A charge was created. Snapshots have only the names.
     Charge {
         /// The charge.
         #[serde(default, skip_serializing_if = "Option::is_none")]

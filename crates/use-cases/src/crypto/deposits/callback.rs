@@ -1,4 +1,4 @@
-//! Processes a callback about a payment. A callback is a hint: the processor's record decides, and names the deposit.
+//! Processes a callback about a payment. A callback is a hint: the state is read from the processor's record, which names the deposit.
 
 use std::time::Duration;
 

@@ -35,7 +35,7 @@ pub(crate) async fn refresh(ports: &Ports, deposit: Deposit, budget: Duration) -
 
 /// Applies a record of the first or a later payment: its coins once, and the status of the first payment.
 ///
-/// A deposit that is being created is left alone: its creation issues or abandons it.
+/// A deposit that is being created is skipped: its creation issues or abandons it.
 pub(crate) async fn apply(
     ports: &Ports,
     mut deposit: Deposit,

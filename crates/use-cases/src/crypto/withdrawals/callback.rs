@@ -1,4 +1,4 @@
-//! Applies a callback about a withdrawal. A callback is a hint: the processor's record decides.
+//! Applies a callback about a withdrawal. A callback is a hint: the state is read from the processor's record.
 
 use std::time::Duration;
 

@@ -37,7 +37,7 @@ pub enum ResolveError {
     /// No withdrawal has the id.
     #[error("the withdrawal {0} does not exist")]
     NotFound(CryptoWithdrawalId),
-    /// The withdrawal is not marked; its processor decides it.
+    /// The withdrawal is not marked; its outcome follows from the processor's record.
     #[error("the withdrawal is {} and not marked for review", .0.as_str())]
     NotMarked(WithdrawalStatus),
     /// The processor's record excludes the decision.

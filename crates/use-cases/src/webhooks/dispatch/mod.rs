@@ -13,9 +13,10 @@
 //!    outcomes, and the store writes one batch at a time.
 //! 7. **Free.** `EndpointQueues::release` frees the slot. A queue that waited for the slot waits for its turn again, at step 3.
 //!
-//! The task never waits for one receiver alone: all calls and all requests to the store run concurrently. Three limits hold:
-//! [`DispatchLimits::in_flight`] slots from claim to stored outcome, [`DispatchLimits::per_endpoint`] slots of one endpoint, and a share
-//! of the slots for slow and unknown endpoints.
+//! The task never waits for a single receiver: all calls and all requests to the store run concurrently. Three limits hold:
+//! - [`DispatchLimits::in_flight`] slots from claim to stored outcome;
+//! - [`DispatchLimits::per_endpoint`] slots of one endpoint;
+//! - a share of the slots for slow and unknown endpoints.
 //!
 //! | file | contains |
 //! |---|---|
