@@ -144,12 +144,12 @@ fn only<T>(is_met: bool) -> impl Fn(&T) -> bool {
     move |_| is_met
 }
 
-/// The address of another company's service.
+/// Parses the address of another company's service.
 pub fn upstream_url() -> Kind<String> {
     text("https URL (http on loopback)", url::upstream)
 }
 
-/// A secret without a format.
+/// Parses a secret without a format.
 pub fn secret_text() -> Kind<Secret> {
     secret("text", |text| Ok::<_, Infallible>(Secret::new(text)))
 }

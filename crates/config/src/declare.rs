@@ -131,7 +131,7 @@ impl<T> Key<T> {
     }
 }
 
-/// A text that `parse` reads; its error is the rule for the message.
+/// Declares a text that `parse` reads. The error of `parse` is the rule in the message.
 pub fn text<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Result<T, E> + 'static) -> Kind<T> {
     Kind::new(takes, move |given| {
         let text = given.text()?;
@@ -140,12 +140,12 @@ pub fn text<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Result<
     })
 }
 
-/// A text that is never shown, set directly or as a file that holds it. The error of `parse` must not repeat it.
+/// Declares a text that is never shown, set directly or as a file that contains it. The error of `parse` must not repeat it.
 pub fn secret<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Result<T, E> + 'static) -> Kind<T> {
     masked_secret(takes, parse, |_| MASK.to_owned())
 }
 
-/// A secret with a form that may be shown.
+/// Declares a secret with a form that may be shown.
 pub fn masked_secret<T: 'static, E: Display>(
     takes: &str,
     parse: impl Fn(&str) -> Result<T, E> + 'static,
@@ -159,7 +159,7 @@ pub fn masked_secret<T: 'static, E: Display>(
     Kind { is_secret: true, ..Kind::new(takes, read) }
 }
 
-/// A whole number in a range.
+/// Declares a whole number in a range.
 pub fn number<T: TryFrom<u32> + 'static>(range: RangeInclusive<u32>) -> Kind<T> {
     let (first, last) = (*range.start(), *range.end());
     let read = move |given: &Given| {
@@ -193,7 +193,7 @@ pub fn blocks() -> Kind<Vec<IpNet>> {
     })
 }
 
-/// A file that can be opened.
+/// Declares a file that can be opened.
 pub fn file() -> Kind<PathBuf> {
     Kind::new("file", |given| {
         let file = PathBuf::from(given.text()?);

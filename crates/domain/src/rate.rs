@@ -55,7 +55,7 @@ pub enum PercentageError {
 }
 
 impl Percentage {
-    /// 0 %.
+    /// Returns 0 %.
     #[must_use]
     pub fn zero() -> Self {
         Self(BigDecimal::zero())

@@ -31,7 +31,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// Returns the current switches.
     fn switches(&self) -> Switches;
 
-    /// Notified when a message is due or the switches changed.
+    /// Returns the signal for a due message or changed switches.
     fn wakeup(&self) -> &Notify;
 
     /// Returns the wait after this many attempts.

@@ -11,7 +11,7 @@ pub(crate) fn plain(text: &str) -> String {
     kept.trim().to_owned()
 }
 
-/// Like [`plain`], for a text that may be long and have line breaks.
+/// Does the same as [`plain`] for a text that may be long and have line breaks.
 pub(crate) fn long(text: &str, max_chars: usize) -> String {
     let kept = text.chars().map(|character| if character.is_control() && character != '\n' { ' ' } else { character });
     kept.take(max_chars).collect::<String>().trim().to_owned()

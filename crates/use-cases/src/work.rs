@@ -36,7 +36,7 @@ impl Pass {
         Self::of_limit(PASS_LIMIT, listed, done)
     }
 
-    /// Like [`Pass::of`], for a pass with at most `limit` items.
+    /// Does the same as [`Pass::of`] for a pass with at most `limit` items.
     #[must_use]
     pub fn of_limit(limit: u32, listed: usize, done: usize) -> Self {
         let full = u32::try_from(listed).is_ok_and(|listed| listed >= limit);

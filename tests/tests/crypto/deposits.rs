@@ -61,7 +61,7 @@ async fn until(shop: &Shop, deposit: &Value, status: &str) -> Value {
     .await
 }
 
-/// The BRL that coins are worth at the rate of a deposit, in centavos, rounded down.
+/// Returns the value in BRL of coins at the rate of a deposit, in centavos, rounded down.
 fn worth(coins: &BigDecimal, deposit: &Value) -> i64 {
     let centavos = coins * decimal(&deposit["rate"]) * BigDecimal::from(100);
     centavos.with_scale_round(0, bigdecimal::RoundingMode::Down).to_string().parse().unwrap()

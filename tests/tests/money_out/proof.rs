@@ -22,7 +22,7 @@ async fn with_money(engine: Engine, psp: &Institution, upstream: &LyingUpstream)
     (node, shop, id(&charge))
 }
 
-/// The answer of a gateway without the path, in the API's own form.
+/// Returns the answer of a gateway without the path, in the API's own form.
 fn gone(status: &mut u16, body: &mut Value) {
     *status = 404;
     *body = json!({"nome": "rota_nao_disponivel", "mensagem": "Rota nao disponivel."});

@@ -47,13 +47,13 @@ impl Cnpj {
         &self.0
     }
 
-    /// `12.ABC.345/01DE-35`.
+    /// Returns the form `12.ABC.345/01DE-35`.
     #[must_use]
     pub fn formatted(&self) -> String {
         fill("##.###.###/####-##", &self.0)
     }
 
-    /// `**.ABC.345/****-**`.
+    /// Returns the form `**.ABC.345/****-**`.
     #[must_use]
     pub fn masked(&self) -> String {
         fill("**.###.###/****-**", &self.0)

@@ -92,7 +92,7 @@ fn money(centavos: i64) -> Money {
     Money::from_centavos(centavos)
 }
 
-/// R$ 10.00, all of which went to the charge.
+/// Returns a payment of R$ 10.00, all of which went to the charge.
 fn payment() -> CreditedPayment {
     let payment = Payment { end_to_end_id: pix(), amount: money(1_000), paid_at: start(), acquirer: acquirer() };
     let (account, charge) = (AccountId::new(Uuid::nil()), ChargeId::new(Uuid::nil()));

@@ -172,7 +172,7 @@ impl Session for Planned {
     }
 }
 
-/// A conflict that is not recognized counts as a refusal. Its caller receives an error instead of a retry.
+/// Logs a warning if the server's messages are not in English. A conflict that is not recognized counts as a refusal.
 fn warn_unless_english(session: &mut dyn Session) {
     let query = Query::new("SELECT current_setting('lc_messages'), CAST('' AS TEXT), CAST(0 AS BIGINT)");
     match session.load::<(String, String, i64)>(&query).map(|mut rows| rows.pop()) {

@@ -16,7 +16,7 @@ use crate::{
     sends::SendError,
 };
 
-/// 201 `EM_PROCESSAMENTO`. Callback and look-ups show the outcome. The account's key may lack a webhook, unlike at Efí:
+/// Answers 201 `EM_PROCESSAMENTO`. Callback and look-ups show the outcome. The account's key may lack a webhook, unlike at Efí:
 /// clients may rely on look-ups alone.
 ///
 /// # Errors

@@ -45,7 +45,7 @@ const RETRY_AFTER_S: &str = "1";
 /// A second handle on a connection's socket, for cutting it under the HTTP server.
 pub struct Connection(pub TcpStream);
 
-/// Middleware that applies the present fault.
+/// Applies the current fault, as a middleware.
 ///
 /// # Errors
 /// The errors of the service behind it.

@@ -29,7 +29,7 @@ async fn listed(h: &Harness, filter: AuditFilter, page: PageRequest<cais_domain:
     h.store.list_audit(filter, page).await.unwrap()
 }
 
-/// A stale change leaves no row; the same change leaves one.
+/// A stale change writes no row, and an accepted change writes one.
 pub async fn audit_row_is_written_with_its_change(h: &mut Harness) {
     let account = h.account().await;
     let row = row(&account, "ana", "account.suspend");

@@ -83,7 +83,7 @@ pub async fn block_ended_by_many_callers_ends_once(h: &mut Harness) {
     }
 }
 
-/// Random credits, payouts, and blocks that open, change and end. The rules hold after each of them.
+/// The steps are random credits, payouts, and blocks that open, change and end. The rules hold after each step.
 pub async fn rules_hold_after_every_step(h: &mut Harness) {
     for seed in SEEDS {
         let mut disputes = RacingDisputes::open(h, seed).await;
@@ -99,7 +99,7 @@ pub async fn rules_hold_after_every_step(h: &mut Harness) {
     }
 }
 
-/// The same from several concurrent tasks. The rules hold after every round.
+/// The same steps come from several concurrent tasks. The rules hold after every round.
 pub async fn rules_hold_after_every_round(h: &mut Harness) {
     let mut disputes = RacingDisputes::open(h, 5).await;
     for round in 0..12 {

@@ -33,7 +33,7 @@ async fn update(h: &Harness, record: impl Versioned) {
     h.good(steps::write(Write::update(record), start())).await;
 }
 
-/// A new quote, a used one, and one with every part of a fee rule.
+/// The quotes are a new quote, a used quote, and a quote with every part of a fee rule.
 pub async fn crypto_quotes_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     for side in Side::ALL {
@@ -63,7 +63,7 @@ pub async fn crypto_quote_is_used_once(h: &mut Harness) {
     assert_eq!(stored.used_by.as_deref(), Some("cwd_1"));
 }
 
-/// The newest of all accounts, by currency.
+/// The quote is the newest of all accounts in its currency.
 pub async fn newest_crypto_quote_is_found_by_currency(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut last = None;
@@ -80,7 +80,7 @@ pub async fn newest_crypto_quote_is_found_by_currency(h: &mut Harness) {
     assert_eq!(h.store.find_newest_crypto_quote(Currency::Ltc).await.unwrap(), None);
 }
 
-/// In every state, new and after an update, with all optional values and with none.
+/// Each state is read back, new and after an update, with all optional values and with none.
 pub async fn crypto_deposits_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await.id;
     for status in DepositStatus::ALL {
@@ -112,7 +112,7 @@ pub async fn crypto_deposits_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// By the reservation of the payment, which is made when the address is issued.
+/// The deposit is found by the reservation of its payment, which is made when the address is issued.
 pub async fn crypto_deposit_is_found_by_its_payment(h: &mut Harness) {
     let deposit = deposit_in_status(a_deposit(h.account().await.id), DepositStatus::Pending);
     let (processor, payment) = (main_acquirer(), a_processor_id());
@@ -131,7 +131,7 @@ pub async fn crypto_deposit_is_found_by_its_payment(h: &mut Harness) {
     assert!(matches!(h.commit(again).await, Err(CommitError::Taken { .. })), "a payment has one deposit");
 }
 
-/// Visible ones of the account, page after page.
+/// The pages contain the visible records of the account.
 pub async fn crypto_lists_show_visible_records_of_the_account(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let (mut deposits, mut withdrawals) = (Vec::new(), Vec::new());
@@ -162,7 +162,7 @@ pub async fn crypto_lists_show_visible_records_of_the_account(h: &mut Harness) {
     assert_eq!(nothing, Page { rows: Vec::new(), has_more: false });
 }
 
-/// Of all accounts, the longest overdue first.
+/// The list has the records of all accounts, the longest overdue first.
 pub async fn due_crypto_records_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let (mut deposits, mut withdrawals) = (Vec::new(), Vec::new());
@@ -269,7 +269,7 @@ pub async fn credited_crypto_deposit_agrees_with_the_ledger(h: &mut Harness) {
     h.audit().await;
 }
 
-/// A used quote explains its operation, and a young one is compared with the next rate.
+/// A used quote explains its operation, and a young quote is compared with the next rate.
 pub async fn expired_unused_crypto_quotes_are_removed(h: &mut Harness) {
     let account = h.account().await.id;
     let [unused, used, young] = [0, 0, 100].map(|second| {
@@ -287,7 +287,7 @@ pub async fn expired_unused_crypto_quotes_are_removed(h: &mut Harness) {
     assert_eq!((is_there(&unused).await, is_there(&used).await, is_there(&young).await), (false, true, true));
 }
 
-/// In every state, new and after an update, with all optional values and with none.
+/// Each state is read back, new and after an update, with all optional values and with none.
 pub async fn crypto_withdrawals_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await.id;
     for status in WithdrawalStatus::ALL {

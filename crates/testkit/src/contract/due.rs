@@ -15,7 +15,7 @@ use crate::builders::{a_callback, in_status, pending_charge, start, steps};
 const DUE_S: [i64; 5] = [40, 10, 30, 50, 20];
 
 /// An instant, a limit, and the range of the five that are due then, in the order of their instants. The last rows have instants so early
-/// that only a clock that was ahead explains the due time. Such work is due at once; work whose due time a pause explains is not.
+/// that only a clock that was ahead explains the due time. Work that is due later than any pause is due at once. Work within a pause is not.
 pub(super) const AT_S: [(i64, u32, usize, usize); 9] = [
     (9, 50, 0, 0),
     (10, 50, 0, 1),
@@ -28,7 +28,7 @@ pub(super) const AT_S: [(i64, u32, usize, usize); 9] = [
     (-10_000, 2, 0, 2),
 ];
 
-/// Unanswered records with an expired lease.
+/// The list has unanswered records with an expired lease.
 pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
     let account = h.account().await.id;
     for due_s in DUE_S {
@@ -62,7 +62,7 @@ pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
     }
 }
 
-/// Waiting callbacks.
+/// The list has waiting callbacks.
 pub async fn due_callbacks_come_longest_overdue_first(h: &mut Harness) {
     let mut ids = Vec::new();
     for due_s in DUE_S {
@@ -82,7 +82,7 @@ pub async fn due_callbacks_come_longest_overdue_first(h: &mut Harness) {
     }
 }
 
-/// Pending charges of all accounts. Charges that were paid in time or have expired are not due.
+/// The list has pending charges of all accounts. Charges that were paid in time or have expired are not due.
 pub async fn overdue_charges_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut pending = Vec::new();

@@ -65,7 +65,7 @@ pub async fn extreme_endpoints_come_back(h: &mut Harness) {
     }
 }
 
-/// Through every state, with other addresses and secrets. Account, slot and instant of creation stay.
+/// Endpoints change through every state, with other addresses and secrets. Account, slot and instant of creation stay.
 pub async fn endpoints_come_back_changed(h: &mut Harness) {
     let account = h.account().await.id;
     let mut endpoint = h.endpoint(account, 3).await;
@@ -131,7 +131,7 @@ pub async fn deleted_and_foreign_endpoints_are_not_listed(h: &mut Harness) {
     assert_eq!(first, Page { rows: vec![newest], has_more: true });
 }
 
-/// Of any number of callers, a single one gets the address, and one the last slot. Both are free again after deletion.
+/// Of many callers, one gets the address, and one gets the last slot. Both are free again after deletion.
 pub async fn addresses_and_places_have_one_owner(h: &mut Harness) {
     let account = h.account().await.id;
     let url = a_webhook_url();

@@ -11,7 +11,7 @@ use super::attempts::{attempt, claim, claim_at, claim_first, claim_one, finish, 
 use super::harness::{after_s, walk_deliveries};
 use crate::builders::{a_postback, a_test_delivery, an_event, fresh, queue_of, steps};
 
-/// Such an endpoint is disabled, deleted, of an earlier or later epoch, of another account, or unknown.
+/// The queue's endpoint is disabled, deleted, of an earlier or later epoch, of another account, or unknown.
 pub async fn queues_that_lead_nowhere_have_nothing(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(1);

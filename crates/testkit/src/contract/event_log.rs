@@ -51,7 +51,7 @@ pub async fn events_are_listed_in_both_directions(h: &mut Harness) {
     }
 }
 
-/// In both directions, together with a cursor.
+/// The filter works in both directions, together with a cursor.
 pub async fn events_of_one_type_are_listed(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 13).await;
@@ -107,7 +107,7 @@ pub async fn walk_through_events_is_stable_while_events_arrive(h: &mut Harness) 
     assert!(back.into_iter().eq(written.iter().chain(come.iter().take(2)).rev().cloned()));
 }
 
-/// Foreign events are not found by id, and are no valid cursor.
+/// Events of other accounts are not found by id, and are no valid cursor.
 pub async fn foreign_events_are_not_found(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let own = fill(h, account, 3).await;

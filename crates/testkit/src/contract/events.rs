@@ -13,7 +13,7 @@ use crate::builders::{an_event, start};
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Other accounts have no effect.
+/// Events of other accounts have no effect on the sequence.
 pub async fn sequences_count_from_one_in_each_account(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     for sequence in 1..=5 {

@@ -56,7 +56,7 @@ pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
     }
 }
 
-/// Their subscription has no effect, and neither does a charge that names them.
+/// The subscription of such an endpoint has no effect, even if a charge names the endpoint.
 pub async fn inactive_and_ended_endpoints_get_no_delivery(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(3);
@@ -78,7 +78,7 @@ pub async fn inactive_and_ended_endpoints_get_no_delivery(h: &mut Harness) {
     assert_eq!(deliveries(h, &foreign).await, []);
 }
 
-/// The endpoint that a charge named gets a delivery even after it moved, and so does the present endpoint of its old address.
+/// The endpoint that a charge named gets a delivery even after it moved, and so does the current endpoint of its old address.
 pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = |slot| Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, slot) };

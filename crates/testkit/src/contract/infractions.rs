@@ -24,7 +24,7 @@ use crate::builders::{
 /// An order in which no list is sorted yet.
 const ORDER_S: [i64; 5] = [40, 10, 30, 50, 20];
 
-/// By their accounts, and without one for operators.
+/// Infractions are read by their accounts, and without an account for operators.
 pub async fn infractions_come_back_in_every_state(h: &mut Harness) {
     let (charge, other) = (charge(h).await, h.account().await.id);
     for status in InfractionStatus::ALL {
@@ -92,7 +92,7 @@ pub async fn stale_infraction_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.commit(steps::update_infraction(&never, start())).await, Err(CommitError::Stale));
 }
 
-/// Of a single account or of all, in one status or in any, page by page.
+/// The list has the infractions of one account or of all, in one status or in any, page by page.
 pub async fn infractions_are_listed_newest_first(h: &mut Harness) {
     let (first, second) = (charge(h).await, charge(h).await);
     let charges = [&first, &second];
@@ -172,7 +172,7 @@ pub async fn infractions_of_a_pix_are_found(h: &mut Harness) {
     assert_eq!(h.store.list_infractions_of_pix(one.account, &unknown).await.unwrap(), []);
 }
 
-/// In the order of their beginning, from any cursor on. Those with the same beginning are in the order of their ids.
+/// The walk has the order of the beginnings, from any cursor on. Infractions with the same beginning are in the order of their ids.
 pub async fn open_infractions_are_walked_by_their_beginning(h: &mut Harness) {
     let charge = charge(h).await;
     let mut open = Vec::new();
@@ -209,7 +209,7 @@ pub async fn open_infractions_are_walked_by_their_beginning(h: &mut Harness) {
     assert_eq!(h.store.list_open_infractions(acquirer, early, 50).await.unwrap(), open);
 }
 
-/// Of all accounts, never more than the limit. Infractions with a known outcome disappear.
+/// The list has the infractions of all accounts, at most the limit. Infractions with a known outcome disappear.
 pub async fn due_infractions_come_longest_overdue_first(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut due = Vec::new();
@@ -233,7 +233,7 @@ pub async fn due_infractions_come_longest_overdue_first(h: &mut Harness) {
     assert_eq!(h.store.list_due_infractions(after_s(1_000), 50).await.unwrap(), due);
 }
 
-/// Open, without a defense, with a deadline between both ends; the nearest first.
+/// The infractions are open, have no defense, and have a deadline between both ends. The nearest deadline comes first.
 pub async fn undefended_infractions_come_nearest_deadline_first(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut waiting = Vec::new();

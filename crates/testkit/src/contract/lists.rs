@@ -8,7 +8,7 @@ use super::Harness;
 use super::harness::all_at_once;
 use crate::builders::{a_charge, a_key, fresh, in_status, pending_charge, steps};
 
-/// Page after page, each row once.
+/// The pages contain each row once.
 pub async fn pages_are_newest_first_and_complete(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 23).await;
@@ -62,7 +62,7 @@ pub async fn walk_is_stable_while_rows_arrive(h: &mut Harness) {
     assert!(walked.iter().eq(written.iter().rev()));
 }
 
-/// Such charges are not rows of the list, and do not set `has_more`.
+/// Invisible charges and charges of other accounts are not listed, and do not set `has_more`.
 pub async fn invisible_and_foreign_charges_are_not_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut visible = Vec::new();
@@ -98,7 +98,7 @@ pub async fn cursor_need_not_exist(h: &mut Harness) {
     assert_eq!(page, Page { rows: vec![newer], has_more: true });
 }
 
-/// All accounts, in any status.
+/// The list has all accounts, in any status.
 pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
     let mut written = Vec::new();
     for _ in 0..5 {
@@ -116,7 +116,7 @@ pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
     assert_eq!(walked, written);
 }
 
-/// At most 200, of that account only.
+/// The list has at most 200 keys, only of that account.
 pub async fn newest_keys_are_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     h.good(steps::add_key(&a_key(other))).await;

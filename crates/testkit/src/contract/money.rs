@@ -106,7 +106,7 @@ pub async fn buckets_cover_only_their_own_transfers(h: &mut Harness) {
     h.good(between(Bucket::Pending, Bucket::Available, 370)).await;
 }
 
-/// The greatest 64-bit amount.
+/// The transfer moves the greatest 64-bit amount.
 pub async fn greatest_amount_moves(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, i64::MAX).await;

@@ -82,7 +82,7 @@ pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
     assert_eq!(claim(h, &[&one, &two], 1_000).await, []);
 }
 
-/// Over several claims. A finished delivery or an expired lease frees its place.
+/// The limit holds over several claims. A finished delivery or an expired lease frees its place.
 pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
     let account = h.account().await.id;
     let [busy, calm] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];

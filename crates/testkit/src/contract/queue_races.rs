@@ -23,7 +23,7 @@ const OF_EACH: i64 = 40;
 /// The time limit of the whole test.
 const DEADLINE: Duration = Duration::from_mins(2);
 
-/// Each delivery once.
+/// Each delivery is claimed once.
 pub async fn racing_nodes_claim_each_delivery_once(h: &mut Harness) {
     let endpoints = endpoints(h, 5).await;
     for endpoint in &endpoints {

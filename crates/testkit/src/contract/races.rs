@@ -47,7 +47,7 @@ pub async fn external_id_goes_to_one_of_many_callers(h: &mut Harness) {
     assert_eq!(listed(h, account.id).await, [winner.id]);
 }
 
-/// The balance covers exactly one.
+/// The balance covers exactly one payout.
 pub async fn last_money_goes_to_one_of_many_callers(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, 1_999).await;
@@ -112,7 +112,7 @@ pub async fn refused_change_sets_do_not_affect_neighbors(h: &mut Harness) {
     }
 }
 
-/// All are stored, and every balance is the sum of its account's payments.
+/// All payments are stored, and every balance is the sum of its account's payments.
 pub async fn payments_of_many_accounts_add_up(h: &mut Harness) {
     let mut accounts = Vec::new();
     let mut charges = Vec::new();

@@ -15,14 +15,14 @@ use super::Harness;
 use super::harness::after_s;
 use crate::builders::{a_callback, a_key, an_account, fresh, start, steps};
 
-/// By id and by e-mail.
+/// Accounts are read by id and by e-mail.
 pub async fn accounts_come_back(h: &mut Harness) {
     let account = h.account().await;
     h.account().await;
     assert_reads(h, &account).await;
 }
 
-/// Every status, feature, fee rule and limit.
+/// The accounts have every status, feature, fee rule and limit.
 pub async fn extreme_accounts_come_back(h: &mut Harness) {
     for account in extreme_accounts() {
         h.good(steps::open_account(&account)).await;

@@ -13,7 +13,7 @@ use crate::builders::{a_payment, a_return_id, an_external_id, new_refund, pendin
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// In two parts; the charge is refunded with the second.
+/// Two refunds are made. The charge is refunded with the second.
 pub async fn charge_is_refunded_in_parts(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
@@ -155,7 +155,7 @@ pub async fn uncovered_refund_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.commit(open).await, Err(taken));
 }
 
-/// Each requests the whole charge, and the balance would cover them all.
+/// Each refund requests the whole charge, and the balance covers them all.
 pub async fn racing_refunds_of_a_charge_succeed_once(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_000_000).await;

@@ -25,7 +25,7 @@ pub async fn refunds_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// Greatest amounts, longest texts, every script, the ends of time; all optional values absent.
+/// The refunds have the greatest amounts, the longest texts, every script, and the first and last instants.
 pub async fn extreme_refunds_come_back(h: &mut Harness) {
     let charge = paid(h).await;
     let text = |text: &str| Some(Text::parse(text, 140, LineBreaks::Allowed).unwrap());
@@ -145,7 +145,7 @@ pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     assert_eq!((seen, page.has_more), (vec![first.id], true), "the resource is listed once it was sent");
 }
 
-/// Open ones of all accounts. Failed requests postpone them, and a known outcome removes them.
+/// The list has the open refunds of all accounts. A failed request postpones a refund, and a known outcome removes it.
 pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
     let charges = [paid(h).await, paid(h).await];
     let mut open = Vec::new();

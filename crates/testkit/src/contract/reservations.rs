@@ -83,7 +83,7 @@ pub async fn external_ids_differ_in_every_character(h: &mut Harness) {
     }
 }
 
-/// The first of several, in the order of the change set.
+/// The error names the first of several taken values, in the order of the change set.
 pub async fn first_taken_value_is_named(h: &mut Harness) {
     let account = h.account().await;
     let [free, second, third, ..] = keys(account.id);
@@ -98,7 +98,7 @@ pub async fn first_taken_value_is_named(h: &mut Harness) {
     assert_eq!(h.store.find_owner(&free).await.unwrap(), None);
 }
 
-/// Any owner may reserve it.
+/// Any owner may reserve the freed value.
 pub async fn freed_value_can_be_reserved_again(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     for key in keys(one.id) {

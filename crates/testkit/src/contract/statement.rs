@@ -45,7 +45,7 @@ pub async fn statement_replays_to_the_balance(h: &mut Harness) {
     }
 }
 
-/// Amount, bucket, balance, resource, Pix, description of charge, payout or refund, and instant.
+/// A line has amount, bucket, balance, resource, Pix, the description of a charge, payout or refund, and the instant.
 pub async fn statement_lines_describe_their_movements(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut charge = pending_charge(account);
@@ -169,7 +169,7 @@ pub async fn filters_of_a_statement_combine(h: &mut Harness) {
     }
 }
 
-/// Each row once, even while rows arrive. `has_more` is exact.
+/// The pages contain each row once, even while new rows are stored. `has_more` is exact.
 pub async fn pages_of_a_statement_are_complete_and_stable(h: &mut Harness) {
     let account = h.account().await.id;
     for centavos in 1..=13 {

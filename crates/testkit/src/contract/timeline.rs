@@ -13,7 +13,7 @@ use super::Harness;
 use super::harness::{after_s, instant, walk};
 use crate::builders::{a_charge, a_payment, a_payout, a_split, fresh, in_status, payout_in_status, steps};
 
-/// Of every kind, each once, at every page size.
+/// The timeline has every kind of transaction, each once, at every page size.
 pub async fn transactions_are_merged_in_the_order_of_their_keys(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let written = fill(h, account, other).await;
@@ -106,7 +106,7 @@ pub async fn timeline_cursor_need_not_match(h: &mut Harness) {
     assert_eq!(page, Page { rows: vec![newer, older], has_more: false });
 }
 
-/// Such transactions are not rows of the list, do not set `has_more`, and are not found by their keys. They appear at their place once
+/// These transactions are not listed, do not set `has_more`, and are not found by their keys. They appear at their place once
 /// they are visible.
 pub async fn unfinished_and_foreign_transactions_are_not_shown(h: &mut Harness) {
     let [account, other, creator] = [h.account().await.id, h.account().await.id, h.account().await.id];
@@ -136,7 +136,7 @@ pub async fn unfinished_and_foreign_transactions_are_not_shown(h: &mut Harness) 
     assert_eq!(page, Page { rows: vec![seen], has_more: false });
 }
 
-/// The beneficiary sees its part and no data of the charge. The creator sees the charge and no part.
+/// The beneficiary's timeline has its part and no data of the charge. The creator's timeline has the charge and no part.
 pub async fn split_credit_is_shown_to_its_beneficiary_only(h: &mut Harness) {
     let [creator, one, other] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let mut charge = charge_now(creator, ChargeStatus::Pending);
@@ -165,7 +165,7 @@ pub async fn split_credit_is_shown_to_its_beneficiary_only(h: &mut Harness) {
     }
 }
 
-/// By direction and key, of every kind. Other entries of the statement are no transactions.
+/// Transactions of every kind are found by direction and key. Other entries of the statement are no transactions.
 pub async fn transactions_are_found_by_their_keys(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     for transaction in fill(h, account, other).await {

@@ -15,7 +15,7 @@ use crate::builders::{a_payment, a_return_id, a_split, an_end_to_end_id, new_ref
 /// More than any account has, so that a block of this amount is never filled.
 const TOO_MUCH: i64 = 1_000_000;
 
-/// Every way in which money becomes available or pending.
+/// The credits cover every way in which money becomes available or pending.
 pub async fn credits_of_every_kind_top_up_blocks(h: &mut Harness) {
     // A paid charge, without and with a delay, and an overpayment.
     for (delay_s, centavos, expected) in [(0, 1_000, 940), (600, 1_000, 940), (0, 1_007, 947), (600, 900, 900)] {

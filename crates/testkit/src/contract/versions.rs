@@ -60,7 +60,7 @@ pub async fn stale_change_leaves_nothing(h: &mut Harness) {
     assert_eq!(stored, Some(charge));
 }
 
-/// All records besides charges.
+/// The test covers all records besides charges.
 pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     let mut account = h.account().await;
     let (mut key, mut callback) = (a_key(account.id), a_callback());

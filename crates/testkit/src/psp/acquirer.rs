@@ -276,7 +276,7 @@ impl Acquirer for FakePsp {
         }
     }
 
-    /// The header of the tests is `x-test-signature`, if present `good`.
+    /// Accepts a callback without the header `x-test-signature`, or with the value `good`.
     fn verify_callback(&self, _: &[u8], signatures: &CallbackSignatures) -> Result<(), AcquirerError> {
         match signatures.get("x-test-signature") {
             None | Some("good") => Ok(()),

@@ -75,7 +75,7 @@ pub(crate) async fn refresh(
     Ok(refresh_seen(ports, charge, acquirer, budget).await?.charge)
 }
 
-/// Like [`refresh`], and also returns the Pix that are never credited.
+/// Does the same as [`refresh`], and also returns the Pix that are never credited.
 pub(crate) async fn refresh_seen(
     ports: &Ports,
     charge: Charge,

@@ -22,7 +22,7 @@ pub(crate) async fn refresh(ports: &Ports, payout: Payout, budget: Duration) -> 
     Ok(refresh_seen(ports, payout, budget).await?.payout)
 }
 
-/// Like [`refresh`], and also returns the parts that were not credited.
+/// Does the same as [`refresh`], and also returns the parts that were not credited.
 pub(crate) async fn refresh_seen(ports: &Ports, payout: Payout, budget: Duration) -> Result<Seen, SyncError> {
     let upstream = ports
         .acquirer(payout.state.acquirer())?

@@ -43,7 +43,7 @@ struct Span<K> {
 }
 
 impl<K> Span<K> {
-    /// The number of pages of the span that are read at most.
+    /// Returns the largest number of pages that are read of the span.
     fn max_pages(&self) -> u32 {
         let pages = self.keys.len().div_ceil(EXPECTED_PER_PAGE).saturating_add(FIRST_PAGES);
         u32::try_from(pages).unwrap_or(u32::MAX)

@@ -180,7 +180,7 @@ async fn refused_deposit_is_invisible_and_frees_its_external_id() {
     }
 }
 
-/// The one deposit of a response, which is the only visible one.
+/// Returns the deposit of a response, which is the only visible deposit.
 async fn only(world: &World, answer: &Response) {
     let visible = world.visible().await;
     assert_eq!(visible.iter().map(|deposit| deposit.id).collect::<Vec<_>>(), [id_of(answer)]);

@@ -16,7 +16,7 @@ use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 use crate::reconcile_received::{compare, kinds};
 use crate::world::{LONG, PAST_LEASE, World, all, id_of, named, part, status_of};
 
-/// A paid charge of R$ 10.00 with a second payment of R$ 7.00.
+/// Returns a paid charge of R$ 10.00 with a second payment of R$ 7.00.
 async fn paid_twice() -> (World, Charge, EndToEndId) {
     let world = World::new().await;
     let charge = world.paid().await;

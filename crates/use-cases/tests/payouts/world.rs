@@ -272,7 +272,7 @@ pub struct SlowStore {
 type Hook = Box<dyn FnOnce() + Send>;
 
 impl SlowStore {
-    /// The next commit succeeds at once and is answered after `hook`.
+    /// Makes the next commit succeed at once and reply after `hook`.
     pub fn answering_after(world: &World, hook: impl FnOnce() + Send + 'static) -> Arc<Self> {
         Arc::new(Self {
             behind: world.store.clone(),
@@ -281,7 +281,7 @@ impl SlowStore {
         })
     }
 
-    /// The next commit is checked after `hook`.
+    /// Makes the store check the next commit after `hook`.
     pub fn judging_after(world: &World, hook: impl FnOnce() + Send + 'static) -> Arc<Self> {
         Arc::new(Self {
             behind: world.store.clone(),

@@ -34,7 +34,7 @@ struct Bed {
     _receiver: Server,
 }
 
-/// The sandbox has the machine's clock.
+/// Returns the current instant: the sandbox uses the machine's clock.
 #[expect(clippy::disallowed_methods, reason = "the sandbox has the machine's clock")]
 fn now() -> Timestamp {
     Timestamp::now()

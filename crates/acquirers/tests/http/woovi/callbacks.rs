@@ -17,7 +17,7 @@ use crate::server::{Act, Server};
 
 const URL: &str = "https://pay.example/callbacks/main/token";
 
-/// A server that keeps the registered webhooks.
+/// Starts a server that stores the registered webhooks.
 async fn registry(refuses: Option<&'static str>) -> (Server, Arc<Mutex<Vec<Value>>>) {
     let hooks: Arc<Mutex<Vec<Value>>> = Arc::default();
     let kept = Arc::clone(&hooks);

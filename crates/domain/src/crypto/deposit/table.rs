@@ -132,7 +132,7 @@ fn price() -> DepositPrice {
     }
 }
 
-/// A deposit of R$ 100.00 for 18.518519 USDT, with a fee of R$ 1.50.
+/// Returns a deposit of R$ 100.00 for 18.518519 USDT, with a fee of R$ 1.50.
 pub(super) fn deposit(status: DepositStatus) -> Deposit {
     let terms = DepositTerms {
         amount: Money::from_centavos(10_000),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::bed::{CryptoBed, Reply};
 
-/// The clock's offset that makes now `text`.
+/// Returns the offset of the clock at which the current instant is `text`.
 fn at(bed: &CryptoBed, text: &str) {
     let wanted: jiff::Timestamp = text.parse().unwrap();
     bed.control.set_clock_offset(0).unwrap();

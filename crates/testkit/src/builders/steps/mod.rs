@@ -111,14 +111,14 @@ pub fn open_charge(charge: &Charge) -> ChangeSet {
     }
 }
 
-/// Commit 1 of a creation: idempotency record, unique values, intent.
+/// Returns commit 1 of a creation: idempotency record, unique values, intent.
 #[must_use]
 pub fn create_charge(charge: &Charge, name: IdempotencyRef) -> ChangeSet {
     let record = new_idempotency_record(name, &charge.id.to_string(), charge.created_at);
     ChangeSet { idempotency: Some(IdempotencyChange::Take(record)), ..open_charge(charge) }
 }
 
-/// Commit 2 of a creation: the charge as issued, and the answer under the record's `fence`.
+/// Returns commit 2 of a creation: the charge as issued, and the answer under the record's `fence`.
 #[must_use]
 pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Timestamp) -> ChangeSet {
     ChangeSet {

@@ -25,7 +25,7 @@ pub fn open_payout(payout: &Payout) -> ChangeSet {
     }
 }
 
-/// Commit 1 of a creation: idempotency record, unique values, intent, hold.
+/// Returns commit 1 of a creation: idempotency record, unique values, intent, hold.
 #[must_use]
 pub fn create_payout(payout: &Payout, name: IdempotencyRef) -> ChangeSet {
     let record = new_idempotency_record(name, &payout.id.to_string(), payout.created_at);

@@ -11,13 +11,13 @@ use super::super::records::{main_acquirer, right};
 use super::{charge_event_of, event_of, write};
 use crate::representation::TextRepresentation;
 
-/// Commit 1 of a refund of the charge as read: its external id, intent, the rest of the charge, hold.
+/// Returns commit 1 of a refund of the charge as read: its external id, intent, the rest of the charge, hold.
 #[must_use]
 pub fn open_refund(charge: &Charge, asked: &NewRefund, at: Timestamp) -> ChangeSet {
     begin_refund(charge, asked, right(Refund::open(charge.clone(), asked.clone(), main_acquirer(), at)), at)
 }
 
-/// The same for a payment of the charge without an infraction.
+/// Returns commit 1 of a refund of a payment of the charge, without an infraction.
 #[must_use]
 pub fn open_payment_refund(charge: &Charge, payment: &CreditedPayment, asked: &NewRefund, at: Timestamp) -> ChangeSet {
     let refundable = Refundable { payment, infractions: &[] };

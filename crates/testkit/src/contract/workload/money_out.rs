@@ -12,7 +12,7 @@ use crate::builders::{a_payout, a_recipient, an_end_to_end_id, main_acquirer, ne
 use crate::contract::harness::after_s;
 
 impl Workload {
-    /// Commit 1 of a payout, with or without an idempotency record.
+    /// Returns commit 1 of a payout, with or without an idempotency record.
     pub(super) fn payout(&mut self) -> ChangeSet {
         let mut payout = a_payout(self.random.one_of(&self.accounts));
         payout.terms.external_id = Some(self.name());
@@ -59,7 +59,7 @@ impl Workload {
         Some(ChangeSet { reserve, ..steps::move_payout(step, at) })
     }
 
-    /// Commit 1 of a refund of a stored charge; `None` if it cannot be refunded.
+    /// Returns commit 1 of a refund of a stored charge; `None` if it cannot be refunded.
     pub(super) async fn refund(&mut self) -> Option<ChangeSet> {
         let charge = self.a_known_charge().await?;
         let centavos = self.random.one_of(&[None, Some(1), Some(250), Some(1_000)]);

@@ -12,12 +12,12 @@ use jiff::ToSpan as _;
 use super::*;
 use crate::webhooks::dispatch::samples::Receiver;
 
-/// Start and end of a call to a working receiver.
+/// Returns start and end of a call to a working receiver.
 fn in_time() -> (Timestamp, Timestamp) {
     (start(), start() + 20.milliseconds())
 }
 
-/// Start and end of a slow call.
+/// Returns start and end of a slow call.
 fn too_slow() -> (Timestamp, Timestamp) {
     (start(), start() + SLOW)
 }
