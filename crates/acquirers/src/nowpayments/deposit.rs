@@ -30,6 +30,7 @@ pub(super) struct Payment<'a> {
     pay_currency: Option<&'a RawValue>,
     payin_hash: Option<&'a RawValue>,
     created_at: Option<&'a RawValue>,
+    updated_at: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
@@ -130,6 +131,7 @@ pub(super) fn read(payment: &Payment<'_>) -> Result<UpstreamDeposit, Defect> {
         received,
         tx_hash: wire::short_text(payment.payin_hash),
         created_at: wire::optional_instant(payment.created_at),
+        updated_at: wire::optional_instant(payment.updated_at),
     })
 }
 

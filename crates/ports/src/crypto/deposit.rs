@@ -62,6 +62,8 @@ pub struct UpstreamDeposit {
     pub tx_hash: Option<String>,
     /// The instant of creation, if reported.
     pub created_at: Option<Timestamp>,
+    /// The instant of the last change, if reported.
+    pub updated_at: Option<Timestamp>,
 }
 
 impl UpstreamDeposit {

@@ -1,11 +1,13 @@
 //! The decisions of an operator on coins that were not credited automatically.
 
+use std::time::Duration;
+
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::ProcessorId;
 use cais_domain::crypto::deposit::{Deposit, DepositPayment, PaymentState, ReceiveError};
 use cais_domain::money::Money;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, CommitError, Operator, QueryError, Write};
+use cais_ports::{AcquirerError, ChangeSet, CommitError, Operator, QueryError, UpstreamDepositStatus, Write};
 
 use super::deposits::sync::event;
 use crate::audit::{self, AuditedChange, escaped};
@@ -15,6 +17,8 @@ use crate::upstream_order::StoredRecord as _;
 
 /// The largest number of listed payments. An operator decides the oldest first.
 const LIST_LIMIT: u32 = 200;
+/// The time that the operator waits for the processor.
+const READ_BUDGET: Duration = Duration::from_secs(10);
 /// The largest number of read payments of one deposit.
 const MAX_PAYMENTS: u32 = 10_000;
 
@@ -36,6 +40,12 @@ pub enum ResolvePaymentError {
     /// The decision is not possible.
     #[error(transparent)]
     Refused(#[from] ReceiveError),
+    /// The processor returned the coins to the payer.
+    #[error("the processor returned the coins to the payer")]
+    Returned,
+    /// The processor's record could not be read.
+    #[error("the payment could not be read at the processor: {0}")]
+    Unread(#[from] AcquirerError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -49,7 +59,8 @@ pub async fn list_payments(ports: &Ports) -> Result<Vec<DepositPayment>, QueryEr
     ports.queries.list_payments_for_review(LIST_LIMIT).await
 }
 
-/// Resolves a payment as the operator decides, with a row of the audit log in the same commit. Returns the stored payment.
+/// Resolves a payment as the operator decides. A credit requires that the processor still has the coins. The same commit has
+/// a row of the audit log. Returns the stored payment.
 ///
 /// # Errors
 /// [`ResolvePaymentError`].
@@ -62,6 +73,12 @@ pub async fn resolve_payment(
     let not_found = || ResolvePaymentError::NotFound(id.clone());
     let found = ports.queries.find_crypto_deposit_of_payment(processor, id).await.map_err(StoreError::from)?;
     let mut deposit = found.ok_or_else(not_found)?;
+    if let PaymentDecision::Credit(_) = decision {
+        let record = ports.crypto_processor(processor)?.get_deposit(id, READ_BUDGET).await?;
+        if record.status == UpstreamDepositStatus::Refunded {
+            return Err(ResolvePaymentError::Returned);
+        }
+    }
     for _ in 0..MAX_COMMIT_RETRIES {
         let payments = ports.queries.list_deposit_payments(deposit.account, deposit.id, MAX_PAYMENTS).await;
         let payments = payments.map_err(StoreError::from)?;

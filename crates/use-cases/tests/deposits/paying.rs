@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use cais_domain::crypto::deposit::{ArrivedCoins, DepositStatus, Resolution};
+use cais_domain::crypto::deposit::{ArrivedCoins, DepositStatus, PaymentReview, PaymentState, Resolution};
 use cais_domain::event::EventType;
+use cais_ports::Clock as _;
 use cais_ports::UpstreamDepositStatus as Upstream;
 use cais_testkit::Crash;
+use cais_use_cases::crypto::review::list_payments;
 
 use crate::processor::Reply;
 use crate::world::{COINS, LONG, PAST_PERIOD, World};
@@ -82,19 +84,54 @@ async fn deposit_expires_only_in_agreement_with_the_processor() {
 }
 
 #[tokio::test]
-async fn late_payment_is_credited_for_a_day_and_reviewed_after() {
-    for (hours, resolution) in [(23, Some(Resolution::Late)), (25, None)] {
+async fn late_payment_is_credited_for_an_hour_and_reviewed_after() {
+    for (minutes, resolution) in [(50, Some(Resolution::Late)), (70, None)] {
         let world = World::new().await;
         let (id, payment) = world.pending().await;
         world.clock.advance(PAST_PERIOD);
         world.poll().await;
-        world.clock.advance(Duration::from_hours(hours));
+        world.clock.advance(Duration::from_mins(minutes));
         world.processor.pay(&payment, Upstream::Finished, COINS);
         world.call_back(&payment).await.unwrap();
         assert_eq!(world.process().await, 1);
         let status = if resolution.is_some() { DepositStatus::Completed } else { DepositStatus::Expired };
         world.check(id, status, resolution).await;
     }
+}
+
+#[tokio::test]
+async fn payment_during_an_outage_is_judged_by_its_last_change() {
+    for (changed_after, status, resolution) in [
+        (Duration::from_mins(15), DepositStatus::Completed, Some(Resolution::Exact)),
+        (Duration::from_hours(20), DepositStatus::Expired, None),
+    ] {
+        let world = World::new().await;
+        let (id, payment) = world.pending().await;
+        world.clock.advance(changed_after);
+        let changed_at = world.clock.now();
+        world.processor.pay(&payment, Upstream::Confirming, COINS);
+        world.processor.set(&payment, |payment| payment.updated_at = Some(changed_at));
+        world.clock.advance(Duration::from_hours(5 * 24));
+        world.read(id).await;
+        world.processor.pay(&payment, Upstream::Finished, COINS);
+        world.read(id).await;
+        world.check(id, status, resolution).await;
+    }
+}
+
+#[tokio::test]
+async fn payment_days_after_the_last_look_up_is_found_by_a_reader() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    for _ in 0..2 {
+        world.clock.advance(Duration::from_hours(48));
+        world.poll().await;
+    }
+    assert_eq!(world.deposit(id).await.due_at, None);
+    world.processor.pay(&payment, Upstream::Finished, COINS);
+    world.read(id).await;
+    let waiting = list_payments(&world.ports).await.unwrap();
+    assert_eq!(waiting[0].state, PaymentState::Review(PaymentReview::TooLate));
 }
 
 #[tokio::test]

@@ -112,6 +112,7 @@ impl Processor {
             received: None,
             tx_hash: None,
             created_at: Some(self.clock.now()),
+            updated_at: None,
         };
         self.state().payments.push(payment.clone());
         payment

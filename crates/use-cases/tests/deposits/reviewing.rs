@@ -10,6 +10,7 @@ use cais_testkit::builders::a_processor_id;
 use cais_use_cases::audit;
 use cais_use_cases::crypto::review::{PaymentDecision, ResolvePaymentError, list_payments, resolve_payment};
 
+use crate::processor::Reply;
 use crate::world::{COINS, World};
 
 async fn resolve(
@@ -67,6 +68,20 @@ async fn dismissed_coins_stay_out_of_the_ledger() {
     world.check(id, DepositStatus::Pending, None).await;
     let unknown = resolve(&world, &a_processor_id(), PaymentDecision::Dismiss).await;
     assert!(matches!(unknown, Err(ResolvePaymentError::NotFound(_))));
+}
+
+#[tokio::test]
+async fn credit_requires_that_the_processor_has_the_coins() {
+    let world = World::new().await;
+    let (_, payment) = wrong_asset(&world).await;
+    let credit = PaymentDecision::Credit(Money::from_centavos(20_000));
+    world.processor.state().reading = Reply::Silent;
+    assert!(matches!(resolve(&world, &payment, credit).await, Err(ResolvePaymentError::Unread(_))));
+    world.processor.state().reading = Reply::Answers;
+    world.processor.set(&payment, |payment| payment.status = Upstream::Refunded);
+    assert_eq!(resolve(&world, &payment, credit).await, Err(ResolvePaymentError::Returned));
+    assert_eq!(world.money(), (0, 0, 0));
+    assert_eq!(resolve(&world, &payment, PaymentDecision::Dismiss).await, Ok(PaymentState::Dismissed));
 }
 
 #[tokio::test]

@@ -28,6 +28,8 @@ pub enum PaymentReview {
     WrongAsset,
     /// The payment arrived so late that the rate of the deposit no longer holds.
     TooLate,
+    /// With this payment, more than twice the asked coins would be credited.
+    TooMany,
     /// The deposit is not visible, or its coins were returned to the payer.
     UnexpectedState,
     /// The processor now shows fewer coins than were credited.
@@ -74,8 +76,8 @@ pub struct DepositPayment {
 
 impl PaymentReview {
     /// Every reason.
-    pub const ALL: [Self; 5] =
-        [Self::WrongAsset, Self::TooLate, Self::UnexpectedState, Self::FewerCoins, Self::NotFinished];
+    pub const ALL: [Self; 6] =
+        [Self::WrongAsset, Self::TooLate, Self::TooMany, Self::UnexpectedState, Self::FewerCoins, Self::NotFinished];
 
     /// Returns the name in the store and on the command line.
     #[must_use]
@@ -83,6 +85,7 @@ impl PaymentReview {
         match self {
             Self::WrongAsset => "wrong_asset",
             Self::TooLate => "too_late",
+            Self::TooMany => "too_many_coins",
             Self::UnexpectedState => "unexpected_state",
             Self::FewerCoins => "fewer_coins",
             Self::NotFinished => "not_finished",

@@ -15,8 +15,11 @@ use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, 
 use crate::money::{Money, MoneyError};
 
 /// The time after the payment period in which a payment is credited at the deposit's rate. The rate is a promise without
-/// a price, so a later payment needs an operator.
-pub const LATE_CREDIT_WINDOW: SignedDuration = SignedDuration::from_hours(24);
+/// a price, so a later payment needs an operator: a longer period would let a merchant wait for a better price.
+pub const LATE_CREDIT_WINDOW: SignedDuration = SignedDuration::from_hours(1);
+/// The largest sum of credited coins, as a multiple of the asked coins: a payment and one repetition of it. The account's limit
+/// bounds the asked amount only, so a larger sum needs an operator.
+const MAX_TIMES_ASKED: u128 = 2;
 
 /// A payment whose coins the processor has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +67,9 @@ pub enum ReceiveError {
     /// The payment is not in review.
     #[error("the payment is not in review")]
     NotInReview,
+    /// The review is about coins that the processor no longer shows.
+    #[error("the processor shows fewer coins than were credited, so no coins are left to credit")]
+    NothingLeft,
     /// The deposit has no address.
     #[error("the deposit was never issued")]
     NotIssued,
@@ -107,6 +113,9 @@ impl Deposit {
         }
         let increase = coins.checked_sub(before.unwrap_or(CryptoAmount::zero(coins.currency())))?;
         let total = self.credited.coins.checked_add(increase)?;
+        if total.units() > self.price.coins.units().saturating_mul(MAX_TIMES_ASKED) {
+            return Ok(review(payment, PaymentReview::TooMany));
+        }
         // The worth and the fee are those of all coins, so that parts bring together what one payment would bring.
         let (worth_before, worth) = (self.worth_of(self.credited.coins)?, self.worth_of(total)?);
         let (fee_before, fee) = (self.price.fee_rule.fee(worth_before)?, self.price.fee_rule.fee(worth)?);
@@ -134,14 +143,17 @@ impl Deposit {
     /// Credits `gross` for a payment in review, by an operator's decision, without a fee.
     ///
     /// # Errors
-    /// [`ReceiveError::NotInReview`], [`ReceiveError::NotIssued`], [`ReceiveError::Money`].
+    /// [`ReceiveError::NotInReview`], [`ReceiveError::NothingLeft`], [`ReceiveError::NotIssued`], [`ReceiveError::Money`].
     pub fn credit_reviewed(
         self,
         payment: DepositPayment,
         gross: Money,
         at: Timestamp,
     ) -> Result<Resolved, ReceiveError> {
-        let PaymentState::Review(_) = payment.state else { return Err(ReceiveError::NotInReview) };
+        let PaymentState::Review(reason) = payment.state else { return Err(ReceiveError::NotInReview) };
+        if reason == PaymentReview::FewerCoins {
+            return Err(ReceiveError::NothingLeft);
+        }
         let issued = self.state.issued().cloned().ok_or(ReceiveError::NotIssued)?;
         if !gross.is_positive() {
             return Err(ReceiveError::Money(MoneyError::OutOfRange));

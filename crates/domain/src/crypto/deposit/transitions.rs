@@ -1,10 +1,15 @@
 //! The steps of a deposit that move no money. Each step consumes the deposit and returns all effects of one commit.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Deposit, DepositPrice, DepositState, DepositStatus, Issued, LATE_CREDIT_WINDOW};
 use crate::event::EventType;
 use crate::pause::pause;
+
+/// The time after the payment period in which a deposit is looked up without a reader.
+const POLLED_FOR: SignedDuration = SignedDuration::from_hours(24);
+/// The time after the payment period in which the processor accepts coins: 7 days from the creation, and a margin.
+const ADDRESS_LIFE: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The result of a step of a deposit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,18 +175,38 @@ impl Deposit {
     }
 
     /// Records a look-up without a change. The next look-up follows after a growing pause. A deposit that no longer waits
-    /// is looked up until the time for late payments is over.
+    /// is looked up for a day after its payment period.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         let is_open = matches!(self.state, DepositState::Pending(_) | DepositState::Confirming(_));
-        let due_at = (is_open || self.accepts_payment_of(at)).then(|| pause(at, attempts));
+        let due_at = (is_open || self.is_within(POLLED_FOR, at)).then(|| pause(at, attempts));
         Self { due_at, attempts, ..self }
     }
 
     /// Returns whether a payment of the instant `at` is credited at the deposit's rate.
-    pub(super) fn accepts_payment_of(&self, at: Timestamp) -> bool {
-        let end = self.state.issued().and_then(|issued| issued.expires_at.checked_add(LATE_CREDIT_WINDOW).ok());
+    #[must_use]
+    pub fn accepts_payment_of(&self, at: Timestamp) -> bool {
+        self.is_within(LATE_CREDIT_WINDOW, at)
+    }
+
+    /// Returns whether the address may still receive its first coins at the instant `at`.
+    #[must_use]
+    pub fn awaits_coins(&self, at: Timestamp) -> bool {
+        let is_unpaid = matches!(
+            self.state,
+            DepositState::Pending(_)
+                | DepositState::Confirming(_)
+                | DepositState::Expired { .. }
+                | DepositState::Failed { .. }
+                | DepositState::Underpaid { .. }
+        );
+        is_unpaid && self.is_within(ADDRESS_LIFE, at)
+    }
+
+    /// Returns whether `at` is before the end of the payment period and `margin`.
+    fn is_within(&self, margin: SignedDuration, at: Timestamp) -> bool {
+        let end = self.state.issued().and_then(|issued| issued.expires_at.checked_add(margin).ok());
         end.is_some_and(|end| at <= end)
     }
 

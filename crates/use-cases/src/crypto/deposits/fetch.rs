@@ -32,7 +32,7 @@ pub async fn fetch(
     upstream_order::fetch(ports, syncs, (account, name), may_have_moved, refresh).await
 }
 
-/// Returns whether the processor may have a newer state. The poller reads the same deposits.
-const fn may_have_moved(deposit: &Deposit, _: Timestamp) -> bool {
-    deposit.due_at.is_some()
+/// Returns whether the processor may have a newer state. The poller reads such deposits too, for the first day.
+fn may_have_moved(deposit: &Deposit, now: Timestamp) -> bool {
+    deposit.due_at.is_some() || deposit.awaits_coins(now)
 }

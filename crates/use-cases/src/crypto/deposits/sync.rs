@@ -205,9 +205,14 @@ fn seen_at(deposit: &Deposit, known: Option<&DepositPayment>, record: &UpstreamD
         (None, _) if deposit.state.issued().is_some_and(|issued| issued.payment != record.id) => {
             record.created_at.map_or(now, whole_microseconds)
         }
-        (Some(_) | None, _) => now,
+        (Some(_) | None, _) => last_change(record, now),
     };
     at.min(now)
+}
+
+/// Returns the instant of the record's last change. Its coins arrived earlier, also if this service was down at that time.
+fn last_change(record: &UpstreamDeposit, now: Timestamp) -> Timestamp {
+    record.updated_at.map_or(now, whole_microseconds).min(now)
 }
 
 /// Follows the status of the first payment. Later payments change only the credited sums. Only a pending deposit becomes
@@ -221,6 +226,11 @@ fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option
     let step = match (record.status, ours) {
         (Theirs::Waiting, Ours::Pending) if now >= issued.expires_at => deposit.clone().expire(now),
         (Theirs::Expired, Ours::Pending) => deposit.clone().expire(now),
+        (Theirs::Confirming | Theirs::Confirmed | Theirs::Sending, Ours::Pending)
+            if !deposit.accepts_payment_of(last_change(record, now)) =>
+        {
+            deposit.clone().expire(now)
+        }
         (Theirs::Confirming, Ours::Pending) => deposit.clone().see(tx_hash, now),
         (Theirs::Confirmed | Theirs::Sending, Ours::Pending | Ours::Confirming) => {
             deposit.clone().confirm(tx_hash, now)
