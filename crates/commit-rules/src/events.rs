@@ -35,7 +35,6 @@ pub(crate) fn number<'a>(
             event: event.id,
             kind: event.kind,
             sequence: Some(sequence),
-            body: None,
             at: change.at,
         }));
         let event = with_entry(event, effects);

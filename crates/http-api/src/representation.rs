@@ -4,6 +4,7 @@ pub mod charge;
 pub mod crypto;
 pub mod crypto_quote;
 pub mod csv;
+pub mod event;
 pub mod infraction;
 pub mod operator;
 pub mod payment;
@@ -17,7 +18,7 @@ pub mod webhook;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::crypto::deposit::Deposit;
 use cais_domain::crypto::withdrawal::Withdrawal;
-use cais_domain::ids::RequestId;
+use cais_domain::ids::{EndpointId, EventId, RequestId};
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::Endpoint;
@@ -25,8 +26,9 @@ use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit};
+use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit, StoredEvent};
 use cais_qr_code::QrImages;
+use jiff::Timestamp;
 
 use self::transaction::TransactionRow;
 use self::values::to_json;
@@ -84,6 +86,14 @@ impl ResourceRenderer for JsonRepresentation {
 
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8> {
         to_json(&webhook::WebhookEndpoint::from(endpoint))
+    }
+
+    fn event(&self, event: &StoredEvent) -> Vec<u8> {
+        to_json(&event::Event::from(event))
+    }
+
+    fn endpoint_test(&self, id: EventId, endpoint: EndpointId, at: Timestamp) -> Vec<u8> {
+        event::endpoint_test(id, endpoint, at)
     }
 
     fn account(&self, account: &Account) -> Vec<u8> {

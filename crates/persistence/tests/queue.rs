@@ -249,7 +249,8 @@ fn invalid_delivery_or_outcome_affects_no_other() {
         let endpoint = endpoint(&store).await;
         let put = put(&store, &endpoint, 4).await;
         let [spoilt, poisoned, good, better] = put.as_slice() else { unreachable!("{put:?}") };
-        let spoil = format!("UPDATE deliveries SET event_type = 'charge.forgotten' WHERE id = '{spoilt}'");
+        let spoil =
+            format!("UPDATE deliveries SET event_type = 'charge.forgotten', sequence = 1 WHERE id = '{spoilt}'");
         Cluster::shared().unwrap().sql(&url, &spoil).unwrap();
         let claimed = claim(&store, &[queue_of(&endpoint)], 100).await;
         assert_eq!(ids(&claimed), [*poisoned, *good, *better]);

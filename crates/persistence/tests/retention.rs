@@ -140,13 +140,7 @@ fn removed_event_is_not_sent_again() {
         let endpoint = an_endpoint(account, 0);
         store.commit(steps::open_endpoint(&endpoint)).await.unwrap();
         let gone = an_event(account, EventType::ChargePaid, "chg_1");
-        let again = NewDelivery {
-            event: gone.id,
-            kind: gone.kind,
-            sequence: Some(1),
-            body: None,
-            ..a_test_delivery(&endpoint)
-        };
+        let again = NewDelivery { event: gone.id, kind: gone.kind, sequence: Some(1), ..a_test_delivery(&endpoint) };
         assert!(matches!(store.put(vec![again], None).await, Err(QueryError::Unavailable(_))));
         let claim = DeliveryClaim {
             queues: vec![queue_of(&endpoint)],

@@ -199,14 +199,11 @@ pub struct NewEvent {
     pub at: Timestamp,
     /// The public id of the resource.
     pub resource: String,
-    /// The resource as its GET returns it at that instant: a JSON object.
+    /// The resource at that instant, as [`crate::ResourceRenderer`] renders it.
     pub data: Vec<u8>,
     /// The endpoint that the charge named, if the event is about a charge.
     pub postback: Option<Postback>,
 }
-
-/// The version of the service's interface that the bodies of events follow.
-const API_VERSION: &str = "1.1.0";
 
 /// Returns a placeholder for the id of an entry that the store has not made yet: all zeros. A transaction that credits a share is named
 /// after its entry. So the data of `split.received` has the placeholder's suffix in place of the transaction's id.
@@ -230,23 +227,6 @@ impl NewEvent {
         let text = String::from_utf8_lossy(&self.data);
         let data = text.replacen(&entry_to_come().suffix(), &entry.suffix(), 1).into_bytes();
         Self { data, ..self.clone() }
-    }
-
-    /// Returns the body that is sent, and that `GET /events/{id}` returns, with the assigned sequence number. A test has none.
-    #[must_use]
-    pub fn body(&self, sequence: Option<i64>) -> Vec<u8> {
-        let sequence = sequence.map_or_else(|| "null".to_owned(), |sequence| sequence.to_string());
-        let head = format!(
-            r#"{{"id":"{}","type":"{}","timestamp":"{:.3}","sequence":{sequence},"api_version":"{API_VERSION}","data":"#,
-            self.id,
-            self.kind.as_str(),
-            self.at,
-        );
-        let mut body = Vec::with_capacity(head.len().saturating_add(self.data.len()).saturating_add(1));
-        body.extend_from_slice(head.as_bytes());
-        body.extend_from_slice(&self.data);
-        body.push(b'}');
-        body
     }
 }
 

@@ -10,6 +10,7 @@ use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
 use cais_domain::merchant::webhook::Endpoint;
 use jiff::Timestamp;
 
+use crate::events::StoredEvent;
 use crate::queries::QueryError;
 
 /// The deliveries to one endpoint within one epoch. Deliveries wait for each other only within a queue.
@@ -47,8 +48,6 @@ pub struct NewDelivery {
     pub kind: EventType,
     /// The event's sequence number in the account; `None` for a test, which is in no list.
     pub sequence: Option<i64>,
-    /// The body of a test. The body of an event is stored once, with the event.
-    pub body: Option<Vec<u8>>,
     /// The instant of creation.
     pub at: Timestamp,
 }
@@ -83,6 +82,40 @@ pub struct DeliveryClaim {
     pub limit: u32,
 }
 
+/// The event of a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeliveredEvent {
+    /// An event of the account.
+    Stored(StoredEvent),
+    /// A test of the endpoint, which no list of events contains.
+    Test {
+        /// The public identifier.
+        id: EventId,
+        /// The instant of the test.
+        at: Timestamp,
+    },
+}
+
+impl DeliveredEvent {
+    /// Returns the public identifier.
+    #[must_use]
+    pub const fn id(&self) -> EventId {
+        match self {
+            Self::Stored(event) => event.id,
+            Self::Test { id, .. } => *id,
+        }
+    }
+
+    /// Returns the type.
+    #[must_use]
+    pub const fn kind(&self) -> EventType {
+        match self {
+            Self::Stored(event) => event.kind,
+            Self::Test { .. } => EventType::WebhookTest,
+        }
+    }
+}
+
 /// A delivery that belongs to this node until its lease ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedDelivery {
@@ -93,11 +126,7 @@ pub struct ClaimedDelivery {
     /// The number of the attempt in the schedule, from 1. A claim without an outcome does not count.
     pub tries: u32,
     /// The event.
-    pub event: EventId,
-    /// The event's type.
-    pub kind: EventType,
-    /// The body to send.
-    pub body: Vec<u8>,
+    pub event: DeliveredEvent,
     /// The endpoint, shared by deliveries of one claim.
     pub endpoint: Arc<Endpoint>,
     /// The instant since which every attempt at the endpoint failed; `None` if the last one succeeded.

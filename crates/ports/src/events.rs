@@ -19,8 +19,8 @@ pub struct StoredEvent {
     pub sequence: i64,
     /// The type.
     pub kind: EventType,
-    /// The body of deliveries: a JSON object.
-    pub body: Vec<u8>,
+    /// The resource at that instant, as [`crate::ResourceRenderer`] renders it.
+    pub data: Vec<u8>,
     /// The instant of the event.
     pub created_at: Timestamp,
 }

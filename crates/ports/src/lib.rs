@@ -54,8 +54,8 @@ pub use crypto::{
 };
 pub use crypto_queries::{CryptoDepositQueries, CryptoQuoteQueries, CryptoWithdrawalQueries};
 pub use deliveries::{
-    AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue, DueQueues,
-    EndpointQueue, FinishedAttempt, Health, NewDelivery,
+    AttemptOutcome, ClaimedDelivery, DeliveredEvent, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue,
+    DueQueues, EndpointQueue, FinishedAttempt, Health, NewDelivery,
 };
 pub use due::{CLOCK_DIFFERENCE, DELIVERY_LEASE, Due, REQUEST_LEASE};
 pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};

@@ -1,9 +1,9 @@
-//! The JSON form of resources in stored answers and events.
+//! The form of resources in stored answers, and of events in deliveries.
 
 use cais_domain::charge::Charge;
 use cais_domain::crypto::deposit::Deposit;
 use cais_domain::crypto::withdrawal::Withdrawal;
-use cais_domain::ids::RequestId;
+use cais_domain::ids::{EndpointId, EventId, RequestId};
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::Endpoint;
@@ -11,7 +11,9 @@ use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
+use jiff::Timestamp;
 
+use crate::events::StoredEvent;
 use crate::keys::ApiKeyRecord;
 use crate::statement::SplitCredit;
 
@@ -35,6 +37,10 @@ pub trait ResourceRenderer: Send + Sync {
     fn crypto_withdrawal(&self, withdrawal: &Withdrawal) -> Vec<u8>;
     /// Renders a webhook endpoint without its secret as a JSON object.
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8>;
+    /// Renders an event as endpoints receive it. Equal events have equal bytes, at each attempt and in its GET.
+    fn event(&self, event: &StoredEvent) -> Vec<u8>;
+    /// Renders a test of an endpoint as the endpoint receives it, with the bytes of an event.
+    fn endpoint_test(&self, id: EventId, endpoint: EndpointId, at: Timestamp) -> Vec<u8>;
     /// Renders an account for operators as a JSON object.
     fn account(&self, account: &Account) -> Vec<u8>;
     /// Renders an API key without its secret as a JSON object.

@@ -3,7 +3,8 @@
 use cais_domain::charge::Charge;
 use cais_domain::crypto::deposit::Deposit;
 use cais_domain::crypto::withdrawal::Withdrawal;
-use cais_domain::ids::RequestId;
+use cais_domain::event::EventType;
+use cais_domain::ids::{EndpointId, EventId, RequestId};
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::Endpoint;
@@ -11,8 +12,9 @@ use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit};
-use serde_json::json;
+use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit, StoredEvent};
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
 /// Renders a resource as `{"id", "external_id", "status", "amount"}`, with the amount as text. Refunds and infractions also have their
 /// `"charge_id"`. An endpoint is `{"id", "url", "active"}`.
@@ -121,6 +123,15 @@ impl ResourceRenderer for TextRepresentation {
         .into_bytes()
     }
 
+    fn event(&self, event: &StoredEvent) -> Vec<u8> {
+        let data: Value = serde_json::from_slice(&event.data).unwrap_or_default();
+        envelope(event.id, event.kind, event.created_at, Some(event.sequence), &data)
+    }
+
+    fn endpoint_test(&self, id: EventId, endpoint: EndpointId, at: Timestamp) -> Vec<u8> {
+        envelope(id, EventType::WebhookTest, at, None, &json!({ "endpoint_id": endpoint.to_string() }))
+    }
+
     fn account(&self, account: &Account) -> Vec<u8> {
         json!({
             "id": account.id.to_string(),
@@ -143,4 +154,11 @@ impl ResourceRenderer for TextRepresentation {
         let error = json!({ "code": "insufficient_balance", "request_id": request.to_string(), "needed": needed, "available": available });
         json!({ "error": error }).to_string().into_bytes()
     }
+}
+
+fn envelope(id: EventId, kind: EventType, at: Timestamp, sequence: Option<i64>, data: &Value) -> Vec<u8> {
+    let (id, at) = (id.to_string(), at.to_string());
+    json!({ "id": id, "type": kind.as_str(), "timestamp": at, "sequence": sequence, "data": data })
+        .to_string()
+        .into_bytes()
 }

@@ -1,11 +1,11 @@
--- Each row is an event of an account, with the body that all its deliveries send.
+-- Each row is an event of an account. `data` is its resource at that instant, and never changes: all deliveries send the same bytes.
 CREATE TABLE events (
     account_id TEXT COLLATE "C" NOT NULL,
     sequence BIGINT NOT NULL CHECK (sequence >= 1),
     id TEXT COLLATE "C" NOT NULL,
     type TEXT COLLATE "C" NOT NULL,
     resource_id TEXT NOT NULL,
-    body BYTEA NOT NULL,
+    data BYTEA NOT NULL,
     created_at BIGINT NOT NULL,
     PRIMARY KEY (account_id, sequence),
     UNIQUE (account_id, id)

@@ -1,11 +1,11 @@
--- Each row is an event of an account, with the body that all its deliveries send.
+-- Each row is an event of an account. `data` is its resource at that instant, and never changes: all deliveries send the same bytes.
 CREATE TABLE events (
     account_id TEXT NOT NULL,
     sequence INTEGER NOT NULL CHECK (sequence >= 1),
     id TEXT NOT NULL,
     type TEXT NOT NULL,
     resource_id TEXT NOT NULL,
-    body BLOB NOT NULL,
+    data BLOB NOT NULL,
     created_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, sequence),
     UNIQUE (account_id, id)

@@ -1,5 +1,5 @@
 -- Each row is a delivery of an event to an endpoint, and its status.
--- A test delivery has a body and no sequence number. Other deliveries send the body of their event.
+-- A test of an endpoint has no event in `events`, and no sequence number.
 CREATE TABLE deliveries (
     account_id TEXT NOT NULL,
     endpoint_id TEXT NOT NULL,
@@ -7,7 +7,6 @@ CREATE TABLE deliveries (
     event_id TEXT NOT NULL,
     event_type TEXT NOT NULL,
     sequence INTEGER,
-    body BLOB,
     status TEXT NOT NULL,
     fence INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
@@ -15,7 +14,7 @@ CREATE TABLE deliveries (
     UNIQUE (event_id, account_id, endpoint_id),
     CHECK (
         status IN ('pending', 'succeeded', 'failed', 'cancelled') AND fence >= 0
-        AND (sequence IS NULL) = (body IS NOT NULL)
+        AND (sequence IS NULL) = (event_type = 'webhook.test')
     )
 ) STRICT;
 

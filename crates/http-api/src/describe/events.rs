@@ -10,13 +10,14 @@ use utoipa::openapi::path::{
 };
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::response::ResponseBuilder;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
 use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::JSON;
 use crate::representation::charge::Charge;
 use crate::representation::crypto::{CryptoDeposit, CryptoWithdrawal};
+use crate::representation::event::{Event as Body, WebhookTestData};
 use crate::representation::infraction::InfractionDetail;
 use crate::representation::payment::UnexpectedPayment;
 use crate::representation::payout::Payout;
@@ -116,16 +117,6 @@ fn add<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     T::schemas(schemas);
 }
 
-/// The data of `webhook.test`, which the use case writes.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub struct WebhookTestData {
-    /// The tested endpoint.
-    pub endpoint_id: String,
-    /// A constant sentence.
-    pub message: String,
-}
-
 /// Groups the types of events by their schema's name, with the schema of `data`.
 fn by_shape() -> BTreeMap<&'static str, (&'static str, Vec<Kind>)> {
     let mut shapes: BTreeMap<&str, (&str, Vec<Kind>)> = BTreeMap::new();
@@ -136,22 +127,17 @@ fn by_shape() -> BTreeMap<&'static str, (&'static str, Vec<Kind>)> {
     shapes
 }
 
+/// Returns the schema of a body with these types of events and this schema of `data`.
 fn event_with(data: &str, kinds: &[Kind]) -> RefOr<Schema> {
-    let text = |what: &str| ObjectBuilder::new().schema_type(Type::String).description(Some(what));
-    let names = kinds.iter().map(|kind| kind.as_str());
-    let sequence = SchemaType::from_iter([Type::Integer, Type::Null]);
-    let counts = "Counts the account's events from 1 without a gap; null for `webhook.test`.";
-    let fields = [
-        ("id", text("Public id, prefix `evt_`; also the header `webhook-id`.")),
-        ("type", text("The event's type.").enum_values(Some(names))),
-        ("timestamp", text("Time of the event.").format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))),
-        ("sequence", ObjectBuilder::new().schema_type(sequence).description(Some(counts))),
-        ("api_version", text("The version of the interface that `data` follows.")),
-    ];
-    let event = fields
-        .into_iter()
-        .fold(ObjectBuilder::new(), |event, (name, field)| event.property(name, field.build()).required(name));
-    event.property("data", Ref::from_schema_name(data)).required("data").build().into()
+    let mut schema = Body::schema();
+    if let RefOr::T(Schema::Object(event)) = &mut schema {
+        event.description = None;
+        if let Some(RefOr::T(Schema::Object(kind))) = event.properties.get_mut("type") {
+            kind.enum_values = Some(kinds.iter().map(|kind| kind.as_str().into()).collect());
+        }
+        event.properties.insert("data".to_owned(), Ref::from_schema_name(data).into());
+    }
+    schema
 }
 
 /// Returns the requests that the service sends to endpoints, one for each type of event.

@@ -14,6 +14,7 @@ use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
 use crate::reply;
+use crate::representation::event::Event as Body;
 
 /// Returns an event as the bytes that were sent.
 ///
@@ -37,5 +38,5 @@ pub async fn get_event(
 ) -> Result<HttpResponse, ApiError> {
     let Input((_, ById(id))) = input;
     let event = events::find(&call.state.ports, call.caller.account.id, id).await?.ok_or_else(no_such_event)?;
-    Ok(reply::rendered(StatusCode::OK, event.body))
+    Ok(reply::json(StatusCode::OK, &Body::from(&event)))
 }

@@ -17,7 +17,8 @@ use crate::describe::{examples, parameters};
 use crate::error::{ApiError, code};
 use crate::input::{Input, Part, Parts};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
-use crate::representation::values::page_of_json;
+use crate::representation::event::Event;
+use crate::representation::values::Page;
 use crate::statement::list_error;
 use crate::{filters, reply};
 
@@ -69,8 +70,7 @@ pub async fn list_events(call: Authorized<EventsRead>, input: Input<EventQuery>)
     let page = events::list(&call.state.ports, call.caller.account.id, filter, page).await;
     let page = page.map_err(|error| list_error(error, "names no event of this account"))?;
     let last = page.rows.last().filter(|_| page.has_more).map(|event| event.id);
-    let rows: Vec<Vec<u8>> = page.rows.into_iter().map(|event| event.body).collect();
-    Ok(reply::rendered(StatusCode::OK, page_of_json(&rows, last)))
+    Ok(reply::json(StatusCode::OK, &Page::new(page.rows.iter().map(Event::from).collect(), last)))
 }
 
 /// Digits only, as in a `limit`; 0 precedes the first event.

@@ -20,9 +20,8 @@ use super::describe::{add_headers, events, failures};
 use super::fallback::Methods;
 use super::idempotency::IDEMPOTENCY_KEY;
 use super::routes;
+use crate::representation::event::API_VERSION;
 
-/// The version of the interface.
-const VERSION: &str = "1.1.0";
 /// The introduction for readers.
 const INTRODUCTION: &str = include_str!("introduction.md");
 /// The chapters.
@@ -51,7 +50,7 @@ pub fn document() -> Result<String, serde_json::Error> {
 fn build() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Cais API")
-        .version(VERSION)
+        .version(API_VERSION)
         .description(Some(INTRODUCTION))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
         .build();

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cais_domain::charge::Charge;
 use cais_domain::crypto::deposit::Deposit;
 use cais_domain::crypto::withdrawal::Withdrawal;
-use cais_domain::ids::{AccountId, RequestId};
+use cais_domain::ids::{AccountId, EndpointId, EventId, RequestId};
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
@@ -16,7 +16,7 @@ use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, ResourceRenderer, SplitCredit, Store as _};
+use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, ResourceRenderer, SplitCredit, Store as _, StoredEvent};
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
 use cais_testkit::{
     FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
@@ -197,6 +197,14 @@ impl ResourceRenderer for Careless {
 
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8> {
         self.0.endpoint(endpoint)
+    }
+
+    fn event(&self, event: &StoredEvent) -> Vec<u8> {
+        self.0.event(event)
+    }
+
+    fn endpoint_test(&self, id: EventId, endpoint: EndpointId, at: Timestamp) -> Vec<u8> {
+        self.0.endpoint_test(id, endpoint, at)
     }
 
     fn account(&self, account: &Account) -> Vec<u8> {

@@ -43,13 +43,10 @@ pub(crate) fn ops<'a>(plan: &'a BatchPlan<'a>, batch: &'a str, at: Timestamp, mo
     reservations(plan, &mut ops);
     idempotency_records(plan, &mut ops);
     records(plan, &mut ops);
-    ops.push(Op::guarded(
-        &event::INSERT,
-        plan.events.iter().map(|(numbered, body)| event::inserted(numbered, body)).collect(),
-    ));
+    ops.push(Op::guarded(&event::INSERT, plan.events.iter().map(event::inserted).collect()));
     ops.push(Op::guarded(&delivery::INSERT, plan.deliveries.iter().map(delivery::inserted).collect()));
     ops.push(Op::guarded(&delivery::ENQUEUE, plan.deliveries.iter().map(delivery::enqueued).collect()));
-    let last = plan.events.iter().map(|(numbered, _)| (numbered.event.account, numbered.sequence));
+    let last = plan.events.iter().map(|numbered| (numbered.event.account, numbered.sequence));
     let counters: BTreeMap<AccountId, i64> = last.collect();
     ops.push(Op::guarded(
         &event::UPDATE_COUNTER,

@@ -45,8 +45,7 @@ pub(crate) struct BatchPlan<'a> {
     pub(crate) blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
     pub(crate) entries: Vec<Entry<'a>>,
     pub(crate) balances: BTreeMap<LedgerAccount, Balance>,
-    /// Events with the bodies of their deliveries.
-    pub(crate) events: Vec<(NumberedEvent<'a>, Vec<u8>)>,
+    pub(crate) events: Vec<NumberedEvent<'a>>,
     pub(crate) deliveries: Vec<NewDelivery>,
 }
 
@@ -96,10 +95,7 @@ impl<'a> BatchPlan<'a> {
             let first = BlockWrite { stored: write.stored, now: None };
             self.blocks.entry(key).or_insert(first).now = write.now;
         }
-        self.events.extend(effects.events.into_iter().map(|numbered| {
-            let body = numbered.event.body(Some(numbered.sequence));
-            (numbered, body)
-        }));
+        self.events.extend(effects.events);
         self.deliveries.extend(effects.deliveries);
     }
 

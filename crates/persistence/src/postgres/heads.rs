@@ -93,7 +93,7 @@ mod tests {
 
     fn rows(queue: QueueKey, due: &[i64], slots: i64) -> Vec<ClaimedRow> {
         let name = || (String::new(), queue.0.to_string(), String::new());
-        let row = |due_at| (name(), (1, 1), (String::new(), String::new(), None), (None, due_at, slots));
+        let row = |due_at| (name(), (1, 1), (String::new(), String::new(), None, None, 0), (None, due_at, slots));
         due.iter().copied().map(row).collect()
     }
 

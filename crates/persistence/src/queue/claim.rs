@@ -16,7 +16,7 @@ use crate::rows::endpoint::EndpointRow;
 macro_rules! claimed_text {
     ($source:literal, $due:literal) => {
         concat!(
-            "SELECT t.account_id, t.endpoint_id, t.id, t.fence, t.tries + 1, d.event_id, d.event_type, COALESCE(v.body, d.body), f.failing_since, ",
+            "SELECT t.account_id, t.endpoint_id, t.id, t.fence, t.tries + 1, d.event_id, d.event_type, d.sequence, v.data, COALESCE(v.created_at, d.created_at), f.failing_since, ",
             $due,
             " FROM ",
             $source,
@@ -68,8 +68,6 @@ pub(crate) fn assemble(rows: Vec<ClaimedRow>, endpoints: &Endpoints) -> Vec<Clai
                 fence: read.fence,
                 tries: read.tries,
                 event: read.event,
-                kind: read.kind,
-                body: read.body,
                 endpoint: Arc::clone(endpoint),
                 failing_since: read.failing_since,
             });

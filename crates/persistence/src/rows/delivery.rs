@@ -1,9 +1,8 @@
 //! Rows of deliveries: each has a permanent row, and one in the queue while it is pending.
 
 use cais_domain::event::EventType;
-use cais_domain::ids::EventId;
 use cais_domain::merchant::webhook::DeliveryStatus;
-use cais_ports::{Delivery, DeliveryAttempt, DeliveryKey, EndpointQueue, NewDelivery};
+use cais_ports::{DeliveredEvent, Delivery, DeliveryAttempt, DeliveryKey, EndpointQueue, NewDelivery, StoredEvent};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use jiff::Timestamp;
 
@@ -23,7 +22,6 @@ const COLUMNS: &[Column] = &[
     ("event_id", Kind::Text),
     ("event_type", Kind::Text),
     ("sequence", Kind::Int),
-    ("body", Kind::Bytes),
     ("status", Kind::Text),
     ("created_at", Kind::Int),
 ];
@@ -61,7 +59,6 @@ pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
         new.event.into(),
         new.kind.as_str().into(),
         new.sequence.into(),
-        new.body.as_deref().into(),
         DeliveryStatus::Pending.as_str().into(),
         new.at.into(),
     ]
@@ -216,14 +213,20 @@ pub(crate) fn read_queue((account, endpoint, epoch, due_at, number, state): &Que
     })
 }
 
-/// The columns of a claimed delivery. In order: its key, its claim, its event and body, the first failure of its endpoint, its due
-/// time, the free slots.
-pub(crate) type ClaimedColumns =
-    ((Text, Text, Text), (BigInt, BigInt), (Text, Text, Nullable<Binary>), (Nullable<BigInt>, BigInt, BigInt));
+/// The columns of a claimed delivery: its key, its claim, its event, the first failure of its endpoint, its due time, and the number of
+/// free slots.
+pub(crate) type ClaimedColumns = (
+    (Text, Text, Text),
+    (BigInt, BigInt),
+    (Text, Text, Nullable<BigInt>, Nullable<Binary>, BigInt),
+    (Nullable<BigInt>, BigInt, BigInt),
+);
+
+/// Identifier, type, sequence number, data, instant.
+type EventFacts = (String, String, Option<i64>, Option<Vec<u8>>, i64);
 
 /// A claimed delivery, as read.
-pub(crate) type ClaimedRow =
-    ((String, String, String), (i64, i64), (String, String, Option<Vec<u8>>), (Option<i64>, i64, i64));
+pub(crate) type ClaimedRow = ((String, String, String), (i64, i64), EventFacts, (Option<i64>, i64, i64));
 
 loaded! { ClaimedColumns => ClaimedRow }
 
@@ -233,9 +236,7 @@ pub(crate) struct Claimed {
     pub(crate) key: DeliveryKey,
     pub(crate) fence: i64,
     pub(crate) tries: u32,
-    pub(crate) event: EventId,
-    pub(crate) kind: EventType,
-    pub(crate) body: Vec<u8>,
+    pub(crate) event: DeliveredEvent,
     pub(crate) failing_since: Option<Timestamp>,
 }
 
@@ -245,16 +246,25 @@ fn key(account: &str, endpoint: &str, delivery: &str) -> Result<DeliveryKey, Fau
 
 /// Returns the claimed delivery of a row.
 pub(crate) fn read_claimed(row: ClaimedRow) -> Result<Claimed, Fault> {
-    let ((account, endpoint, delivery), (fence, tries), (event, kind, body), (failing_since, ..)) = row;
+    let ((account, endpoint, delivery), (fence, tries), event, (failing_since, ..)) = row;
     Ok(Claimed {
         key: key(&account, &endpoint, &delivery)?,
         fence,
         tries: to_u32(TABLE, tries)?,
-        event: id(TABLE, &event)?,
-        kind: parse_enum(TABLE, &kind, EventType::parse)?,
-        body: body.ok_or_else(|| corrupt(TABLE, "the body is missing"))?,
+        event: delivered(event)?,
         failing_since: optional_instant(TABLE, failing_since)?,
     })
+}
+
+fn delivered((event, kind, sequence, data, at): EventFacts) -> Result<DeliveredEvent, Fault> {
+    let (id, kind, at) = (id(TABLE, &event)?, parse_enum(TABLE, &kind, EventType::parse)?, instant(TABLE, at)?);
+    match (kind, sequence, data) {
+        (EventType::WebhookTest, None, None) => Ok(DeliveredEvent::Test { id, at }),
+        (kind, Some(sequence), Some(data)) => {
+            Ok(DeliveredEvent::Stored(StoredEvent { id, sequence, kind, data, created_at: at }))
+        }
+        (_, Some(_) | None, Some(_) | None) => Err(corrupt(TABLE, "the event is missing")),
+    }
 }
 
 #[cfg(test)]

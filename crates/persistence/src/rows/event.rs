@@ -17,7 +17,7 @@ table! {
     /// The row of an event.
     EventRow of events
     key { account_id: Text, sequence: BigInt }
-    fixed { id: Text, r#type: Text, resource_id: Text, body: Binary, created_at: BigInt }
+    fixed { id: Text, r#type: Text, resource_id: Text, data: Binary, created_at: BigInt }
 }
 
 diesel::table! {
@@ -40,8 +40,8 @@ pub(crate) static OPEN_COUNTER: Spec =
 pub(crate) static UPDATE_COUNTER: Spec =
     Spec::update("event_counters", &[("last_sequence", Kind::Int)], &[("account_id", Kind::Text)]);
 
-/// Returns the row of an event with the body of its deliveries.
-pub(crate) fn inserted<'a>(numbered: &'a NumberedEvent<'_>, body: &'a [u8]) -> Vec<Value<'a>> {
+/// Returns the row of an event.
+pub(crate) fn inserted<'a>(numbered: &'a NumberedEvent<'_>) -> Vec<Value<'a>> {
     let event = &numbered.event;
     let row = EventRow {
         account_id: event.account.to_string().into(),
@@ -49,7 +49,7 @@ pub(crate) fn inserted<'a>(numbered: &'a NumberedEvent<'_>, body: &'a [u8]) -> V
         id: event.id.to_string().into(),
         r#type: event.kind.as_str().into(),
         resource_id: event.resource.as_str().into(),
-        body: body.into(),
+        data: event.data.as_slice().into(),
         created_at: event.at.as_microsecond(),
     };
     row.values()
@@ -74,7 +74,7 @@ pub(crate) fn read(row: EventRow<'_>) -> Result<StoredEvent, Fault> {
         id: id(TABLE, &row.id)?,
         sequence: row.sequence,
         kind: parse_enum(TABLE, &row.r#type, EventType::parse)?,
-        body: row.body.into_owned(),
+        data: row.data.into_owned(),
         created_at: instant(TABLE, row.created_at)?,
     })
 }

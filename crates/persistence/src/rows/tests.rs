@@ -276,7 +276,7 @@ fn block_above_limit_and_event_without_place_are_errors() {
         id: id.as_str().into(),
         r#type: kind.into(),
         resource_id: "chg_1".into(),
-        body: b"{}".as_slice().into(),
+        data: b"{}".as_slice().into(),
         created_at: now(),
     };
     assert!(event::read(row(1, "charge.paid")).is_ok());

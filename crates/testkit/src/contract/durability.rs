@@ -3,12 +3,14 @@
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
 use cais_ports::{
-    ApiKeyRecord, AttemptOutcome, Callback, EventFilter, FinishedAttempt, Health, PollPosition, ReservationKey, Write,
+    ApiKeyRecord, AttemptOutcome, Callback, DeliveredEvent, EventFilter, FinishedAttempt, Health, PollPosition,
+    ReservationKey, Write,
 };
 
 use super::Harness;
 use super::attempts::{attempt, claim_one, finish, put_one, read};
 use super::dispute::Dispute;
+use super::event_log::stored;
 use super::harness::{after_s, walk_deliveries, walk_events};
 use super::probe::Probe;
 use crate::builders::{
@@ -90,7 +92,7 @@ pub async fn reopened_store_continues_deliveries(h: &mut Harness) {
     }
     let again = claim_one(h, &endpoint, 10).await;
     assert_eq!((again.key, again.fence, again.tries), (claimed.key, 2, 2));
-    assert_eq!((again.failing_since, again.body), (Some(after_s(2)), event.body(Some(1))));
+    assert_eq!((again.failing_since, again.event), (Some(after_s(2)), DeliveredEvent::Stored(stored(&event, 1))));
     let done = finish(h, attempt(&at_work, 11, AttemptOutcome::Succeeded)).await;
     assert_eq!(done.attempts.len(), 1, "an attempt that began before the close is still stored");
     assert_eq!(read(h, test).await, done);

@@ -3,11 +3,14 @@
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::webhook::{DeliveryStatus, DisabledReason, Endpoint, EndpointChange, EndpointStep};
-use cais_ports::{AttemptOutcome, DeliveryKey, EndpointQueue, FinishedAttempt, Health, NewDelivery, NewEvent};
+use cais_ports::{
+    AttemptOutcome, DeliveredEvent, DeliveryKey, EndpointQueue, FinishedAttempt, Health, NewDelivery, NewEvent,
+};
 use futures_util::FutureExt as _;
 
 use super::Harness;
 use super::attempts::{attempt, claim, claim_at, claim_first, claim_one, finish, put_one, put_tests, read, status};
+use super::event_log::stored;
 use super::harness::{after_s, walk_deliveries};
 use crate::builders::{a_postback, a_test_delivery, an_event, fresh, queue_of, steps};
 
@@ -121,11 +124,12 @@ pub async fn cancelled_delivery_can_be_put_again(h: &mut Harness) {
         if marked {
             h.store.cancel_stale(50).await.unwrap();
         }
-        let (body, sequence) = (None, Some(1));
-        let again = NewDelivery { event: event.id, kind: event.kind, sequence, body, ..a_test_delivery(&active) };
+        let sequence = Some(1);
+        let again = NewDelivery { event: event.id, kind: event.kind, sequence, ..a_test_delivery(&active) };
         assert_eq!(h.store.put(vec![again], None).await.unwrap().unwrap(), [made.id]);
         let claimed = claim_one(h, &active, 10).await;
-        assert_eq!((claimed.key.id, claimed.tries, claimed.body.clone()), (made.id, 1, event.body(Some(1))));
+        let expected = (made.id, 1, DeliveredEvent::Stored(stored(&event, 1)));
+        assert_eq!((claimed.key.id, claimed.tries, claimed.event.clone()), expected);
         assert_eq!(status(h, claimed.key).await, DeliveryStatus::Pending);
         finish(h, attempt(&claimed, 11, AttemptOutcome::Failed)).await;
     }

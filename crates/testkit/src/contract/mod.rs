@@ -114,7 +114,7 @@ macro_rules! store_suite {
                 sequences_have_no_gap_under_load
             }
             event_log {
-                bodies_are_composed_with_their_sequence
+                event_data_is_read_back_byte_for_byte
                 events_are_listed_in_both_directions
                 events_of_one_type_are_listed
                 walk_through_events_is_stable_while_events_arrive

@@ -3,18 +3,19 @@
 use cais_domain::event::EventType;
 use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, MAX_RETRY_PAUSE};
 use cais_ports::{
-    AttemptOutcome, CLOCK_DIFFERENCE, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, FinishedAttempt,
-    Health, NewDelivery, PageRequest,
+    AttemptOutcome, CLOCK_DIFFERENCE, ClaimedDelivery, DeliveredEvent, DeliveryAttempt, DeliveryClaim, DeliveryKey,
+    FinishedAttempt, Health, NewDelivery, PageRequest,
 };
 
 use super::Harness;
 use super::attempts::{
     LEASE_S, SLOTS, attempt, claim, claim_at, claim_one, finish, keys, put_one, put_tests, read, status,
 };
+use super::event_log::stored;
 use super::harness::{after_s, walk, walk_deliveries};
 use crate::builders::{a_test_delivery, an_event, queue_of, start, steps};
 
-/// A delivery is claimed from its due time on. The claim returns the bytes of the event and everything that an attempt needs.
+/// A delivery is claimed from its due time on. The claim returns the stored event and everything that an attempt needs.
 pub async fn due_delivery_is_claimed_once(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -22,34 +23,31 @@ pub async fn due_delivery_is_claimed_once(h: &mut Harness) {
     h.good(steps::publish(vec![event.clone()])).await;
     assert_eq!(claim(h, &[&endpoint], -1).await, []);
     let claimed = claim_one(h, &endpoint, 0).await;
-    let body = h.store.find_event(account, event.id).await.unwrap().unwrap().body;
+    let stored = h.store.find_event(account, event.id).await.unwrap().unwrap();
     let made = walk_deliveries(&*h.store, account, endpoint.id).await.remove(0);
     let expected = ClaimedDelivery {
         key: DeliveryKey { account, endpoint: endpoint.id, id: made.id },
         fence: 1,
         tries: 1,
-        event: event.id,
-        kind: EventType::ChargePaid,
-        body: event.body(Some(1)),
+        event: DeliveredEvent::Stored(stored),
         endpoint: endpoint.clone().into(),
         failing_since: None,
     };
-    assert_eq!((&claimed, &expected.body), (&expected, &body));
+    assert_eq!(claimed, expected);
     assert_eq!(claim(h, &[&endpoint], 1).await, [], "the delivery is in flight");
     assert_eq!(read(h, claimed.key).await.attempts, []);
     assert_eq!(status(h, claimed.key).await, DeliveryStatus::Pending);
 }
 
-/// Tests have their own bodies, are in no list of events, and follow the same rules.
+/// Tests are in no list of events, and follow the same rules.
 pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
-    let body: Vec<u8> = "{\"data\":\"\u{1F980} '\\u0000\"}".repeat(500).into_bytes();
-    let test = NewDelivery { body: Some(body.clone()), ..a_test_delivery(&endpoint) };
+    let test = a_test_delivery(&endpoint);
     assert_eq!(h.store.put(vec![test.clone()], None).await.unwrap().unwrap(), [test.id]);
     let claimed = claim_one(h, &endpoint, 0).await;
-    let expected = (test.id, test.event, EventType::WebhookTest, body);
-    assert_eq!((claimed.key.id, claimed.event, claimed.kind, claimed.body.clone()), expected);
+    let expected = (test.id, DeliveredEvent::Test { id: test.event, at: test.at });
+    assert_eq!((claimed.key.id, claimed.event.clone()), expected);
     let done = finish(h, attempt(&claimed, 1, AttemptOutcome::Succeeded)).await;
     assert_eq!((done.status, done.event, done.kind), (DeliveryStatus::Succeeded, test.event, EventType::WebhookTest));
     assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, std::slice::from_ref(&done));
@@ -309,7 +307,6 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
         event: event.id,
         kind: event.kind,
         sequence: Some(1),
-        body: None,
         at: after_s(at_s),
         ..a_test_delivery(&endpoint)
     };
@@ -317,7 +314,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
     for (fence, (outcome, now_s)) in (1..).step_by(3).zip(outcomes) {
         let claimed = claim_one(h, &endpoint, now_s).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence));
-        assert_eq!(claimed.body, event.body(Some(1)), "never another body");
+        assert_eq!(claimed.event, DeliveredEvent::Stored(stored(&event, 1)), "never another event");
         // For a delivery in flight, another attempt follows after any outcome, and not before.
         assert_eq!(h.store.put(vec![again(now_s + 5)], None).await.unwrap().unwrap(), [made.id]);
         assert_eq!(claim(h, &[&endpoint], now_s + 6).await, [], "the delivery is in flight");
@@ -348,7 +345,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
     let other = h.endpoint(account, 1).await;
     let to_other = NewDelivery { queue: queue_of(&other), ..again(300) };
     assert_eq!(h.store.put(vec![again(300), to_other.clone()], None).await.unwrap().unwrap(), [made.id, to_other.id]);
-    assert_eq!(claim_one(h, &other, 300).await.body, event.body(Some(1)));
+    assert_eq!(claim_one(h, &other, 300).await.event, DeliveredEvent::Stored(stored(&event, 1)));
     assert_eq!(h.store.list_deliveries_of_event(account, event.id).await.unwrap().len(), 2);
 }
 
@@ -361,13 +358,8 @@ pub async fn put_beyond_the_limit_adds_nothing(h: &mut Harness) {
     let put = async |new: Vec<NewDelivery>| h.store.put(new, Some(3)).await.unwrap();
     let tests: Vec<NewDelivery> = (0..3).map(|_| a_test_delivery(&one)).collect();
     assert_eq!(put(tests.iter().take(2).cloned().collect()).await.map(|ids| ids.len()), Some(2));
-    let resend = |to: &Endpoint| NewDelivery {
-        event: event.id,
-        kind: event.kind,
-        sequence: Some(1),
-        body: None,
-        ..a_test_delivery(to)
-    };
+    let resend =
+        |to: &Endpoint| NewDelivery { event: event.id, kind: event.kind, sequence: Some(1), ..a_test_delivery(to) };
     // The first endpoint would exceed its limit, so the second endpoint receives no delivery either.
     let both = vec![a_test_delivery(&two), resend(&one), a_test_delivery(&one)];
     assert_eq!(put(both).await, None);

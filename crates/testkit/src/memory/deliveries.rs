@@ -27,7 +27,6 @@ pub(super) struct Row {
     pub(super) event: EventId,
     pub(super) kind: EventType,
     /// Present only for a test.
-    pub(super) body: Option<Vec<u8>>,
     pub(super) status: DeliveryStatus,
     pub(super) tries: u32,
     pub(super) fence: i64,
@@ -44,14 +43,13 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn new(delivery: NewDelivery) -> Self {
+    pub(super) fn new(delivery: &NewDelivery) -> Self {
         let EndpointQueue { account, endpoint, epoch } = delivery.queue;
         Self {
             key: DeliveryKey { account, endpoint, id: delivery.id },
             epoch,
             event: delivery.event,
             kind: delivery.kind,
-            body: delivery.body,
             status: DeliveryStatus::Pending,
             tries: 0,
             fence: 0,

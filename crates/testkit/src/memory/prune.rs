@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cais_commit_rules::Snapshot;
+use cais_domain::event::EventType;
 use cais_domain::ids::{EndpointId, EventId};
 use cais_domain::merchant::webhook::{DeliveryStatus, EndpointState};
 use cais_ports::{CallbackState, PruneBefore, Pruned, RecordKey};
@@ -53,7 +54,8 @@ fn prune_events(state: &mut State, before: Timestamp) -> usize {
         gone.extend(events.drain(..count).map(|stored| stored.event.id));
     }
     state.deliveries.retain(|_, row| {
-        let old_test = row.body.is_some() && row.created_at < before && !waited_for.contains(&row.event);
+        let old_test =
+            row.kind == EventType::WebhookTest && row.created_at < before && !waited_for.contains(&row.event);
         !old_test && !gone.contains(&row.event)
     });
     gone.len()

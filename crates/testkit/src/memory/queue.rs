@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cais_domain::event::EventType;
 use cais_domain::ids::DeliveryId;
 use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{
-    AttemptOutcome, ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueQueues, EndpointQueue, FinishedAttempt, Health,
-    NewDelivery, QueryError,
+    AttemptOutcome, ClaimedDelivery, DeliveredEvent, DeliveryClaim, DeliveryQueue, DueQueues, EndpointQueue,
+    FinishedAttempt, Health, NewDelivery, QueryError,
 };
 use jiff::Timestamp;
 
 use super::MemoryStore;
 use super::deliveries::Row;
 use super::queries::count;
-use super::state::{State, StoredEvent};
+use super::state::State;
 
 /// The largest number of due deliveries that are counted.
 const MAX_BACKLOG: u64 = 10_000;
@@ -32,7 +33,7 @@ impl DeliveryQueue for MemoryStore {
         if most.is_some_and(|most| queues.iter().any(|queue| state.would_wait(*queue, &deliveries) > count(most))) {
             return Ok(None);
         }
-        let ids = deliveries.into_iter().map(|delivery| state.put(delivery)).collect();
+        let ids = deliveries.iter().map(|delivery| state.put(delivery)).collect();
         drop(state);
         self.hint(queues);
         Ok(Some(ids))
@@ -124,7 +125,7 @@ impl State {
         self.rows_of(queue).filter(waits).count().saturating_add(new.len())
     }
 
-    fn put(&mut self, delivery: NewDelivery) -> DeliveryId {
+    fn put(&mut self, delivery: &NewDelivery) -> DeliveryId {
         let EndpointQueue { account, endpoint, epoch } = delivery.queue;
         let known = self.deliveries.values_mut().find(|row| {
             let key = row.key;
@@ -168,7 +169,11 @@ impl State {
         let row = self.deliveries.get(&id)?;
         let mut of_account = self.events.get(&row.key.account).into_iter().flatten();
         let stored = of_account.find(|stored| stored.event.id == row.event);
-        let body = row.body.clone().or_else(|| stored.map(StoredEvent::body))?;
+        let event = if row.kind == EventType::WebhookTest {
+            DeliveredEvent::Test { id: row.event, at: row.created_at }
+        } else {
+            DeliveredEvent::Stored(stored?.read())
+        };
         let failing_since = self.failing.get(&(row.key.endpoint, row.epoch)).copied();
         let row = self.deliveries.get_mut(&id)?;
         row.fence = row.fence.saturating_add(1);
@@ -179,9 +184,7 @@ impl State {
             key: row.key,
             fence: row.fence,
             tries: row.tries.saturating_add(1),
-            event: row.event,
-            kind: row.kind,
-            body,
+            event,
             endpoint: Arc::clone(endpoint),
             failing_since,
         })

@@ -68,10 +68,11 @@ pub struct StoredEvent {
 }
 
 impl StoredEvent {
-    /// Returns the body of its deliveries.
+    /// Returns the event as readers see it.
     #[must_use]
-    pub fn body(&self) -> Vec<u8> {
-        self.event.body(Some(self.sequence))
+    pub fn read(&self) -> cais_ports::StoredEvent {
+        let NewEvent { id, kind, at, data, .. } = self.event.clone();
+        cais_ports::StoredEvent { id, sequence: self.sequence, kind, data, created_at: at }
     }
 }
 
@@ -152,7 +153,7 @@ impl State {
         for NumberedEvent { event, sequence } in effects.events {
             self.events.entry(event.account).or_default().push(StoredEvent { sequence, event: event.into_owned() });
         }
-        self.deliveries.extend(effects.deliveries.into_iter().map(|new| (new.id, Row::new(new))));
+        self.deliveries.extend(effects.deliveries.iter().map(|new| (new.id, Row::new(new))));
         for write in change.writes {
             self.tables.write(write);
         }

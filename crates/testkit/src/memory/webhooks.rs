@@ -45,7 +45,7 @@ impl EventQueries for MemoryStore {
     async fn find_event(&self, account: AccountId, id: EventId) -> Result<Option<cais_ports::StoredEvent>, QueryError> {
         let state = self.read()?;
         let events = state.events.get(&account).map_or(&[][..], Vec::as_slice);
-        Ok(events.iter().find(|stored| stored.event.id == id).map(kept))
+        Ok(events.iter().find(|stored| stored.event.id == id).map(StoredEvent::read))
     }
 
     async fn list_events(
@@ -67,18 +67,7 @@ impl EventQueries for MemoryStore {
         events.retain(|stored| filter.kind.is_none_or(|kind| kind == stored.event.kind));
         events.retain(|stored| filter.after_sequence.is_none_or(|after| stored.sequence > after));
         let has_more = events.len() > count(page.limit);
-        let rows = events.into_iter().take(count(page.limit)).map(kept).collect();
+        let rows = events.into_iter().take(count(page.limit)).map(StoredEvent::read).collect();
         Ok(Page { rows, has_more })
-    }
-}
-
-/// Returns the event as readers see it.
-fn kept(stored: &StoredEvent) -> cais_ports::StoredEvent {
-    cais_ports::StoredEvent {
-        id: stored.event.id,
-        sequence: stored.sequence,
-        kind: stored.event.kind,
-        body: stored.body(),
-        created_at: stored.event.at,
     }
 }

@@ -86,7 +86,6 @@ async fn again(ports: &Ports, endpoint: &Endpoint, delivery: &Delivery) -> Resul
         event: event.id,
         kind: event.kind,
         sequence: Some(event.sequence),
-        body: None,
         at: ports.clock.now(),
     })
 }

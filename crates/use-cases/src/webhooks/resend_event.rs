@@ -48,13 +48,5 @@ fn receives(endpoint: &Endpoint, event: &StoredEvent, before: &[Delivery]) -> bo
 }
 
 fn delivery(endpoint: &Endpoint, event: &StoredEvent, id: DeliveryId, at: Timestamp) -> NewDelivery {
-    NewDelivery {
-        id,
-        queue: queue(endpoint),
-        event: event.id,
-        kind: event.kind,
-        sequence: Some(event.sequence),
-        body: None,
-        at,
-    }
+    NewDelivery { id, queue: queue(endpoint), event: event.id, kind: event.kind, sequence: Some(event.sequence), at }
 }

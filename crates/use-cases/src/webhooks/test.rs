@@ -4,7 +4,7 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{DeliveryId, EndpointId, EventId};
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
-use cais_ports::{Delivery, NewDelivery, NewEvent};
+use cais_ports::{Delivery, NewDelivery};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
@@ -38,17 +38,7 @@ pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<De
     })
 }
 
-/// Returns the test with this id, created at `at`. Its bytes depend only on the arguments.
+/// Returns the test with this id, created at `at`.
 pub(super) fn delivery(endpoint: &Endpoint, id: DeliveryId, event: EventId, at: Timestamp) -> NewDelivery {
-    let data = format!(r#"{{"endpoint_id":"{}","message":"This is a test: the endpoint works."}}"#, endpoint.id);
-    let test = NewEvent {
-        id: event,
-        account: endpoint.account,
-        kind: EventType::WebhookTest,
-        at,
-        resource: endpoint.id.to_string(),
-        data: data.into_bytes(),
-        postback: None,
-    };
-    NewDelivery { id, queue: queue(endpoint), event, kind: test.kind, sequence: None, body: Some(test.body(None)), at }
+    NewDelivery { id, queue: queue(endpoint), event, kind: EventType::WebhookTest, sequence: None, at }
 }

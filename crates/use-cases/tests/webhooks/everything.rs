@@ -8,6 +8,7 @@ use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{AttemptError, Sent};
+use cais_testkit::memory::StoredEvent;
 use cais_use_cases::webhooks::dispatch::DispatchLimits;
 use proptest::prelude::*;
 
@@ -112,8 +113,8 @@ async fn simulate(seed: u64) {
     for call in world.receivers.calls() {
         assert_eq!(*bodies.entry(call.id).or_insert_with(|| call.body.clone()), call.body, "seed {seed}: two bodies");
     }
-    let stored: HashMap<EventId, Vec<u8>> =
-        world.store.events(world.account.id).iter().map(|stored| (stored.event.id, stored.body())).collect();
+    let body = |stored: &StoredEvent| (stored.event.id, world.ports.representation.event(&stored.read()));
+    let stored: HashMap<EventId, Vec<u8>> = world.store.events(world.account.id).iter().map(body).collect();
     assert_eq!(bodies, stored);
     for endpoint in &endpoints {
         assert!(world.receivers.most_at_once(&endpoint.url) <= 8, "seed {seed}");

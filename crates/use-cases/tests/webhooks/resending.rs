@@ -35,7 +35,6 @@ async fn test_goes_to_its_endpoint_only_and_is_in_no_list() {
     assert_eq!(body["id"], put.event.to_string());
     assert_eq!((&body["type"], &body["sequence"]), (&"webhook.test".into(), &serde_json::Value::Null));
     assert_eq!(body["data"]["endpoint_id"], endpoint.id.to_string());
-    assert!(body["data"]["message"].is_string());
     let kept = world.deliveries(&endpoint).await;
     assert_eq!((kept[0].id, kept[0].event, kept[0].created_at), (put.id, put.event, put.created_at));
 }
@@ -137,9 +136,10 @@ async fn resent_event_goes_to_previous_and_present_receivers() {
     }
     dispatcher.stop().await;
     let stored = world.ports.queries.find_event(world.account.id, event.id).await.unwrap().unwrap();
+    let body = world.ports.representation.event(&stored);
     let calls = world.receivers.calls();
     assert_eq!(calls.len(), 2);
-    assert!(calls.iter().all(|call| call.body == stored.body));
+    assert!(calls.iter().all(|call| call.body == body));
 }
 
 #[tokio::test]

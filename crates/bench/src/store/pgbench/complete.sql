@@ -32,9 +32,9 @@ WITH transit AS (
  (6, 3, 'acc_payer', 'in_transit', -{payout_fee}, f.transit, 'fee'), (7, 3, 'fees', '00', {payout_fee}, f.fees, 'fee')
  ) AS e (number, transfer, holder, bucket, amount, after, kind)
 ), published AS (
- INSERT INTO events (account_id, sequence, id, type, resource_id, body, created_at)
+ INSERT INTO events (account_id, sequence, id, type, resource_id, data, created_at)
  SELECT 'acc_payer', sequence, 'evt_' || lpad(:id::text, 26, '0'), 'payout.completed', 'pyt_' || lpad(:id::text, 26, '0'),
- convert_to(rpad('', 150, 'x') || '{payout}', 'UTF8'), 1767323046678901 FROM counted
+ convert_to('{payout}', 'UTF8'), 1767323046678901 FROM counted
 )
 SELECT sequence FROM counted \gset
 COMMIT;

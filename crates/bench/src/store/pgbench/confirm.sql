@@ -29,7 +29,7 @@ INSERT INTO entries (holder, id, bucket, amount, balance_after, kind, resource_i
  'trf_' || lpad((:id::bigint * 2 + 1)::text, 26, '0'), 1767323045678901);
 UPDATE event_counters SET last_sequence = last_sequence + 1 WHERE account_id = 'acc_hot'
  RETURNING last_sequence AS sequence \gset
-INSERT INTO events (account_id, sequence, id, type, resource_id, body, created_at)
+INSERT INTO events (account_id, sequence, id, type, resource_id, data, created_at)
  VALUES ('acc_hot', :sequence::bigint, 'evt_' || lpad(:id::text, 26, '0'), 'charge.paid', 'chg_' || lpad(:id::text, 26, '0'),
- convert_to(rpad('', 150, 'x') || '{event}', 'UTF8'), 1767323045678901);
+ convert_to('{event}', 'UTF8'), 1767323045678901);
 COMMIT;

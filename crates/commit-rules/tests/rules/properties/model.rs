@@ -201,15 +201,7 @@ impl Model {
             for endpoint in self.endpoints().into_values().filter(|endpoint| receives(endpoint, event)) {
                 let queue = EndpointQueue { account: event.account, endpoint: endpoint.id, epoch: endpoint.epoch };
                 let (id, event, kind) = (DeliveryId::new(Uuid::nil()), event.id, event.kind);
-                deliveries.push(NewDelivery {
-                    id,
-                    queue,
-                    event,
-                    kind,
-                    sequence: Some(sequence),
-                    body: None,
-                    at: change.at,
-                });
+                deliveries.push(NewDelivery { id, queue, event, kind, sequence: Some(sequence), at: change.at });
             }
         }
         deliveries

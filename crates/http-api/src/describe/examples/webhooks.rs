@@ -4,13 +4,14 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
 use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, NewEndpoint, SealedSecret, Subscription, WebhookUrl};
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{Delivery, DeliveryAttempt, NewEvent, ResourceRenderer as _};
+use cais_ports::{Delivery, DeliveryAttempt, ResourceRenderer as _, StoredEvent};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{charge, value};
 use crate::representation::JsonRepresentation;
-use crate::representation::values::{Page, page_of_json};
+use crate::representation::event::Event;
+use crate::representation::values::Page;
 use crate::representation::webhook::{Delivery as Row, DeliveryList, WebhookEndpoint, WebhookEndpointWithSecret};
 
 const ACCOUNT: &str = "acc_01h455vb4pex5vsknk084sn02q";
@@ -71,13 +72,13 @@ pub fn resent() -> Option<Value> {
 
 /// Returns an event.
 pub fn event() -> Option<Value> {
-    serde_json::from_slice(&example_event()?.body(Some(7))).ok()
+    value(&Event::from(&example_event()?))
 }
 
 /// Returns a page with an event.
 pub fn events() -> Option<Value> {
     let event = example_event()?;
-    serde_json::from_slice(&page_of_json(&[event.body(Some(7))], Some(event.id))).ok()
+    value(&Page::new(vec![Event::from(&event)], Some(event.id)))
 }
 
 fn registered() -> Option<Endpoint> {
@@ -105,16 +106,13 @@ fn waiting() -> Option<Delivery> {
     })
 }
 
-fn example_event() -> Option<NewEvent> {
-    let charge = charge(true)?;
-    Some(NewEvent {
+fn example_event() -> Option<StoredEvent> {
+    Some(StoredEvent {
         id: EventId::parse(EVENT).ok()?,
-        account: AccountId::parse(ACCOUNT).ok()?,
+        sequence: 7,
         kind: EventType::ChargePaid,
-        at: instant("2026-01-02T12:03:04.567Z")?,
-        resource: charge.id.to_string(),
-        data: JsonRepresentation::new().charge(&charge),
-        postback: None,
+        data: JsonRepresentation::new().charge(&charge(true)?),
+        created_at: instant("2026-01-02T12:03:04.567Z")?,
     })
 }
 

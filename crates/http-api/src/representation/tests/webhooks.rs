@@ -5,7 +5,7 @@ use cais_domain::ids::{DeliveryId, EndpointId, EventId};
 use cais_domain::merchant::webhook::{
     DeliveryStatus, DisabledReason, Endpoint, EndpointState, NewEndpoint, SealedSecret, Subscription, WebhookUrl,
 };
-use cais_ports::{Delivery, DeliveryAttempt};
+use cais_ports::{Delivery, DeliveryAttempt, StoredEvent};
 
 use super::webhook::{Delivery as Body, DeliveryList, WebhookEndpoint, WebhookEndpointWithSecret};
 use super::*;
@@ -52,6 +52,31 @@ fn endpoint_has_its_fields_in_every_state() {
             .unwrap()
             .contains(r#""events":["*"],"description":null,"#)
     );
+}
+
+/// A repeat sends the same bytes, also after an upgrade. So these never change for a stored event.
+#[test]
+fn event_and_test_have_their_fields() {
+    let id = EventId::parse("evt_01h455vb4pex5vsknk084sn02x").unwrap();
+    let at = instant("2026-01-02T12:03:04.567891Z");
+    for data in [r#"{"amount":10.50,"text":"São \u0000 '"}"#, "{}"] {
+        let event = StoredEvent { id, sequence: 7, kind: EventType::ChargePaid, data: data.into(), created_at: at };
+        let expected = format!(
+            concat!(
+                r#"{{"id":"evt_01h455vb4pex5vsknk084sn02x","type":"charge.paid","timestamp":"2026-01-02T12:03:04.567Z","#,
+                r#""sequence":7,"api_version":"1.1.0","data":{}}}"#
+            ),
+            data
+        );
+        assert_eq!(String::from_utf8(JsonRepresentation::new().event(&event)).unwrap(), expected);
+    }
+    let endpoint = EndpointId::parse("whe_01h455vb4pex5vsknk084sn02z").unwrap();
+    let expected = concat!(
+        r#"{"id":"evt_01h455vb4pex5vsknk084sn02x","type":"webhook.test","timestamp":"2026-01-02T12:03:04.567Z","#,
+        r#""sequence":null,"api_version":"1.1.0","data":{"endpoint_id":"whe_01h455vb4pex5vsknk084sn02z","#,
+        r#""message":"This is a test: the endpoint works."}}"#
+    );
+    assert_eq!(String::from_utf8(JsonRepresentation::new().endpoint_test(id, endpoint, at)).unwrap(), expected);
 }
 
 #[test]

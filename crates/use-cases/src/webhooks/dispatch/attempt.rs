@@ -5,8 +5,8 @@ use std::panic::AssertUnwindSafe;
 use cais_domain::event::EventType;
 use cais_domain::merchant::webhook::{DisabledReason, is_failing_for_good, next_attempt};
 use cais_ports::{
-    AttemptError, AttemptOutcome, ClaimedDelivery, DecryptError, DeliveryAttempt, DeliveryKey, FinishedAttempt, Health,
-    Outgoing, Sent, SigningSecret, alerts,
+    AttemptError, AttemptOutcome, ClaimedDelivery, DecryptError, DeliveredEvent, DeliveryAttempt, DeliveryKey,
+    FinishedAttempt, Health, Outgoing, Sent, SigningSecret, alerts,
 };
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
@@ -47,7 +47,7 @@ pub(super) struct Verdict {
     pub disable: Option<DisabledReason>,
 }
 
-/// Signs the event and sends it once.
+/// Renders the event, signs it and sends it once.
 pub(super) async fn call(ports: &Ports, claimed: ClaimedDelivery) -> AttemptResult {
     let began_at = ports.clock.now();
     let sent = if let Ok(secrets) = secrets(ports, &claimed, began_at) {
@@ -61,9 +61,16 @@ pub(super) async fn call(ports: &Ports, claimed: ClaimedDelivery) -> AttemptResu
 }
 
 async fn send(ports: &Ports, claimed: &ClaimedDelivery, at: Timestamp, secrets: &[SigningSecret]) -> Sent {
-    let outgoing = Outgoing { url: &claimed.endpoint.url, id: claimed.event, at, secrets, body: &claimed.body };
+    let sent = async {
+        let body = match &claimed.event {
+            DeliveredEvent::Stored(event) => ports.representation.event(event),
+            DeliveredEvent::Test { id, at } => ports.representation.endpoint_test(*id, claimed.endpoint.id, *at),
+        };
+        let outgoing = Outgoing { url: &claimed.endpoint.url, id: claimed.event.id(), at, secrets, body: &body };
+        ports.webhooks.send(outgoing).await
+    };
     // A panic on one receiver's answer must not end the deliveries to the others.
-    AssertUnwindSafe(ports.webhooks.send(outgoing)).catch_unwind().await.unwrap_or_else(|_| {
+    AssertUnwindSafe(sent).catch_unwind().await.unwrap_or_else(|_| {
         tracing::error!(alert = alerts::PANIC, delivery = %claimed.key.id, endpoint = %claimed.key.endpoint, "attempt to deliver a webhook panicked; the delivery counts as failed");
         nothing_sent(AttemptError::ConnectionLost)
     })
@@ -107,7 +114,7 @@ impl AttemptResult {
         let outcome = match status {
             AttemptStatus::Succeeded => AttemptOutcome::Succeeded,
             // A test is sent once, because its merchant sees the result.
-            AttemptStatus::Failed if claimed.kind == EventType::WebhookTest => AttemptOutcome::Failed,
+            AttemptStatus::Failed if claimed.event.kind() == EventType::WebhookTest => AttemptOutcome::Failed,
             AttemptStatus::Failed => next_attempt(claimed.key.id, claimed.tries, ended_at, sent.retry_after)
                 .map_or(AttemptOutcome::Failed, |due_at| AttemptOutcome::Retry { due_at }),
         };
@@ -120,7 +127,7 @@ impl AttemptResult {
         };
         if status == AttemptStatus::Failed {
             tracing::info!(
-                delivery = %claimed.key.id, event = %claimed.event, endpoint = %claimed.key.endpoint,
+                delivery = %claimed.key.id, event = %claimed.event.id(), endpoint = %claimed.key.endpoint,
                 account = %claimed.key.account, tries = claimed.tries, status = sent.status_code,
                 error = sent.error.map(AttemptError::as_str), "webhook was not delivered"
             );

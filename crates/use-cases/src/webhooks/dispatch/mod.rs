@@ -8,7 +8,7 @@
 //! 3. **Pick.** `EndpointQueues::next_claim` picks waiting queues of one class of endpoints, as many as have free slots.
 //! 4. **Claim.** The store leases due deliveries of these queues to this node. At most one claim is in flight.
 //!    `EndpointQueues::on_claimed` gives each delivery a slot.
-//! 5. **Call.** `attempt::call` signs the event and sends it to the receiver. `EndpointQueues::on_attempt` classifies the endpoint.
+//! 5. **Call.** `attempt::call` renders the event, signs it and sends it to the receiver. `EndpointQueues::on_attempt` classifies the endpoint.
 //! 6. **Finish.** `AttemptResult::judge` decides the outcome: success, retry, failure, or disabling the endpoint. `Finishing` collects
 //!    outcomes, and the store writes one batch at a time.
 //! 7. **Free.** `EndpointQueues::release` frees the slot. A queue that waited for the slot waits for its turn again, at step 3.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cais_domain::event::EventType;
 use cais_domain::merchant::webhook::Endpoint;
-use cais_ports::{AttemptError, ClaimedDelivery, DeliveryKey, EndpointQueue, Sent};
-use cais_testkit::builders::{an_account, an_endpoint, fresh, queue_of};
+use cais_ports::{AttemptError, ClaimedDelivery, DeliveredEvent, DeliveryKey, EndpointQueue, Sent, StoredEvent};
+use cais_testkit::builders::{an_account, an_endpoint, fresh, queue_of, start};
 
 /// An endpoint and its deliveries.
 #[derive(Debug, Clone)]
@@ -25,9 +25,13 @@ impl Receiver {
             key: DeliveryKey { account: self.0.account, endpoint: self.0.id, id: fresh() },
             fence: 1,
             tries: 1,
-            event: fresh(),
-            kind: EventType::ChargePaid,
-            body: b"{}".to_vec(),
+            event: DeliveredEvent::Stored(StoredEvent {
+                id: fresh(),
+                sequence: 1,
+                kind: EventType::ChargePaid,
+                data: b"{}".to_vec(),
+                created_at: start(),
+            }),
             endpoint: Arc::clone(&self.0),
             failing_since: None,
         }

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_domain::merchant::webhook::{FAILING_AFTER, MAX_RETRY_AFTER, SCHEDULE_S};
-use cais_testkit::builders::start;
+use cais_testkit::builders::{fresh, start};
 use jiff::{SignedDuration, ToSpan as _};
 
 use super::*;
@@ -65,7 +65,8 @@ fn endpoint_that_is_gone_or_fails_for_days_is_disabled() {
 
 #[test]
 fn failed_test_is_not_tried_again() {
-    let claimed = ClaimedDelivery { kind: EventType::WebhookTest, ..Receiver::new().delivery() };
+    let claimed =
+        ClaimedDelivery { event: DeliveredEvent::Test { id: fresh(), at: start() }, ..Receiver::new().delivery() };
     assert_eq!(result(claimed.clone(), refused(503)).judge(None).finished.outcome, AttemptOutcome::Failed);
     assert_eq!(result(claimed, accepted()).judge(None).finished.outcome, AttemptOutcome::Succeeded);
 }
