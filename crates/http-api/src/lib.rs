@@ -52,8 +52,9 @@ pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};
 pub use crypto::recent::RecentCurrencies;
 pub use csv::Exports;
 pub use sandbox::{
-    FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SandboxControls, SentCoins,
-    SimulatedProcessor, WithdrawalFailure,
+    FaultMode, InfractionRequest, Institution, InstitutionError, NotificationSignature, PaymentStep, Resolution,
+    SandboxCoin, SandboxCoinChange, SandboxControls, SandboxDollar, SandboxDollarChange, SandboxNotifications,
+    SandboxNotificationsChange, SentCoins, SimulatedProcessor, WithdrawalFailure,
 };
 pub use server::{ServeOptions, Servers, serve};
 pub use state::{AppState, Wakeup, WorkerWakeups};

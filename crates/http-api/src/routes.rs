@@ -99,6 +99,10 @@ fn sandbox_resources(config: &mut ServiceConfig<'_>) {
         .service(sandbox::infractions::resolve_infraction)
         .service(sandbox::crypto::deposits::pay_deposit)
         .service(sandbox::crypto::deposits::expire_deposit)
+        .service(sandbox::crypto::deposits::move_payment)
+        .service(sandbox::crypto::market::set_coin)
+        .service(sandbox::crypto::market::set_dollar)
+        .service(sandbox::crypto::notifications::set_notifications)
         .service(sandbox::crypto::withdrawals::fail_withdrawal)
         .service(sandbox::set_faults)
         .service(sandbox::set_clock);

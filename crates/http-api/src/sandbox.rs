@@ -36,7 +36,9 @@ use super::representation::values::{AmountFrom, AnyAmount, closed_list};
 use super::rules;
 use super::state::AppState;
 
-pub use self::crypto::{SentCoins, SimulatedProcessor, WithdrawalFailure};
+pub use self::crypto::market::{SandboxCoin, SandboxCoinChange, SandboxDollar, SandboxDollarChange};
+pub use self::crypto::notifications::{NotificationSignature, SandboxNotifications, SandboxNotificationsChange};
+pub use self::crypto::{PaymentStep, SentCoins, SimulatedProcessor, WithdrawalFailure};
 pub use self::infractions::{InfractionRequest, Resolution};
 pub use self::institution::{FaultMode, Institution, InstitutionError};
 

@@ -53,7 +53,7 @@ pub use control::{
 };
 pub use crypto::{
     Amount,
-    control::{CoinValues, CryptoDeposit},
+    control::{CoinState, CoinValues, CryptoDeposit},
     credentials::CryptoCredentials,
     ledger::{CryptoDepositItem, CryptoLedger, CryptoWithdrawalItem, IpnCounts},
     settings::{IpnSignature, LateDeposits, PayoutShape, Settings as CryptoSettings},

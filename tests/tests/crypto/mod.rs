@@ -4,6 +4,7 @@
 
 mod deposits;
 mod quotes;
+mod sandbox;
 mod withdrawals;
 
 use bigdecimal::BigDecimal;

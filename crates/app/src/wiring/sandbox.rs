@@ -18,14 +18,15 @@ use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
 use cais_http_api::{
-    FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SandboxControls, SentCoins,
-    SimulatedProcessor, WithdrawalFailure,
+    FaultMode, InfractionRequest, Institution, InstitutionError, NotificationSignature, PaymentStep, Resolution,
+    SandboxCoin, SandboxCoinChange, SandboxControls, SandboxDollar, SandboxDollarChange, SandboxNotifications,
+    SandboxNotificationsChange, SentCoins, SimulatedProcessor, WithdrawalFailure,
 };
 use cais_ports::{Acquirer, Secret};
 use cais_sandbox::{
-    Control, ControlError, Credentials, CryptoDeposit, CryptoPaymentStatus, CryptoSettings, Fault, FaultTarget,
-    InfractionClaim, InfractionOutcome, JournalError, Sandbox, SandboxConfig, SandboxError, WithdrawalFate,
-    credentials_file,
+    CoinValues, Control, ControlError, Credentials, CryptoDeposit, CryptoPaymentStatus, CryptoSettings, Fault,
+    FaultTarget, InfractionClaim, InfractionOutcome, IpnSignature, JournalError, Sandbox, SandboxConfig, SandboxError,
+    WithdrawalFate, credentials_file,
 };
 
 use super::Upstream;
@@ -242,8 +243,8 @@ const fn fault_mode(mode: FaultMode) -> cais_sandbox::FaultMode {
 
 impl SimulatedProcessor for InProcess {
     fn pay(&self, payment: &ProcessorId, coins: &SentCoins) -> Result<(), InstitutionError> {
-        let SentCoins { amount, currency } = coins.clone();
-        match self.0.pay_crypto(payment.as_str(), &CryptoDeposit { amount, currency, hold: false }) {
+        let SentCoins { amount, currency, hold } = coins.clone();
+        match self.0.pay_crypto(payment.as_str(), &CryptoDeposit { amount, currency, hold }) {
             Ok(_) => Ok(()),
             Err(ControlError::OutOfRange { field: "amount" }) => {
                 Err(InstitutionError::OutOfRange { path: "amount", rule: "must be an amount of the currency" })
@@ -256,6 +257,19 @@ impl SimulatedProcessor for InProcess {
         done(self.0.move_crypto_payment(payment.as_str(), CryptoPaymentStatus::Expired))
     }
 
+    fn move_payment(&self, payment: &ProcessorId, to: PaymentStep) -> Result<(), InstitutionError> {
+        let to = match to {
+            PaymentStep::Confirmed => CryptoPaymentStatus::Confirmed,
+            PaymentStep::Sending => CryptoPaymentStatus::Sending,
+            PaymentStep::Finished => CryptoPaymentStatus::Finished,
+            PaymentStep::PartiallyPaid => CryptoPaymentStatus::PartiallyPaid,
+            PaymentStep::Failed => CryptoPaymentStatus::Failed,
+            PaymentStep::Refunded => CryptoPaymentStatus::Refunded,
+        };
+        let newest = self.0.newest_crypto_payment(payment.as_str()).map_err(|error| refused(&error))?;
+        done(self.0.move_crypto_payment(&newest, to))
+    }
+
     fn fail_withdrawal(&self, batch: &ProcessorId, failure: WithdrawalFailure) -> Result<(), InstitutionError> {
         let fate = match failure {
             WithdrawalFailure::Rejected => WithdrawalFate::Reject,
@@ -266,5 +280,74 @@ impl SimulatedProcessor for InProcess {
 
     fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError> {
         done(self.0.set_faults_of(FaultTarget::Crypto, Fault { mode: fault_mode(mode), latency }, None))
+    }
+
+    fn set_coin(&self, change: &SandboxCoinChange) -> Result<SandboxCoin, InstitutionError> {
+        let change = change.clone();
+        let currency = change.currency.code();
+        let values = CoinValues {
+            price: change.price,
+            min_deposit: change.min_deposit,
+            min_payout: change.min_withdrawal,
+            payout_fee: change.network_fee,
+            balance: change.balance,
+            enabled: change.enabled,
+            priced: change.priced,
+        };
+        let all = self.0.set_crypto_coin(currency, &values).map_err(|error| refused(&error))?;
+        Ok(SandboxCoin {
+            currency,
+            price: all.price,
+            priced: all.priced,
+            min_deposit: all.min_deposit,
+            min_withdrawal: all.min_payout,
+            network_fee: all.payout_fee,
+            balance: all.balance,
+            enabled: all.enabled,
+        })
+    }
+
+    fn set_dollar(&self, change: &SandboxDollarChange) -> Result<SandboxDollar, InstitutionError> {
+        if let Some(days) = change.age_days {
+            self.0.set_ptax_age(days);
+        }
+        if let Some(rate) = &change.rate {
+            self.0.set_ptax_rate(rate, None).map_err(|error| refused(&error))?;
+        }
+        let (rate, published_on) = self.0.newest_ptax_rate().unzip();
+        Ok(SandboxDollar { rate, published_on: published_on.map(|day| day.to_string()) })
+    }
+
+    fn set_notifications(&self, change: &SandboxNotificationsChange) -> Result<SandboxNotifications, InstitutionError> {
+        let mut settings = self.0.crypto_settings();
+        settings.ipn_paused = change.paused.unwrap_or(settings.ipn_paused);
+        settings.ipn_reversed = change.reversed.unwrap_or(settings.ipn_reversed);
+        settings.ipn_copies = change.copies.unwrap_or(settings.ipn_copies);
+        settings.ipn_signature = change.signature.map_or(settings.ipn_signature, ipn_signature);
+        self.0.set_crypto_settings(settings.clone());
+        Ok(SandboxNotifications {
+            paused: settings.ipn_paused,
+            reversed: settings.ipn_reversed,
+            copies: settings.ipn_copies,
+            signature: shown_signature(settings.ipn_signature).as_str(),
+        })
+    }
+}
+
+const fn ipn_signature(signature: NotificationSignature) -> IpnSignature {
+    match signature {
+        NotificationSignature::Valid => IpnSignature::Valid,
+        NotificationSignature::Wrong => IpnSignature::Wrong,
+        NotificationSignature::Missing => IpnSignature::Missing,
+        NotificationSignature::Malformed => IpnSignature::Malformed,
+    }
+}
+
+const fn shown_signature(signature: IpnSignature) -> NotificationSignature {
+    match signature {
+        IpnSignature::Valid => NotificationSignature::Valid,
+        IpnSignature::Wrong => NotificationSignature::Wrong,
+        IpnSignature::Missing => NotificationSignature::Missing,
+        IpnSignature::Malformed => NotificationSignature::Malformed,
     }
 }

@@ -15,8 +15,9 @@ use cais_testkit::{FakePsp, ManualClock};
 use jiff::Timestamp;
 
 use super::super::{
-    FaultMode, InfractionRequest, Institution, InstitutionError, Resolution, SentCoins, SimulatedProcessor,
-    WithdrawalFailure,
+    FaultMode, InfractionRequest, Institution, InstitutionError, PaymentStep, Resolution, SandboxCoin,
+    SandboxCoinChange, SandboxDollar, SandboxDollarChange, SandboxNotifications, SandboxNotificationsChange, SentCoins,
+    SimulatedProcessor, WithdrawalFailure,
 };
 
 /// The simulated acquirer as the institution of the sandbox.
@@ -116,7 +117,23 @@ impl SimulatedProcessor for Bank {
         Err(InstitutionError::Failed("no crypto".to_owned()))
     }
 
+    fn move_payment(&self, _: &ProcessorId, _: PaymentStep) -> Result<(), InstitutionError> {
+        Err(InstitutionError::Failed("no crypto".to_owned()))
+    }
+
     fn fail_withdrawal(&self, _: &ProcessorId, _: WithdrawalFailure) -> Result<(), InstitutionError> {
+        Err(InstitutionError::Failed("no crypto".to_owned()))
+    }
+
+    fn set_coin(&self, _: &SandboxCoinChange) -> Result<SandboxCoin, InstitutionError> {
+        Err(InstitutionError::Failed("no crypto".to_owned()))
+    }
+
+    fn set_dollar(&self, _: &SandboxDollarChange) -> Result<SandboxDollar, InstitutionError> {
+        Err(InstitutionError::Failed("no crypto".to_owned()))
+    }
+
+    fn set_notifications(&self, _: &SandboxNotificationsChange) -> Result<SandboxNotifications, InstitutionError> {
         Err(InstitutionError::Failed("no crypto".to_owned()))
     }
 

@@ -347,6 +347,7 @@ impl Psp {
 fn may_move(from: PaymentStatus, to: PaymentStatus) -> bool {
     match to {
         PaymentStatus::Confirmed => from == PaymentStatus::Confirming,
+        PaymentStatus::Sending => from == PaymentStatus::Confirmed,
         PaymentStatus::Finished => from.is_in_progress() || from == PaymentStatus::PartiallyPaid,
         PaymentStatus::PartiallyPaid => from.is_in_progress(),
         PaymentStatus::Failed => from.is_in_progress() || from == PaymentStatus::Waiting,
@@ -354,6 +355,6 @@ fn may_move(from: PaymentStatus, to: PaymentStatus) -> bool {
             matches!(from, PaymentStatus::Failed | PaymentStatus::PartiallyPaid | PaymentStatus::Finished)
         }
         PaymentStatus::Expired => from == PaymentStatus::Waiting,
-        PaymentStatus::Waiting | PaymentStatus::Confirming | PaymentStatus::Sending => false,
+        PaymentStatus::Waiting | PaymentStatus::Confirming => false,
     }
 }

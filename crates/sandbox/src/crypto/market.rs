@@ -30,6 +30,8 @@ pub struct Terms {
     pub payout_fee: Amount,
     /// `false`: the coin is off, so new payments and withdrawals are refused.
     pub is_enabled: bool,
+    /// `false`: the processor has no price, so estimates and payments in other currencies are refused.
+    pub is_priced: bool,
 }
 
 impl Terms {
@@ -40,6 +42,7 @@ impl Terms {
             min_payout: Amount::constant(coin.min_payout),
             payout_fee: Amount::constant(coin.payout_fee),
             is_enabled: true,
+            is_priced: true,
         }
     }
 }
@@ -79,11 +82,12 @@ impl Market {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(coin.code, terms);
     }
 
-    /// Returns the price of a coin or a fiat currency in USDT.
+    /// Returns the price of a coin or a fiat currency in USDT; `None` for an unknown code and a coin without a price.
     #[must_use]
     pub fn price(&self, code: &str) -> Option<Amount> {
         if let Some(coin) = coins::find(code) {
-            return Some(self.terms(coin).price);
+            let terms = self.terms(coin);
+            return terms.is_priced.then_some(terms.price);
         }
         let (_, price) = FIATS.iter().find(|(fiat, _)| fiat.eq_ignore_ascii_case(code))?;
         Some(Amount::constant(price))
@@ -92,10 +96,11 @@ impl Market {
     /// Returns `amount` of one currency in another, with all digits.
     #[must_use]
     pub fn convert(&self, amount: &Amount, from: &str, to: &str) -> Option<Amount> {
-        let (price_from, price_to) = (self.price(from)?, self.price(to)?);
         if from.eq_ignore_ascii_case(to) {
-            return Some(amount.clone());
+            // A coin is worth itself, also without a price.
+            return Some(amount.clone()).filter(|_| coins::find(from).is_some() || self.price(from).is_some());
         }
+        let (price_from, price_to) = (self.price(from)?, self.price(to)?);
         (amount * &price_from).divided_by(&price_to)
     }
 

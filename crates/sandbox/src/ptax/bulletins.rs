@@ -6,7 +6,7 @@ use std::{
 };
 
 use jiff::{
-    Timestamp,
+    Timestamp, ToSpan as _,
     civil::{Date, DateTime, Weekday},
     tz::{Offset, TimeZone},
 };
@@ -24,6 +24,9 @@ const MAX_DAYS: usize = 15_000;
 
 /// The days in which a bulletin before an instant is searched.
 const SEARCH_DAYS: usize = 400;
+
+/// The days in which the newest bulletin is searched.
+const RECENT_DAYS: i64 = 30;
 
 /// A published bulletin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +80,19 @@ impl Ptax {
     /// Sets the last day with a bulletin; `None` for no end.
     pub fn set_published_until(&self, day: Option<Date>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).published_until = day;
+    }
+
+    /// Returns the newest published bulletin of the last weeks.
+    #[must_use]
+    pub fn newest(&self, now: Timestamp) -> Option<Bulletin> {
+        let today = local(now).date();
+        self.published(today.saturating_sub(RECENT_DAYS.days()), today, now).pop()
+    }
+
+    /// Sets the last day with a bulletin to `days` days before the present one; zero for no end.
+    pub fn set_age(&self, days: u16, now: Timestamp) {
+        let last = local(now).date().saturating_sub(i64::from(days).days());
+        self.set_published_until((days > 0).then_some(last));
     }
 
     /// Sets the business days without a bulletin.

@@ -29,6 +29,18 @@ impl Control {
         self.psp.ptax.set_published_until(day);
     }
 
+    /// Returns the newest published selling rate of the last weeks, with its day.
+    #[must_use]
+    pub fn newest_ptax_rate(&self) -> Option<(String, Date)> {
+        let newest = self.psp.ptax.newest(self.psp.clock.now())?;
+        Some((newest.sell, newest.published_at.date()))
+    }
+
+    /// Makes the source stale: no bulletin was published in the last `days` days. Zero ends this.
+    pub fn set_ptax_age(&self, days: u16) {
+        self.psp.ptax.set_age(days, self.psp.clock.now());
+    }
+
     /// Sets business days without a bulletin.
     pub fn set_ptax_holidays(&self, days: impl IntoIterator<Item = Date>) {
         self.psp.ptax.set_holidays(days.into_iter().collect());

@@ -14,21 +14,20 @@ use cais_use_cases::sync_gate::SyncGate;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-use super::{APPLIED_WITHIN, READ_EVERY, SentCoins, SimulatedProcessor, processor};
+use super::market::{currency, positive};
+use super::{APPLIED_WITHIN, PaymentStep, READ_EVERY, SentCoins, SimulatedProcessor, processor};
 use crate::context::{Authorized, CryptoWrite, run_detached};
 use crate::crypto::deposits::fetch_error;
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, ErrorCode, code};
-use crate::input::{Input, JsonBody, NoFields, NoQuery, OptionalJson};
+use crate::input::{Input, Json, JsonBody, NoFields, NoQuery, OptionalJson};
 use crate::named::Named;
 use crate::representation::crypto::CryptoDeposit;
+use crate::representation::values::closed_list;
 use crate::sandbox::{InstitutionError, blocking};
 use crate::state::AppState;
 use crate::{reply, rules};
-
-/// Longest decimal of an amount, in characters.
-const MAX_AMOUNT: usize = 40;
 
 /// A payment of coins in the sandbox.
 #[derive(Debug, Default, ToSchema)]
@@ -40,26 +39,48 @@ pub struct SandboxCryptoPayment {
     /// The code of another currency than that of the deposit: the wrong asset.
     #[schema(value_type = Option<String>)]
     currency: Option<Currency>,
+    /// `true`: the payment stays `confirming`, until it is moved by `…/move`.
+    hold: Option<bool>,
 }
 
 impl JsonBody for SandboxCryptoPayment {
     fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
         let mut fields = Fields::of(body, "", issues)?;
-        let amount = fields.optional("amount", amount);
-        let currency = fields.optional("currency", |node| {
-            Currency::parse(rules::string(node)?).map_err(|error| Problem::from(error.to_string()))
-        });
+        let amount = fields.optional("amount", positive);
+        let currency = fields.optional("currency", currency);
+        let hold = fields.optional("hold", rules::flag);
         fields.finish();
-        Some(Self { amount, currency })
+        Some(Self { amount, currency, hold })
     }
 }
 
-/// Reads a decimal text above zero. The sandbox checks its decimals.
-fn amount(node: &Node<'_>) -> Result<String, Problem> {
-    let text = rules::string(node)?;
-    let is_plain = text.len() <= MAX_AMOUNT && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let is_positive = text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
-    if is_plain && is_positive { Ok(text.to_owned()) } else { Err("must be a decimal above zero in a string".into()) }
+closed_list! {
+    /// A status of a payment at the processor.
+    PaymentStepName as SandboxPaymentStep PaymentStep::ALL.map(PaymentStep::as_str)
+}
+
+/// The next status of a held payment in the sandbox.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxCryptoMove {
+    /// The status at the processor: `confirmed`, `sending` and `finished` in turn, or another end.
+    #[schema(value_type = PaymentStepName)]
+    status: PaymentStep,
+}
+
+impl JsonBody for SandboxCryptoMove {
+    fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
+        let mut fields = Fields::of(body, "", issues)?;
+        let status = fields.required("status", step);
+        fields.finish();
+        Some(Self { status: status? })
+    }
+}
+
+fn step(node: &Node<'_>) -> Result<PaymentStep, Problem> {
+    let word = rules::string(node)?;
+    let known = PaymentStep::ALL.into_iter().find(|step| step.as_str() == word);
+    known.ok_or_else(|| format!("must be one of {}", PaymentStep::ALL.map(PaymentStep::as_str).join(", ")).into())
 }
 
 /// Sends coins to the address of a deposit as a payer would.
@@ -70,7 +91,7 @@ fn amount(node: &Node<'_>) -> Result<String, Problem> {
     operation_id = "sandboxPayCryptoDeposit",
     tag = "sandbox",
     summary = "Pay a crypto deposit",
-    description = "Available only with the built-in sandbox. A deposit that is over gets a further, late payment. Returns when the coins are credited, or after five seconds. Scope: `crypto:write`.",
+    description = "Available only with the built-in sandbox. A deposit that is over gets a further, late payment. Returns when the coins are credited, or after five seconds. With `hold`, returns at once, and the payment waits for `…/move`. Scope: `crypto:write`.",
     params(Named<kind::CryptoDeposit>),
     request_body(content = Option<SandboxCryptoPayment>, example = json!(examples::literal(r#"{"amount":"0.00047"}"#))),
     responses(
@@ -84,10 +105,39 @@ pub async fn pay_deposit(
     call: Authorized<CryptoWrite>,
     input: Input<(NoQuery, Named<kind::CryptoDeposit>, OptionalJson<SandboxCryptoPayment>)>,
 ) -> Result<HttpResponse, ApiError> {
-    let Input((_, Named(name), OptionalJson(SandboxCryptoPayment { amount, currency }))) = input;
-    let coins = SentCoins { amount, currency: currency.map(|currency| currency.code().to_owned()) };
-    let is_applied = |before: &Deposit, after: &Deposit| after.credited != before.credited;
+    let Input((_, Named(name), OptionalJson(SandboxCryptoPayment { amount, currency, hold }))) = input;
+    let hold = hold.unwrap_or(false);
+    let coins = SentCoins { amount, currency: currency.map(|currency| currency.code().to_owned()), hold };
+    // A read shows a held payment at once.
+    let is_applied = move |before: &Deposit, after: &Deposit| hold || after.credited != before.credited;
     move_deposit(&call, name, is_applied, move |processor, payment| processor.pay(payment, &coins)).await
+}
+
+/// Moves the newest payment of a deposit to another status.
+///
+/// # Errors
+/// As [`pay_deposit`], and `invalid_state`.
+#[utoipa::path(
+    operation_id = "sandboxMoveCryptoDeposit",
+    tag = "sandbox",
+    summary = "Move the payment of a crypto deposit to its next status",
+    description = "Available only with the built-in sandbox, for a payment with `hold`. A second payment to the same address is applied a moment after the response. Scope: `crypto:write`.",
+    params(Named<kind::CryptoDeposit>),
+    request_body(content = SandboxCryptoMove, example = json!(examples::literal(r#"{"status":"finished"}"#))),
+    responses(
+        (status = 200, description = "The deposit after the step.", body = CryptoDeposit,
+            example = json!(examples::completed_crypto_deposit())),
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
+    ),
+)]
+#[post("/sandbox/crypto/deposits/{id}/move")]
+pub async fn move_payment(
+    call: Authorized<CryptoWrite>,
+    input: Input<(NoQuery, Named<kind::CryptoDeposit>, Json<SandboxCryptoMove>)>,
+) -> Result<HttpResponse, ApiError> {
+    let Input((_, Named(name), Json(SandboxCryptoMove { status }))) = input;
+    // The read after the step applies it.
+    move_deposit(&call, name, |_, _| true, move |processor, payment| processor.move_payment(payment, status)).await
 }
 
 /// Ends the payment period of a deposit.
@@ -125,7 +175,7 @@ async fn move_deposit(
 ) -> Result<HttpResponse, ApiError> {
     call.caller.account.permit_write()?;
     let (state, account) = (Arc::clone(&call.state), call.caller.account.id);
-    let processor = processor(&call.state)?;
+    let processor = Arc::clone(processor(&call.state)?);
     let work = async move {
         let before = current(&state, account, &name).await?;
         let Some(issued) = before.state.issued() else {

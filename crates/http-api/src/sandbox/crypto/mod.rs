@@ -1,6 +1,8 @@
 //! `/v1/sandbox/crypto/…`: the payer, the chain and the processor, for tests against the built-in sandbox.
 
 pub mod deposits;
+pub mod market;
+pub mod notifications;
 pub mod withdrawals;
 
 use std::sync::Arc;
@@ -8,6 +10,8 @@ use std::time::Duration;
 
 use cais_domain::crypto::ProcessorId;
 
+use self::market::{SandboxCoin, SandboxCoinChange, SandboxDollar, SandboxDollarChange};
+use self::notifications::{SandboxNotifications, SandboxNotificationsChange};
 use super::{FaultMode, InstitutionError, controls};
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -26,6 +30,44 @@ pub struct SentCoins {
     pub amount: Option<String>,
     /// The code of another coin.
     pub currency: Option<String>,
+    /// `true`: the payment stays `confirming` until the tester moves it.
+    pub hold: bool,
+}
+
+/// A status of a payment to which a tester moves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaymentStep {
+    /// The chain has confirmed the payment.
+    Confirmed,
+    /// The processor moves the coins to the service's balance.
+    Sending,
+    /// The coins are in the service's balance.
+    Finished,
+    /// Fewer coins than requested are in the service's balance.
+    PartiallyPaid,
+    /// The processor reports an error.
+    Failed,
+    /// The processor returned the coins to the payer.
+    Refunded,
+}
+
+impl PaymentStep {
+    /// All steps.
+    pub const ALL: [Self; 6] =
+        [Self::Confirmed, Self::Sending, Self::Finished, Self::PartiallyPaid, Self::Failed, Self::Refunded];
+
+    /// Returns the name in requests, which is that of the processor.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Sending => "sending",
+            Self::Finished => "finished",
+            Self::PartiallyPaid => "partially_paid",
+            Self::Failed => "failed",
+            Self::Refunded => "refunded",
+        }
+    }
 }
 
 /// The way in which a withdrawal fails.
@@ -65,6 +107,12 @@ pub trait SimulatedProcessor: Send + Sync {
     /// [`InstitutionError`].
     fn expire(&self, payment: &ProcessorId) -> Result<(), InstitutionError>;
 
+    /// Moves the newest payment to the address of a payment to another status.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn move_payment(&self, payment: &ProcessorId, to: PaymentStep) -> Result<(), InstitutionError>;
+
     /// Makes a withdrawal fail before its coins are sent.
     ///
     /// # Errors
@@ -76,8 +124,26 @@ pub trait SimulatedProcessor: Send + Sync {
     /// # Errors
     /// [`InstitutionError`].
     fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError>;
+
+    /// Sets values of a currency. Returns all values.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn set_coin(&self, change: &SandboxCoinChange) -> Result<SandboxCoin, InstitutionError>;
+
+    /// Sets the rate of the US dollar. Returns the newest published rate.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn set_dollar(&self, change: &SandboxDollarChange) -> Result<SandboxDollar, InstitutionError>;
+
+    /// Sets the way in which notifications are sent. Returns all values.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn set_notifications(&self, change: &SandboxNotificationsChange) -> Result<SandboxNotifications, InstitutionError>;
 }
 
-fn processor(state: &AppState) -> Result<Arc<dyn SimulatedProcessor>, ApiError> {
-    Ok(Arc::clone(&controls(state)?.processor))
+fn processor(state: &AppState) -> Result<&Arc<dyn SimulatedProcessor>, ApiError> {
+    Ok(&controls(state)?.processor)
 }

@@ -83,7 +83,7 @@ pub async fn fail_withdrawal(
     let Input((_, Named(name), Json(SandboxWithdrawalFailure { mode }))) = input;
     call.caller.account.permit_write()?;
     let (state, account) = (Arc::clone(&call.state), call.caller.account.id);
-    let processor = processor(&call.state)?;
+    let processor = Arc::clone(processor(&call.state)?);
     let work = async move {
         let before = current(&state, account, &name).await?;
         let sent = before.state.sent().filter(|_| before.state.status() == WithdrawalStatus::Processing);

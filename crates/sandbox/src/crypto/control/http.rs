@@ -53,7 +53,7 @@ fn show_payment(psp: &Shared, id: &str) -> Result<HttpResponse, Problem> {
     answer(StatusCode::OK, &payment_views::read(&payment, false))
 }
 
-/// `POST /sandbox/payment/{payment_id}/{step}`: `confirm`, `finish`, `part`, `fail`, `refund`, `expire`, or `ipn` for
+/// `POST /sandbox/payment/{payment_id}/{step}`: `confirm`, `send`, `finish`, `part`, `fail`, `refund`, `expire`, or `ipn` for
 /// another notification. 200 with the payment.
 ///
 /// # Errors
@@ -62,6 +62,7 @@ pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Res
     let (id, step) = path.into_inner();
     let status = match step.as_str() {
         "confirm" => Some(PaymentStatus::Confirmed),
+        "send" => Some(PaymentStatus::Sending),
         "finish" => Some(PaymentStatus::Finished),
         "part" => Some(PaymentStatus::PartiallyPaid),
         "fail" => Some(PaymentStatus::Failed),
@@ -128,9 +129,11 @@ struct CoinBody {
     payout_fee: Option<Value>,
     balance: Option<Value>,
     enabled: Option<bool>,
+    priced: Option<bool>,
 }
 
-/// `PUT /sandbox/crypto/coins/{code}` `{price?, min_deposit?, min_payout?, payout_fee?, balance?, enabled?}`: 200.
+/// `PUT /sandbox/crypto/coins/{code}` `{price?, min_deposit?, min_payout?, payout_fee?, balance?, enabled?, priced?}`: 200
+/// with all values.
 ///
 /// # Errors
 /// 404 for an unknown coin, 400 for values that are no amounts.
@@ -143,7 +146,7 @@ pub async fn coin(code: web::Path<String>, payload: web::Payload, psp: Shared) -
         payout_fee: text(body.payout_fee),
         balance: text(body.balance),
         enabled: body.enabled,
+        priced: body.priced,
     };
-    control(&psp).set_crypto_coin(&code, &values)?;
-    answer(StatusCode::OK, &json!({}))
+    answer(StatusCode::OK, &control(&psp).set_crypto_coin(&code, &values)?)
 }

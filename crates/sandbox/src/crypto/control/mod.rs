@@ -2,6 +2,8 @@
 
 pub mod http;
 
+use serde::Serialize;
+
 use super::{
     amount::Amount,
     coins,
@@ -47,6 +49,27 @@ pub struct CoinValues {
     pub balance: Option<String>,
     /// `false`: the coin is off.
     pub enabled: Option<bool>,
+    /// `false`: the processor has no price of the coin.
+    pub priced: Option<bool>,
+}
+
+/// The present values of a coin, as decimal texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CoinState {
+    /// The price in USDT, which is not used while `priced` is `false`.
+    pub price: String,
+    /// The minimum of a deposit.
+    pub min_deposit: String,
+    /// The minimum of a withdrawal.
+    pub min_payout: String,
+    /// The network fee of a withdrawal.
+    pub payout_fee: String,
+    /// The account's balance.
+    pub balance: String,
+    /// `false`: the coin is off.
+    pub enabled: bool,
+    /// `false`: the processor has no price of the coin.
+    pub priced: bool,
 }
 
 impl From<CryptoError> for ControlError {
@@ -105,12 +128,21 @@ impl Control {
         self.psp.crypto.set_settings(settings);
     }
 
-    /// Sets values of a coin.
+    /// Sets values of a coin. Returns all values.
     ///
     /// # Errors
     /// [`ControlError::NotFound`] for an unknown coin, [`ControlError::OutOfRange`] for a text that is not an amount.
-    pub fn set_crypto_coin(&self, code: &str, values: &CoinValues) -> Result<(), ControlError> {
+    pub fn set_crypto_coin(&self, code: &str, values: &CoinValues) -> Result<CoinState, ControlError> {
         self.psp.set_coin(code, values)
+    }
+
+    /// Returns the id of the newest payment to the address of a payment.
+    ///
+    /// # Errors
+    /// [`ControlError::NotFound`].
+    pub fn newest_crypto_payment(&self, payment_id: &str) -> Result<String, ControlError> {
+        let payment = self.psp.find_crypto_payment(id_of(payment_id)?)?;
+        Ok(payment.children.last().copied().unwrap_or(payment.id).to_string())
     }
 }
 
@@ -154,7 +186,7 @@ impl Psp {
         Ok(())
     }
 
-    fn set_coin(&self, code: &str, values: &CoinValues) -> Result<(), ControlError> {
+    fn set_coin(&self, code: &str, values: &CoinValues) -> Result<CoinState, ControlError> {
         let coin = coins::find(code).ok_or(ControlError::NotFound("the coin"))?;
         let mut terms = self.crypto.market.terms(coin);
         if let Some(price) = amount_of(values.price.as_deref(), "price")? {
@@ -171,12 +203,22 @@ impl Psp {
             }
         }
         terms.is_enabled = values.enabled.unwrap_or(terms.is_enabled);
+        terms.is_priced = values.priced.unwrap_or(terms.is_priced);
         if let Some(balance) = amount_of(values.balance.as_deref(), "balance")? {
             let balances = vec![(coin.code.into(), balance)];
             let change = CryptoChange { balances, ..CryptoChange::default() };
             self.write().commit(Change::Crypto(Box::new(change)))?;
         }
-        self.crypto.market.set(coin, terms);
-        Ok(())
+        self.crypto.market.set(coin, terms.clone());
+        let balance = self.read().books().crypto().balances().get(coin.code).cloned().unwrap_or_default();
+        Ok(CoinState {
+            price: terms.price.to_string(),
+            min_deposit: terms.min_deposit.to_string(),
+            min_payout: terms.min_payout.to_string(),
+            payout_fee: terms.payout_fee.to_string(),
+            balance: balance.to_string(),
+            enabled: terms.is_enabled,
+            priced: terms.is_priced,
+        })
     }
 }

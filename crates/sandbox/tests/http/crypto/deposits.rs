@@ -37,9 +37,12 @@ async fn held_deposit_passes_every_status_by_hand() {
     let id = bed.pay_in("trx", None).await;
     pay(&bed, &id, &json!({ "hold": true })).await;
     assert_eq!(status(&bed, &id).await, "confirming");
-    assert_eq!(step(&bed, &id, "refund").await, 409);
-    assert_eq!(step(&bed, &id, "confirm").await, 200);
-    assert_eq!(status(&bed, &id).await, "confirmed");
+    assert_eq!((step(&bed, &id, "refund").await, step(&bed, &id, "send").await), (409, 409));
+    for (name, expected) in [("confirm", "confirmed"), ("send", "sending")] {
+        assert_eq!(step(&bed, &id, name).await, 200);
+        assert_eq!((status(&bed, &id).await, step(&bed, &id, name).await), (expected.to_owned(), 409));
+    }
+    assert_eq!(bed.balance("trx"), "40000000");
     assert_eq!(step(&bed, &id, "finish").await, 200);
     assert_eq!(step(&bed, &id, "finish").await, 409);
     assert_eq!(bed.balance("trx"), "40000398");

@@ -74,6 +74,23 @@ async fn estimate_follows_the_set_price_exactly() {
 }
 
 #[tokio::test]
+async fn coin_without_a_price_has_no_estimate() {
+    let bed = CryptoBed::start().await;
+    let set = async |body| bed.put("/sandbox/crypto/coins/btc", &body).await;
+    let estimate = async || bed.get("/v1/estimate?amount=1&currency_from=btc&currency_to=usdterc20").await;
+    let values = set(json!({ "priced": false })).await;
+    assert_eq!((values.status, &values.body["priced"], &values.body["price"]), (200, &json!(false), &json!("65000")));
+    assert_eq!(estimate().await.refusal(), (400, "CURRENCY_UNAVAILABLE"));
+    let body = json!({ "price_amount": 100, "price_currency": "usd", "pay_currency": "btc" });
+    assert_eq!(bed.post("/v1/payment", &body).await.refusal(), (400, "CURRENCY_UNAVAILABLE"));
+    // An amount of the coin itself needs no price.
+    let body = json!({ "price_amount": 0.01, "price_currency": "btc", "pay_currency": "btc" });
+    assert_eq!(bed.post("/v1/payment", &body).await.status, 201);
+    assert_eq!(set(json!({ "priced": true, "price": "66000" })).await.body["price"], "66000");
+    assert_eq!(estimate().await.raw("estimated_amount"), "66000");
+}
+
+#[tokio::test]
 async fn balance_keeps_every_digit_and_omits_empty_coins() {
     let bed = CryptoBed::start().await;
     for (coin, balance) in [("usdtbsc", "1000000.000000000000000001"), ("trx", "0")] {
