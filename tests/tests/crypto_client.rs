@@ -1,4 +1,5 @@
-//! The sandbox's crypto processor, used by the published Python client of `NOWPayments` without changes.
+//! The sandbox's crypto processor, used by published clients of `NOWPayments` without changes: the Python client
+//! `nowpayments` without lists and payouts, and the JavaScript client `nowpayments-js` with both.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -56,11 +57,11 @@ assert refusal(lambda: client.get_payment_status(12)) == "Error 404: Payment not
 assert refusal(lambda: NOWPayments("other").get_available_currencies()) == "Error 403: Invalid api key"
 "#;
 
-/// Returns the folder of the client that `scripts/setup` installed.
-fn client_folder() -> PathBuf {
+/// Returns a folder that `scripts/setup` filled.
+fn client_folder(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let verifiers = std::env::var_os("CAIS_VERIFIERS").map_or_else(|| root.join("target/verifiers"), PathBuf::from);
-    verifiers.join("python-crypto")
+    verifiers.join(name)
 }
 
 #[test]
@@ -71,10 +72,26 @@ fn published_python_client_works_with_the_sandbox() {
         .args(["-c", PYTHON])
         .args([institution.credential("crypto_base_url"), institution.credential("crypto_api_key")]);
     // Requests to this machine pass no proxy.
-    let output = command.env("PYTHONPATH", client_folder()).env("NO_PROXY", "127.0.0.1").output().unwrap();
+    let output =
+        command.env("PYTHONPATH", client_folder("python-crypto")).env("NO_PROXY", "127.0.0.1").output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
     for name in ["crypto_ipn_secret", "crypto_email", "crypto_password", "crypto_totp_secret", "ptax_base_url"] {
         assert!(!institution.credential(name).is_empty(), "{name}");
     }
+}
+
+#[test]
+fn published_javascript_client_works_with_the_sandbox() {
+    let institution = Institution::start();
+    let words = ["base_url", "api_key", "email", "password", "ipn_secret", "totp_secret"];
+    let output = Command::new("node")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crypto_client.js"))
+        .args(words.map(|word| institution.credential(&format!("crypto_{word}"))))
+        .env("NODE_PATH", client_folder("node-crypto").join("node_modules"))
+        .env("NO_PROXY", "127.0.0.1")
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
 }
