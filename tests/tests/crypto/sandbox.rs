@@ -114,7 +114,8 @@ async fn repeated_reversed_notifications_credit_once(engine: Engine) {
         .await;
     assert_eq!(sent().await["delivered"], delivered);
     assert_eq!(centavos(&shop.get("/balance").await.expect(200)["available_balance"]), before);
-    assert_eq!(events(&shop, "crypto.deposit.completed").await, 1);
+    // Each credit publishes the event.
+    assert_eq!(events(&shop, "crypto.deposit.completed").await, 2);
     let credits = shop.statement().await.into_iter().filter(|row| row["kind"] == "crypto_deposit").count();
     assert_eq!(credits, 2);
     node.verify();
@@ -138,14 +139,15 @@ async fn moved_rates_stop_quotes_until_they_return() {
     };
     let alerts = || node.cais.log().matches(r#""alert":"crypto_rate_jumped""#).count();
     assert_eq!(alerts(), 0);
-    // The price of the coin jumps by a factor of ten. An operation without a quote is refused too.
+    // The price of the coin jumps by a factor of ten. A deposit without a quote is refused too, and not created.
     let coin = set(&shop, "coins", json!({ "currency": "ltc", "price": "800" })).await;
     assert_eq!((&coin["price"], &coin["priced"], &coin["enabled"]), (&json!("800"), &json!(true), &json!(true)));
     refused("jump").await;
     assert_eq!(alerts(), 1);
     shop.order("/crypto/deposits", r#"{"amount":3000,"currency":"ltc"}"#.to_owned())
         .await
-        .refused(503, "service_unavailable");
+        .refused(502, "acquirer_unavailable");
+    assert_eq!(shop.get("/crypto/deposits").await.expect(200)["data"], json!([]));
     set(&shop, "coins", json!({ "currency": "ltc", "price": "80" })).await;
     quote(&shop, 3_000).await.expect(201);
     // The coin has no price.

@@ -38,10 +38,10 @@ pub struct CryptoDeposit {
     /// The requested amount in BRL.
     #[schema(inline)]
     pub amount: Amount,
-    /// The service's fee, in BRL.
+    /// The service's fee, in BRL: of the requested amount until coins are credited, then of the credited coins.
     #[schema(value_type = Option<Amount>, inline, required)]
     pub fee: Option<Amount>,
-    /// The amount after the fee, in BRL.
+    /// The amount after the fee, in BRL. Once coins are credited, it is the credited amount.
     #[schema(value_type = Option<Amount>, inline, required)]
     pub net_amount: Option<Amount>,
     /// BRL for one coin, a decimal.

@@ -108,8 +108,11 @@ pub async fn pay_deposit(
     let Input((_, Named(name), OptionalJson(SandboxCryptoPayment { amount, currency, hold }))) = input;
     let hold = hold.unwrap_or(false);
     let coins = SentCoins { amount, currency: currency.map(|currency| currency.code().to_owned()), hold };
-    // A read shows a held payment at once.
-    let is_applied = move |before: &Deposit, after: &Deposit| hold || after.credited != before.credited;
+    // Held coins, and coins of another currency, are not credited.
+    let is_applied = move |before: &Deposit, after: &Deposit| {
+        let is_other = currency.is_some_and(|currency| currency != before.terms.currency);
+        hold || is_other || after.credited != before.credited
+    };
     move_deposit(&call, name, is_applied, move |processor, payment| processor.pay(payment, &coins)).await
 }
 

@@ -113,9 +113,10 @@ impl JsonBody for SandboxDollarChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SandboxDollar {
     /// BRL for one US dollar, the selling rate; `null` without a publication in the last weeks.
+    #[schema(required)]
     pub rate: Option<String>,
     /// The day of the publication, `YYYY-MM-DD`.
-    #[schema(format = "date")]
+    #[schema(format = "date", required)]
     pub published_on: Option<String>,
 }
 

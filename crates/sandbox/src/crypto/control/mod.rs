@@ -163,7 +163,13 @@ impl Psp {
         let coin = deposit.currency.as_deref();
         let coin =
             coin.map(|code| coins::find(code).ok_or(ControlError::OutOfRange { field: "currency" })).transpose()?;
-        Ok(self.deposit(id_of(payment_id)?, Deposit { amount, coin, hold: deposit.hold })?)
+        let id = id_of(payment_id)?;
+        let paid = self.find_crypto_payment(id)?;
+        let decimals = coin.or_else(|| coins::find(&paid.terms.pay_currency)).map_or(0, |coin| coin.decimals);
+        if amount.as_ref().is_some_and(|amount| amount.decimals() > i64::from(decimals)) {
+            return Err(ControlError::OutOfRange { field: "amount" });
+        }
+        Ok(self.deposit(id, Deposit { amount, coin, hold: deposit.hold })?)
     }
 
     fn repeat_ipn(&self, id: u64) -> Result<(), ControlError> {

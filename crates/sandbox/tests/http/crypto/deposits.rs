@@ -64,7 +64,8 @@ async fn lower_and_higher_deposits_end_by_their_amount() {
     pay(&bed, &over, &json!({ "amount": 101.5 })).await;
     assert_eq!(bed.payment(&over).await.raw("actually_paid"), "101.5");
     assert_eq!(status(&bed, &over).await, "finished");
-    for amount in ["0", "-1", "x"] {
+    // The chain has 18 decimals.
+    for amount in ["0", "-1", "x", "1.0000000000000000001"] {
         let body = json!({ "amount": amount });
         assert_eq!(bed.post(&format!("/sandbox/payment/{over}/pay"), &body).await.status, 400);
     }
