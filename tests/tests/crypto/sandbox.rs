@@ -65,6 +65,10 @@ async fn failed_step_credits_nothing(engine: Engine) {
     let node = shared(engine).await;
     let shop = crypto_shop(&node);
     let made = create(&shop, 300).await;
+    // The chain has eight decimals.
+    let path = format!("/sandbox/crypto/deposits/{}/pay", id(&made));
+    let refused = shop.send(Method::POST, &path, &json!({ "amount": "0.123456789" })).await;
+    refused.refused(400, "VALIDATION_ERROR");
     pay(&shop, &made, json!({ "hold": true })).await;
     let failed = step(&shop, &made, "failed").await.expect(200);
     assert_eq!((&failed["status"], &failed["received_amount"]), (&json!("failed"), &json!("0")), "{failed}");
@@ -110,7 +114,7 @@ async fn repeated_reversed_notifications_credit_once(engine: Engine) {
     let payment = ledger["crypto"]["deposits"][0]["payment_id"].as_str().unwrap().to_owned();
     let repeat = shop.client.post(format!("{sandbox}/sandbox/payment/{payment}/ipn"));
     Reply::of(repeat).await.expect(200);
-    eventually("the forged notification is given up", || async { (sent().await["abandoned"] == 1).then_some(()) })
+    eventually("the forged notification is abandoned", || async { (sent().await["abandoned"] == 1).then_some(()) })
         .await;
     assert_eq!(sent().await["delivered"], delivered);
     assert_eq!(centavos(&shop.get("/balance").await.expect(200)["available_balance"]), before);
