@@ -22,7 +22,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// Creates a router that offers charges in the given order. Of two acquirers with one name the first counts.
+    /// Creates a router that offers charges in the given order. Of two acquirers with the same name, the first is used.
     #[must_use]
     pub fn new(acquirers: Vec<Arc<dyn Acquirer>>) -> Self {
         let clock: MonotonicClock = Arc::new(Instant::now);
@@ -104,7 +104,7 @@ impl Acquirers for Router {
     }
 }
 
-/// Returns the time for one acquirer: the rest less the reserve of the following ones, at least half.
+/// Returns the time for one acquirer: the remaining time less the reserve of the following acquirers, at least half.
 fn share(left: Duration, following: u32) -> Duration {
     if following == 0 {
         return left;

@@ -27,7 +27,7 @@ pub fn problem(directory: &Path) -> Option<String> {
 
 fn nearest_existing(directory: &Path) -> &Path {
     let above = directory.ancestors().skip(1).find(|above| above.exists());
-    // The last ancestor of a relative path is empty and stands for the working directory.
+    // The last ancestor of a relative path is empty and means the working directory.
     above.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -57,7 +57,7 @@ impl Given {
         }
     }
 
-    /// Returns a text that stands for a number or a flag. A text in quotes in a file does not.
+    /// Returns a text that represents a number or a flag. A text in quotes in a file does not.
     fn source_text(&self) -> Option<&str> {
         self.value.as_str().filter(|_| self.is_text).map(str::trim)
     }

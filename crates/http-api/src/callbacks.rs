@@ -29,7 +29,7 @@ const SIGNATURE: &str = "x-nowpayments-sig";
 
 /// The acquirers and their secret paths.
 pub struct CallbackPaths {
-    /// Key of the codes by which tokens are compared, so that the time does not depend on the first difference.
+    /// Key of the hashes by which tokens are compared, so that the time does not depend on the first difference.
     key: hmac::Key,
     tokens: Vec<(AcquirerName, hmac::Tag)>,
     room: Semaphore,

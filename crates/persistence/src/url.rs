@@ -85,7 +85,7 @@ impl DatabaseUrl {
     }
 }
 
-/// Returns `true` when `host:port` is on this machine. An empty host and a path stand for a socket of this machine.
+/// Returns `true` when `host:port` is on this machine. An empty host and a path mean a socket of this machine.
 fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),

@@ -40,7 +40,7 @@ fn store_without_schema_is_refused() {
     let config = config(&url(&folder));
     assert!(matches!(Persistence::open(&config, &ids()), Err(OpenError::Unavailable(_))));
     let pending = migrations::status(&config.url).unwrap().pending;
-    assert!(!Path::new(&folder.path().join("cais.db")).exists(), "asking makes no file");
+    assert!(!Path::new(&folder.path().join("cais.db")).exists(), "a check creates no file");
     fs::write(folder.path().join("cais.db"), b"").unwrap();
     assert_eq!(Persistence::open(&config, &ids()).unwrap_err(), OpenError::SchemaTooOld { pending: pending.clone() });
     assert_eq!(migrations::migrate(&config.url, "test").unwrap(), pending);
@@ -129,6 +129,6 @@ fn too_many_reads_are_refused_at_once_and_the_others_answered() {
             }
         }
         assert!(good >= 8 && refused > 0, "{good} and {refused}");
-        assert_eq!(store.find_account_by_email("ana@shop.example").await, Ok(None), "every place is free again");
+        assert_eq!(store.find_account_by_email("ana@shop.example").await, Ok(None), "every connection is free again");
     });
 }

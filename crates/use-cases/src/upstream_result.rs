@@ -153,7 +153,7 @@ mod tests {
         [Evidence::Found(record), Evidence::Absent, Evidence::Unreadable("read".to_owned()), Evidence::NotRead]
     }
 
-    /// The table by hand: earlier, reply, look-up, list, result. `*` stands for every value.
+    /// The table by hand: earlier, reply, look-up, list, result. `*` means every value.
     const TABLE: &[[&str; 5]] = &[
         ["*", "Accepted", "*", "*", "Known accepted"],
         ["*", "Refused NotAccepted Unknown", "Found", "*", "Known look-up"],

@@ -17,7 +17,7 @@ const PAYOUT: &str = r#"{"amount":1,"pix_key":"ana@example.com"}"#;
 const FAILING: &str = r#"{"amount":1,"pix_key":"fail@sandbox.cais"}"#;
 const REFUND: &str = r#"{"amount":0.01}"#;
 
-/// Path, body and answer, if any, of every key.
+/// The path, the body and the answer, if any, of every key.
 type Known = BTreeMap<String, (String, &'static str, Option<Vec<u8>>)>;
 
 async fn call_until_it_dies(shop: Shop, charge: String, answered: Arc<AtomicU32>) -> Known {

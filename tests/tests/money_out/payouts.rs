@@ -167,7 +167,7 @@ async fn repeated_external_id_returns_same_payout(engine: Engine) {
     shop.order("/payouts", body("20", "ana@example.com")).await.refused(409, "EXTERNAL_ID_CONFLICT");
     shop.until_payout(&id(&made), "completed").await;
     let late = shop.order("/payouts", body("20", "+5511987654321")).await.expect(200);
-    assert_eq!(late["status"], "completed", "as it stands");
+    assert_eq!(late["status"], "completed", "the current state");
     assert_eq!(shop.available().await, "80.00");
     // The external id of another account.
     node.shop().get("/payouts/ext:um").await.refused(404, "not_found");

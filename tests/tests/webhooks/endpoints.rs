@@ -139,11 +139,7 @@ async fn secrets_are_shown_once_and_kept_sealed(engine: Engine) {
         let file = file.unwrap().path();
         let bytes = if file.is_file() { fs::read(&file).unwrap() } else { continue };
         for needle in &needles {
-            assert!(
-                !bytes.windows(needle.len()).any(|window| window == needle),
-                "a secret stands in {}",
-                file.display()
-            );
+            assert!(!bytes.windows(needle.len()).any(|window| window == needle), "a secret is in {}", file.display());
         }
     }
 }

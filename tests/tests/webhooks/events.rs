@@ -50,7 +50,7 @@ async fn extra_payments_are_published_once(engine: Engine) {
     let mut pixes: Vec<_> = extra.iter().map(|entry| (&entry["end_to_end_id"], &entry["amount"])).collect();
     pixes.reverse();
     let published: Vec<_> = events.iter().map(|one| (&one["data"]["end_to_end_id"], &one["data"]["amount"])).collect();
-    assert_eq!(published, pixes, "each stands in the statement under the same Pix with the same amount");
+    assert_eq!(published, pixes, "each Pix is in the statement with the same amount");
     shop.send(
         Method::POST,
         "/webhook-endpoints",

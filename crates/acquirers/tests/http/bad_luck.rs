@@ -16,7 +16,7 @@ use crate::server::{Act, Server, closed_port, silent_server};
 /// The connect timeout of the adapters under test, so that a server without an answer fails soon.
 pub const CONNECT: Duration = Duration::from_millis(300);
 
-/// Runs `call` for every case of the table. `call` gets the address of the server and its budget. `answer` is a good
+/// Runs `call` for every case of the table. `call` gets the address of the server and its budget. `answer` is a correct
 /// answer, which the cases lose in all ways.
 pub async fn assert_outcomes<T, F: Future<Output = Result<T, AcquirerError>>>(
     operation: &str,

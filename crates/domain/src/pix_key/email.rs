@@ -31,7 +31,7 @@ impl EmailKey {
     }
 }
 
-/// Returns whether the byte may stand before the `@`. The directory excludes `%` on purpose.
+/// Returns whether the byte is allowed before the `@`. The directory deliberately excludes `%`.
 fn is_local(byte: u8) -> bool {
     is_alphanumeric(byte) || b".!#$&'*+/=?^_`{|}~-".contains(&byte)
 }

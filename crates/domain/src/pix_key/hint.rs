@@ -3,7 +3,7 @@
 use super::PixKeyError;
 use crate::document::DocumentError;
 
-/// First digits of area codes that do not use all nine second digits, with the second digits in use.
+/// First digits whose second digits are listed. After 4, 6, 8 and 9, every second digit except 0 is in use.
 const PARTIAL_AREAS: [(char, &str); 5] =
     [('2', "12478"), ('3', "1234578"), ('5', "1345"), ('7', "134579"), ('1', "123456789")];
 

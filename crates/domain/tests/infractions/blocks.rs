@@ -91,7 +91,7 @@ fn freed_money_returns_to_pending_as_far_as_seized() {
         assert_eq!(movements(&freed), expected);
         assert_eq!(movements(&hold(&mut held.clone(), money(0), money(seized)).unwrap()), expected);
         let left = freed.iter().try_fold(money(seized), |seized, transfer| credited(transfer, seized)).unwrap();
-        assert_eq!(left, money((seized - 200).max(0)), "no longer counted as seized");
+        assert_eq!(left, money((seized - 200).max(0)), "freed money is not counted as seized");
     }
 }
 

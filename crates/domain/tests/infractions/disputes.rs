@@ -116,7 +116,7 @@ proptest! {
             if !matches!(act, Act::Spend(_) | Act::Refund(_)) {
                 let missing = book.blocks.values().any(|block| block.shortfall().unwrap().is_positive());
                 let left = book.balance(Bucket::Available) + book.balance(Bucket::Pending);
-                prop_assert!(!missing || left == 0, "a shortfall leaves nothing to use");
+                prop_assert!(!missing || left == 0, "a shortfall leaves no available money");
             }
         }
     }

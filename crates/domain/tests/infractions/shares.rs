@@ -17,7 +17,7 @@ fn infractions_on_one_pix_never_hold_more_than_it() {
     book.open(700);
     assert_eq!((limits(&book), book.balance(Bucket::Blocked)), (vec![700, 300], 1_000));
     book.win(0);
-    assert_eq!(limits(&book)[1], 700, "the second holds the rest of the first");
+    assert_eq!(limits(&book)[1], 700, "the second infraction holds the rest of the Pix");
     assert_eq!((book.balance(Bucket::Available), book.balance(Bucket::Blocked)), (300, 700));
     book.lose(1);
     assert_eq!((book.balance(Bucket::Available), book.balance(Bucket::Blocked), book.returned()), (300, 0, 700));
@@ -32,7 +32,7 @@ fn lost_infraction_takes_precedence() {
         book.open(disputed);
         assert_eq!(limits(&book), [disputed, CHARGED - disputed]);
         book.claim_first(1, disputed);
-        assert_eq!(limits(&book), [CHARGED - disputed, disputed], "the amount at the acquirer is gone for siblings");
+        assert_eq!(limits(&book), [CHARGED - disputed, disputed], "siblings cannot hold the amount of the acquirer");
         assert_eq!(book.balance(Bucket::Blocked), CHARGED);
         book.lose(1);
         assert_eq!((book.returned(), book.balance(Bucket::Blocked)), (disputed, left));

@@ -28,7 +28,7 @@ fn invalid_split_is_refused() {
     assert_eq!(Split::try_new(shares(&[600_000, 400_001])), Err(SplitError::AboveWhole));
     let twice = shares(&[1, 2]).into_iter().chain(shares(&[3])).collect();
     assert_eq!(Split::try_new(twice), Err(SplitError::Twice(2)));
-    assert!(Split::try_new(shares(&[200_000; MAX_SHARES])).is_ok(), "the whole may be given away");
+    assert!(Split::try_new(shares(&[200_000; MAX_SHARES])).is_ok(), "the shares may be the whole net value");
 }
 
 #[test]
@@ -68,7 +68,7 @@ proptest! {
         let bucket = if delay_s > 0 { Bucket::Pending } else { Bucket::Available };
         for transfer in &credit.transfers {
             let (kind, to) = (transfer.kind, transfer.to.clone());
-            prop_assert_eq!(kind == EntryKind::Split, transfer.resource.is_none(), "a beneficiary learns nothing of the charge");
+            prop_assert_eq!(kind == EntryKind::Split, transfer.resource.is_none(), "a beneficiary's transfer has no data of the charge");
             if kind == EntryKind::Charge || kind == EntryKind::ExtraPayment {
                 prop_assert_eq!(to, LedgerAccount::Merchant(creator, bucket));
             }

@@ -162,7 +162,7 @@ proptest! {
         prop_assert!(waits_ms >= (pause_ms * 9 / 10).max(asked_ms));
         prop_assert!(waits_ms <= (pause_ms * 11 / 10).max(asked_ms));
         prop_assert!(waits_ms <= MAX_RETRY_PAUSE.as_millis());
-        // Without a requested delay the schedule applies; with one, the pause is never shorter.
+        // Without a requested delay the schedule applies. With a requested delay, the pause is never shorter than the delay.
         prop_assert!(next_attempt(id, tries, at(0), None) <= next);
     }
 

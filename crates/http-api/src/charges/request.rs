@@ -13,13 +13,13 @@ use crate::input::JsonBody;
 use crate::representation::values::AmountFrom;
 use crate::rules;
 
-/// Longest texts, in characters.
+/// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 140;
-/// See [`MAX_DESCRIPTION`].
+/// The longest name of a payer, in characters.
 pub const MAX_PAYER_NAME: usize = 200;
-/// See [`MAX_DESCRIPTION`].
+/// The longest document of a payer, in characters.
 pub const MAX_PAYER_DOCUMENT: usize = 20;
-/// See [`MAX_DESCRIPTION`].
+/// The longest postback URL, in characters.
 pub const MAX_POSTBACK_URL: usize = 500;
 
 /// The smallest charge: R$ 2.00.

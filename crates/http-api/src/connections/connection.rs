@@ -187,7 +187,7 @@ mod tests {
         let connection = Connection::new(limits(), None);
         tokio::time::advance(Duration::from_secs(4)).await;
         connection.on_read();
-        assert_eq!(left(&connection), Some((6, Expired::Head)), "the first one from the beginning");
+        assert_eq!(left(&connection), Some((6, Expired::Head)), "the first head has the deadline from the beginning");
         let request = connection.begin_request();
         assert_eq!(left(&connection), None, "handlers have deadlines of their own");
         connection.on_read();

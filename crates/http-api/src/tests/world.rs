@@ -1,4 +1,4 @@
-//! A service without dependencies: a store in memory, a clock that stands still, an institution in memory.
+//! A service without dependencies: a store in memory, a stopped clock, an institution in memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

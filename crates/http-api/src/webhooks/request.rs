@@ -13,9 +13,9 @@ use utoipa::ToSchema;
 use crate::input::{JsonBody, Part, Parts};
 use crate::rules;
 
-/// Limit of event types in a body, above the number of existing ones.
+/// The largest number of event types in a body, above the number of existing types.
 pub const MAX_EVENTS: usize = 30;
-/// The value that stands for every type.
+/// The value for every type.
 const ALL: &str = "*";
 
 /// The fields of a new webhook endpoint.

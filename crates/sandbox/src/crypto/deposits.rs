@@ -27,7 +27,7 @@ const RATE_TIME: SignedDuration = SignedDuration::from_mins(20);
 /// The life of a payment with a floating rate.
 const FLOATING_TIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The service's fee: half a percent of what arrived.
+/// The service's fee: half a percent of the coins that arrived.
 const SERVICE_FEE: &str = "0.005";
 
 /// A client's request for a payment.
@@ -223,7 +223,7 @@ impl Psp {
             created_at: now,
             updated_at: now,
             settles_at: None,
-            // The wrong asset ends `finished` with any amount.
+            // A deposit of the wrong asset ends `finished`, with any amount.
             doom: other_coin.map(|_| PaymentStatus::Finished),
             ..paid.clone()
         }
@@ -242,7 +242,7 @@ impl Psp {
         if !may_move(payment.status, to) {
             return Err(CryptoError::bad_request(format!("a payment in status {:?} cannot be {to:?}", payment.status)));
         }
-        // The tester now decides the further steps.
+        // Further steps follow only at the tester's request.
         payment.settles_at = None;
         if to == PaymentStatus::Expired {
             payment.valid_until = now;
@@ -263,7 +263,7 @@ impl Psp {
         self.read().books().crypto().payments().get(&id).cloned().ok_or_else(|| CryptoError::not_found("Payment"))
     }
 
-    /// Returns a payment with its present estimate. A waiting payment whose rate has ended gets a new one.
+    /// Returns a payment with its current estimate. A waiting payment whose rate has ended gets a new rate.
     ///
     /// # Errors
     /// 404 for an unknown payment, 500 if the change cannot be recorded.

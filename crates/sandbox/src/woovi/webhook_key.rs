@@ -1,6 +1,6 @@
 //! The key pair that signs webhooks.
 //!
-//! The pair is fixed and public: it stands in the source of the sandbox and protects nothing. The crypto library of
+//! The pair is fixed and public: it is in the source of the sandbox and protects nothing. The crypto library of
 //! this project signs with RSA but does not create RSA keys.
 
 use base64::{Engine, engine::general_purpose::STANDARD};

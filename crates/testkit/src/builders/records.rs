@@ -1,4 +1,4 @@
-//! Records with plausible values. Each call creates a different one. Tests change the fields that they are about with `..`.
+//! Records with plausible values. Each call creates a different record. Tests change the fields under test with `..`.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,24 +23,24 @@ use jiff::{Timestamp, ToSpan as _};
 
 use crate::ids::SequentialIds;
 
-/// The one source of the whole process, so that records of different tests differ too.
+/// The only source of ids in the process, so that records of different tests differ too.
 static IDS: SequentialIds = SequentialIds::starting_at(0);
 /// The numbers in names that are not ids.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// Returns the instant of creation of everything that the builders create.
+/// Returns the instant of creation of all built records.
 #[must_use]
 pub fn start() -> Timestamp {
     right(Timestamp::from_microsecond(1_767_323_045_678_901))
 }
 
-/// Returns a new identifier, greater than every one before.
+/// Returns a new identifier, greater than every earlier identifier.
 #[must_use]
 pub fn fresh<K: IdKind>() -> Id<K> {
     Id::new(IDS.next_uuid())
 }
 
-/// Returns the acquirer of everything that the builders create.
+/// Returns the acquirer of all built records.
 #[must_use]
 pub fn main_acquirer() -> AcquirerName {
     right(AcquirerName::parse("main"))
@@ -152,7 +152,7 @@ pub fn a_payment(centavos: i64) -> Payment {
     }
 }
 
-/// Returns a new end-to-end id, greater than every one before.
+/// Returns a new end-to-end id, greater than every earlier end-to-end id.
 #[must_use]
 pub fn an_end_to_end_id() -> EndToEndId {
     let tail = format!("{:011}", number());

@@ -116,7 +116,7 @@ pub struct DepositRun {
     pub standing: Option<Standing>,
 }
 
-/// Compares the payments since the last complete comparison, repairs what was missed, and logs the rest.
+/// Compares the payments since the last complete comparison, credits missed coins, and logs the other differences.
 ///
 /// # Errors
 /// [`WorkError`] if the local records cannot be read.
@@ -150,7 +150,7 @@ pub async fn run_once(ports: &Ports) -> Result<DepositRun, WorkError> {
     Ok(DepositRun { done, standing: Some(Standing { acquirer, compared_until, open }) })
 }
 
-/// Compares the payments created from `from` on and before `until`. Credits what was missed if `repair`.
+/// Compares the payments created from `from` on and before `until`. Credits missed coins if `repair`.
 ///
 /// # Errors
 /// [`StoreError`] if the local records cannot be read.

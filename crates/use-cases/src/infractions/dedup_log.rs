@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The largest number of remembered lines. Beyond it the memory is cleared, and each line can be logged again.
+/// The largest number of recorded lines. Beyond this limit the record is cleared, and each line can be logged again.
 const REMEMBERED: usize = 10_000;
 
 static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());

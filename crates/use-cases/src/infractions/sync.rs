@@ -146,7 +146,7 @@ pub(crate) async fn apply(
 enum Progress {
     /// A step was committed.
     Committed,
-    /// Another process changed the infraction or a record that it depends on.
+    /// Another process changed the infraction, or a record on which it depends.
     Retry,
     /// A new infraction begins in that round, marked for review if there is a reason.
     OpenRound(u32, Option<ReviewReason>),
@@ -264,7 +264,7 @@ async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(DisputeCont
     Ok((infraction.version == ours.version).then_some((case, infraction)))
 }
 
-/// Returns the acquirer's present data of the infraction. An amount that is not positive is ignored. A lower amount is
+/// Returns the acquirer's current data of the infraction. An amount that is not positive is ignored. A lower amount is
 /// ignored unless `frees` is set, because it would release blocked money.
 fn amendment(infraction: &Infraction, upstream: &UpstreamInfraction, frees: bool, now: Timestamp) -> NewInfraction {
     let reported = new_infraction(&infraction.acquirer, upstream, now);

@@ -21,9 +21,9 @@ use crate::work::WorkError;
 const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
 /// An uncredited payment or an unreadable row keeps the position back for this long. Each pass logs it.
 const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
-/// The start of a comparison, before the present, if the position is ahead of the clock by more than [`OVERLAP`]. A
-/// wrong clock wrote such a position, so it has no meaning. The span exceeds the time for which a wrong clock stays
-/// unnoticed.
+/// The distance from now to the start of a comparison, if the position is ahead of the clock by more than [`OVERLAP`]. A
+/// wrong clock wrote such a position, so it has no meaning. The distance exceeds the time in which a wrong clock is
+/// detected.
 const WITHOUT_POSITION: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// The largest number of open findings that one pass logs, one line for each.
 const MAX_LOGGED: usize = 100;
@@ -66,7 +66,7 @@ struct Pass<'a> {
 
 /// Compares the windows that were not compared yet, repairs safe differences, and logs the rest.
 ///
-/// Infractions are followed first, so that only an end that cannot be applied is a difference.
+/// Infractions are read first, so that only an outcome that cannot be applied is a difference.
 ///
 /// # Errors
 /// [`WorkError`] if the local records cannot be read and no window was compared.
@@ -116,7 +116,7 @@ impl Pass<'_> {
         Some(received.min(sent))
     }
 
-    /// Compares a list from its position to the present. Returns the position.
+    /// Compares a list from its position up to now. Returns the position.
     async fn catch_up(
         &mut self,
         of: (&AcquirerName, &dyn Acquirer),
@@ -146,7 +146,7 @@ impl Pass<'_> {
         Ok(position.seen_until)
     }
 
-    /// Returns the position, or an early one in place of one that a wrong clock wrote.
+    /// Returns the position, or an earlier instant if a wrong clock wrote the position.
     async fn checked(&self, position: PollPosition) -> Result<PollPosition, StoreError> {
         if position.seen_until <= later(self.now, OVERLAP) {
             return Ok(position);
@@ -156,7 +156,7 @@ impl Pass<'_> {
         positions::move_to(self.ports, position, earlier(self.now, WITHOUT_POSITION)).await
     }
 
-    /// Compares the next day of sending for returned payouts. After the present, the oldest day is next. A day that
+    /// Compares the next day of sending for returned payouts. After today, the oldest day is next. A day that
     /// cannot be read waits for the next round, so that it does not delay the other days.
     async fn compare_returns(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Result<(), StoreError> {
         let oldest = day(earlier(self.now, RETURNS_WITHIN));

@@ -37,7 +37,7 @@ pub(super) fn decide(
             }
         }
         UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => refund.send(None, now),
-        // The acquirer has shown the refund meanwhile, which outweighs a refusal.
+        // The acquirer has shown the refund meanwhile, and that record outweighs a refusal.
         UpstreamResult::Refused(_) if refund.state.status() != RefundStatus::Pending => {
             Ok(RefundStep::AlreadyTaken(Box::new(refund)))
         }
@@ -51,7 +51,7 @@ pub(super) fn alert_contradiction(refund: &Refund, result: &UpstreamResult<Upstr
     let status = refund.state.status();
     let contradicts = match result {
         UpstreamResult::Known(upstream) => match (&upstream.progress, status) {
-            // The record precedes the known outcome, or the refund is at no acquirer.
+            // The record is older than the known outcome, or the refund is at no acquirer.
             (UpstreamProgress::Processing, RefundStatus::Completed)
             | (UpstreamProgress::Failed { .. }, RefundStatus::Abandoned) => false,
             (

@@ -31,7 +31,7 @@ pub(super) enum Outcome {
     Abandoned,
     /// An acquirer may have the order. A worker or a repeat resumes the creation.
     Unknown,
-    /// Another process finishes it.
+    /// Another process finishes the creation.
     TakenOver,
 }
 
@@ -40,13 +40,13 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
     let Creation { mut resource, lease, earlier } = creation;
     let reply = match resource.standing() {
         Standing::Creating => Some(resource.send_upstream(ports, earlier, lease.until).await),
-        // A callback has moved it: only the response is missing.
+        // A callback has made the resource visible: only the response is missing.
         Standing::Visible | Standing::Abandoned => None,
     };
     for _ in 0..T::MAX_PASSES {
         let now = ports.clock.now();
         let settled = match (&reply, resource.standing()) {
-            // Another process abandoned it, so its external id may have a new owner.
+            // Another process abandoned the resource, so its external id may have a new owner.
             (None, Standing::Abandoned) => return Ok(Outcome::TakenOver),
             (Some(reply), Standing::Abandoned) => {
                 // Raises the alert if the acquirer has the order all the same.
@@ -82,7 +82,7 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
                 }
                 return Ok(outcome);
             }
-            // A callback has moved it.
+            // A callback has made the resource visible.
             Err(CommitError::Taken { .. } | CommitError::Stale) => resource = resource.reread(ports).await?,
             Err(CommitError::KeyInUse { record }) => {
                 return Ok(stored_response(*record).map_or(Outcome::TakenOver, Outcome::Answered));
@@ -112,7 +112,7 @@ pub(super) async fn take_over<T: KeyedResource>(
     request: RequestId,
     (resource, opened): (T, Option<Opened<T>>),
 ) -> Result<Creation<T>, CommitError> {
-    // No acquirer has what was abandoned: sending it is a first time again.
+    // No acquirer has an abandoned order, so the next request is a first request.
     let earlier = if opened.is_some() { EarlierRequests::None } else { EarlierRequests::InFlight };
     let Opened { resource, mut change } = opened.unwrap_or_else(|| {
         let mut change = ChangeSet::new(ports.clock.now());
@@ -128,7 +128,7 @@ pub(super) async fn take_over<T: KeyedResource>(
     Ok(Creation { resource: resource.stored(), lease, earlier })
 }
 
-/// Finishes a creation that no process is at work on. Returns whether it is finished now.
+/// Finishes a creation whose lease has ended. Returns whether it is finished now.
 ///
 /// An abandoned resource stays abandoned: only its caller can request it again.
 pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
@@ -142,7 +142,7 @@ pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyR
     let request = RequestId::new(ports.ids.next_uuid());
     let creation = match take_over(ports, &record, request, (resource, None)).await {
         Ok(creation) => creation,
-        // The caller repeats at this moment, or the first process woke up.
+        // The caller repeats at this moment, or the first process has continued.
         Err(CommitError::KeyInUse { .. } | CommitError::Stale) => return Ok(false),
         Err(error) => return Err(error.into()),
     };
@@ -152,12 +152,12 @@ pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyR
     }
 }
 
-/// Returns the reserved form of the merchant's own name.
+/// Returns the reserved form of the merchant's external id.
 pub(super) fn external_id_key<T: KeyedResource>(resource: &T) -> Option<ReservationKey> {
     resource.external_id().cloned().map(|name| T::external_id_key(resource.account(), name))
 }
 
-/// Returns the reservation of the merchant's own name.
+/// Returns the reservation of the merchant's external id.
 pub(super) fn reservation<T: KeyedResource>(resource: &T) -> Option<Reservation> {
     let (account, owner) = (resource.account(), resource.id().to_string());
     external_id_key(resource).map(|key| Reservation { key, account, owner })

@@ -301,7 +301,7 @@ async fn decision_is_refused_without_a_mark_or_above_the_dispute() {
     assert_eq!(world.decide(lost(601)).await, Err(too_much));
     assert_eq!((world.statuses(), world.money()), (vec![Open], [400, 0, 600]));
     world.decide(lost(600)).await.unwrap();
-    assert_eq!(world.decide(lost(600)).await, Err(ResolveError::NotMarked(Lost)), "a decision stands");
+    assert_eq!(world.decide(lost(600)).await, Err(ResolveError::NotMarked(Lost)), "a decision is final");
     world.disputed().await;
     for decision in [Decision::Won, Decision::Lost(None), Decision::Cancelled] {
         assert_eq!(world.decide(decision).await, Err(ResolveError::NotMarked(Open)));

@@ -26,7 +26,7 @@ async fn held_payout_is_sent_again_until_approved() {
     let world = held().await;
     assert_eq!(world.psp.payout_orders().len(), 1);
     world.clock.advance(std::time::Duration::from_secs(30));
-    assert_eq!((world.poll().await, world.psp.payout_orders().len()), (0, 1), "an approval may be on its way");
+    assert_eq!((world.poll().await, world.psp.payout_orders().len()), (0, 1), "an approval may be in flight");
     for orders in [2, 3] {
         world.clock.advance(LONG);
         assert_eq!((world.poll().await, world.psp.payout_orders().len()), (0, orders));
@@ -71,7 +71,7 @@ async fn held_payout_of_another_amount_is_not_sent_again() {
     assert_eq!((world.psp.payout_orders().len(), world.status()), (1, PayoutStatus::Processing));
 }
 
-/// Its money went back to the merchant.
+/// The money of the ended payout was given back to the merchant.
 #[tokio::test]
 async fn failed_payout_is_never_approved() {
     let world = World::new().await;

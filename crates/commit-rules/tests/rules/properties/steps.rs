@@ -1,4 +1,4 @@
-//! Random steps in small numbers, and the change sets that they stand for.
+//! Random steps in small numbers, and their change sets.
 
 use cais_domain::block::{BlockChange, BlockEnd};
 use cais_domain::charge::Charge;

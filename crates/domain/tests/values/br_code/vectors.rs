@@ -66,7 +66,7 @@ const STATIC: [StaticVector; 8] = [
         "SAO PAULO",
         Some("NF123"),
     ),
-    // Found in practice: no field 62, brackets in the free text.
+    // Codes of other institutions have no field 62, or brackets in the free text.
     (
         "00020126700014br.gov.bcb.pix0136403f6c37-bb1d-48aa-a61c-0f6a205764d80208[Pix.ae]5204000053039865802BR5903Pix6003Pix63042275",
         "403f6c37-bb1d-48aa-a61c-0f6a205764d8",
@@ -148,7 +148,7 @@ fn reads_dynamic_codes() {
 
 #[test]
 fn canonical_vectors_are_written_byte_for_byte() {
-    // Only codes with a lower-case arrangement name and accepted characters are identical byte for byte.
+    // Codes with a lower-case arrangement name and accepted characters are identical byte for byte. Others are not.
     for (text, ..) in STATIC.iter().filter(|(text, ..)| text.contains("br.gov") && !text.contains('[')) {
         assert_eq!(BrCode::parse(text).unwrap().write().as_deref(), Ok(*text));
     }

@@ -72,7 +72,7 @@ fn endpoint_body_is_accepted_up_to_its_limits() {
     assert_eq!(problems(&with_url(""), new), ["url must be a URL without blanks"]);
     let with_events =
         |count: usize| format!(r#"{{"url":"https://a","events":[{}]}}"#, vec![r#""charge.paid""#; count].join(","));
-    assert_eq!(problems(&with_events(30), new), [""; 0], "a name may stand there twice");
+    assert_eq!(problems(&with_events(30), new), [""; 0], "a name may occur twice");
     assert_eq!(problems(&with_events(31), new), ["events must have at most 30 items"]);
     assert_eq!(problems(&with_events(0), new), ["events must name at least one event type, or \"*\""]);
     let with_description = format!(r#"{{"url":"https://a","events":["*"],"description":"{}"}}"#, "é".repeat(200));
