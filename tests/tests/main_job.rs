@@ -20,12 +20,12 @@ async fn charge_is_created_paid_and_credited(engine: Engine) {
     shop.pay(&id(&made), None).await.expect(200);
     let paid = shop.until(&id(&made), "paid").await;
     assert_eq!((&paid["pix"]["copy_paste"], &paid["txid"]), (&made["pix"]["copy_paste"], &made["txid"]));
-    assert_eq!(shop.available().await, "25.00", "paid and credited are one step");
+    assert_eq!(shop.available().await, "25.00", "payment and credit are one step");
     assert_eq!(shop.get("/charges").await.expect(200)["data"], json!([paid]));
     assert_eq!(shop.get("/charges/ext:order-1").await.expect(200), paid);
 
     let same = shop.create(r#"{"amount":25.00,"external_id":"order-1"}"#).await;
-    assert_eq!(same.expect(200), paid, "the original, as it is now");
+    assert_eq!(same.expect(200), paid, "the current state of the first charge");
     node.verify();
 }
 
@@ -64,7 +64,7 @@ async fn cancelled_charges(engine: Engine) {
     refused.refused(409, "invalid_state");
     assert!(refused.json()["error"]["message"].as_str().unwrap().contains("paid"), "{}", refused.text());
 
-    // A payment of a cancelled charge raced the cancellation.
+    // The payment of the charge came at the same time as its cancellation.
     shop.pay(&charge, None).await.expect(200);
     shop.until(&charge, "paid").await;
     shop.until_available("20.00").await;

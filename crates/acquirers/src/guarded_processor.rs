@@ -66,7 +66,7 @@ impl CryptoProcessor for GuardedProcessor {
 
     async fn usdt_per_coin(&self, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError> {
         let work = self.inner.usdt_per_coin(currency, budget);
-        // Without a request there is nothing to guard, and nothing that proves an answering processor.
+        // No request is sent, so the breaker has no outcome to record.
         if currency.is_usdt() { work.await } else { self.guard.call("usdt_per_coin", budget, work).await }
     }
 
@@ -116,7 +116,7 @@ impl CryptoProcessor for GuardedProcessor {
         at: Timestamp,
         budget: Duration,
     ) -> Result<(), AcquirerError> {
-        // Without a fresh code the adapter sends nothing, so the outcome shows nothing about the processor.
+        // Without a fresh code the adapter sends nothing, so the breaker has no outcome to record.
         self.guard.call_aside("verify_withdrawal", budget, self.inner.verify_withdrawal(batch, at, budget)).await
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Its name in the data directory.
+/// The name of the file in the data directory.
 const FILE: &str = "addresses.json";
 
 /// Writes `{"listen", "admin"}` atomically. From then on other processes can connect.
@@ -46,7 +46,7 @@ pub fn clear(data_dir: &Path) {
     let _ = fs::remove_file(data_dir.join(FILE));
 }
 
-/// Removes the file at the end, unless another service wrote its own meanwhile.
+/// Removes the file at the end, unless another service has written its own file meanwhile.
 pub fn remove(data_dir: &Path, listen: SocketAddr, admin: SocketAddr) {
     let ours = content(listen, admin);
     if fs::read_to_string(data_dir.join(FILE)).is_ok_and(|text| text == ours) {

@@ -46,7 +46,7 @@ impl Deliveries {
         if tokio::time::timeout_at(stopped_at + DRAINED_WITHIN, &mut self.task).await.is_err() {
             tracing::warn!("webhooks in flight did not end in time; they are sent again after the next start");
             self.task.abort();
-            // The task ends at once; its error is the abort.
+            // The task ends at once, with the error of an abort.
             let _aborted = self.task.await;
         }
     }
@@ -122,7 +122,7 @@ mod tests {
         let queue = delivery.queue;
         store.put(vec![delivery], None).await.unwrap();
         assert_eq!(signals.next().await, Some(Signal::Hint(vec![queue])));
-        assert_eq!(begun.elapsed().as_secs(), 1, "without waiting for the time");
+        assert_eq!(begun.elapsed().as_secs(), 1, "the signal comes before the next tick");
         stop.send_replace(true);
         assert_eq!(signals.next().await, Some(Signal::Stop));
     }

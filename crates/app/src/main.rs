@@ -2,7 +2,7 @@
 
 use mimalloc::MiMalloc;
 
-/// The C library's allocator used a tenth of a request's time.
+/// The allocator. The C library's own used a tenth of a request's time.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -66,7 +66,7 @@ pub fn register() {
     }
 }
 
-/// Sets the gauges of open and unmatched callbacks. An acquirer without any is set to zero.
+/// Sets the gauges of open and unmatched callbacks. An acquirer without callbacks is set to zero.
 pub fn show_callbacks(names: &[AcquirerName], counts: &CallbackCounts) {
     gauge!(CALLBACKS_OPEN).set(float(counts.open.values().sum()));
     for name in names {

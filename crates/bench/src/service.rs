@@ -11,9 +11,9 @@ use crate::database::{Engine, Postgres};
 
 /// The calling accounts, each with its own key.
 const ACCOUNTS: usize = 16;
-/// Above any load here, so that the rate window counts but never refuses.
+/// A limit above every load here, so that the rate window counts but never refuses.
 const RATE_LIMIT: &str = "1000000";
-/// Above the connections of any load here.
+/// A limit above the connections of every load here.
 const MAX_CONNECTIONS: &str = "1024";
 /// A key that protects no real data.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -57,7 +57,7 @@ impl Service {
     fn prepare_with(engine: Engine, server: Option<&Postgres>, more: &[(String, String)]) -> Result<Self> {
         let mut settings = vec![
             ("CAIS_RATE_LIMIT_PER_MINUTE", RATE_LIMIT),
-            // All callers have one address.
+            // All callers have the same address.
             ("CAIS_MAX_CONNECTIONS_PER_ADDRESS", MAX_CONNECTIONS),
             ("CAIS_MASTER_KEY", MASTER_KEY),
             ("CAIS_LOG", "warn"),

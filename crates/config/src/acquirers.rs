@@ -103,7 +103,7 @@ keys! {
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
         /// PEM file with root certificates for the acquirer, in addition to the system's.
         ca_file: Option<PathBuf> = file().optional();
-        /// The Pix key that receives charges and sends payouts. Not for `woovi`, whose account has its own.
+        /// The Pix key that receives charges and sends payouts. Not for `woovi`, whose account has its own key.
         pix_key: Option<PixKey> = text("text", PixKey::parse)
             .optional()
             .required_if(!is_woovi(kind), "")
@@ -134,12 +134,12 @@ fn name(reader: &mut Reader, path: &str) -> Option<AcquirerName> {
     None
 }
 
-/// Returns whether the kind is Woovi. A wrong kind counts as another one.
+/// Returns whether the kind is Woovi. A wrong kind counts as another kind.
 fn is_woovi(kind: Option<AcquirerKind>) -> bool {
     kind == Some(AcquirerKind::Woovi)
 }
 
-/// Returns a condition that every value meets or none.
+/// Returns a condition that holds for every value or for none.
 fn only<T>(is_met: bool) -> impl Fn(&T) -> bool {
     move |_| is_met
 }

@@ -177,7 +177,7 @@ impl Config {
         self.effective.iter().any(|entry| entry.key == key && entry.origin != reader::DEFAULT)
     }
 
-    /// Returns `true` if the default admin address may give way to a free port, as with several services for
+    /// Returns `true` if a free port may replace the default admin address, as with several services for
     /// development.
     #[must_use]
     pub fn admin_may_move(&self) -> bool {
@@ -216,7 +216,7 @@ fn master_key(text: &str) -> Result<MasterKey, &'static str> {
     }
 }
 
-/// Returns `true` also for a wrong URL, which is reported by itself.
+/// Returns `true` also for a wrong URL, which is reported separately.
 fn is_sqlite(url: Option<&DatabaseUrl>) -> bool {
     url.is_none_or(DatabaseUrl::is_sqlite)
 }

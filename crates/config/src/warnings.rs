@@ -68,7 +68,8 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
         warn("rate_limits_not_shared", "redis_url", what.to_owned());
     }
     if !config.admin_listen.ip().is_loopback() {
-        let what = "is not on this machine alone, and metrics need no key: let only your monitoring reach it";
+        let what =
+            "can be reached from other machines, and metrics need no key: permit only your monitoring to reach it";
         warn("admin_listen_open", "admin_listen", what.to_owned());
     }
     if !config.sandbox {
@@ -78,7 +79,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
             ("webhooks.allow_addresses", !settings.allow_addresses.is_empty()),
         ];
         for (key, _) in set.iter().filter(|(_, is_set)| *is_set) {
-            let what = "is for development: with real money webhooks go over https to public addresses only";
+            let what = "is for development: with real money, webhooks are sent only over https to public addresses";
             warn("webhooks_unrestricted", key, what.to_owned());
         }
     }
@@ -87,7 +88,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
         // Plain http is for simulators on this machine and needs no certificate.
         if is_bare && acquirer.base_url.starts_with("https://") {
             let key = format!("acquirers.{}.certificate_file", acquirer.name);
-            let what = "is not set, and Efí demands a client certificate: every call would fail";
+            let what = "is not set, and Efí requires a client certificate: every call would fail";
             warn("efi_without_certificate", &key, what.to_owned());
         }
     }

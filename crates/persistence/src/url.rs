@@ -56,7 +56,7 @@ impl DatabaseUrl {
     }
 
     /// Returns `true` if the database is on another machine and the connection may be unencrypted. Three modes require TLS (PostgreSQL
-    /// manual, table 34.1). With any other, libpq continues without TLS if the server has none.
+    /// manual, table 34.1). With any other mode, libpq continues without TLS if the server has no TLS.
     #[must_use]
     pub fn is_remote_without_tls(&self) -> bool {
         const ENCRYPTED: [&str; 3] = ["require", "verify-ca", "verify-full"];

@@ -94,7 +94,7 @@ pub enum UpstreamProgress {
 pub enum ReturnNature {
     /// The receiver requested the return.
     Ordinary,
-    /// A lost infraction (`MED_FRAUDE`, `MED_OPERACIONAL` and similar): the acquirer took the money itself.
+    /// A lost infraction (`MED_FRAUDE`, `MED_OPERACIONAL` and similar): the acquirer debited the money itself.
     Infraction,
 }
 
@@ -144,7 +144,7 @@ pub struct PayoutOrder {
     pub amount: Money,
     /// The recipient's key.
     pub pix_key: PixKey,
-    /// The required owner of the key, if to be checked.
+    /// The required owner of the key, if the request names one.
     pub recipient_document: Option<Document>,
     /// Free text for the recipient, at most 140 characters.
     pub description: Option<String>,
@@ -153,7 +153,7 @@ pub struct PayoutOrder {
 /// A returned part of a sent Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReturnedPart {
-    /// The identifier of the return. Each is credited once.
+    /// The identifier of the return. Each return is credited once.
     pub return_id: ReturnId,
     /// The returned amount.
     pub amount: Money,
@@ -174,7 +174,7 @@ pub struct UpstreamPayout {
     pub recipient: Recipient,
     /// The progress.
     pub progress: UpstreamProgress,
-    /// True if the acquirer holds the payout for an approval, which a repeat of the order gives. No money has moved, and
+    /// True if the payout waits for an approval. A repeat of the order gives the approval. No money has moved, and
     /// `progress` is `Processing`.
     pub awaits_approval: bool,
     /// The returns, oldest first.
@@ -184,7 +184,7 @@ pub struct UpstreamPayout {
 /// A received Pix in the acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedPix {
-    /// The txid of the charge; `None` for a Pix without one, or with one that cannot be ours.
+    /// The txid of the charge; `None` for a Pix without a txid, or with a txid that cannot be ours.
     pub txid: Option<Txid>,
     /// The Pix.
     pub payment: UpstreamPayment,
@@ -267,7 +267,7 @@ pub trait Acquirer: Send + Sync {
     /// Returns the configured name.
     fn name(&self) -> &AcquirerName;
 
-    /// Creates the charge, or finds one created before with the same txid. The result always has a code.
+    /// Creates the charge, or finds the existing charge with the same txid. The result always has a code.
     async fn create_charge(&self, order: &ChargeOrder, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
     /// Reads a charge with its payments; `None` if the acquirer certainly does not have it.
@@ -276,10 +276,10 @@ pub trait Acquirer: Send + Sync {
     /// Cancels a charge. A paid or cancelled charge is returned as it is.
     async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
-    /// Returns whether the acquirer can send Pix. Otherwise it refuses every payout.
+    /// Returns whether the acquirer can send Pix. Otherwise every payout is refused.
     fn sends_payouts(&self) -> bool;
 
-    /// Sends the Pix, or finds one sent before with the same identifier. A payout that awaits its approval is approved.
+    /// Sends the Pix, or finds the sent Pix with the same identifier. A payout that awaits its approval is approved.
     async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError>;
 
     /// Reads a sent Pix; `None` if the acquirer does not have it. The request may still be in flight, so the Pix may
@@ -290,10 +290,10 @@ pub trait Acquirer: Send + Sync {
         budget: Duration,
     ) -> Result<Option<UpstreamPayout>, AcquirerError>;
 
-    /// Returns a received Pix, or finds a return requested before with the same identifier.
+    /// Returns a received Pix, or finds the existing return with the same identifier.
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError>;
 
-    /// Reads a return; `None` if the acquirer does not have it, as for payouts.
+    /// Reads a return; `None` if the acquirer does not have it. As for payouts, it may appear later.
     async fn find_refund(
         &self,
         end_to_end_id: &EndToEndId,

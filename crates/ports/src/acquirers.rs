@@ -11,7 +11,7 @@ use crate::acquirer::{Acquirer, AcquirerError, ChargeOrder, UpstreamCharge};
 /// The reason no acquirer issued a charge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IssueError {
-    /// All acquirers certainly did not: each refused, was down, or has an open breaker.
+    /// All acquirers certainly did not issue the charge: each refused, was down, or has an open breaker.
     #[error("no acquirer accepted the charge")]
     NoneTook {
         /// The acquirers that received the request, with their errors, in the order of the requests. Empty if all breakers
@@ -41,8 +41,8 @@ pub trait Acquirers: Send + Sync {
     /// Returns all configured acquirers, in order.
     fn names(&self) -> Vec<AcquirerName>;
 
-    /// Creates the charge at the first accepting acquirer, beginning with `begin_with`. The next one follows
-    /// only if the previous one certainly did not accept the charge.
+    /// Creates the charge at the first accepting acquirer, beginning with `begin_with`. The next acquirer follows
+    /// only if the previous acquirer certainly did not accept the charge.
     async fn issue(
         &self,
         order: &ChargeOrder,

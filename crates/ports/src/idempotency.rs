@@ -37,7 +37,7 @@ pub enum ResponseKind {
 }
 
 impl ResponseKind {
-    /// All kinds.
+    /// Every kind.
     pub const ALL: [Self; 3] = [Self::Created, Self::Existing, Self::InsufficientBalance];
 
     /// Returns the name in the store.
@@ -77,7 +77,7 @@ pub struct IdempotencyRecord {
     pub fingerprint: Fingerprint,
     /// The public id of the resource that is being created, so that a repeat resumes the creation.
     pub resource: String,
-    /// The number of the present holder. Each takeover increases the fence, and only the present holder may answer.
+    /// The number of the current holder. Each takeover increases the fence, and only the current holder may answer.
     pub fence: i64,
     /// The end of the holder's lease.
     pub lease_until: Timestamp,
@@ -133,7 +133,7 @@ pub enum IdempotencyChange {
         name: IdempotencyRef,
         /// The holder's fence.
         fence: i64,
-        /// The instant at which a worker should resume it; `None` if only the caller may.
+        /// The instant at which a worker should resume the creation; `None` if only the caller may resume it.
         due_at: Option<Timestamp>,
     },
 }

@@ -18,7 +18,7 @@ impl fmt::Debug for SecretHash {
 
 /// Hashes secrets under the master key.
 pub trait KeyedHash: Send + Sync {
-    /// Returns the hash of `secret` for `purpose`; hashes of different purposes have nothing in common.
+    /// Returns the hash of `secret` for `purpose`; hashes of different purposes are unrelated.
     fn hash(&self, purpose: &str, secret: &[u8]) -> SecretHash;
 
     /// Returns true when `hash` is the hash of `secret`. The comparison takes constant time.

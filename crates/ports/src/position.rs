@@ -17,7 +17,7 @@ pub enum UpstreamList {
     Received,
     /// Sent Pix. Every Pix sent before the position was compared.
     Sent,
-    /// Sent Pix again, for their returns. The position cycles from the oldest returnable payout to the present.
+    /// Sent Pix again, for their returns. The position cycles from the oldest returnable payout up to now.
     Returns,
     /// Payments at a crypto processor. Every payment created before the position was compared.
     CryptoDeposits,

@@ -1,4 +1,4 @@
-//! The one list of records: the values that a change set inserts or updates.
+//! The only list of records: the values that a change set inserts or updates.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::ProcessorId;

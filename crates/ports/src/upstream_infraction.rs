@@ -44,7 +44,7 @@ pub struct UpstreamInfraction {
     pub reason: Option<String>,
     /// The kind of situation; `Unknown` for an unknown name.
     pub situation: Situation,
-    /// The beginning, the last one if reopened.
+    /// The beginning of the dispute, or of its last reopening.
     pub opened_at: Timestamp,
     /// True if the acquirer reports the beginning. Otherwise `opened_at` is the next best instant, and a later value
     /// does not show a reopening.
@@ -93,7 +93,7 @@ impl DefenseOrder {
 pub enum DefenseReceipt {
     /// The acquirer accepted the defense.
     Taken,
-    /// The acquirer had a defense before: this one or another, which a look-up shows.
+    /// The acquirer already had a defense: the same or another. A look-up shows which.
     AlreadyThere,
     /// The deadline has passed.
     TooLate,

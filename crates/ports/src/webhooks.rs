@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::secret_cipher::SigningSecret;
 
-/// The reason an attempt failed, before or by its answer. Merchants see only its name.
+/// The reason an attempt failed, before or by its answer. Only the name is shown to merchants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptError {
     /// The service does not call this address.
@@ -58,10 +58,10 @@ pub enum UrlRefusal {
     #[error("must begin with https://")]
     Scheme,
     /// The address contains a user name or password.
-    #[error("must not carry a user name or password")]
+    #[error("must not contain a user name or password")]
     Credentials,
     /// The port belongs to another service.
-    #[error("must have port 443, 8443 or one from 1024 on")]
+    #[error("must have port 443, port 8443, or a port from 1024 on")]
     Port,
     /// The address is, or resolves to, an address that is not public.
     #[error("must lead to a public address")]

@@ -31,7 +31,7 @@ const ZLIB_HEADER: [u8; 2] = [0x78, 0x01];
 /// Bytes of the file in addition to the compressed pixels.
 const FRAME_BYTES: usize = 63;
 
-/// Returns the image; `None` for an empty one or one too large for the format.
+/// Returns the image; `None` for an empty code, and for a code too large for the format.
 pub(super) fn encode(rows: &[u128]) -> Option<Vec<u8>> {
     let side = u32::try_from(rows.len()).ok().filter(|side| *side > 0)?;
     let pixels = (side + 2 * QUIET_MODULES) * PIXELS_PER_MODULE;

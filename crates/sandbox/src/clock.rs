@@ -24,7 +24,7 @@ impl Clock {
         Timestamp::from_millisecond(shifted.as_millisecond()).unwrap_or(shifted)
     }
 
-    /// Returns the present offset in seconds.
+    /// Returns the current offset in seconds.
     #[must_use]
     pub fn offset_s(&self) -> i64 {
         self.offset_s.load(Ordering::SeqCst)

@@ -45,7 +45,7 @@ impl KeyedHash for HmacSha256 {
 
     /// Panics if the system has no random bytes: a predictable secret must never be created.
     fn fill_random(&self, bytes: &mut [u8]) {
-        assert!(self.random.fill(bytes).is_ok(), "the system gives no secure random bytes");
+        assert!(self.random.fill(bytes).is_ok(), "the system provides no secure random bytes");
     }
 }
 

@@ -39,11 +39,11 @@ pub enum MasterKeyError {
         #[source]
         source: io::Error,
     },
-    /// The file holds something else.
-    #[error("{0} does not hold a master key of 32 bytes in hex; without the right one no API key is valid")]
+    /// The file contains no master key.
+    #[error("{0} does not contain a master key of 32 bytes in hex; without the right key no API key is valid")]
     Damaged(String),
     /// The system provides no random bytes.
-    #[error("the system gives no secure random bytes for a master key")]
+    #[error("the system provides no secure random bytes for a master key")]
     NoEntropy,
 }
 
@@ -98,7 +98,7 @@ impl MasterKey {
         let mut tag = [0; 8];
         SystemRandom::new().fill(&mut tag).map_err(|_| MasterKeyError::NoEntropy)?;
         publish(&path, &hex(&bytes), &hex(&tag)).map_err(failed)?;
-        // Another process may have been faster: the key in the file is valid.
+        // If another process was faster, the key in its file is valid.
         let text = fs::read_to_string(&path).map_err(failed)?;
         Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file))
     }

@@ -149,7 +149,7 @@ impl Api {
         self.call(Question { body: Some(body), ..question }, deadline).await
     }
 
-    /// Sends a `POST` with a JSON body once. Only a refused token causes a second sending. Returns the raw answer.
+    /// Sends a `POST` with a JSON body once, and again only after a refused token. Returns the raw answer.
     pub(crate) async fn post(&self, path: &str, body: &[u8], deadline: Deadline) -> Result<Reply, AcquirerError> {
         let question = Question::new(Method::POST, self.url(path)?);
         self.call(Question { body: Some(body), ..question }, deadline).await

@@ -140,7 +140,7 @@ fn following(
         Some(paging) => (number(paging.number)?, number(paging.pages)?),
         None => (None, None),
     };
-    // Rows of another page would be missed, or read forever.
+    // Otherwise rows of another page would be missed, or the read would not end.
     if current.is_some_and(|current| current != asked) {
         return Err(Defect::mismatch(FIELD, "is of another page"));
     }

@@ -103,7 +103,7 @@ impl Acquirer for BacenAcquirer {
     }
 
     async fn find_payout(&self, _: &InstructionId, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
-        // Not `None`: a payout of an earlier configuration may exist here and must not be sent again.
+        // `None` would be wrong: a payout of an earlier configuration may exist here, and must not be sent again.
         Err(AcquirerError::Refused(SENDS_NOTHING.to_owned()))
     }
 

@@ -119,7 +119,7 @@ mod tests {
             (format!(r#"{{"txid":"{TXID}","tipo":null,"gnExtras":{{"idEnvio":null}}}}"#), Some(vec![&received_line])),
             // A Pix with a txid was received, regardless of its type.
             (format!(r#"{{"txid":"{TXID}","tipo":"SOLICITACAO","gnExtras":{{}}}}"#), Some(vec![&received_line])),
-            // Sent by another client of the same account.
+            // Another client of the same account sent the Pix.
             (sent("42"), Some(vec![])),
             (sent("not one!"), Some(vec![])),
             (r#"{"endToEndId":"E1","tipo":"SOLICITACAO","gnExtras":{}}"#.to_owned(), Some(vec![])),

@@ -16,7 +16,7 @@ pub enum TlsError {
     /// The extra root is unusable.
     #[error("the extra root certificate {0}")]
     ExtraRoot(CertificateError),
-    /// Neither the system nor the configuration has roots, so no server could be trusted.
+    /// Neither the system nor the configuration has roots, so no server could be verified.
     #[error("no trusted root certificate found: install the system's, or configure an extra one")]
     NoRoots,
     /// The TLS library refused the input, such as a key of another certificate.

@@ -1,6 +1,6 @@
 //! The Central Bank's rate of the US dollar (PTAX), as published by its service Olinda.
 //!
-//! A rate is published on each business day in the early afternoon. The adapter returns the last one with its instant;
+//! A rate is published on each business day in the early afternoon. The adapter returns the last rate with its instant;
 //! the use case judges age and value.
 
 mod bulletin;
@@ -19,7 +19,7 @@ use crate::http::{
     ClientSettings, FindError, MAX_ANSWER_BYTES, TlsError, UrlError, build, of_reply, of_transport, parse_base, send,
 };
 
-/// The days before today that are searched. Holidays and weekends together never last as long.
+/// The number of searched days before today. No series of holidays and weekends is as long.
 const SEARCHED_DAYS: i64 = 10;
 /// The time zone of the Central Bank. Brazil has had no summer time since 2019.
 const TIME_ZONE: &str = "America/Sao_Paulo";

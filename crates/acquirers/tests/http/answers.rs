@@ -29,7 +29,7 @@ pub const NAME: &str = "01jd8x2m4pe9ktva0c6rzq5w3p";
 pub const PIX: &str = "E12345678202611201500aaaaaaaaaaa";
 /// The recipient's key of a payout.
 pub const RECIPIENT: &str = "ana@example.com";
-/// A budget longer than every test except those that wait for its end.
+/// A budget that is longer than every test, except the tests of an expired budget.
 pub const BUDGET: Duration = Duration::from_secs(9);
 
 pub fn txid() -> Txid {

@@ -48,7 +48,7 @@ async fn sent_pix_is_read_with_its_progress() {
     let by_number = changed(changed(sent(), "/valor", Some(json!(12.34))), "/endToEndId", None);
     let payout = found(&changed(by_number, "/e2eId", Some(json!(PIX)))).await;
     assert_eq!(payout.end_to_end_id.map(|id| id.to_string()).as_deref(), Some(PIX));
-    // The caller checks the amount of a payout that it did not just order.
+    // A read accepts any amount: the caller compares it with the payout.
     assert_eq!(found(&changed(sent(), "/valor", Some(json!("1")))).await.amount.to_string(), "1.00");
 }
 

@@ -1,4 +1,4 @@
-//! The sandbox: the built-in one of a service, the one of `cais sandbox`, and the test controls of the API.
+//! The built-in sandbox of a service, the sandbox of `cais sandbox`, and the test controls of the API.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -100,7 +100,7 @@ pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathB
 /// when it is dropped.
 ///
 /// # Errors
-/// Wrong settings of the acquirers, or a sandbox that cannot start.
+/// The settings of the acquirers are wrong, or the sandbox cannot start.
 pub async fn beside(config: &Config) -> anyhow::Result<(Upstream, Option<Sandbox>)> {
     if !config.sandbox {
         let acquirers = super::configured_acquirers(config)?;

@@ -33,7 +33,7 @@ pub struct Settlement {
 pub enum ChargeState {
     /// The charge is being created at `acquirer` and is not visible.
     Creating {
-        /// The acquirer in use, also after a crash.
+        /// The acquirer of the current request, also after a crash.
         acquirer: AcquirerName,
     },
     /// No acquirer accepted the charge. The charge is invisible unless its creation is retried.

@@ -1,4 +1,4 @@
-//! API keys: format, randomness, scopes, and a hidden secret.
+//! API keys: format, randomness, scopes, and a masked secret.
 
 use std::collections::HashSet;
 

@@ -10,9 +10,9 @@
 //! 4. Every caller receives its verdict. If another transaction keeps rows locked, `lane` sets the change set aside. There it stays until
 //!    the rows are free or the caller's deadline passes. The lane continues with the others.
 //!
-//! `cais_commit_rules` decides; the files here load its snapshot and write its effects. `lock` and `observe` load the snapshot. `plan`
-//! collects the writes of a batch, and `ops` turns them into statements. `apart` finds the change sets that wait for locks of other
-//! transactions. `outcome` determines the outcome of a batch whose COMMIT got no reply.
+//! `cais_commit_rules` judges the change sets; the files here load its snapshot and write its effects. `lock` and `observe` load the
+//! snapshot. `plan` collects the writes of a batch, and `ops` turns them into statements. `apart` finds the change sets that wait for locks
+//! of other transactions. `outcome` determines the outcome of a batch whose COMMIT got no reply.
 
 mod apart;
 mod batch;
@@ -127,10 +127,10 @@ impl Committer {
         })
     }
 
-    /// Checks that every lane can write: it has written a moment ago, or writes now.
+    /// Checks that every lane can write: the lane has written a moment ago, or writes now.
     ///
     /// # Errors
-    /// The reason why a lane cannot write.
+    /// The reason for which a lane cannot write.
     pub(crate) async fn probe(&self) -> Result<(), Fault> {
         let answers: Vec<_> = {
             let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);

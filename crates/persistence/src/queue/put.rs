@@ -153,7 +153,7 @@ fn start_again(
     if session.execute(&named(again))? > 0 {
         return Ok(());
     }
-    // The delivery is over, and continues its count of claims. A row that appeared in the queue before this lock was inserted a moment ago.
+    // The delivery has ended; its count of claims continues. A row that appeared in the queue before this lock was inserted a moment ago.
     let Some((.., fence)) =
         session.load::<(String, String, i64)>(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop()
     else {

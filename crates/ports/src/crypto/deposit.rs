@@ -31,11 +31,11 @@ pub enum UpstreamDepositStatus {
     Finished,
     /// The processor reports an error.
     Failed,
-    /// The coins went back to the payer.
+    /// The coins were returned to the payer.
     Refunded,
-    /// The processor no longer waits. Coins may arrive later.
+    /// The payment period is over. Coins may arrive later.
     Expired,
-    /// A status without a meaning here. The deposit counts as unfinished.
+    /// An unknown status. The deposit counts as unfinished.
     Unknown,
 }
 

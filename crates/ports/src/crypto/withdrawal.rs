@@ -19,7 +19,7 @@ pub struct CryptoWithdrawalOrder {
 pub enum UpstreamWithdrawalStatus {
     /// The processor waits for the verification, and rejects the withdrawal without one.
     Unverified,
-    /// The processor sends the coins, or has a status without a meaning here.
+    /// The processor sends the coins, or the status is unknown.
     Processing,
     /// The coins are sent.
     Finished,

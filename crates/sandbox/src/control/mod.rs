@@ -59,7 +59,7 @@ impl Control {
         Self { psp }
     }
 
-    /// Pays a charge in any state; `amount` defaults to the charge's. Every call is another Pix.
+    /// Pays a charge in any state; `amount` defaults to the charge's. Each call makes another Pix.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for an amount that is not positive, [`ControlError::Store`].

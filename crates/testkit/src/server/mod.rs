@@ -297,7 +297,7 @@ impl Cais {
         end().unwrap_or_default()
     }
 
-    /// The program writes the file once it listens. A partly written file does not parse.
+    /// Waits for the file with the addresses. A partly written file does not parse.
     fn wait_for_addresses(&mut self, file: &Path) -> Result<Addresses> {
         let running = self.process.as_mut().context("cais is not running")?;
         let found = wait_for("the start of cais", DEADLINE, || {

@@ -102,7 +102,7 @@ async fn record_with_other_coins_is_not_verified() {
     assert_eq!(world.processor.verifications(), 0);
     assert!(!logs.alerts("crypto_withdrawal_contradicted").is_empty());
     world.held().await;
-    // An operator decides once the processor has rejected it.
+    // After the processor's rejection, an operator resolves the withdrawal.
     world.clock.advance(crate::world::PAST_REVIEW);
     assert_eq!(world.poll().await, 0);
     assert!(world.only().state.review_since().is_some());

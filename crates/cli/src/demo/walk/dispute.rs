@@ -28,7 +28,7 @@ impl Walk {
         self.becomes(post(format!("/v1/infractions/{id}/defense"), body.to_owned()), "under_review").await?;
         let body = r#"{"outcome":"won"}"#.to_owned();
         self.becomes(post(format!("/v1/sandbox/infractions/{id}/resolve"), body), "won").await?;
-        ensure!(self.parts().await? == (available, blocked), "the balance is not what it was");
+        ensure!(self.parts().await? == (available, blocked), "the balance differs from the balance before the dispute");
         for kind in ["infraction.opened", "infraction.won"] {
             self.webhook(kind, &id).await?;
         }

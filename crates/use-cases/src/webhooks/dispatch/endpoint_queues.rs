@@ -25,13 +25,13 @@ mod waiting;
 
 /// The duration of a call from which its endpoint is slow: far more than a working receiver needs.
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
-/// The divisor of the slots of an endpoint that gets few of them.
+/// The divisor for the slots of an endpoint with a reduced share.
 const FEW: u32 = 4;
 /// The number of deliveries in flight from which other nodes may work on the same backlog. A single event is no backlog.
 const BURST: usize = 2;
 /// The largest number of queues in one claim.
 const MAX_CLAIM_QUEUES: usize = 128;
-/// The largest number of remembered classes. Beyond it, all endpoints are unknown again.
+/// The largest number of stored classes. Beyond this limit, all endpoints are unknown again.
 const MAX_CLASSES: usize = 65_536;
 
 /// A claim to send to the store.
