@@ -21,7 +21,7 @@ impl OffsetClock {
         Self::default()
     }
 
-    /// Seconds that the clock is ahead of the machine's.
+    /// Returns the seconds by which the clock is ahead of the machine's clock.
     #[must_use]
     pub fn offset_s(&self) -> i64 {
         self.offset_s.load(Ordering::SeqCst)

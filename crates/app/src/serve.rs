@@ -66,7 +66,7 @@ fn bind(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({key})"))
 }
 
-/// Binds an address. Only in development its port gives way to a free one, with a warning.
+/// Binds an address. Only in development, a free port replaces a used port, with a warning.
 fn bind_or_free(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).or_else(|error| {
         tracing::warn!(key, %address, %error, "address not available; a free port is used instead");
@@ -74,7 +74,7 @@ fn bind_or_free(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     })
 }
 
-/// A service that runs.
+/// A running service.
 pub struct Service {
     config: Config,
     listen: SocketAddr,

@@ -44,7 +44,7 @@ pub use secret::SECRET_VARIABLES;
 
 /// The heading of the options that every command has.
 const GLOBAL: &str = "Global options";
-/// Threads of the runtime that does everything but serve HTTP.
+/// Threads of the runtime for all work except HTTP.
 const RUNTIME_THREADS: usize = 2;
 
 /// Cais, a Pix payment service.
@@ -117,16 +117,16 @@ enum Command {
     Openapi,
     /// Demonstrate the service with the built-in sandbox: a charge, its payment, a webhook, a payout, a refund, a crypto deposit, a dispute
     Demo {
-        /// End after the walk instead of serving on
+        /// End after the walk instead of serving further
         #[arg(long)]
         once: bool,
     },
-    /// Run the simulated acquirer alone
+    /// Run only the simulated acquirer
     Sandbox {
         /// Address of this machine to listen on; port 0 selects a free one
         #[arg(long, default_value = "127.0.0.1:0")]
         listen: SocketAddr,
-        /// File that keeps its state; by default `sandbox.journal` in the data directory
+        /// File with its state; by default `sandbox.journal` in the data directory
         #[arg(long, value_name = "FILE")]
         state_file: Option<PathBuf>,
     },

@@ -1,4 +1,4 @@
-//! `cais sandbox`: the simulated acquirer and crypto processor alone, as another company's system.
+//! `cais sandbox`: the simulated acquirer and crypto processor in a process of their own, as another company's system.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -18,7 +18,7 @@ const WHOLE: i64 = 1_000_000;
 /// The treatment of a fraction of a centavo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// To the nearest centavo; from the middle, to the even one.
+    /// To the nearest centavo; from the middle, to the even centavo.
     HalfEven,
     /// Down, towards minus infinity.
     Floor,
@@ -110,7 +110,7 @@ impl Percentage {
     }
 }
 
-/// No needless zeros and no exponent: `0.99`, `100`.
+/// Formats without needless zeros and without an exponent: `0.99`, `100`.
 impl fmt::Display for Percentage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.to_plain_string())

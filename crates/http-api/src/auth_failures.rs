@@ -1,4 +1,4 @@
-//! Failed authentications, counted by reason and limited by address, so that guesses burden neither store nor log.
+//! Failed authentications, counted by reason and limited by address, so that guesses cause no load on store and log.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,7 +9,7 @@ use super::connections::network;
 
 /// Failed authentications by reason.
 pub const TOTAL: &str = "cais_auth_failures_total";
-/// All of them.
+/// All reasons.
 pub const REASONS: [&str; 8] =
     ["missing", "malformed", "unknown", "wrong_secret", "revoked", "expired", "address_not_allowed", LIMITED];
 /// The reason `limited`: the address failed too often, and the store was not read.

@@ -101,7 +101,7 @@ static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
 /// The files that were requested so far. Compression of the largest file needs tens of milliseconds, once.
 static ASSETS: RwLock<BTreeMap<String, Asset>> = RwLock::new(BTreeMap::new());
 
-/// The page and its script: Swagger UI without its second bundle, the standalone one.
+/// The page and its script: Swagger UI without its second bundle (standalone).
 const INDEX: &[u8] = include_bytes!("docs/index.html");
 const INITIALIZER: &[u8] = include_bytes!("docs/swagger-initializer.js");
 /// The files of Swagger UI that the page loads.

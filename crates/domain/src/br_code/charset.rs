@@ -3,7 +3,7 @@
 /// Punctuation that the BR Code manual allows beside letters, digits and the blank.
 const PUNCTUATION: &str = "$%*+-./:";
 
-/// Folds accents, drops what is not allowed, joins blanks, and keeps at most `max` characters.
+/// Folds accents, drops characters that are not allowed, joins blanks, and keeps at most `max` characters.
 pub(super) fn clean(text: &str, max: usize) -> String {
     let folded: String = text.chars().filter_map(fold).collect();
     let joined = folded.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");

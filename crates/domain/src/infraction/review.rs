@@ -13,7 +13,7 @@ named! {
         UnexplainedReturn = "unexplained_return",
         /// A reopened infraction was accepted, and less was returned than its disputed amount.
         MissingReturn = "missing_return",
-        /// The acquirer reopened the infraction, and the service saw only the states before and after.
+        /// The acquirer reopened the infraction, and the service read only the states before and after.
         ReopenedUnseen = "reopened_unseen",
     }
 }

@@ -1,4 +1,4 @@
-//! Every state × action pair of an infraction, in one table, and the diagram that the documentation draws of it.
+//! Every state × action pair of an infraction, in one table, and the diagram for the documentation.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;

@@ -8,7 +8,7 @@ use crate::end_to_end_id::EndToEndId;
 /// A request to an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// The acquirer. A payout never moves to another one.
+    /// The acquirer. A payout never moves to another acquirer.
     pub acquirer: AcquirerName,
     /// The instant of the last request, always with the same identifier.
     pub at: Timestamp,
@@ -21,7 +21,7 @@ pub struct Sent {
 pub enum PayoutState {
     /// The money is held, and the request to `acquirer` is in flight. The payout is not visible yet.
     Pending {
-        /// The acquirer in use, also after a crash.
+        /// The acquirer of the current request, also after a crash.
         acquirer: AcquirerName,
     },
     /// The acquirer certainly did not accept the payout. The money was given back. The payout is invisible unless

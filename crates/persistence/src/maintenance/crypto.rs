@@ -2,7 +2,7 @@
 
 /// Each rule has one parameter: the greatest number of rows.
 pub(super) const RULES: [&str; 1] = [
-    // The worth of a deposit left the account of the processor once, and the fee is that of the deposit. The payments explain both.
+    // The value of a deposit left the account of the processor once, and the fee equals the deposit's. Both equal the sums of the payments.
     "WITH m AS (SELECT resource_id, \
      CAST(sum(CASE WHEN substr(holder, 1, 7) = 'crypto:' THEN -amount ELSE 0 END) AS BIGINT) AS gross, \
      CAST(sum(CASE WHEN holder = 'fees' THEN amount ELSE 0 END) AS BIGINT) AS fee \

@@ -11,11 +11,11 @@ use crate::error::Fault;
 const MAX_PAGE: u32 = 200;
 /// The number of additional rows that a work list reads, as a replacement for invalid ones.
 const SPARE: u32 = 32;
-/// Greater than every id: ids do not contain `~`, the greatest printable ASCII character.
+/// A text greater than every id: ids do not contain `~`, the greatest printable ASCII character.
 const BEYOND: &str = "~";
 /// The holder of entries, as the indexes of rare entries contain it. So no other index is considered.
 pub(super) const RARE_HOLDER: &str = "holder || ''";
-/// The largest difference between the instant in an id and the one in its row. Ids are made a moment earlier or later, and by another
+/// The largest difference between the instant in an id and the instant in its row. Ids are made a moment earlier or later, and by another
 /// node's clock.
 const SLACK: SignedDuration = SignedDuration::from_mins(1);
 

@@ -1,4 +1,4 @@
-//! Rows of deliveries: each has a permanent row, and one in the queue while it is pending.
+//! Rows of deliveries. Each delivery has a permanent row, and a row in the queue while it is pending.
 
 use cais_domain::event::EventType;
 use cais_domain::merchant::webhook::DeliveryStatus;
@@ -29,7 +29,7 @@ const COLUMNS: &[Column] = &[
 /// New deliveries. Each needs its row of [`ENQUEUE`] as well.
 pub(crate) static INSERT: Spec = Spec::insert(TABLE, COLUMNS);
 
-/// New deliveries, unless there is one of the same event and endpoint.
+/// New deliveries, unless a delivery of the same event and endpoint exists.
 pub(crate) static INSERT_UNLESS_THERE: Spec = Spec::insert_unless_there(TABLE, COLUMNS);
 
 /// The table of pending deliveries.

@@ -9,7 +9,7 @@ use cais_domain::txid::Txid;
 use cais_ports::{CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix};
 use jiff::Timestamp;
 
-/// Stands for a part that is missing.
+/// The text of a missing part.
 const NONE: &str = "-";
 
 /// Writes one line per name, sorted, so that repeats of a callback have equal texts. A text has at most `most` names.
@@ -35,7 +35,7 @@ fn line(item: &CallbackItem) -> String {
     }
 }
 
-/// Reads the text of [`write`]; `None` for anything else.
+/// Reads the text of [`write`]; `None` for other texts.
 pub(super) fn read(text: &[u8]) -> Option<Vec<CallbackItem>> {
     str::from_utf8(text).ok()?.lines().map(item).collect()
 }

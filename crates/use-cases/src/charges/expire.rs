@@ -17,7 +17,7 @@ const LOOK_BUDGET: Duration = Duration::from_secs(5);
 /// A charge stays pending for this long if its acquirer does not answer, or reports it as completed without a payment
 /// that pays it.
 ///
-/// A payment that is proved later still pays the charge. Without a limit, such charges would come first in every pass.
+/// A payment that is confirmed later still pays the charge. Without a limit, such charges would come first in every pass.
 const ACQUIRER_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// Expires a bounded number of overdue charges.

@@ -58,7 +58,7 @@ impl From<SyncError> for upstream_order::SyncError {
 pub(crate) struct Seen {
     /// The charge after the read.
     pub charge: Charge,
-    /// The Pix that were returned in full before this service saw them. They are never credited, and an alert was
+    /// The Pix that were returned in full before this service read them. They are never credited, and an alert was
     /// raised.
     pub went_back: Vec<EndToEndId>,
     /// `true` if the acquirer still accepts a payment for the charge, by its own clock.
@@ -134,7 +134,7 @@ pub(crate) async fn credit_payments(
         }
         charge = credit(ports, charge, acquirer, payment).await?;
     }
-    // Payments come first, so that a return that cannot be followed now never prevents a credit.
+    // Payments come first, so that a return that cannot be applied now never prevents a credit.
     if !refunds.is_empty() {
         for (refund, upstream) in refunds {
             refunds::sync::apply(ports, refund, upstream).await?;
@@ -185,7 +185,7 @@ fn still_goes_back(upstream: &UpstreamReturn) -> Money {
     }
 }
 
-/// Returns whether a Pix must not be credited because its whole amount was returned before this service saw the Pix.
+/// Returns whether a Pix must not be credited because its whole amount was returned before this service read the Pix.
 ///
 /// A partial return, or one after the credit, raises an alert, because a person must resolve it. Returns that an
 /// infraction caused are resolved with the infraction.

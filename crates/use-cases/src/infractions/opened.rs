@@ -22,7 +22,7 @@ use crate::store_error::StoreError;
 pub(super) enum Opening {
     /// The infraction is open now.
     Opened,
-    /// Another process opened the infraction or changed a record that it depends on. The records must be read again.
+    /// Another process opened the infraction, or changed a record on which it depends. The records must be read again.
     Again,
     /// The infraction cannot be opened, or not yet.
     Not(Applied),

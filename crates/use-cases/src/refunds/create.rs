@@ -28,7 +28,7 @@ use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence
 pub struct CreateRefund {
     /// The caller's account.
     pub account: Account,
-    /// The call's own id.
+    /// The id of the call.
     pub request: RequestId,
     /// The caller's key.
     pub key: IdempotencyKey,
@@ -36,20 +36,20 @@ pub struct CreateRefund {
     pub fingerprint: Fingerprint,
     /// The charge to refund.
     pub charge: ChargeName,
-    /// The payment to refund; `None` is the one that paid the charge, up to the charge's amount.
+    /// The payment to refund; `None` is the payment that paid the charge, up to the charge's amount.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The amount; `None` is all that is left.
+    /// The amount; `None` is the whole rest.
     pub amount: Option<Money>,
     /// The reason, shown to the payer.
     pub reason: Option<Text>,
-    /// The merchant's own name for the refund.
+    /// The merchant's identifier for the refund.
     pub external_id: Option<ExternalId>,
 }
 
-/// A refusal of refunds alone.
+/// A refusal that only refunds have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefundRefusal {
-    /// The account has no charge of that name.
+    /// The account has no charge with that identifier.
     #[error("the charge does not exist")]
     NotFound,
     /// No payment of that end-to-end id was credited to the charge.
@@ -61,7 +61,7 @@ pub enum RefundRefusal {
         /// Seconds until a repeat is useful.
         retry_after_s: u32,
     },
-    /// The charge's status does not allow it.
+    /// The charge's status does not allow a refund.
     #[error("the charge is {}", .0.as_str())]
     InvalidState(ChargeStatus),
     /// An infraction on the charge is open.
@@ -70,7 +70,7 @@ pub enum RefundRefusal {
     /// The payment was received more than 90 days ago.
     #[error("the payment was received more than 90 days ago")]
     DeadlinePassed,
-    /// More than the rest of the charge or the payment.
+    /// The amount exceeds the rest of the charge or of the payment.
     #[error("only {rest} can still be refunded")]
     ExceedsAmount {
         /// The rest.
@@ -79,7 +79,8 @@ pub enum RefundRefusal {
 }
 
 impl Refusal for RefundRefusal {
-    /// The charge must exist. Then a refund that the external id names is compared, and the state of the charge comes last.
+    /// Returns the place of the refusal. A missing charge comes before the comparison with a refund of the same external id,
+    /// and every other refusal comes after the comparison.
     fn precedence(&self) -> Precedence {
         match self {
             Self::NotFound | Self::ChargeInProgress { .. } => Precedence::First,
@@ -92,14 +93,14 @@ impl Refusal for RefundRefusal {
     }
 }
 
-/// The reason for which nothing was refunded.
+/// The reason for which no refund was created.
 pub type CreateRefundError = CreateError<RefundRefusal>;
 
-/// Refunds a charge, replays the response of the request that did, or resumes what a request left half done. A balance that
+/// Refunds a charge, replays the stored response, or resumes an unfinished refund. A balance that
 /// does not cover it is a response too, stored for repeats.
 ///
 /// # Errors
-/// [`CreateRefundError`]. A known key comes first, then what the account may do, an external id that has an owner, and the state of
+/// [`CreateRefundError`]. A known key comes first, then the account's permissions, a used external id, and the state of
 /// the charge.
 pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Response, CreateRefundError> {
     upstream_order::create(ports, &command).await
@@ -149,7 +150,7 @@ impl CreateCommand for CreateRefund {
         }
     }
 
-    /// Judges and holds the refund anew, by the rules of today.
+    /// Judges and holds the refund again, by the current rules.
     async fn reopen(&self, ports: &Ports, abandoned: Refund) -> Result<Option<Opened<Refund>>, CreateRefundError> {
         self.account.permit_write()?;
         let charge = charge_of(ports, &abandoned).await?;
@@ -166,13 +167,13 @@ impl CreateCommand for CreateRefund {
                 Ok(Some(opened(*step, record, now)))
             }
             Ok(RefundStep::AlreadyTaken(_)) => Ok(None),
-            // Another repeat was quicker, and has taken the rest of the charge for this very refund.
+            // Another repeat was faster, and has used the rest of the charge for the same refund.
             Err(_) if abandoned.reread(ports).await?.version != abandoned.version => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// `reopen` judges by itself.
+    /// Returns `true`: `reopen` has its own checks.
     fn may_reopen(_: &CreateRefundError) -> bool {
         true
     }
@@ -185,7 +186,7 @@ impl CreateCommand for CreateRefund {
     }
 }
 
-/// Returns the charge that the call names. A payment can also be refunded of an abandoned charge, which no reader sees otherwise.
+/// Returns the charge that the call names. A payment of an abandoned charge can also be refunded; no other reader returns such a charge.
 async fn locate(ports: &Ports, command: &CreateRefund) -> Result<Charge, CreateRefundError> {
     let found = find(ports, command.account.id, &command.charge).await;
     match (found, &command.charge, &command.end_to_end_id) {

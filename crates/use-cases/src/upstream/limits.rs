@@ -1,4 +1,4 @@
-//! Limits the reads of one worker in flight at an acquirer: more while it answers, half as many when it does not.
+//! Limits the reads of one worker in flight at an acquirer. The limit grows with answers, and is halved after a failure.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ pub struct UpstreamLimits {
     by_acquirer: Arc<Mutex<HashMap<AcquirerName, Limit>>>,
 }
 
-/// Additive increase, multiplicative decrease, as TCP does it.
+/// A limit with additive increase and multiplicative decrease, as in TCP.
 #[derive(Debug, Clone, Copy)]
 struct Limit {
     allowed: usize,
@@ -57,7 +57,7 @@ impl Limit {
 }
 
 impl UpstreamLimits {
-    /// Runs `work` for every item, within the present limit of the acquirer. `is_overload` classifies each result.
+    /// Runs `work` for every item, within the current limit of the acquirer. `is_overload` classifies each result.
     pub(crate) async fn run<I, F: Future>(
         &self,
         acquirer: &AcquirerName,

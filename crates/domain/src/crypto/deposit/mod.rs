@@ -50,9 +50,9 @@ pub struct DepositTerms {
 pub struct DepositPrice {
     /// The quote that the deposit used.
     pub quote: CryptoQuoteId,
-    /// BRL for one coin. Everything that arrives is credited at this rate.
+    /// BRL for one coin. All coins that arrive are credited at this rate.
     pub rate: Rate,
-    /// The rule of the fee, which is computed from what arrives.
+    /// The rule of the fee, which is computed from the coins that arrive.
     pub fee_rule: FeeRule,
     /// The requested coins.
     pub coins: CryptoAmount,
@@ -72,7 +72,7 @@ impl DepositPrice {
 pub struct Credited {
     /// The coins of the deposit's currency.
     pub coins: CryptoAmount,
-    /// Their worth in BRL, before the fee.
+    /// The value of the coins in BRL, before the fee.
     pub gross: Money,
     /// The fee.
     pub fee: Money,
@@ -93,7 +93,7 @@ pub struct Deposit {
     pub processor: AcquirerName,
     /// The state.
     pub state: DepositState,
-    /// The sums of what was credited.
+    /// The sums of all credits.
     pub credited: Credited,
     /// The relation of the credited coins to the requested coins; `None` before the first credit.
     pub resolution: Option<Resolution>,

@@ -116,7 +116,7 @@ impl Deposit {
         if total.units() > self.price.coins.units().saturating_mul(MAX_TIMES_ASKED) {
             return Ok(review(payment, PaymentReview::TooMany));
         }
-        // The worth and the fee are those of all coins, so that parts bring together what one payment would bring.
+        // Value and fee are computed from the sum of all coins, so that several payments are credited like a single payment.
         let (worth_before, worth) = (self.worth_of(self.credited.coins)?, self.worth_of(total)?);
         let (fee_before, fee) = (self.price.fee_rule.fee(worth_before)?, self.price.fee_rule.fee(worth)?);
         let gain =
@@ -213,7 +213,7 @@ impl Deposit {
         }
     }
 
-    /// Returns the worth of all coins. The requested coins are worth the requested amount exactly, although their number was
+    /// Returns the value of all coins. The requested coins are worth the requested amount exactly, although their number was
     /// rounded up.
     fn worth_of(&self, total: CryptoAmount) -> Result<Money, ReceiveError> {
         match total.compare(self.price.coins)? {
