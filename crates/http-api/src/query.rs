@@ -1,4 +1,4 @@
-//! Query parameters, as strict as bodies: only known ones, each at most once.
+//! Query parameters, as strict as bodies: only known parameters, each at most once.
 
 use cais_strict_json::Issues;
 

@@ -17,9 +17,9 @@ pub(crate) type Keys = Vec<Vec<String>>;
 /// The time for which a lane's statements wait for a lock before they fail with [`Fault::Locked`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LockWait {
-    /// Longer than a batch of another node takes.
+    /// A wait longer than a batch of another node.
     Batch,
-    /// Just long enough to notice that a lock is released.
+    /// A wait just long enough to detect that a lock is released.
     Probe,
 }
 

@@ -30,11 +30,11 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The state of a demonstration.
 pub struct Walk {
-    /// Talks to the service.
+    /// The client of the service.
     pub client: Client,
     /// The shop's receiver of webhooks.
     pub receiver: Receiver,
-    /// Shows it.
+    /// The output.
     pub screen: Screen,
     /// The service's clock.
     pub clock: Arc<dyn Clock>,

@@ -33,7 +33,7 @@ pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infrac
 /// Divides the rest of a Pix among its open infractions. Returns each infraction whose limit changes, with the new
 /// limit.
 ///
-/// The oldest infraction takes precedence, unless another was `lost`: the acquirer took that amount already.
+/// The oldest infraction takes precedence, unless another was `lost`: the acquirer has debited that amount.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored values.

@@ -1,4 +1,4 @@
-//! The values of the merchant API alone: accounts, API keys, idempotency keys and webhook endpoints.
+//! The values that only the merchant API has: accounts, API keys, idempotency keys and webhook endpoints.
 //!
 //! Other modules describe Pix and money. They use this module only to name the webhook endpoint of a charge or deposit.
 

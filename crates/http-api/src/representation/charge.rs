@@ -19,7 +19,7 @@ pub struct ChargePix<'a> {
     /// Pix copy-and-paste code (EMV).
     #[schema(required)]
     pub copy_paste: Option<&'a str>,
-    /// QR code of the same, a PNG as data URL; only while the charge can be paid.
+    /// QR code of the Pix code, a PNG as data URL; only while the charge can be paid.
     #[schema(required)]
     pub qr_code_image: Option<&'a str>,
 }
@@ -47,7 +47,7 @@ pub struct Charge<'a> {
     pub description: Option<&'a str>,
     /// The payment data.
     pub pix: ChargePix<'a>,
-    /// The Pix that paid it.
+    /// The Pix that paid the charge.
     #[schema(required)]
     pub end_to_end_id: Option<&'a str>,
     /// Time of the payment.

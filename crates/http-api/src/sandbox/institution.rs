@@ -15,7 +15,7 @@ use crate::error::{ApiError, ErrorCode};
 /// The failure that the simulated institution shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultMode {
-    /// Nothing.
+    /// No failure.
     Ok,
     /// Every call is rejected at once and has no effect.
     Down,
@@ -55,7 +55,7 @@ pub enum InstitutionError {
     OutOfRange {
         /// The field of the request.
         path: &'static str,
-        /// The rule, as it reads after it.
+        /// The rule, in words that follow the name of the field.
         rule: &'static str,
     },
     /// Any other failure, with the reason for the log.

@@ -35,7 +35,7 @@ pub enum ResolveError {
     /// The infraction is not marked; its outcome follows from the acquirer's record.
     #[error("the infraction is {} and not marked for review: {}", .0.as_str(), if .0.is_open() { "its acquirer decides it" } else { "it is resolved" })]
     NotMarked(InfractionStatus),
-    /// The amount is above the contested one.
+    /// The amount is above the contested amount.
     #[error("the lost amount {lost} is above the contested amount {contested}")]
     TooMuch {
         /// The amount of the decision.

@@ -14,7 +14,7 @@ use crate::upstream_order::StoredRecord as _;
 #[derive(Debug)]
 pub(super) struct Steps {
     withdrawal: Withdrawal,
-    /// `true` if a step was taken.
+    /// `true` if a step was applied.
     moved: bool,
     transfers: Vec<Transfer>,
     event: Option<EventType>,
