@@ -100,7 +100,7 @@ fn apply(charge: Charge, action: Action) -> Result<Step, ChargeError> {
 }
 
 #[test]
-fn every_pair_of_state_and_action() {
+fn every_state_and_action_has_the_expected_result() {
     assert_eq!(
         TABLE.map(|(status, _)| status),
         [
@@ -174,7 +174,7 @@ fn kinds(transfers: &[Transfer]) -> Vec<(EntryKind, i64)> {
 }
 
 #[test]
-fn every_pair_of_state_and_payment() {
+fn every_state_and_payment_has_the_expected_result() {
     use EntryKind::{Charge as Paid, ExtraPayment as Extra, Fee};
     for status in ChargeStatus::ALL {
         let payable = matches!(status, ChargeStatus::Pending | ChargeStatus::Expired | ChargeStatus::Cancelled);

@@ -182,7 +182,7 @@ fn apply(infraction: Infraction, action: Action) -> Result<InfractionStep, Infra
 }
 
 #[test]
-fn every_pair_of_state_and_action() {
+fn every_state_and_action_has_the_expected_result() {
     for (stage, row) in TABLE {
         for ((action, _), expected) in ACTIONS.into_iter().zip(row) {
             let before = infraction(stage);

@@ -107,7 +107,7 @@ fn taken(payout: Payout, action: Action) -> (Payout, Vec<Transfer>, Option<Event
 }
 
 #[test]
-fn every_pair_of_state_and_action() {
+fn every_state_and_action_has_the_expected_result() {
     assert_eq!(TABLE.map(|(status, _)| status), PayoutStatus::ALL);
     for (status, row) in TABLE {
         for (action, expected) in ACTIONS.into_iter().zip(row) {

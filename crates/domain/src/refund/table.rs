@@ -139,7 +139,7 @@ fn apply(status: RefundStatus, action: Action) -> Result<RefundStep, RefundError
 }
 
 #[test]
-fn every_pair_of_state_and_action() {
+fn every_state_and_action_has_the_expected_result() {
     assert_eq!(TABLE.map(|(status, _)| status), RefundStatus::ALL);
     for (status, row) in TABLE {
         for (action, expected) in ACTIONS.into_iter().zip(row) {

@@ -216,7 +216,7 @@ fn result(status: DepositStatus, action: Action) -> String {
 }
 
 #[test]
-fn every_pair_of_state_and_action() {
+fn every_state_and_action_has_the_expected_result() {
     assert_eq!(TABLE.map(|(status, _)| status), DepositStatus::ALL);
     for (status, row) in TABLE {
         for (action, expected) in ACTIONS.into_iter().zip(row) {

@@ -106,7 +106,7 @@ fn step(from: Start, action: Action) -> (Withdrawal, Vec<Transfer>, Option<Event
 }
 
 #[test]
-fn every_pair_of_state_and_action() {
+fn every_state_and_action_has_the_expected_result() {
     for (from, row) in TABLE {
         for (action, expected) in ACTIONS.into_iter().zip(row) {
             let got = match apply(withdrawal(from), action) {
