@@ -15,9 +15,9 @@ use crate::{OpenError, engine_of};
 pub struct Inspection {
     /// The migrations of the database.
     pub schema: Schema,
-    /// The recorded world. `None` without the present schema.
+    /// The recorded world. `None` without the current schema.
     pub world: Option<String>,
-    /// The recorded check value of the master key. `None` without the present schema.
+    /// The recorded check value of the master key. `None` without the current schema.
     pub master_key_check: Option<String>,
     /// The clock of the database.
     pub now: Timestamp,

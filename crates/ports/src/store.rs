@@ -39,7 +39,7 @@ pub enum CommitError {
     /// The idempotency record differs: it exists (`Take`), or changed since it was read.
     #[error("the idempotency key is in use")]
     KeyInUse {
-        /// The present record.
+        /// The current record.
         record: Box<IdempotencyRecord>,
     },
     /// The store did not answer in time or cannot be reached. The outcome is unknown: the change set may have been

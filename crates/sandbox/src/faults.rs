@@ -112,7 +112,7 @@ struct Scoped {
     path: Option<Box<str>>,
 }
 
-/// The present faults, which do not survive a restart.
+/// The current faults, which do not survive a restart.
 #[derive(Debug, Default)]
 pub struct Faults {
     institution: RwLock<Scoped>,

@@ -72,7 +72,7 @@ pub struct Psp {
     pub clock: Clock,
     /// The issued access tokens.
     pub tokens: Tokens,
-    /// The present faults.
+    /// The current faults.
     pub faults: Faults,
     /// The crypto processor.
     pub crypto: Crypto,

@@ -175,7 +175,7 @@ pub(crate) async fn remember<R>(
     }
 }
 
-/// Stores the response under an unused key. Returns the present record if the key exists.
+/// Stores the response under an unused key. Returns the current record if the key exists.
 pub(crate) async fn keep_answer(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -203,7 +203,7 @@ pub(crate) async fn answer_orphaned<R>(
     }
 }
 
-/// Changes only the record of a key. Returns the present record if another process changed it.
+/// Changes only the record of a key. Returns the current record if another process changed it.
 async fn keep(
     ports: &Ports,
     idempotency: IdempotencyChange,

@@ -51,7 +51,7 @@ type Outcome = Result<Token, AcquirerError>;
 #[derive(Debug, Default)]
 struct State {
     token: Option<Token>,
-    /// The receiver of the outcome of the present request.
+    /// The receiver of the outcome of the current request.
     fetching: Option<watch::Receiver<Option<Outcome>>>,
     issued: u64,
 }
@@ -105,7 +105,7 @@ impl Tokens {
         }
     }
 
-    /// Returns the present request, started now if none is running.
+    /// Returns the current request, started now if none is running.
     fn fetching(self: &Arc<Self>, state: &mut State) -> watch::Receiver<Option<Outcome>> {
         // A sender dropped without an outcome ended with its runtime, so no outcome will follow.
         let alive = state.fetching.as_ref().filter(|outcome| outcome.has_changed().is_ok());

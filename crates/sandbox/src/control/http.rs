@@ -167,7 +167,7 @@ struct FaultsBody {
     path: Option<String>,
 }
 
-/// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?, path?}`: 200 with the present fault. `acquirer` is `crypto`,
+/// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?, path?}`: 200 with the current fault. `acquirer` is `crypto`,
 /// `ptax`, `woovi`, or another name chosen by the client, which means this institution. A `path` limits the fault to requests whose
 /// path contains that text.
 ///

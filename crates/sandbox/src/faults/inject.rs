@@ -1,4 +1,4 @@
-//! Applies the present fault to a request.
+//! Applies the current fault to a request.
 
 use std::{
     net::{Shutdown, TcpStream},

@@ -89,7 +89,7 @@ impl Ptax {
         self.published(today.saturating_sub(RECENT_DAYS.days()), today, now).pop()
     }
 
-    /// Sets the last day with a bulletin to `days` days before the present one; zero for no end.
+    /// Sets the last day with a bulletin to `days` days before today; zero for no end.
     pub fn set_age(&self, days: u16, now: Timestamp) {
         let last = local(now).date().saturating_sub(i64::from(days).days());
         self.set_published_until((days > 0).then_some(last));

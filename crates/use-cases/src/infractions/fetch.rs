@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// The first search covers this time before and after the start of an infraction.
 const AROUND: SignedDuration = SignedDuration::from_hours(1);
-/// The first search for an infraction with an unknown start covers this time before the present.
+/// The first search for an infraction with an unknown start covers this time before now.
 const LATELY: SignedDuration = SignedDuration::from_hours(24);
 /// The longest span of one request: acquirers refuse longer ones.
 pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(30 * 24);

@@ -155,7 +155,7 @@ async fn creation_resumed_after_its_rate_is_abandoned() {
     world.clock.advance(Duration::from_mins(4));
     world.resume().await;
     assert!(world.visible().await.is_empty() && world.processor.state().payments.is_empty());
-    // The repeat requests the deposit again at the present rate.
+    // The repeat requests the deposit again at the current rate.
     world.processor.state().brl_per_usd = Some("5.00");
     let again = world.create("one", two_hundred()).await.unwrap();
     assert_eq!(

@@ -41,7 +41,7 @@ async fn repeat_returns_first_response_byte_for_byte() {
     assert_eq!(
         (again.kind, &again.body),
         (ResponseKind::Created, &first.body),
-        "the stored response, not the present charge"
+        "the stored response, not the current charge"
     );
     assert_eq!(again.replay_of, Some(command.request));
     assert_eq!(world.psp.ordered(OrderKind::Charge), 1);

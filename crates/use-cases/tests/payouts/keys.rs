@@ -25,7 +25,7 @@ async fn repeat_returns_first_response_byte_for_byte() {
     assert_eq!(
         (again.kind, &again.body),
         (ResponseKind::Created, &first.body),
-        "the stored response, not the present payout"
+        "the stored response, not the current payout"
     );
     assert_eq!(again.replay_of, Some(command.request));
     assert_eq!(world.create("a", reais(11)).await, Err(CreatePayoutError::KeyConflict));

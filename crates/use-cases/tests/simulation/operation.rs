@@ -107,7 +107,7 @@ impl Operation {
                 let command = CreateWithdrawal { account, request, key, fingerprint, terms };
                 answer(withdrawals::create(&ports, command).await)
             }
-            // A defense has no key. Its response is the present infraction.
+            // A defense has no key. Its response is the current infraction.
             Self::Defense { infraction } => {
                 let text = Text::parse("Entregue em 2 de janeiro.", 100, LineBreaks::Refused).unwrap();
                 let defended = defend(&ports, &account, infraction, text, None).await;

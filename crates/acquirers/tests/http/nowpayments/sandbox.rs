@@ -40,7 +40,7 @@ fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// Returns a UUID of version 7 of the present.
+/// Returns a UUID of version 7 of the current instant.
 fn uuid() -> Uuid {
     let ms = u128::try_from(now().as_millisecond()).unwrap();
     Uuid::from_u128(ms << 80 | 7 << 76 | 2 << 62 | 1)

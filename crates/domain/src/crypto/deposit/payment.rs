@@ -28,7 +28,7 @@ pub enum PaymentReview {
     WrongAsset,
     /// The payment arrived so late that the rate of the deposit no longer holds.
     TooLate,
-    /// With this payment, more than twice the asked coins would be credited.
+    /// With this payment, more than twice the requested coins would be credited.
     TooMany,
     /// The deposit is not visible, or its coins were returned to the payer.
     UnexpectedState,

@@ -14,11 +14,11 @@ use crate::event::EventType;
 use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
 
-/// The time after the payment period in which a payment is credited at the deposit's rate. The rate is a promise without
-/// a price, so a later payment needs an operator: a longer period would let a merchant wait for a better price.
+/// The time after the payment period in which a payment is credited at the deposit's rate. The rate is guaranteed without
+/// a fee, so a later payment needs an operator: a longer period would let a merchant wait for a better price.
 pub const LATE_CREDIT_WINDOW: SignedDuration = SignedDuration::from_hours(1);
-/// The largest sum of credited coins, as a multiple of the asked coins: a payment and one repetition of it. The account's limit
-/// bounds the asked amount only, so a larger sum needs an operator.
+/// The largest sum of credited coins, as a multiple of the requested coins: a payment and a repetition. The account's limit
+/// bounds only the requested amount, so a larger sum needs an operator.
 const MAX_TIMES_ASKED: u128 = 2;
 
 /// A payment whose coins the processor has.

@@ -99,7 +99,7 @@ fn late_payment_is_credited_for_an_hour() {
 }
 
 #[test]
-fn sum_above_twice_the_asked_coins_waits_for_an_operator() {
+fn sum_above_twice_the_requested_coins_waits_for_operator() {
     let once = credited(deposit(DepositStatus::Pending), arrival("1", "18.518519"));
     let twice = credited(once.deposit.clone(), arrival("2", "18.518519"));
     assert_eq!(sums(&twice.deposit)[1], "200.00");

@@ -94,7 +94,7 @@ pub struct SandboxDollarChange {
     /// BRL for one US dollar, the selling rate. The buying rate is 0.0006 less.
     #[schema(max_length = 40)]
     pub rate: Option<String>,
-    /// The days without a publication before today; 0 ends this. A rate older than six days is refused.
+    /// The number of days before today without a publication; 0 restores the publications. A rate older than six days is refused.
     #[schema(value_type = Option<u16>, minimum = 0, maximum = 365)]
     pub age_days: Option<u16>,
 }

@@ -18,7 +18,7 @@ use crate::representation::values::closed_list;
 use crate::sandbox::blocking;
 use crate::{reply, rules};
 
-/// Most copies of a notification.
+/// The largest number of copies of a notification.
 const MAX_COPIES: i64 = 10;
 
 /// The signature of notifications.

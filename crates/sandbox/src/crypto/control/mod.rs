@@ -53,7 +53,7 @@ pub struct CoinValues {
     pub priced: Option<bool>,
 }
 
-/// The present values of a coin, as decimal texts.
+/// The current values of a coin, as decimal texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CoinState {
     /// The price in USDT, which is not used while `priced` is `false`.

@@ -88,7 +88,7 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
     answer(StatusCode::OK, &views::read(&payment, psp.crypto.settings().pay_amount_as_text))
 }
 
-/// `POST /v1/payment/{id}/update-merchant-estimate`: the present estimate, renewed only after its end.
+/// `POST /v1/payment/{id}/update-merchant-estimate`: the current estimate, renewed only after its end.
 ///
 /// # Errors
 /// Those of [`get`].
