@@ -166,8 +166,8 @@ fn unusable_certificate_file_is_named() {
     let only_certificate = client.certificate.pem().into_bytes();
     let mixed = format!("{}{}", client.certificate.pem(), other.key.serialize_pem()).into_bytes();
     for (name, certificate, said) in [
-        ("wrong passphrase", Certificate::new(p12.clone(), Some(Secret::new("other"))), "that its passphrase opens"),
-        ("no passphrase", Certificate::new(p12, None), "that its passphrase opens"),
+        ("wrong passphrase", Certificate::new(p12.clone(), Some(Secret::new("other"))), "or the passphrase is wrong"),
+        ("no passphrase", Certificate::new(p12, None), "or the passphrase is wrong"),
         ("no key", Certificate::new(only_certificate, None), "has no private key"),
         ("another's key", Certificate::new(mixed, None), "TLS cannot be set up"),
     ] {

@@ -142,7 +142,7 @@ pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     h.good(steps::send_refund(&first, after_s(1))).await;
     let page = refunds(h, &charge, first_page(1)).await;
     let seen: Vec<RefundId> = page.rows.iter().map(|refund| refund.id).collect();
-    assert_eq!((seen, page.has_more), (vec![first.id], true), "the resource is listed once it was sent");
+    assert_eq!((seen, page.has_more), (vec![first.id], true), "the refund is listed after it was sent");
 }
 
 /// The list has the open refunds of all accounts. A failed request postpones a refund, and a known outcome removes it.

@@ -62,7 +62,7 @@ async fn repeat_of_abandoned_payout_retries_same_payout() {
     }
     let given_up = world.only_payout();
     world.clock.advance(LONG);
-    assert_eq!(world.resume().await, 0, "only the caller's repeat tries again");
+    assert_eq!(world.resume().await, 0, "only the caller's repeat sends the payout again");
 
     // No acquirer is available, so no creation begins.
     world.psp.set_resting(true);
