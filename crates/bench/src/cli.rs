@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::database::{Engine, Postgres};
 use crate::machine::Machine;
 use crate::report::{self, Line, Report};
-use crate::{bare, deliveries, memory, pages, receiver, requests, store, upstream};
+use crate::{bare, crypto, deliveries, memory, pages, receiver, requests, store, upstream};
 
 /// Measures Cais and reports whether its targets are met.
 #[derive(Debug, Parser)]
@@ -72,6 +72,7 @@ enum Part {
     Pages,
     Deliveries,
     Upstream,
+    Crypto,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -124,7 +125,8 @@ impl Run {
         let rounds = if self.quick { 2 } else { 3 };
         let plan = Plan { seconds, rounds, quick: self.quick };
         let mut all = Vec::new();
-        for part in [Part::Store, Part::Http, Part::Memory, Part::Pages, Part::Deliveries, Part::Upstream] {
+        for part in [Part::Store, Part::Http, Part::Memory, Part::Pages, Part::Deliveries, Part::Upstream, Part::Crypto]
+        {
             if self.part != part && self.part != Part::All {
                 continue;
             }
@@ -137,6 +139,7 @@ impl Run {
                     Part::Pages => pages::measure(engine, server, plan).await?,
                     Part::Deliveries => deliveries::measure(engine, server, plan).await?,
                     Part::Upstream => upstream::measure(engine, server, plan).await?,
+                    Part::Crypto => crypto::measure(engine, server, plan).await?,
                 };
                 for line in &lines {
                     print_progress(&report::one(line));
@@ -189,6 +192,7 @@ mod tests {
             ("cais-bench pages --write page.md", true),
             ("cais-bench deliveries --engine sqlite --quick", true),
             ("cais-bench upstream --engine postgres --quick", true),
+            ("cais-bench crypto --engine both --quick", true),
             ("cais-bench receiver --endpoints 100", true),
             ("cais-bench bare --workers 2 --bytes 600", true),
             ("cais-bench everything", false),

@@ -8,6 +8,7 @@ mod activity;
 mod bare;
 mod cli;
 mod clock;
+mod crypto;
 mod database;
 mod deliveries;
 mod http;

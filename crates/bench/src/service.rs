@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use cais_testkit::server::{self, Cais};
 use serde_json::Value;
 
 use crate::database::{Engine, Postgres};
+use crate::http::{Connection, get};
 
 /// The calling accounts, each with its own key.
 const ACCOUNTS: usize = 16;
@@ -17,6 +18,11 @@ const RATE_LIMIT: &str = "1000000";
 const MAX_CONNECTIONS: &str = "1024";
 /// A key that protects no real data.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+/// The time limit of all credits.
+const TIMEOUT: Duration = Duration::from_mins(2);
+/// The pause between two reads of all balances.
+const READ_EVERY: Duration = Duration::from_millis(50);
 
 /// A running service.
 pub struct Service {
@@ -106,6 +112,53 @@ impl Service {
     /// If the service does not run.
     pub fn process_id(&self) -> Result<u32> {
         self.cais.process_id().context("the service does not run")
+    }
+
+    /// Enables features of all accounts.
+    ///
+    /// # Errors
+    /// If a command fails.
+    pub fn enable(&self, features: &str) -> Result<()> {
+        for number in 0..ACCOUNTS {
+            let account = email(number);
+            self.cais.cli(&["account", "features", "--account", &account, "--enable", features])?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the balances of all accounts together reach this sum.
+    ///
+    /// # Errors
+    /// If a balance cannot be read, or the credits take too long.
+    pub async fn until_credited(&self, centavos: u64) -> Result<()> {
+        let began = Instant::now();
+        loop {
+            let credited = self.credited().await?;
+            if credited >= centavos {
+                return Ok(());
+            }
+            ensure!(began.elapsed() < TIMEOUT, "only {credited} centavos of {centavos} are credited");
+            tokio::time::sleep(READ_EVERY).await;
+        }
+    }
+
+    /// Returns the sum of the balances of all accounts, in centavos.
+    ///
+    /// # Errors
+    /// If a balance cannot be read.
+    pub async fn credited(&self) -> Result<u64> {
+        let mut connection = Connection::open(self.address()?).await?;
+        let mut centavos = 0_u64;
+        for key in &self.keys {
+            let answer = connection.ask(&get("/v1/balance", key)).await?;
+            ensure!(answer.status == 200, "{}", String::from_utf8_lossy(answer.body));
+            let balance: Value = serde_json::from_slice(answer.body)?;
+            let total = balance.get("total_balance").context("a balance")?.to_string();
+            let (reais, cents) = total.split_once('.').unwrap_or((&total, "0"));
+            let cents: u64 = format!("{cents:0<2}").parse()?;
+            centavos = centavos.saturating_add(reais.parse::<u64>()?.saturating_mul(100)).saturating_add(cents);
+        }
+        Ok(centavos)
     }
 
     /// Restarts the service in order. Returns the time from the start of the process until ready.

@@ -37,7 +37,7 @@ impl Report {
 /// A figure.
 #[derive(Debug, Clone, Serialize)]
 pub struct Line {
-    /// The level of the system: `store`, `http`, `memory`, `pages`, `deliveries`, `upstream`.
+    /// The level of the system: `store`, `http`, `memory`, `pages`, `deliveries`, `upstream`, `crypto`.
     pub level: &'static str,
     /// The database.
     pub engine: &'static str,

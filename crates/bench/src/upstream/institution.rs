@@ -66,6 +66,22 @@ impl Institution {
         Ok(settings)
     }
 
+    /// Returns the settings that make it the service's crypto processor and source of rates.
+    ///
+    /// # Errors
+    /// If no credentials were printed.
+    pub fn crypto_settings(&self) -> Result<Vec<(String, String)>> {
+        let mut settings = vec![
+            ("CAIS_CRYPTO__KIND".to_owned(), "nowpayments".to_owned()),
+            ("CAIS_CRYPTO__PTAX__BASE_URL".to_owned(), self.credential("ptax_base_url")?),
+        ];
+        for word in ["base_url", "api_key", "ipn_secret", "email", "password", "totp_secret"] {
+            let name = format!("CAIS_CRYPTO__{}", word.to_uppercase());
+            settings.push((name, self.credential(&format!("crypto_{word}"))?));
+        }
+        Ok(settings)
+    }
+
     /// Delays every answer except those of the control interface.
     ///
     /// # Errors
@@ -82,7 +98,11 @@ impl Institution {
         Ok(())
     }
 
-    fn credential(&self, name: &str) -> Result<String> {
+    /// Returns a printed credential.
+    ///
+    /// # Errors
+    /// If it was not printed.
+    pub fn credential(&self, name: &str) -> Result<String> {
         let text = self.credentials.get(name).and_then(Value::as_str);
         text.map(str::to_owned).with_context(|| format!("`cais sandbox` printed no {name}"))
     }

@@ -1,22 +1,21 @@
 //! The service with a slow institution in its own process: charges, credits and payouts.
 
-mod institution;
+pub mod institution;
 mod scripts;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::payment::CreditedPayment;
 use cais_ports::ReconciliationQueries as _;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use crate::cli::Plan;
 use crate::clock::now;
 use crate::database::{self, Engine, Postgres};
-use crate::http::{Connection, Load, get};
+use crate::http::Load;
 use crate::latency::Latencies;
 use crate::numbers::{count, per_second};
 use crate::process::Meter;
@@ -43,8 +42,6 @@ const STEADY_RATE: u32 = 300;
 const STEADY_S: u64 = 5;
 /// The amount of a charge, in centavos.
 const AMOUNT: u64 = 1_050;
-/// The time limit of all credits.
-const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Measures creations, credits at full speed, credits during creations, and payouts.
 ///
@@ -88,7 +85,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
         until: Until::Calls(count(paid.len())),
     };
     let paying = tokio::spawn(load.run());
-    credited(&service, count(paid.len())).await?;
+    service.until_credited(count(paid.len()).saturating_mul(AMOUNT)).await?;
     let took = began.elapsed();
     let busy = meter.stop()?;
     paying.await?.and_then(crate::http::Outcome::clean)?;
@@ -102,7 +99,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     let creating = Load { address, scripts: creators_of(&service.keys, 1, 64), until: Until::seconds(STEADY_S) };
     let creating = tokio::spawn(creating.run());
     pay_at(institution.address()?, &later, STEADY_RATE).await?;
-    credited(&service, all).await?;
+    service.until_credited(all.saturating_mul(AMOUNT)).await?;
     let created = creating.await?.and_then(crate::http::Outcome::clean)?.rate();
     let (busy, steady_until) = (meter.stop()?, now());
 
@@ -129,29 +126,6 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     let stored = credits(&service.database, from, steady_until).await?.len();
     ensure!(count(stored) == all, "{stored} payments are credited of {all}");
     Ok(lines)
-}
-
-/// Waits until this number of charges is credited to all accounts together.
-async fn credited(service: &Service, charges: u64) -> Result<()> {
-    let mut connection = Connection::open(service.address()?).await?;
-    let deadline = Instant::now();
-    loop {
-        let mut centavos = 0_u64;
-        for key in &service.keys {
-            let answer = connection.ask(&get("/v1/balance", key)).await?;
-            ensure!(answer.status == 200, "{}", String::from_utf8_lossy(answer.body));
-            let balance: Value = serde_json::from_slice(answer.body)?;
-            let total = balance.get("total_balance").context("a balance")?.to_string();
-            let (reais, cents) = total.split_once('.').unwrap_or((&total, "0"));
-            let cents: u64 = format!("{cents:0<2}").parse()?;
-            centavos = centavos.saturating_add(reais.parse::<u64>()?.saturating_mul(100)).saturating_add(cents);
-        }
-        if centavos >= charges.saturating_mul(AMOUNT) {
-            return Ok(());
-        }
-        ensure!(deadline.elapsed() < TIMEOUT, "only {centavos} centavos of {charges} charges are credited");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 /// Returns the credits of Pix in the period.
