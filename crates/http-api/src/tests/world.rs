@@ -18,14 +18,9 @@ use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, ResourceRenderer, SplitCredit, Store as _, StoredEvent};
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
-use cais_testkit::{
-    FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
-};
-use cais_use_cases::Ports;
-use cais_use_cases::callbacks::OpenCallbacks;
+use cais_testkit::{FakeAcquirers, ManualClock, MemoryStore};
 use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
 use cais_use_cases::sync_gate::SyncGate;
-use cais_use_cases::upstream::UpstreamLimits;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
@@ -64,26 +59,13 @@ impl World {
     }
 
     pub async fn with(account: Account, with_sandbox: bool) -> Self {
-        let store = Arc::new(MemoryStore::default());
-        let (clock, rates) = (Arc::new(ManualClock::default()), Arc::new(Rates::default()));
-        let bank = Arc::new(Bank::new(FakePsp::new(&main_acquirer(), clock.clone())));
+        let base = cais_testkit::World::new(account).await;
+        let cais_testkit::World { mut ports, store, clock, account, psp, .. } = base;
+        let (bank, rates) = (Arc::new(Bank::new(psp)), Arc::new(Rates::default()));
         let receivers = Arc::new(Receivers::default());
-        let ports = Ports {
-            store: store.clone(),
-            queries: store.clone(),
-            maintenance: store.clone(),
-            acquirers: Arc::new(FakeAcquirers::new(std::slice::from_ref(&bank.psp))),
-            crypto: None,
-            clock: clock.clone(),
-            ids: Arc::new(SequentialIds::default()),
-            keyed_hash: Arc::new(PlainKeyedHash::default()),
-            representation: Arc::new(Careless(JsonRepresentation::new())),
-            deliveries: store.clone(),
-            webhooks: receivers.clone(),
-            secret_cipher: Arc::new(PlainSecretCipher::default()),
-            limits: UpstreamLimits::default(),
-            open_callbacks: OpenCallbacks::default(),
-        };
+        ports.acquirers = Arc::new(FakeAcquirers::new(std::slice::from_ref(&bank.psp)));
+        ports.representation = Arc::new(Careless(JsonRepresentation::new()));
+        ports.webhooks = receivers.clone();
         let moved_by = Arc::new(Mutex::new(None));
         let moved = moved_by.clone();
         let move_clock: Arc<dyn Fn(i64) + Send + Sync> =
@@ -109,7 +91,6 @@ impl World {
             draining: Arc::new(AtomicBool::new(false)),
             telemetry: Telemetry::new(),
         };
-        store.commit(steps::open_account(&account)).await.unwrap();
         let state = Arc::new(state);
         let app = super::app(&state, Listener::Public).await;
         let mut world =

@@ -19,7 +19,7 @@ pub use money_out::{
 };
 pub(crate) use records::right;
 pub use records::{
-    a_callback, a_charge, a_key, a_payment, a_split, an_account, an_end_to_end_id, an_event, an_external_id, fresh,
-    in_status, issued, main_acquirer, pending_charge, start, terms,
+    a_callback, a_charge, a_key, a_payment, a_split, an_account, an_end_to_end_id, an_event, an_external_id,
+    an_operator, fresh, in_status, issued, main_acquirer, pending_charge, start, terms,
 };
 pub use webhooks::{a_postback, a_test_delivery, a_webhook_url, an_endpoint, queue_of, subscribed};

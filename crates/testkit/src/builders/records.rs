@@ -18,7 +18,7 @@ use cais_domain::money::Money;
 use cais_domain::payment::Payment;
 use cais_domain::rate::Percentage;
 use cais_domain::split::{Share, Split};
-use cais_ports::{ApiKeyRecord, Callback, CallbackState, IdGenerator as _, NewEvent, SecretHash};
+use cais_ports::{ApiKeyRecord, Callback, CallbackState, IdGenerator as _, NewEvent, Operator, SecretHash};
 use jiff::{Timestamp, ToSpan as _};
 
 use crate::ids::SequentialIds;
@@ -66,6 +66,12 @@ pub fn an_account() -> Account {
         version: 0,
     };
     account.approve()
+}
+
+/// Returns the operator of all tests.
+#[must_use]
+pub fn an_operator() -> Operator {
+    Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() }
 }
 
 /// Returns a key with every scope, without a restriction of addresses.

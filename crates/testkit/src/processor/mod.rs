@@ -1,6 +1,7 @@
-//! The simulated crypto processor of withdrawals. Every creation makes a new batch, also a repeat with the same identifier.
+//! The simulated crypto processor and source of rates. Every creation makes a new payment or batch, also a repeat with the same identifier.
 
-mod batches;
+mod deposits;
+mod withdrawals;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,18 +13,48 @@ use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId, Rate, Si
 use cais_domain::ids::{CryptoDepositId, CryptoWithdrawalId};
 use cais_ports::{
     AcquirerError, Clock as _, CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder,
-    ExchangeRates, ListRequest, UpstreamDeposit, UpstreamPage, UpstreamWithdrawal, UpstreamWithdrawalStatus, UsdRate,
+    ExchangeRates, ListRequest, UnreadableRow, UpstreamDeposit, UpstreamPage, UpstreamWithdrawal, UsdRate,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::ManualClock;
 use crate::builders::right;
 use crate::psp::{Connection, Looking, Sending};
+use withdrawals::{Batch, Late};
 
-use self::batches::{Late, SetStatus as _, State, down, silent};
-
-/// The time after which the processor rejects a batch that is not verified.
-pub const UNVERIFIED_FOR: SignedDuration = SignedDuration::from_hours(1);
+/// The replies and records of the processor.
+pub struct State {
+    /// The reply to creations.
+    pub creating: Sending,
+    /// The reply to verifications.
+    pub verifying: Sending,
+    /// The reply to reads of payments and withdrawals.
+    pub looking: Looking,
+    /// Whether an address can receive coins.
+    pub accepts_addresses: bool,
+    /// Whether reads of minimums, prices, addresses and balances are answered.
+    pub prices: bool,
+    /// The price of each coin but USDT; `None`: no reply.
+    pub usdt_per_coin: Option<&'static str>,
+    /// The technical minimum in coins; `None`: no reply.
+    pub minimum: Option<&'static str>,
+    /// BRL for a dollar, for buyers and sellers; `None`: no reply.
+    pub brl_per_usd: Option<(&'static str, &'static str)>,
+    /// The instant of publication of that rate; `None`: the current one.
+    pub published_at: Option<Timestamp>,
+    /// The balances that can be sent.
+    pub balances: Vec<CryptoAmount>,
+    /// The payments, oldest first.
+    pub payments: Vec<UpstreamDeposit>,
+    /// Rows of the list of payments that cannot be read.
+    pub unreadable: Vec<UnreadableRow>,
+    batches: Vec<Batch>,
+    late: Vec<Late>,
+    /// The number of creations that were requested, by our identifier.
+    requests: BTreeMap<CryptoWithdrawalId, u32>,
+    verifications: u32,
+    last_code: Option<i64>,
+}
 
 /// A simulated processor. Clones share it.
 #[derive(Clone)]
@@ -36,7 +67,7 @@ pub struct FakeProcessor {
 }
 
 impl FakeProcessor {
-    /// Creates a processor without batches that accepts every order. BTC costs 100,000 USDT.
+    /// Creates a processor without records that accepts every order. BTC costs 100,000 USDT, a dollar costs R$ 5.00.
     #[must_use]
     pub fn new(clock: Arc<ManualClock>) -> Self {
         let state = State {
@@ -45,13 +76,18 @@ impl FakeProcessor {
             looking: Looking::Tells,
             accepts_addresses: true,
             prices: true,
-            usdt_per_coin: "100000",
+            usdt_per_coin: Some("100000"),
+            minimum: Some("0"),
+            brl_per_usd: Some(("5", "5")),
+            published_at: None,
+            balances: Vec::new(),
+            payments: Vec::new(),
+            unreadable: Vec::new(),
             batches: Vec::new(),
             late: Vec::new(),
             requests: BTreeMap::new(),
             verifications: 0,
             last_code: None,
-            balances: Vec::new(),
         };
         let name = right(AcquirerName::parse("coins"));
         Self { name, clock, state: Arc::new(Mutex::new(state)), connection: None }
@@ -63,111 +99,10 @@ impl FakeProcessor {
         Self { connection: Some(connection), ..self.clone() }
     }
 
-    /// Sets the reply to creations.
-    pub fn set(&self, creating: Sending) {
-        self.state().creating = creating;
-    }
-
-    /// Sets the reply to verifications.
-    pub fn set_verifying(&self, verifying: Sending) {
-        self.state().verifying = verifying;
-    }
-
-    /// Sets the reply to reads of withdrawals.
-    pub fn set_looking(&self, looking: Looking) {
-        self.state().looking = looking;
-    }
-
-    /// Sets the reply to checks of addresses.
-    pub fn set_accepts_addresses(&self, accepts: bool) {
-        self.state().accepts_addresses = accepts;
-    }
-
-    /// Starts or stops replies to reads of prices.
-    pub fn set_prices(&self, prices: bool) {
-        self.state().prices = prices;
-    }
-
-    /// Sets the price of a coin.
-    pub fn set_usdt_per_coin(&self, usdt: &'static str) {
-        self.state().usdt_per_coin = usdt;
-    }
-
-    /// Sets the balances that can be sent.
-    pub fn set_balances(&self, balances: &[CryptoAmount]) {
-        self.state().balances = balances.to_vec();
-    }
-
-    /// Sets the status of every verified batch without an outcome.
-    pub fn settle_open(&self, status: UpstreamWithdrawalStatus) {
-        for batch in &mut self.state().batches {
-            if batch.record.status == UpstreamWithdrawalStatus::Processing {
-                batch.record.set(status);
-            }
-        }
-    }
-
-    /// Sets the status of every batch that is shown as `Failed`: the processor sends its coins, or never will.
-    pub fn end_failed(&self, status: UpstreamWithdrawalStatus) {
-        for batch in &mut self.state().batches {
-            if batch.record.status == UpstreamWithdrawalStatus::Failed {
-                batch.record.set(status);
-            }
-        }
-    }
-
-    /// Sets the status of every batch.
-    pub fn set_status(&self, status: UpstreamWithdrawalStatus) {
-        for batch in &mut self.state().batches {
-            batch.record.set(status);
-        }
-    }
-
-    /// Removes every batch from the records.
-    pub fn forget_batches(&self) {
-        self.state().batches.clear();
-    }
-
-    /// Returns every batch, oldest first.
-    #[must_use]
-    pub fn batches(&self) -> Vec<UpstreamWithdrawal> {
-        self.state().batches.iter().map(|batch| batch.record.clone()).collect()
-    }
-
-    /// Returns the number of requests of a creation that left us, of all withdrawals.
-    #[must_use]
-    pub fn requests(&self) -> u32 {
-        self.state().requests.values().sum()
-    }
-
-    /// Returns the withdrawals whose creation was requested, with the number of requests.
-    #[must_use]
-    pub fn requests_by_id(&self) -> BTreeMap<CryptoWithdrawalId, u32> {
-        self.state().requests.clone()
-    }
-
-    /// Returns the number of accepted codes.
-    #[must_use]
-    pub fn verifications(&self) -> u32 {
-        self.state().verifications
-    }
-
     /// Returns the state, after the arrival of late requests and the rejection of batches that were never verified.
-    fn state(&self) -> MutexGuard<'_, State> {
-        let now = self.clock.now();
+    pub fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (arrived, late): (Vec<Late>, _) =
-            std::mem::take(&mut state.late).into_iter().partition(|(at, _)| *at <= now);
-        state.late = late;
-        for (at, order) in arrived {
-            state.create(&order, at);
-        }
-        for batch in &mut state.batches {
-            let is_unverified = batch.record.status == UpstreamWithdrawalStatus::Unverified;
-            if is_unverified && now.duration_since(batch.created_at) >= UNVERIFIED_FOR {
-                batch.record.set(UpstreamWithdrawalStatus::Rejected);
-            }
-        }
+        state.pass_time(self.clock.now());
         state
     }
 
@@ -188,6 +123,36 @@ impl FakeProcessor {
         }
         reply
     }
+
+    /// Reads the records, or none of them if the processor hides them.
+    async fn read<T>(&self, read: impl FnOnce(&[UpstreamDeposit], &[Batch]) -> T + Send) -> Result<T, AcquirerError> {
+        self.before_read().await;
+        let state = self.state();
+        match state.looking {
+            Looking::Tells => Ok(read(&state.payments, &state.batches)),
+            Looking::Forgets => Ok(read(&[], &[])),
+            Looking::Silent => silent(),
+            Looking::Down => down(),
+        }
+    }
+
+    /// Returns a number, unless the processor is silent about all of them.
+    fn number<T>(&self, read: impl FnOnce(&State) -> Option<T>) -> Result<T, AcquirerError> {
+        let state = self.state();
+        read(&state).filter(|_| state.prices).map_or_else(silent, Ok)
+    }
+}
+
+fn silent<T>() -> Result<T, AcquirerError> {
+    Err(AcquirerError::OutcomeUnknown("no answer".to_owned()))
+}
+
+fn down<T>() -> Result<T, AcquirerError> {
+    Err(AcquirerError::Unavailable("no connection".to_owned()))
+}
+
+fn refused<T>() -> Result<T, AcquirerError> {
+    Err(AcquirerError::Refused("the amount is too small".to_owned()))
 }
 
 #[async_trait]
@@ -197,37 +162,39 @@ impl CryptoProcessor for FakeProcessor {
     }
 
     async fn minimum(&self, _: Side, currency: Currency, _: Duration) -> Result<CryptoAmount, AcquirerError> {
-        if self.state().prices { Ok(CryptoAmount::zero(currency)) } else { silent() }
+        self.number(|state| state.minimum.map(|coins| right(CryptoAmount::parse(currency, coins))))
     }
 
     async fn usdt_per_coin(&self, currency: Currency, _: Duration) -> Result<Rate, AcquirerError> {
-        let state = self.state();
-        match (currency.is_usdt(), state.prices) {
-            (true, _) => Ok(right(Rate::parse("1"))),
-            (false, true) => Ok(right(Rate::parse(state.usdt_per_coin))),
-            (false, false) => silent(),
-        }
+        let rate = |text| right(Rate::parse(text));
+        if currency.is_usdt() { Ok(rate("1")) } else { self.number(|state| state.usdt_per_coin.map(rate)) }
     }
 
     async fn accepts_address(&self, _: &Address, _: Duration) -> Result<bool, AcquirerError> {
-        let state = self.state();
-        if state.prices { Ok(state.accepts_addresses) } else { silent() }
+        self.number(|state| Some(state.accepts_addresses))
     }
 
-    async fn create_deposit(&self, _: &CryptoDepositOrder, _: Duration) -> Result<UpstreamDeposit, AcquirerError> {
-        down()
+    async fn balances(&self, _: Duration) -> Result<Vec<CryptoAmount>, AcquirerError> {
+        self.number(|state| Some(state.balances.clone()))
     }
 
-    async fn get_deposit(&self, _: &ProcessorId, _: Duration) -> Result<UpstreamDeposit, AcquirerError> {
-        down()
+    async fn create_deposit(&self, order: &CryptoDepositOrder, _: Duration) -> Result<UpstreamDeposit, AcquirerError> {
+        self.order(|state, now| state.create_deposit(order, now)).await
     }
 
-    async fn find_deposit(&self, _: CryptoDepositId, _: Duration) -> Result<Option<UpstreamDeposit>, AcquirerError> {
-        down()
+    async fn get_deposit(&self, id: &ProcessorId, _: Duration) -> Result<UpstreamDeposit, AcquirerError> {
+        let found = self.read(|payments, _| payments.iter().find(|payment| payment.id == *id).cloned()).await?;
+        found.map_or_else(silent, Ok)
+    }
+
+    async fn find_deposit(&self, id: CryptoDepositId, _: Duration) -> Result<Option<UpstreamDeposit>, AcquirerError> {
+        let is_first = |one: &&UpstreamDeposit| one.order == Some(id) && one.parent.is_none();
+        self.read(|payments, _| payments.iter().find(is_first).cloned()).await
     }
 
     async fn list_deposits(&self, _: ListRequest, _: Duration) -> Result<UpstreamPage<UpstreamDeposit>, AcquirerError> {
-        down()
+        let rows = self.read(|payments, _| payments.iter().rev().cloned().collect()).await?;
+        Ok(UpstreamPage { unreadable: self.state().unreadable.clone(), ..UpstreamPage::new(rows, None) })
     }
 
     async fn create_withdrawal(
@@ -235,7 +202,7 @@ impl CryptoProcessor for FakeProcessor {
         order: &CryptoWithdrawalOrder,
         _: Duration,
     ) -> Result<UpstreamWithdrawal, AcquirerError> {
-        self.order(|state, now| state.reply(order, now)).await
+        self.order(|state, now| state.create_withdrawal(order, now)).await
     }
 
     async fn verify_withdrawal(&self, batch: &ProcessorId, at: Timestamp, _: Duration) -> Result<(), AcquirerError> {
@@ -248,11 +215,9 @@ impl CryptoProcessor for FakeProcessor {
         batch: &ProcessorId,
         _: Duration,
     ) -> Result<UpstreamWithdrawal, AcquirerError> {
-        self.before_read().await;
-        self.state().look(|batches| {
-            let found = batches.iter().find(|one| one.record.batch == *batch).map(|one| one.record.clone());
-            found.ok_or_else(|| AcquirerError::OutcomeUnknown("the batch is missing".to_owned()))
-        })
+        let find = |batches: &[Batch]| batches.iter().find(|one| one.record.batch == *batch).map(Batch::record);
+        let found = self.read(|_, batches| find(batches)).await?;
+        found.ok_or_else(|| AcquirerError::OutcomeUnknown("the batch is missing".to_owned()))
     }
 
     async fn find_withdrawal(
@@ -260,44 +225,38 @@ impl CryptoProcessor for FakeProcessor {
         id: CryptoWithdrawalId,
         _: Duration,
     ) -> Result<Option<UpstreamWithdrawal>, AcquirerError> {
-        self.before_read().await;
-        self.state().look(|batches| {
-            let mut ours = batches.iter().filter(|one| one.record.order == Some(id)).map(|one| one.record.clone());
-            match (ours.next(), ours.next()) {
-                (found, None) => Ok(found),
-                (_, Some(_)) => Err(AcquirerError::OutcomeUnknown("several batches have the identifier".to_owned())),
-            }
-        })
+        let is_ours = |one: &&Batch| one.record.order == Some(id);
+        let mut ours =
+            self.read(|_, batches| batches.iter().filter(is_ours).map(Batch::record).collect::<Vec<_>>()).await?;
+        if ours.len() > 1 {
+            return Err(AcquirerError::OutcomeUnknown("several batches have the identifier".to_owned()));
+        }
+        Ok(ours.pop())
     }
 
-    async fn balances(&self, _: Duration) -> Result<Vec<CryptoAmount>, AcquirerError> {
-        let state = self.state();
-        if state.prices { Ok(state.balances.clone()) } else { silent() }
-    }
-
-    /// Reads `batch` or `batch/id`. The signature must be `signed`.
+    /// Reads `deposit:PAYMENT`, `BATCH` or `BATCH/ID`. The signature must be `signed`.
     fn read_callback(&self, signature: &str, body: &[u8]) -> Result<Option<CryptoCallback>, AcquirerError> {
         let text = String::from_utf8_lossy(body);
+        let parse = |text: &str| {
+            let id = ProcessorId::parse(text).ok().filter(|_| signature == "signed");
+            id.ok_or_else(|| AcquirerError::Refused("the signature is wrong".to_owned()))
+        };
+        if let Some(payment) = text.strip_prefix("deposit:") {
+            return Ok(Some(CryptoCallback::Deposit { id: parse(payment)?, parent: None, order: None }));
+        }
         let (batch, order) = text.split_once('/').map_or((&*text, None), |(batch, order)| (batch, Some(order)));
-        let batch = ProcessorId::parse(batch).ok().filter(|_| signature == "signed");
-        let batch = batch.ok_or_else(|| AcquirerError::Refused("the signature is wrong".to_owned()))?;
         let order = order.and_then(|order| CryptoWithdrawalId::parse(order).ok());
-        Ok(Some(CryptoCallback::Withdrawal { batch, order }))
+        Ok(Some(CryptoCallback::Withdrawal { batch: parse(batch)?, order }))
     }
-}
-
-/// A source that publishes one price of the dollar at every instant.
-pub struct FakeRates {
-    /// The clock of the publication.
-    pub clock: Arc<ManualClock>,
-    /// BRL per dollar.
-    pub brl_per_usd: &'static str,
 }
 
 #[async_trait]
-impl ExchangeRates for FakeRates {
+impl ExchangeRates for FakeProcessor {
     async fn usd_rate(&self, _: Timestamp, _: Duration) -> Result<UsdRate, AcquirerError> {
-        let rate = || right(Rate::parse(self.brl_per_usd));
-        Ok(UsdRate { buy: rate(), sell: rate(), published_at: self.clock.now() })
+        let state = self.state();
+        let Some((buy, sell)) = state.brl_per_usd else { return down() };
+        let rate = |text| right(Rate::parse(text));
+        let published_at = state.published_at.unwrap_or_else(|| self.clock.now());
+        Ok(UsdRate { buy: rate(buy), sell: rate(sell), published_at })
     }
 }

@@ -6,116 +6,116 @@ use cais_domain::crypto::rate::parse_spread;
 use cais_domain::crypto::{Currency, RateError, Side};
 use cais_domain::merchant::account::{Account, Features, NotPermitted};
 use cais_domain::money::Money;
+use cais_testkit::processor::State;
 use cais_use_cases::crypto::CryptoUnavailable;
 use cais_use_cases::crypto::quotes::{QuoteRefusal, find};
-use jiff::ToSpan as _;
 
-use crate::world::World;
+use crate::world::{quote, quote_in, world};
 
 #[tokio::test]
 async fn quote_stores_its_inputs_and_is_read_by_its_account() {
-    let world = World::new();
+    let world = world();
     for (side, rate, coins, usd) in [
         // 100,000 x 5.40 less 1 %, and 100,000 x 5.42 plus 1 %.
         (Side::Deposit, "534600", "0.00187056", "5.4"),
         (Side::Withdrawal, "547420", "0.001826", "5.42"),
     ] {
-        let quote = world.quote(side, 100_000).await.unwrap();
-        assert_eq!((quote.prices.rate.to_string().as_str(), quote.prices.coins.to_string().as_str()), (rate, coins));
+        let quoted = quote(&world, side, 100_000).await.unwrap();
+        assert_eq!((quoted.prices.rate.to_string().as_str(), quoted.prices.coins.to_string().as_str()), (rate, coins));
         assert_eq!(
-            (quote.inputs.brl_per_usd.to_string().as_str(), quote.inputs.spread.to_string().as_str()),
+            (quoted.inputs.brl_per_usd.to_string().as_str(), quoted.inputs.spread.to_string().as_str()),
             (usd, "1")
         );
-        assert_eq!(find(&world.ports, world.account.id, quote.id).await, Ok(Some(quote.clone())));
+        assert_eq!(find(&world.ports, world.account.id, quoted.id).await, Ok(Some(quoted.clone())));
         let other = cais_testkit::builders::an_account().id;
-        assert_eq!(find(&world.ports, other, quote.id).await, Ok(None));
+        assert_eq!(find(&world.ports, other, quoted.id).await, Ok(None));
     }
 }
 
 #[tokio::test]
 async fn spread_of_the_account_precedes_the_default() {
-    let mut world = World::new();
+    let mut world = world();
     world.account.crypto_spread = parse_spread("2").ok();
     // 100,000 x 5.40 less 2 %.
-    let quote = world.quote(Side::Deposit, 100_000).await.unwrap();
-    assert_eq!((quote.prices.rate.to_string(), quote.inputs.spread.to_string()), ("529200".into(), "2".into()));
+    let quoted = quote(&world, Side::Deposit, 100_000).await.unwrap();
+    assert_eq!((quoted.prices.rate.to_string(), quoted.inputs.spread.to_string()), ("529200".into(), "2".into()));
 }
 
 #[tokio::test]
 async fn usdt_needs_no_estimate() {
-    let world = World::new();
-    world.set(|numbers| (numbers.usdt_per_coin, numbers.minimum) = (None, Some("10")));
-    let quote = world.quote_in(Side::Withdrawal, Currency::UsdtBsc, 20_000).await.unwrap();
-    assert_eq!(quote.prices.rate.to_string(), "5.4742");
+    let world = world();
+    world.processor.state().usdt_per_coin = None;
+    world.processor.state().minimum = Some("10");
+    let quoted = quote_in(&world, Side::Withdrawal, Currency::UsdtBsc, 20_000).await.unwrap();
+    assert_eq!(quoted.prices.rate.to_string(), "5.4742");
 }
 
 #[tokio::test]
 async fn amount_below_the_effective_minimum_is_refused() {
-    let world = World::new();
+    let world = world();
     // 20 USDT are 0.0002 BTC: R$ 109.484 at the rate of withdrawals.
-    assert!(world.quote(Side::Withdrawal, 10_949).await.is_ok());
-    let refused = world.quote(Side::Withdrawal, 10_948).await.unwrap_err();
+    assert!(quote(&world, Side::Withdrawal, 10_949).await.is_ok());
+    let refused = quote(&world, Side::Withdrawal, 10_948).await.unwrap_err();
     let QuoteRefusal::BelowMinimum { coins, brl } = refused else { unreachable!("{refused:?}") };
     assert_eq!((coins.to_string().as_str(), brl), ("0.0002", Money::from_centavos(10_949)));
     // The technical minimum rises above the commercial one.
-    world.set(|numbers| numbers.minimum = Some("0.0003"));
-    assert!(matches!(world.quote(Side::Withdrawal, 16_422).await, Err(QuoteRefusal::BelowMinimum { .. })));
-    assert!(world.quote(Side::Withdrawal, 16_423).await.is_ok());
+    world.processor.state().minimum = Some("0.0003");
+    assert!(matches!(quote(&world, Side::Withdrawal, 16_422).await, Err(QuoteRefusal::BelowMinimum { .. })));
+    assert!(quote(&world, Side::Withdrawal, 16_423).await.is_ok());
     // An amount of less than the smallest unit is below every minimum.
-    assert!(matches!(world.quote(Side::Withdrawal, 1).await, Err(QuoteRefusal::BelowMinimum { .. })));
+    assert!(matches!(quote(&world, Side::Withdrawal, 1).await, Err(QuoteRefusal::BelowMinimum { .. })));
 }
 
 #[tokio::test]
 async fn quote_fails_closed_without_an_answer() {
     for silence in [
-        |world: &World| world.set(|numbers| numbers.usdt_per_coin = None),
-        |world: &World| world.set(|numbers| numbers.minimum = None),
-        |world: &World| world.set(|numbers| numbers.usd = None),
+        |state: &mut State| state.usdt_per_coin = None,
+        |state: &mut State| state.minimum = None,
+        |state: &mut State| state.brl_per_usd = None,
     ] {
-        let world = World::new();
-        silence(&world);
-        let refused = world.quote(Side::Deposit, 100_000).await.unwrap_err();
+        let world = world();
+        silence(&mut world.processor.state());
+        let refused = quote(&world, Side::Deposit, 100_000).await.unwrap_err();
         assert!(matches!(refused, QuoteRefusal::Unavailable(CryptoUnavailable::Upstream(_))), "{refused:?}");
     }
 }
 
 #[tokio::test]
 async fn quote_fails_closed_on_an_old_dollar_rate() {
-    let world = World::new();
+    let world = world();
     world.clock.advance(Duration::from_hours(7 * 24));
-    let refused = world.quote(Side::Deposit, 100_000).await;
+    let refused = quote(&world, Side::Deposit, 100_000).await;
     assert_eq!(refused, Err(QuoteRefusal::Unavailable(CryptoUnavailable::Rate(RateError::UsdRateAge))));
 }
 
 #[tokio::test]
 async fn rate_that_jumps_is_refused_until_a_day_has_passed() {
-    let world = World::new();
-    world.quote(Side::Deposit, 100_000).await.unwrap();
+    let world = world();
+    quote(&world, Side::Deposit, 100_000).await.unwrap();
     for jump in ["1000000", "10000"] {
-        world.set(|numbers| numbers.usdt_per_coin = Some(jump));
-        let refused = world.quote(Side::Deposit, 1_000_000).await.unwrap_err();
+        world.processor.state().usdt_per_coin = Some(jump);
+        let refused = quote(&world, Side::Deposit, 1_000_000).await.unwrap_err();
         assert!(matches!(refused, QuoteRefusal::Unavailable(CryptoUnavailable::Jump { .. })), "{refused:?}");
         // Other currencies have rates of their own.
-        assert!(world.quote_in(Side::Deposit, Currency::UsdtBsc, 1_000_000).await.is_ok());
+        assert!(quote_in(&world, Side::Deposit, Currency::UsdtBsc, 1_000_000).await.is_ok());
     }
-    world.set(|numbers| numbers.usdt_per_coin = Some("190000"));
-    assert!(world.quote(Side::Deposit, 100_000).await.is_ok());
-    world.set(|numbers| {
-        (numbers.usdt_per_coin, numbers.published_at) = (Some("1000000"), numbers.published_at + 25.hours());
-    });
-    world.clock.advance(Duration::from_hours(25));
-    assert!(world.quote(Side::Deposit, 1_000_000).await.is_ok());
+    world.processor.state().usdt_per_coin = Some("190000");
+    assert!(quote(&world, Side::Deposit, 100_000).await.is_ok());
+    let now = world.clock.advance(Duration::from_hours(25));
+    world.processor.state().usdt_per_coin = Some("1000000");
+    world.processor.state().published_at = Some(now);
+    assert!(quote(&world, Side::Deposit, 1_000_000).await.is_ok());
 }
 
 #[tokio::test]
 async fn account_without_the_feature_or_above_its_limit_is_refused() {
-    let mut world = World::new();
+    let mut world = world();
     let limit = world.account.limits.payout;
-    let above = world.quote(Side::Withdrawal, limit.centavos() + 1).await;
+    let above = quote(&world, Side::Withdrawal, limit.centavos() + 1).await;
     assert_eq!(above, Err(QuoteRefusal::TransactionLimit { limit }));
     world.account = Account { features: Features::APPROVED, ..world.account };
     for side in Side::ALL {
-        let refused = world.quote(side, 100_000).await;
+        let refused = quote(&world, side, 100_000).await;
         assert!(
             matches!(refused, Err(QuoteRefusal::NotPermitted(NotPermitted::FeatureDisabled(_)))),
             "{side:?}: {refused:?}"

@@ -4,7 +4,8 @@ use cais_domain::crypto::deposit::{DepositStatus, Resolution};
 use cais_ports::{CallbackState, UpstreamDepositStatus as Upstream};
 use cais_testkit::Crash;
 use cais_testkit::builders::a_processor_id;
-use cais_use_cases::callbacks::{ReceiveError, receive_crypto};
+use cais_testkit::psp::Looking;
+use cais_use_cases::callbacks::ReceiveError;
 
 use crate::world::{COINS, LONG, PAST_LEASE, World, id_of, two_hundred};
 
@@ -24,7 +25,7 @@ async fn callback_credits_once_however_often_it_is_replayed() {
 async fn forged_callback_changes_nothing() {
     let world = World::new().await;
     let (id, payment) = world.pending().await;
-    let forged = receive_crypto(&world.ports, &world.processor.name, "forged", payment.as_str()).await;
+    let forged = world.call_back_signed("forged", &payment).await;
     assert!(matches!(forged, Err(ReceiveError::Malformed(_))), "{forged:?}");
     assert!(world.store.callbacks().is_empty());
     // The status of a signed callback counts for nothing: the processor still waits.
@@ -70,7 +71,7 @@ async fn callback_of_another_payment_is_unmatched() {
     let world = World::new().await;
     let (id, payment) = world.pending().await;
     let other = world.processor.pay_again(&payment, "10");
-    world.processor.set(&other, |other| other.parent = Some(a_processor_id()));
+    world.processor.change_payment(&other, |other| other.parent = Some(a_processor_id()));
     world.call_back(&other).await.unwrap();
     world.process().await;
     assert_eq!(world.store.callbacks()[0].state, CallbackState::Unmatched);
@@ -82,10 +83,10 @@ async fn callback_waits_while_the_processor_does_not_answer() {
     let world = World::new().await;
     let (id, payment) = world.pending().await;
     world.processor.pay(&payment, Upstream::Finished, COINS);
-    world.processor.state().reading = crate::processor::Reply::Silent;
+    world.processor.state().looking = Looking::Silent;
     world.call_back(&payment).await.unwrap();
     assert_eq!(world.process().await, 0);
-    world.processor.state().reading = crate::processor::Reply::Answers;
+    world.processor.state().looking = Looking::Tells;
     world.clock.advance(LONG);
     assert_eq!(world.process().await, 1);
     world.paid(id).await;

@@ -9,12 +9,12 @@ use cais_domain::money::Money;
 use cais_ports::ResponseKind;
 use cais_testkit::Crash;
 use cais_testkit::builders::fresh;
+use cais_testkit::psp::{Looking, Sending};
 use cais_use_cases::crypto::deposits::DepositName;
 use cais_use_cases::crypto::deposits::create::{CreateDepositError, DepositRefusal, NewDeposit};
 use cais_use_cases::crypto::deposits::fetch::{FetchError, fetch};
 use cais_use_cases::{Response, SyncGate};
 
-use crate::processor::Reply;
 use crate::world::{COINS, LONG, PAST_LEASE, World, id_of, named, quoted, status_of, two_hundred};
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn quote_is_used_once_within_its_life_for_its_terms() {
 async fn quote_of_another_account_does_not_exist() {
     let mut world = World::new().await;
     let quote = world.quote(20_000).await;
-    world.account = Account { id: fresh(), ..world.account };
+    world.0.account = Account { id: fresh(), ..world.0.account };
     let refused = world.create("one", quoted(quote.id)).await;
     assert_eq!(refused, Err(CreateDepositError::Refused(DepositRefusal::QuoteNotFound)));
 }
@@ -60,7 +60,7 @@ async fn quote_of_another_account_does_not_exist() {
 async fn minimum_raised_after_the_quote_refuses_the_deposit() {
     let world = World::new().await;
     let quote = world.quote(20_000).await;
-    world.processor.state().minimum = "40";
+    world.processor.state().minimum = Some("40");
     for terms in [quoted(quote.id), two_hundred()] {
         let refused = world.create("one", terms).await;
         let Err(CreateDepositError::Refused(DepositRefusal::BelowMinimum { coins, brl })) = refused else {
@@ -69,7 +69,7 @@ async fn minimum_raised_after_the_quote_refuses_the_deposit() {
         assert_eq!((coins.to_string().as_str(), brl.to_string().as_str()), ("40", "216.00"));
     }
     // The quote stays usable.
-    world.processor.state().minimum = "1";
+    world.processor.state().minimum = Some("1");
     assert_eq!(world.create("two", quoted(quote.id)).await.unwrap().kind, ResponseKind::Created);
 }
 
@@ -80,7 +80,7 @@ async fn account_without_the_feature_or_above_its_limit_is_refused() {
     let above = NewDeposit { amount: Money::from_centavos(limit.centavos() + 1), ..two_hundred() };
     let refused = world.create("above", above).await;
     assert_eq!(refused, Err(CreateDepositError::Refused(DepositRefusal::TransactionLimit { limit })));
-    world.account = Account { features: Features::APPROVED, ..world.account };
+    world.0.account = Account { features: Features::APPROVED, ..world.0.account };
     assert!(matches!(world.create("one", two_hundred()).await, Err(CreateDepositError::NotPermitted(_))));
 }
 
@@ -89,11 +89,11 @@ async fn creation_fails_closed_without_a_trusted_rate() {
     let world = World::new().await;
     world.quote(20_000).await;
     let unavailable = Err(CreateDepositError::AcquirerUnavailable);
-    for rate in [None, Some("54"), Some("0.54")] {
+    for rate in [None, Some(("54", "54")), Some(("0.54", "0.54"))] {
         world.processor.state().brl_per_usd = rate;
         assert_eq!(world.create("one", two_hundred()).await, unavailable, "{rate:?}");
     }
-    world.processor.state().brl_per_usd = Some("5.40");
+    world.processor.state().brl_per_usd = Some(("5.40", "5.40"));
     world.clock.advance(Duration::from_hours(7 * 24));
     assert_eq!(world.create("one", two_hundred()).await, unavailable, "the rate is a week old");
     assert!(world.visible().await.is_empty());
@@ -122,7 +122,7 @@ async fn repeat_replays_and_external_id_finds_the_deposit() {
 #[tokio::test]
 async fn lost_reply_is_found_by_our_identifier() {
     let world = World::new().await;
-    world.processor.state().creating = Reply::LosesReplies;
+    world.processor.state().creating = Sending::LosesReplies;
     let answer = world.create("one", two_hundred()).await.unwrap();
     assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "pending"));
     assert_eq!(world.processor.state().payments.len(), 1);
@@ -131,13 +131,13 @@ async fn lost_reply_is_found_by_our_identifier() {
 #[tokio::test]
 async fn unknown_outcome_is_resumed_while_the_rate_holds() {
     let world = World::new().await;
-    world.processor.state().creating = Reply::Silent;
-    world.processor.state().reading = Reply::Silent;
+    world.processor.state().creating = Sending::Silent;
+    world.processor.state().looking = Looking::Silent;
     let unknown = world.create("one", two_hundred()).await;
     assert!(matches!(unknown, Err(CreateDepositError::Unavailable { .. })), "{unknown:?}");
     assert!(world.visible().await.is_empty());
-    world.processor.state().creating = Reply::Answers;
-    world.processor.state().reading = Reply::Answers;
+    world.processor.state().creating = Sending::Takes;
+    world.processor.state().looking = Looking::Tells;
     world.clock.advance(PAST_LEASE);
     assert_eq!(world.resume().await, 1);
     let replay = world.create("one", two_hundred()).await.unwrap();
@@ -147,16 +147,16 @@ async fn unknown_outcome_is_resumed_while_the_rate_holds() {
 #[tokio::test]
 async fn creation_resumed_after_its_rate_is_abandoned() {
     let world = World::new().await;
-    world.processor.state().creating = Reply::Silent;
-    world.processor.state().reading = Reply::Silent;
+    world.processor.state().creating = Sending::Silent;
+    world.processor.state().looking = Looking::Silent;
     world.create("one", two_hundred()).await.unwrap_err();
-    world.processor.state().creating = Reply::Answers;
-    world.processor.state().reading = Reply::Answers;
+    world.processor.state().creating = Sending::Takes;
+    world.processor.state().looking = Looking::Tells;
     world.clock.advance(Duration::from_mins(4));
     world.resume().await;
     assert!(world.visible().await.is_empty() && world.processor.state().payments.is_empty());
     // The repeat requests the deposit again at the current rate.
-    world.processor.state().brl_per_usd = Some("5.00");
+    world.processor.state().brl_per_usd = Some(("5.00", "5.00"));
     let again = world.create("one", two_hundred()).await.unwrap();
     assert_eq!(
         (again.kind, world.deposit(id_of(&again)).await.price.coins.to_string()),
@@ -166,7 +166,7 @@ async fn creation_resumed_after_its_rate_is_abandoned() {
 
 #[tokio::test]
 async fn refused_deposit_is_invisible_and_frees_its_external_id() {
-    for reply in [Reply::Refuses, Reply::Down] {
+    for reply in [Sending::Refuses, Sending::Down] {
         let world = World::new().await;
         world.processor.state().creating = reply;
         let refused = world.create("one", named("order-1")).await;
@@ -174,7 +174,7 @@ async fn refused_deposit_is_invisible_and_frees_its_external_id() {
         let name = DepositName::External(ExternalId::parse("order-1").unwrap());
         let read = fetch(&world.ports, &SyncGate::new(), world.account.id, &name).await;
         assert_eq!(read, Err(FetchError::NotFound));
-        world.processor.state().creating = Reply::Answers;
+        world.processor.state().creating = Sending::Takes;
         let other = world.create("two", named("order-1")).await.unwrap();
         assert_eq!((other.kind, world.visible().await.len()), (ResponseKind::Created, 1));
     }

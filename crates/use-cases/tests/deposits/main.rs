@@ -5,7 +5,6 @@
 mod callbacks;
 mod creating;
 mod paying;
-mod processor;
 mod reconciling;
 mod reviewing;
 mod world;

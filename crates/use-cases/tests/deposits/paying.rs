@@ -9,7 +9,8 @@ use cais_ports::UpstreamDepositStatus as Upstream;
 use cais_testkit::Crash;
 use cais_use_cases::crypto::review::list_payments;
 
-use crate::processor::Reply;
+use cais_testkit::psp::Looking;
+
 use crate::world::{COINS, LONG, PAST_PERIOD, World};
 
 #[tokio::test]
@@ -27,7 +28,7 @@ async fn poll_follows_a_deposit_to_its_credit() {
         world.processor.pay(&payment, upstream, COINS);
         world.clock.advance(Duration::from_mins(2));
         world.poll().await;
-        assert_eq!((world.deposit(id).await.state.status(), world.events()), (status, events), "{upstream:?}");
+        assert_eq!((world.deposit(id).await.state.status(), world.event_types()), (status, events), "{upstream:?}");
         world.untouched();
     }
     world.processor.pay(&payment, Upstream::Finished, COINS);
@@ -46,7 +47,7 @@ async fn read_applies_the_record_of_the_processor() {
     assert_eq!(world.read(id).await.state.status(), DepositStatus::Completed);
     world.paid(id).await;
     // A processor that does not answer leaves the stored state.
-    world.processor.state().reading = Reply::Down;
+    world.processor.state().looking = Looking::Down;
     assert_eq!(world.read(id).await.state.status(), DepositStatus::Completed);
 }
 
@@ -70,17 +71,17 @@ async fn deposit_expires_only_in_agreement_with_the_processor() {
     let world = World::new().await;
     let (id, _) = world.pending().await;
     world.clock.advance(PAST_PERIOD);
-    for silence in [Reply::Down, Reply::Silent] {
-        world.processor.state().reading = silence;
+    for silence in [Looking::Down, Looking::Silent] {
+        world.processor.state().looking = silence;
         world.clock.advance(LONG);
         world.poll().await;
         assert_eq!(world.deposit(id).await.state.status(), DepositStatus::Pending, "{silence:?}");
     }
-    world.processor.state().reading = Reply::Answers;
+    world.processor.state().looking = Looking::Tells;
     world.clock.advance(LONG);
     world.poll().await;
     world.check(id, DepositStatus::Expired, None).await;
-    assert_eq!(world.events(), [EventType::CryptoDepositExpired]);
+    assert_eq!(world.event_types(), [EventType::CryptoDepositExpired]);
 }
 
 #[tokio::test]
@@ -110,7 +111,7 @@ async fn payment_during_an_outage_is_judged_by_its_last_change() {
         world.clock.advance(changed_after);
         let changed_at = world.clock.now();
         world.processor.pay(&payment, Upstream::Confirming, COINS);
-        world.processor.set(&payment, |payment| payment.updated_at = Some(changed_at));
+        world.processor.change_payment(&payment, |payment| payment.updated_at = Some(changed_at));
         world.clock.advance(Duration::from_hours(5 * 24));
         world.read(id).await;
         world.processor.pay(&payment, Upstream::Finished, COINS);
@@ -153,12 +154,12 @@ async fn failed_and_returned_deposits_are_published_once() {
     {
         let world = World::new().await;
         let (id, payment) = world.pending().await;
-        world.processor.set(&payment, |payment| payment.status = upstream);
+        world.processor.change_payment(&payment, |payment| payment.status = upstream);
         for _ in 0..2 {
             world.clock.advance(LONG);
             world.poll().await;
             world.check(id, status, None).await;
-            assert_eq!(world.events(), [EventType::CryptoDepositFailed]);
+            assert_eq!(world.event_types(), [EventType::CryptoDepositFailed]);
         }
     }
 }
@@ -169,7 +170,7 @@ async fn credited_deposit_stands_when_the_processor_returns_the_coins() {
     let (id, payment) = world.pending().await;
     world.processor.pay(&payment, Upstream::Finished, COINS);
     world.read(id).await;
-    world.processor.set(&payment, |payment| payment.status = Upstream::Refunded);
+    world.processor.change_payment(&payment, |payment| payment.status = Upstream::Refunded);
     world.clock.advance(LONG);
     world.poll().await;
     world.paid(id).await;
@@ -180,10 +181,10 @@ async fn record_with_another_order_or_address_is_not_applied() {
     let world = World::new().await;
     let (id, payment) = world.pending().await;
     world.processor.pay(&payment, Upstream::Finished, COINS);
-    world.processor.set(&payment, |payment| payment.order = Some(cais_testkit::builders::fresh()));
+    world.processor.change_payment(&payment, |payment| payment.order = Some(cais_testkit::builders::fresh()));
     world.read(id).await;
     world.check(id, DepositStatus::Pending, None).await;
-    world.processor.set(&payment, |payment| {
+    world.processor.change_payment(&payment, |payment| {
         payment.order = Some(id);
         let other = "0x52908400098527886E0F7030069857D2E4169EE7";
         payment.address = cais_domain::crypto::Address::parse(cais_domain::crypto::Currency::UsdtErc20, other).ok();
@@ -222,7 +223,7 @@ async fn credit_survives_a_crash_of_its_commit() {
 async fn unsupported_coins_without_an_amount_are_no_coins() {
     let world = World::new().await;
     let (id, payment) = world.pending().await;
-    world.processor.set(&payment, |payment| {
+    world.processor.change_payment(&payment, |payment| {
         let coins = ArrivedCoins::Unsupported { currency: "doge".to_owned(), amount: "0.00".to_owned() };
         (payment.status, payment.received) = (Upstream::Finished, Some(coins));
     });

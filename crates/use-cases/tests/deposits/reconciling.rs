@@ -5,10 +5,10 @@ use std::time::Duration;
 use cais_domain::crypto::deposit::{DepositStatus, Resolution};
 use cais_ports::{Clock as _, UnreadableRow, UpstreamDepositStatus as Upstream};
 use cais_testkit::builders::{a_processor_id, fresh};
+use cais_testkit::psp::Looking;
 use cais_use_cases::crypto::reconcile::{DepositDifferenceKind, DepositRun, run, run_once};
 use jiff::{Timestamp, ToSpan as _};
 
-use crate::processor::Reply;
 use crate::world::{COINS, World};
 
 /// Returns the number of open findings and the position.
@@ -46,9 +46,9 @@ async fn payment_of_an_unknown_deposit_of_ours_is_reported() {
     let world = World::new().await;
     let (_, first) = world.pending().await;
     let (ours, other) = (world.processor.pay_again(&first, "10"), world.processor.pay_again(&first, "10"));
-    world.processor.set(&ours, |row| (row.parent, row.order) = (None, Some(fresh())));
+    world.processor.change_payment(&ours, |row| (row.parent, row.order) = (None, Some(fresh())));
     // Another system uses the same account.
-    world.processor.set(&other, |row| row.parent = Some(a_processor_id()));
+    world.processor.change_payment(&other, |row| row.parent = Some(a_processor_id()));
     world.clock.advance(Duration::from_mins(1));
     let report = run_once(&world.ports).await.unwrap();
     assert_eq!((report.done, standing(&report).0), (0, 1));
@@ -73,7 +73,7 @@ async fn unreadable_row_is_named_and_the_others_are_compared() {
 async fn position_stays_while_the_list_cannot_be_read() {
     let world = World::new().await;
     let start = world.clock.now();
-    world.processor.state().reading = Reply::Down;
+    world.processor.state().looking = Looking::Down;
     world.clock.advance(Duration::from_mins(1));
     let first = world.clock.now();
     for _ in 0..2 {
@@ -82,7 +82,7 @@ async fn position_stays_while_the_list_cannot_be_read() {
         world.clock.advance(Duration::from_hours(1));
     }
     assert!(start < first);
-    world.processor.state().reading = Reply::Answers;
+    world.processor.state().looking = Looking::Tells;
     let caught_up = run_once(&world.ports).await.unwrap();
     assert_eq!(standing(&caught_up).1, Some(world.clock.now()));
 }

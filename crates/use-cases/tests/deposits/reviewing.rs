@@ -5,12 +5,12 @@ use cais_domain::crypto::{CryptoAmount, Currency, ProcessorId};
 use cais_domain::ids::CryptoDepositId;
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{AuditFilter, Operator, PageRequest, UpstreamDepositStatus as Upstream};
-use cais_testkit::builders::a_processor_id;
+use cais_ports::{AuditFilter, PageRequest, UpstreamDepositStatus as Upstream};
+use cais_testkit::builders::{a_processor_id, an_operator};
+use cais_testkit::psp::Looking;
 use cais_use_cases::audit;
 use cais_use_cases::crypto::review::{PaymentDecision, ResolvePaymentError, list_payments, resolve_payment};
 
-use crate::processor::Reply;
 use crate::world::{COINS, World};
 
 async fn resolve(
@@ -18,7 +18,7 @@ async fn resolve(
     payment: &ProcessorId,
     decision: PaymentDecision,
 ) -> Result<PaymentState, ResolvePaymentError> {
-    let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
+    let operator = an_operator();
     let note = Text::parse("asked \"them\"", 140, LineBreaks::Refused).unwrap();
     let of = (&world.processor.name, payment);
     resolve_payment(&world.ports, &operator, of, (decision, &note)).await.map(|payment| payment.state)
@@ -28,7 +28,7 @@ async fn resolve(
 async fn wrong_asset(world: &World) -> (CryptoDepositId, ProcessorId) {
     let (id, payment) = world.pending().await;
     let coins = CryptoAmount::parse(Currency::UsdtBsc, COINS).unwrap();
-    world.processor.set(&payment, |payment| {
+    world.processor.change_payment(&payment, |payment| {
         (payment.status, payment.received) = (Upstream::Finished, Some(ArrivedCoins::Supported(coins)));
     });
     world.read(id).await;
@@ -75,10 +75,10 @@ async fn credit_requires_that_the_processor_has_the_coins() {
     let world = World::new().await;
     let (_, payment) = wrong_asset(&world).await;
     let credit = PaymentDecision::Credit(Money::from_centavos(20_000));
-    world.processor.state().reading = Reply::Silent;
+    world.processor.state().looking = Looking::Silent;
     assert!(matches!(resolve(&world, &payment, credit).await, Err(ResolvePaymentError::Unread(_))));
-    world.processor.state().reading = Reply::Answers;
-    world.processor.set(&payment, |payment| payment.status = Upstream::Refunded);
+    world.processor.state().looking = Looking::Tells;
+    world.processor.change_payment(&payment, |payment| payment.status = Upstream::Refunded);
     assert_eq!(resolve(&world, &payment, credit).await, Err(ResolvePaymentError::Returned));
     assert_eq!(world.money(), (0, 0, 0));
     assert_eq!(resolve(&world, &payment, PaymentDecision::Dismiss).await, Ok(PaymentState::Dismissed));

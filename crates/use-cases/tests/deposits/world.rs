@@ -1,7 +1,6 @@
 //! A single account over an empty store, with a simulated processor and a manual clock.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::Arc;
+use std::ops::Deref;
 use std::time::Duration;
 
 use cais_domain::crypto::deposit::{Deposit, DepositStatus, Resolution};
@@ -11,43 +10,38 @@ use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::ids::{CryptoDepositId, CryptoQuoteId};
-use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
+use cais_domain::ledger::SystemAccount;
 use cais_domain::merchant::account::{Account, Feature};
-use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::acquirers::MockAcquirers;
-use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{CryptoDepositQueries as _, Fingerprint, Maintenance as _, PageRequest, ResponseKind, Store as _};
-use cais_testkit::builders::{an_account, fresh, steps};
-use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
-use cais_use_cases::callbacks::{self, OpenCallbacks, ReceiveError};
+use cais_ports::{Clock as _, CryptoDepositQueries as _, PageRequest, ResponseKind};
+use cais_testkit::FakeAcquirers;
+use cais_testkit::builders::{an_account, fresh};
+pub use cais_testkit::world::{LONG, PAST_LEASE, status_of};
+use cais_testkit::world::{a_request_key, fingerprint};
+use cais_use_cases::callbacks::{self, ReceiveError};
 use cais_use_cases::crypto::deposits::create::{CreateDeposit, CreateDepositError, NewDeposit, create};
 use cais_use_cases::crypto::deposits::fetch::fetch;
 use cais_use_cases::crypto::deposits::list::list;
 use cais_use_cases::crypto::deposits::{DepositName, poll};
-use cais_use_cases::crypto::{CryptoSources, quotes};
-use cais_use_cases::upstream::UpstreamLimits;
-use cais_use_cases::{Ports, Response, SyncGate, resume};
+use cais_use_cases::crypto::quotes;
+use cais_use_cases::{Response, SyncGate};
 
-use crate::processor::Processor;
-
-/// A time just longer than the lease of a creation.
-pub const PAST_LEASE: Duration = Duration::from_secs(31);
-/// A time longer than every pause of a worker.
-pub const LONG: Duration = Duration::from_mins(6);
 /// A time just longer than the payment period.
 pub const PAST_PERIOD: Duration = Duration::from_secs(20 * 60 + 1);
 /// The coins for R$ 200.00 at R$ 5.40, rounded up.
 pub const COINS: &str = "37.037038";
 
+/// The surroundings of a test. Clones share them.
 #[derive(Clone)]
-pub struct World {
-    pub ports: Ports,
-    pub store: Arc<MemoryStore>,
-    pub clock: Arc<ManualClock>,
-    pub processor: Processor,
-    pub account: Account,
+pub struct World(pub cais_testkit::World);
+
+impl Deref for World {
+    type Target = cais_testkit::World;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl World {
@@ -60,35 +54,12 @@ impl World {
             features: account.features.with(Feature::CryptoIn),
             ..account
         };
-        let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(ManualClock::default()));
-        let processor = Processor::new(clock.clone());
-        let crypto = CryptoSources {
-            processor: Arc::new(processor.clone()),
-            rates: Arc::new(processor.clone()),
-            spread: Percentage::zero(),
-        };
-        let mut acquirers = MockAcquirers::new();
-        acquirers.expect_named().returning(|_| None);
-        acquirers.expect_names().returning(Vec::new);
-        let ports = Ports {
-            store: store.clone(),
-            queries: store.clone(),
-            maintenance: store.clone(),
-            acquirers: Arc::new(acquirers),
-            crypto: Some(crypto),
-            clock: clock.clone(),
-            ids: Arc::new(SequentialIds::default()),
-            keyed_hash: Arc::new(PlainKeyedHash::default()),
-            representation: Arc::new(TextRepresentation),
-            deliveries: store.clone(),
-            // Without expectations, so that a request to a receiver fails the test.
-            webhooks: Arc::new(MockWebhookSender::new()),
-            secret_cipher: Arc::new(PlainSecretCipher::default()),
-            limits: UpstreamLimits::default(),
-            open_callbacks: OpenCallbacks::default(),
-        };
-        store.commit(steps::open_account(&account)).await.unwrap();
-        Self { ports, store, clock, processor, account }
+        let world = cais_testkit::World::new(account).await.with_acquirers(FakeAcquirers::new(&[])).with_crypto("0");
+        let mut state = world.processor.state();
+        (state.minimum, state.brl_per_usd) = (Some("1"), Some(("5.40", "5.40")));
+        state.published_at = Some(world.clock.now());
+        drop(state);
+        Self(world)
     }
 
     /// Posts a deposit with the key.
@@ -96,7 +67,7 @@ impl World {
         let command = CreateDeposit {
             account: self.account.clone(),
             request: fresh(),
-            key: IdempotencyKey::parse(&format!("test-key-{key}")).unwrap(),
+            key: a_request_key(key),
             fingerprint: fingerprint(&terms),
             terms,
         };
@@ -137,30 +108,21 @@ impl World {
         poll::run_once(&self.ports).await.unwrap().done
     }
 
-    pub async fn resume(&self) -> usize {
-        resume::run_once(&self.ports).await.unwrap().done
-    }
-
     /// Sends a signed callback about the payment.
     pub async fn call_back(&self, payment: &ProcessorId) -> Result<(), ReceiveError> {
-        callbacks::receive_crypto(&self.ports, &self.processor.name, "signed", payment.as_str()).await
+        self.call_back_signed("signed", payment).await
     }
 
-    /// Processes the waiting callbacks. Returns the number of finished ones.
-    pub async fn process(&self) -> usize {
-        callbacks::process::run_once(&self.ports).await.unwrap().done
+    /// Sends a callback about the payment with this signature.
+    pub async fn call_back_signed(&self, signature: &str, payment: &ProcessorId) -> Result<(), ReceiveError> {
+        let body = format!("deposit:{payment}");
+        callbacks::receive_crypto(&self.ports, &self.processor.name, signature, body).await
     }
 
     /// Returns the account's balance, the fees and the worth of the coins, in centavos.
     pub fn money(&self) -> (i64, i64, i64) {
-        let of = |account: &LedgerAccount| self.store.balance(account).centavos();
-        let system = |account| of(&LedgerAccount::system(account, self.account.id));
-        let available = of(&LedgerAccount::Merchant(self.account.id, Bucket::Available));
-        (available, system(SystemAccount::Fees), system(SystemAccount::Crypto(self.processor.name.clone())))
-    }
-
-    pub fn events(&self) -> Vec<EventType> {
-        self.store.events(self.account.id).iter().map(|stored| stored.event.kind).collect()
+        let coins = SystemAccount::Crypto(self.processor.name.clone());
+        (self.available(), self.in_system(SystemAccount::Fees), self.in_system(coins))
     }
 
     /// Asserts the state of a deposit, the ledger, and that the sums of the deposit are those of the ledger.
@@ -170,14 +132,14 @@ impl World {
         let (available, fees, coins) = self.money();
         let gross = deposit.credited.gross.centavos();
         assert_eq!((available, fees, coins), (gross - fees, deposit.credited.fee.centavos(), -gross));
-        assert_eq!(self.store.verify_ledger().await.unwrap().differences, [], "the ledger adds up");
+        self.0.check().await;
     }
 
     /// Asserts that the deposit of R$ 200.00 was paid exactly and credited once.
     pub async fn paid(&self, id: CryptoDepositId) {
         self.check(id, DepositStatus::Completed, Some(Resolution::Exact)).await;
         assert_eq!(self.money(), (19_750, 250, -20_000));
-        assert_eq!(self.events(), [EventType::CryptoDepositConfirmed, EventType::CryptoDepositCompleted]);
+        assert_eq!(self.event_types(), [EventType::CryptoDepositConfirmed, EventType::CryptoDepositCompleted]);
     }
 
     /// Asserts that nothing was credited.
@@ -208,22 +170,5 @@ pub fn quoted(quote: CryptoQuoteId) -> NewDeposit {
 
 /// Returns the id of the deposit in a response.
 pub fn id_of(answer: &Response) -> CryptoDepositId {
-    CryptoDepositId::parse(body(answer)["id"].as_str().unwrap()).unwrap()
-}
-
-/// Returns the status in a response.
-pub fn status_of(answer: &Response) -> String {
-    body(answer)["status"].as_str().unwrap().to_owned()
-}
-
-fn body(answer: &Response) -> serde_json::Value {
-    serde_json::from_slice(&answer.body).unwrap()
-}
-
-fn fingerprint(terms: &NewDeposit) -> Fingerprint {
-    let mut hasher = DefaultHasher::new();
-    format!("{terms:?}").hash(&mut hasher);
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&hasher.finish().to_be_bytes());
-    Fingerprint(bytes)
+    cais_testkit::world::id_of(answer)
 }

@@ -7,10 +7,10 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_ports::{
-    AuditFilter, CallbackQueries as _, CallbackState, ChargeOrder, Clock as _, Operator, PageRequest, ResponseKind,
+    AuditFilter, CallbackQueries as _, CallbackState, ChargeOrder, Clock as _, PageRequest, ResponseKind,
     UpstreamStatus,
 };
-use cais_testkit::builders::{a_payment, an_account, main_acquirer};
+use cais_testkit::builders::{a_payment, an_account, an_operator, main_acquirer};
 use cais_testkit::psp::{List, OrderKind, Sending};
 use cais_use_cases::callbacks::retry::{self, RetryError};
 use cais_use_cases::callbacks::{ReceiveError, process, receive};
@@ -335,7 +335,7 @@ async fn unmatched_callback_is_read_again_after_a_retry() {
     let unmatched = retry::list_unmatched(&world.ports, page).await.unwrap().rows;
     assert_eq!(unmatched.len(), 1);
     world.psp.pay_as(&charge.txid, 1_000, pix);
-    let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
+    let operator = an_operator();
     let again = retry::retry(&world.ports, &operator, unmatched[0].id).await.unwrap();
     assert_eq!((again.state, again.attempts), (CallbackState::Waiting, 0));
     let audit = PageRequest { limit: 50, starting_after: None };

@@ -99,16 +99,16 @@ async fn abandoned_creation_is_checked_against_present_limit() {
     world.clock.advance(LONG);
     let old = world.account.clone();
     let limit = Money::from_centavos(999);
-    world.account.limits.charge = limit;
+    world.0.account.limits.charge = limit;
     let over = Err(CreateChargeError::Refused(ChargeRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
     assert_eq!((world.only_charge(), world.psp.charges().len()), (abandoned, 0), "the repeat created no charge");
 
     // A key keeps its stored response. An external id with a charge is the response to the key of the abandoned
     // creation.
-    world.account = old;
+    world.0.account = old;
     let made = world.create("b", named("order-1", ten_reais())).await.unwrap();
-    world.account.limits.charge = limit;
+    world.0.account.limits.charge = limit;
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.kind, &again.body, again.replay_of.is_some()), (ResponseKind::Created, &made.body, true));
     let named = world.create("a", named("order-1", ten_reais())).await.unwrap();

@@ -9,7 +9,6 @@ use cais_ports::{
 };
 use cais_testkit::builders::{a_callback, a_payment, main_acquirer};
 use cais_testkit::{CapturedLogs, MemoryStore};
-use cais_use_cases::Ports;
 use cais_use_cases::callbacks::{self, ReceiveError, process, receive};
 use futures_util::future::join_all;
 
@@ -25,28 +24,6 @@ impl Store for Raced {
             [Write::Update(AnyRecord::Callback(_))] => Err(CommitError::Stale),
             _ => self.0.commit(change).await,
         }
-    }
-}
-
-/// A store in which commits begin together.
-struct Together(Arc<MemoryStore>);
-
-#[async_trait]
-impl Store for Together {
-    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
-        tokio::task::yield_now().await;
-        self.0.commit(change).await
-    }
-}
-
-/// A store that can be reached again at the first commit.
-struct Recovering(Arc<MemoryStore>);
-
-#[async_trait]
-impl Store for Recovering {
-    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
-        self.0.set_unreachable(false);
-        self.0.commit(change).await
     }
 }
 
@@ -99,7 +76,7 @@ async fn repeat_that_meets_a_worker_is_stored_anew() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.call_back(charge.txid.as_str()).await;
-    let ports = Ports { store: Arc::new(Raced(world.store.clone())), ..world.ports.clone() };
+    let ports = world.over(Raced(world.store.clone())).ports;
     receive(&ports, &main_acquirer(), charge.txid.as_str()).await.unwrap();
     assert_eq!(states(&world), [CallbackState::Waiting, CallbackState::Waiting]);
 }
@@ -110,7 +87,7 @@ async fn concurrent_repeats_leave_one_row() {
     let charge = world.pending().await;
     world.call_back(charge.txid.as_str()).await;
     let before = world.store.callbacks();
-    let ports = Ports { store: Arc::new(Together(world.store.clone())), ..world.ports.clone() };
+    let ports = world.contended().ports;
     let acquirer = main_acquirer();
     let repeats = (0..8).map(|_| receive(&ports, &acquirer, charge.txid.as_str()));
     assert!(join_all(repeats).await.iter().all(Result::is_ok));
@@ -122,7 +99,8 @@ async fn callback_whose_look_up_fails_is_stored_anew() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.call_back(charge.txid.as_str()).await;
-    let ports = Ports { store: Arc::new(Recovering(world.store.clone())), ..world.ports.clone() };
+    let store = world.store.clone();
+    let ports = world.before_commits(move || store.set_unreachable(false)).ports;
     world.store.set_unreachable(true);
     receive(&ports, &main_acquirer(), charge.txid.as_str()).await.unwrap();
     assert_eq!(states(&world), [CallbackState::Waiting, CallbackState::Waiting]);

@@ -9,6 +9,7 @@ use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use cais_ports::{UpstreamInfractionStatus, UpstreamProgress};
 use cais_testkit::builders::an_account;
+use cais_testkit::hooked::once;
 use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 use cais_use_cases::{refunds, releases};
 
@@ -157,10 +158,10 @@ async fn failed_full_refund_is_blocked_at_once_for_open_disputes() {
     // During the decision one of the infractions is defended, so the decision fails as stale and is repeated.
     let other = world.clone();
     let id = world.psp.infractions()[1].id.clone();
-    let beside = world.beside(move || {
+    let beside = world.before_commits(once(move || {
         other.psp.receive_defense(&id, "Entregue.");
         futures_util::FutureExt::now_or_never(other.poll()).unwrap();
-    });
+    }));
     let events_before = world.store.events(world.account.id).len();
     assert_eq!(refunds::poll::run_once(&beside.ports).await.unwrap().done, 1);
     assert_eq!((world.money(), limits(&world)), ([0, 0, 1_250], vec![250, 700, 300]));

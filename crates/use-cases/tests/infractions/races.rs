@@ -2,6 +2,7 @@
 
 use cais_domain::infraction::{InfractionState, InfractionStatus};
 use cais_ports::{CallbackState, ResponseKind, UpstreamInfractionStatus};
+use cais_testkit::hooked::once;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 
@@ -112,7 +113,7 @@ async fn block_changed_between_read_and_commit_is_read_again() {
     let charge = world.pending(400).await;
     world.psp.pay(&charge.txid, 400);
     let payer = world.clone();
-    let beside = world.beside(move || drop(payer.read(&charge).now_or_never().unwrap()));
+    let beside = world.before_commits(once(move || drop(payer.read(&charge).now_or_never().unwrap())));
     assert_eq!(beside.poll().await, 1, "the second node reads again and decides again");
     let InfractionState::Lost { returned, .. } = world.last().state else { panic!("{:?}", world.last().state) };
     assert_eq!((returned.centavos(), world.money()), (400, [0, 0, 0]));

@@ -25,7 +25,7 @@ pub fn only(world: &World) -> Payout {
 /// Creates a payout of R$ 10.00 with this status and the matching balances.
 pub async fn paid_out(status: PayoutStatus) -> World {
     let world = World::new().await;
-    world.fund(2_000).await;
+    world.give(2_000).await;
     let payout = a_payout(world.account.id);
     world.store.commit(steps::open_payout(&payout)).await.unwrap();
     let at = start();

@@ -158,7 +158,7 @@ async fn repeat_of_abandoned_refund_without_balance_is_refused() {
     world.psp.set(Sending::Completes);
     let refused = world.refund("a", &charge, named("back-1", all())).await.unwrap();
     assert_eq!(refused.kind, ResponseKind::InsufficientBalance);
-    world.fund(500).await;
+    world.give(500).await;
     let again = world.refund("a", &charge, named("back-1", all())).await.unwrap();
     assert_eq!(
         (again.kind, &again.body, again.replay_of.is_some()),

@@ -18,7 +18,7 @@ async fn concurrent_refunds_never_exceed_the_charge() {
     for (centavos, fit) in [(1_000, 1), (400, 2), (300, 3), (100, 10), (10, 64)] {
         let world = World::new().await.contended();
         let charge = world.paid().await;
-        world.fund(10_000).await;
+        world.give(10_000).await;
         world.psp.set(Sending::Completes);
         let calls = (0..64).map(|number| {
             let (world, charge) = (world.clone(), charge.clone());

@@ -60,7 +60,7 @@ async fn charge_is_found_by_its_external_id() {
     world.psp.hold(&pending);
     world.psp.pay(&pending.txid, 1_000);
     assert_eq!(world.read(&pending).await.state.status(), ChargeStatus::Paid);
-    world.fund(1_000).await;
+    world.give(1_000).await;
     world.psp.set(Sending::Refuses);
     assert_eq!(create(&world.ports, command).await.unwrap().kind, ResponseKind::Created);
 }
@@ -69,7 +69,7 @@ async fn charge_is_found_by_its_external_id() {
 async fn partial_refunds_never_exceed_the_amount() {
     let world = World::new().await;
     let charge = world.paid().await;
-    world.fund(5_000).await;
+    world.give(5_000).await;
     world.psp.set(Sending::Completes);
     let exceeds =
         |rest| Err(CreateRefundError::Refused(RefundRefusal::ExceedsAmount { rest: Money::from_centavos(rest) }));
@@ -135,7 +135,7 @@ async fn refund_without_balance_is_refused() {
     assert_eq!((refused.kind, refused.replay_of), (ResponseKind::InsufficientBalance, None));
     assert_eq!((world.store.refunds(), world.psp.refund_orders()), (vec![], vec![]));
     assert_eq!(world.charge(charge.id).refunds.in_flight, Money::ZERO);
-    world.fund(1).await;
+    world.give(1).await;
     let again = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
     assert_eq!(
         (again.kind, &again.body, again.replay_of.is_some()),

@@ -201,7 +201,7 @@ async fn shares_are_credited_with_payment_and_survive_refund() {
     world.check().await;
 
     // The creator returns the whole amount at its own expense.
-    world.fund(1_000).await;
+    world.give(1_000).await;
     world.psp.set(Sending::Completes);
     assert_eq!(world.refund("a", &paid, all()).await.unwrap().kind, ResponseKind::Created);
     assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);

@@ -50,7 +50,7 @@ async fn whole_balance_can_be_paid_out() {
 async fn concurrent_payouts_with_balance_for_one_make_one() {
     let world = World::new().await;
     let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
-    let crowd = world.crowded();
+    let crowd = world.contended();
     let answers = futures_util::future::join_all(keys.iter().map(|key| crowd.create(key, ten_reais()))).await;
     let kinds: Vec<ResponseKind> = answers.iter().map(|answer| answer.as_ref().unwrap().kind).collect();
     assert_eq!(kinds.iter().filter(|kind| **kind == ResponseKind::Created).count(), 1, "{kinds:?}");
@@ -111,7 +111,7 @@ async fn abandoned_payout_is_checked_against_present_limit() {
     world.psp.set(Sending::Completes);
     let old = world.account.clone();
     let limit = Money::from_centavos(999);
-    world.account.limits.payout = limit;
+    world.0.account.limits.payout = limit;
     let over = Err(CreatePayoutError::Refused(PayoutRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
     assert_eq!((world.only_payout(), world.psp.sent()), (given_up, 0), "the repeat sent no payout");
@@ -119,9 +119,9 @@ async fn abandoned_payout_is_checked_against_present_limit() {
 
     // A key keeps its stored response. An external id with a payout is the response to the key of the abandoned
     // creation.
-    world.account = old;
+    world.0.account = old;
     let made = world.create("b", named("order-1", ten_reais())).await.unwrap();
-    world.account.limits.payout = limit;
+    world.0.account.limits.payout = limit;
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.kind, &again.body, again.replay_of.is_some()), (ResponseKind::Created, &made.body, true));
     let named = world.create("a", named("order-1", ten_reais())).await.unwrap();
@@ -135,7 +135,7 @@ async fn payout_in_flight_is_finished_after_limit_decrease() {
     world.store.crash_at(2, Crash::Before);
     world.create("a", ten_reais()).await.unwrap_err();
     world.clock.advance(PAST_LEASE);
-    world.account.limits.payout = Money::from_centavos(999);
+    world.0.account.limits.payout = Money::from_centavos(999);
     assert_eq!(world.create("a", ten_reais()).await.unwrap().kind, ResponseKind::Created);
     assert_eq!(world.psp.sent(), 1);
     world.check().await;

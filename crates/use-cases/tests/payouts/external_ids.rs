@@ -84,7 +84,7 @@ async fn concurrent_requests_with_one_external_id_make_one_payout() {
     let world = World::new().await;
     world.fund(1_000_000).await;
     let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
-    let crowd = world.crowded();
+    let crowd = world.contended();
     let calls = keys.iter().map(|key| crowd.create(key, named("order-1", ten_reais())));
     let answers = futures_util::future::join_all(calls).await;
     let waiting = answers.iter().filter(|answer| answer.is_err()).count();

@@ -115,16 +115,16 @@ async fn stored_answer_of_restricted_account_is_replayed() {
     let mut world = World::new().await;
     world.create("a", ten_reais()).await.unwrap();
     let account = world.account.clone();
-    world.account = Account { status: AccountStatus::Suspended, ..account.clone() };
+    world.0.account = Account { status: AccountStatus::Suspended, ..account.clone() };
     let suspended = CreatePayoutError::NotPermitted(NotPermitted::Suspended);
     assert!(world.create("a", ten_reais()).await.unwrap().replay_of.is_some());
     assert_eq!(world.create("a", reais(11)).await, Err(CreatePayoutError::KeyConflict));
     assert_eq!(world.create("b", ten_reais()).await, Err(suspended));
-    world.account = Account { features: Features::default().with(Feature::PixIn), ..account.clone() };
+    world.0.account = Account { features: Features::default().with(Feature::PixIn), ..account.clone() };
     let disabled = CreatePayoutError::NotPermitted(NotPermitted::FeatureDisabled(Feature::PixOut));
     assert!(world.create("a", ten_reais()).await.unwrap().replay_of.is_some());
     assert_eq!(world.create("b", ten_reais()).await, Err(disabled));
-    world.account = account;
+    world.0.account = account;
     assert!(world.create("a", ten_reais()).await.unwrap().replay_of.is_some());
     assert_eq!(world.psp.payout_orders().len(), 1);
 }
@@ -148,7 +148,7 @@ async fn begun_payout_is_finished_after_account_suspension() {
 async fn limit_is_checked_after_replay_and_before_creation() {
     let mut world = World::new().await;
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    world.account.limits.payout = Money::from_centavos(999);
+    world.0.account.limits.payout = Money::from_centavos(999);
     let limit = world.account.limits.payout;
     let above = Err(CreatePayoutError::Refused(PayoutRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("b", ten_reais()).await, above);
@@ -156,6 +156,6 @@ async fn limit_is_checked_after_replay_and_before_creation() {
     assert_eq!(world.create("a", named("order-1", ten_reais())).await.unwrap().body, answer.body);
     let original = world.create("d", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((original.kind, id_of(&original)), (ResponseKind::Existing, id_of(&answer)));
-    world.account.limits.payout = Money::from_centavos(500);
+    world.0.account.limits.payout = Money::from_centavos(500);
     assert_eq!(world.create("e", reais(5)).await.unwrap().kind, ResponseKind::Created, "the limit itself is within it");
 }

@@ -8,10 +8,11 @@ use cais_domain::payout::PayoutStatus;
 use cais_ports::UpstreamProgress;
 use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
+use cais_testkit::hooked::once;
 use cais_testkit::psp::{List, Looking, Moment, OrderKind, Sending};
 use cais_use_cases::payouts::create::NewPayout;
 
-use crate::world::{FEE, FUNDS, LONG, SlowStore, World, id_of, now, status_of, ten_reais};
+use crate::world::{FEE, FUNDS, LONG, World, id_of, now, status_of, ten_reais};
 
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const MOMENT: Duration = Duration::from_secs(2);
@@ -240,10 +241,10 @@ async fn node_with_outdated_decision_sends_nothing() {
     world.clock.advance(LONG);
     // The commit of the decision is answered after a minute.
     let clock = world.clock.clone();
-    let slow = SlowStore::answering_after(&world, move || {
+    let slow = world.after_commits(once(move || {
         clock.advance(Duration::from_mins(1));
-    });
-    assert_eq!(world.over(slow).poll().await, 0);
+    }));
+    assert_eq!(slow.poll().await, 0);
     assert_eq!(world.psp.payout_orders().len(), 1);
     world.clock.advance(LONG);
     world.poll().await;

@@ -5,11 +5,12 @@ use cais_domain::payout::{Payout, PayoutStatus};
 use cais_ports::{Clock as _, IdempotencyChange, ReservationKey, ResponseKind, Store as _, UpstreamProgress};
 use cais_testkit::Crash;
 use cais_testkit::builders::{main_acquirer, steps};
+use cais_testkit::hooked::once;
 use cais_testkit::psp::{Moment, OrderKind, Sending};
 use cais_use_cases::payouts::create::CreatePayoutError;
 use jiff::Timestamp;
 
-use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, SlowStore, World, named, now, status_of, ten_reais, upstream};
+use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, named, now, status_of, ten_reais, upstream};
 
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const GONE: (i64, i64) = (FUNDS - 1_000 - FEE, 0);
@@ -136,13 +137,13 @@ async fn holder_without_lease_sends_nothing() {
     for finished in [true, false] {
         let world = World::new().await;
         let within = world.clone();
-        let slow = SlowStore::answering_after(&world, move || {
+        let slow = world.after_commits(once(move || {
             within.clock.advance(PAST_LEASE);
             if finished {
                 assert_eq!(now(within.resume()), 1);
             }
-        });
-        let answer = world.over(slow).create("a", ten_reais()).await.unwrap();
+        }));
+        let answer = slow.create("a", ten_reais()).await.unwrap();
         assert_eq!(
             (answer.kind, status_of(&answer).as_str(), world.money()),
             (ResponseKind::Created, "processing", HELD)
@@ -165,8 +166,7 @@ async fn payout_abandoned_during_takeover_is_not_sent() {
         world.clock.advance(PAST_LEASE);
         // Between the read of the new holder and its commit, the first holder resumes and abandons the creation.
         let within = world.clone();
-        let slow = SlowStore::judging_after(&world, move || abandon(&within, None));
-        let taker = world.over(slow);
+        let taker = world.before_commits(once(move || abandon(&within, None)));
         if by_worker {
             world.psp.set(Sending::Takes);
             assert_eq!(taker.resume().await, 0);
@@ -222,7 +222,7 @@ async fn concurrent_takeovers_leave_one_holder() {
             world.clock.advance(PAST_LEASE);
         }
         let before = world.psp.payout_orders().len();
-        let crowd = world.crowded();
+        let crowd = world.contended();
         let answers = futures_util::future::join_all((0..16).map(|_| crowd.create("a", ten_reais()))).await;
         let fresh = answers.iter().flatten().filter(|answer| answer.replay_of.is_none()).count();
         assert_eq!(fresh, 1, "{answers:?}");

@@ -1,51 +1,32 @@
 //! A single account with money over an empty store, with simulated acquirers and a manual clock.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex};
+use std::ops::Deref;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::charge::ChargeTerms;
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::ids::PayoutId;
-use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
+use cais_domain::ledger::SystemAccount;
 use cais_domain::merchant::account::Account;
-use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStatus};
 use cais_domain::pix_key::PixKey;
 use cais_domain::rate::Percentage;
-use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{
-    CallbackState, ChangeSet, Clock as _, CommitError, Committed, Fingerprint, Maintenance as _, PageRequest, Store,
-    UpstreamPayout, UpstreamProgress,
-};
-use cais_testkit::builders::{
-    a_payment, a_recipient, an_account, an_end_to_end_id, fresh, main_acquirer, pending_charge, steps, terms,
-};
+use cais_ports::{CallbackState, PageRequest, UpstreamPayout, UpstreamProgress};
+use cais_testkit::builders::{a_recipient, an_account, an_end_to_end_id, fresh, main_acquirer};
 use cais_testkit::psp::Listing;
-use cais_testkit::{
-    FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
-    TextRepresentation,
-};
-use cais_use_cases::callbacks::OpenCallbacks;
-use cais_use_cases::callbacks::{process, receive};
+pub use cais_testkit::world::{LONG, PAST_LEASE, body, status_of};
+use cais_testkit::world::{a_request_key, fingerprint};
 use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout, create};
 use cais_use_cases::payouts::fetch::{FetchError, fetch};
 use cais_use_cases::payouts::list::list;
 use cais_use_cases::payouts::{PayoutName, poll};
-use cais_use_cases::upstream::UpstreamLimits;
-use cais_use_cases::{Ports, Response, SyncGate, resume};
+use cais_use_cases::{Response, SyncGate};
 use futures_util::FutureExt as _;
 
-/// A time just longer than the lease of a creation.
-pub const PAST_LEASE: Duration = Duration::from_secs(31);
-/// A time longer than every pause of a worker.
-pub const LONG: Duration = Duration::from_mins(6);
 /// The initial balance in centavos: one payout of R$ 10.00 with its fee, and R$ 9.50 more.
 pub const FUNDS: i64 = 2_000;
 /// The fee of every payout, in centavos.
@@ -53,14 +34,14 @@ pub const FEE: i64 = 50;
 
 /// The surroundings of a test. Clones share them.
 #[derive(Clone)]
-pub struct World {
-    pub ports: Ports,
-    pub store: Arc<MemoryStore>,
-    pub clock: Arc<ManualClock>,
-    pub psp: FakePsp,
-    /// The acquirer for requests while the first acquirer is unavailable.
-    pub second: FakePsp,
-    pub account: Account,
+pub struct World(pub cais_testkit::World);
+
+impl Deref for World {
+    type Target = cais_testkit::World;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl World {
@@ -69,46 +50,25 @@ impl World {
         let fee = FeeRule::try_new(Money::from_centavos(FEE), Percentage::zero(), None, None).unwrap();
         let account = an_account();
         let fees = account.fees.clone().with(Operation::PixOut, fee);
-        let world = Self::with(Account { fees, ..account }).await;
+        let world = cais_testkit::World::new(Account { fees, ..account }).await;
+        world.psp.set_listing(Listing::Pages(1));
         world.fund(FUNDS).await;
-        world
+        Self(world)
     }
 
-    async fn with(account: Account) -> Self {
-        let clock = Arc::new(ManualClock::default());
-        let psp = FakePsp::new(&main_acquirer(), Arc::clone(&clock));
-        psp.set_listing(Listing::Pages(1));
-        let second = FakePsp::new(&AcquirerName::parse("second").unwrap(), Arc::clone(&clock));
-        let store = Arc::new(MemoryStore::default());
-        let ports = Ports {
-            store: store.clone(),
-            queries: store.clone(),
-            maintenance: store.clone(),
-            acquirers: Arc::new(FakeAcquirers::new(&[psp.clone(), second.clone()])),
-            crypto: None,
-            clock: clock.clone(),
-            ids: Arc::new(SequentialIds::default()),
-            keyed_hash: Arc::new(PlainKeyedHash::default()),
-            representation: Arc::new(TextRepresentation),
-            deliveries: store.clone(),
-            // Without an expectation, so that a call to a receiver fails the test.
-            webhooks: Arc::new(MockWebhookSender::new()),
-            secret_cipher: Arc::new(PlainSecretCipher::default()),
-            limits: UpstreamLimits::default(),
-            open_callbacks: OpenCallbacks::default(),
-        };
-        store.commit(steps::open_account(&account)).await.unwrap();
-        Self { ports, store, clock, psp, second, account }
+    /// Returns the same world over a store at which all tasks read before any task writes.
+    pub fn contended(&self) -> Self {
+        Self(self.0.contended())
     }
 
-    /// Credits a payment of this amount.
-    pub async fn fund(&self, centavos: i64) {
-        let mut charge = pending_charge(self.account.id);
-        charge.terms = ChargeTerms { amount: Money::from_centavos(centavos), fee: Money::ZERO, ..terms() };
-        self.store.commit(steps::open_charge(&charge)).await.unwrap();
-        charge.version = 1;
-        let paid = steps::confirm_payment(&charge, a_payment(centavos), self.clock.now());
-        self.store.commit(paid).await.unwrap();
+    /// Returns the same world with a hook before each commit is checked.
+    pub fn before_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
+        Self(self.0.before_commits(hook))
+    }
+
+    /// Returns the same world with a hook after each commit, before its caller has the result.
+    pub fn after_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
+        Self(self.0.after_commits(hook))
     }
 
     /// Posts a payout with the key.
@@ -120,7 +80,7 @@ impl World {
         CreatePayout {
             account: self.account.clone(),
             request: fresh(),
-            key: IdempotencyKey::parse(&format!("test-key-{key}")).unwrap(),
+            key: a_request_key(key),
             fingerprint: fingerprint(&terms),
             terms,
         }
@@ -181,74 +141,44 @@ impl World {
         poll::run_once(&self.ports).await.unwrap().done
     }
 
-    /// Runs one pass over unfinished requests. Returns the number of finished ones.
-    pub async fn resume(&self) -> usize {
-        resume::run_once(&self.ports).await.unwrap().done
-    }
-
     /// Receives a callback with the payout, without processing it.
     pub async fn call_back(&self, payout: &Payout) {
-        let body = format!("sent:{}", payout.instruction_id()).into_bytes();
-        receive(&self.ports, &main_acquirer(), body).await.unwrap();
+        self.0.call_back(&format!("sent:{}", payout.instruction_id())).await;
     }
 
     /// Receives a callback with the payout and its return, without processing it.
     pub async fn call_back_for(&self, payout: &Payout, return_id: &ReturnId) {
-        let body = format!("sent:{}/{return_id}", payout.instruction_id()).into_bytes();
-        receive(&self.ports, &main_acquirer(), body).await.unwrap();
-    }
-
-    /// Runs one pass over the callbacks. Returns the number of completed ones.
-    pub async fn process(&self) -> usize {
-        process::run_once(&self.ports).await.unwrap().done
+        self.0.call_back(&format!("sent:{}/{return_id}", payout.instruction_id())).await;
     }
 
     pub fn callbacks(&self) -> Vec<CallbackState> {
         self.store.callbacks().iter().map(|callback| callback.state).collect()
     }
 
-    /// Returns the same world with other tasks between the steps of each task.
-    pub fn crowded(&self) -> Self {
-        self.over(Arc::new(FairStore(self.store.clone())))
-    }
-
-    /// Returns the same world over another store.
-    pub fn over(&self, store: Arc<dyn Store>) -> Self {
-        Self { ports: Ports { store, ..self.ports.clone() }, ..self.clone() }
-    }
-
-    fn balance(&self, account: &LedgerAccount) -> i64 {
-        self.store.balance(account).centavos()
-    }
-
     /// Returns the available balance and the balance in transit, in centavos.
     pub fn money(&self) -> (i64, i64) {
-        let bucket = |bucket| self.balance(&LedgerAccount::Merchant(self.account.id, bucket));
-        (bucket(Bucket::Available), bucket(Bucket::InTransit))
+        (self.available(), self.in_transit())
     }
 
     /// Returns the earned fees in centavos.
     pub fn fees(&self) -> i64 {
-        self.balance(&LedgerAccount::system(SystemAccount::Fees, self.account.id))
+        self.in_system(SystemAccount::Fees)
     }
 
     /// Returns the amount that left through this acquirer since the start, in centavos.
     pub fn left(&self, acquirer: &AcquirerName) -> i64 {
-        let settlement = SystemAccount::Settlement(acquirer.clone());
-        self.balance(&LedgerAccount::system(settlement, self.account.id))
-            + if *acquirer == main_acquirer() { FUNDS } else { 0 }
+        let funds = if *acquirer == main_acquirer() { FUNDS } else { 0 };
+        self.in_system(SystemAccount::Settlement(acquirer.clone())) + funds
     }
 
     /// Returns the published events of payouts in order.
     pub fn event_types(&self) -> Vec<EventType> {
-        let events = self.store.events(self.account.id);
-        events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
+        self.later_event_types()
     }
 
     /// Asserts that no money was lost, moved twice or credited wrongly: the account lacks exactly the amount that left.
     pub async fn check(&self) {
-        let report = self.store.verify_ledger().await.unwrap();
-        assert_eq!(report.differences, [], "the ledger adds up");
+        self.0.check().await;
         let names = self.psp.payout_orders().into_iter().map(|order| order.instruction_id);
         let known: Vec<_> = self.store.payouts().iter().map(Payout::instruction_id).collect();
         assert!(names.into_iter().all(|name| known.contains(&name)), "only our names are sent");
@@ -259,64 +189,6 @@ impl World {
         assert_eq!((self.money(), self.fees(), self.event_types()), ((FUNDS, 0), 0, vec![]));
         assert_eq!(self.visible().await, 0);
         self.check().await;
-    }
-}
-
-/// A store with a hook beside its next commit.
-pub struct SlowStore {
-    behind: Arc<MemoryStore>,
-    before: Mutex<Option<Hook>>,
-    after: Mutex<Option<Hook>>,
-}
-
-type Hook = Box<dyn FnOnce() + Send>;
-
-impl SlowStore {
-    /// Makes the next commit succeed at once and reply after `hook`.
-    pub fn answering_after(world: &World, hook: impl FnOnce() + Send + 'static) -> Arc<Self> {
-        Arc::new(Self {
-            behind: world.store.clone(),
-            before: Mutex::new(None),
-            after: Mutex::new(Some(Box::new(hook))),
-        })
-    }
-
-    /// Makes the store check the next commit after `hook`.
-    pub fn judging_after(world: &World, hook: impl FnOnce() + Send + 'static) -> Arc<Self> {
-        Arc::new(Self {
-            behind: world.store.clone(),
-            before: Mutex::new(Some(Box::new(hook))),
-            after: Mutex::new(None),
-        })
-    }
-}
-
-#[async_trait]
-impl Store for SlowStore {
-    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
-        let before = self.before.lock().unwrap().take();
-        if let Some(hook) = before {
-            hook();
-        }
-        let committed = self.behind.commit(change).await;
-        let after = self.after.lock().unwrap().take();
-        if let Some(hook) = after {
-            hook();
-        }
-        committed
-    }
-}
-
-/// A store at which all tasks run before and after each commit.
-pub struct FairStore(Arc<MemoryStore>);
-
-#[async_trait]
-impl Store for FairStore {
-    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
-        tokio::task::yield_now().await;
-        let committed = self.0.commit(change).await;
-        tokio::task::yield_now().await;
-        committed
     }
 }
 
@@ -344,28 +216,6 @@ pub fn named(external: &str, terms: NewPayout) -> NewPayout {
     NewPayout { external_id: Some(ExternalId::parse(external).unwrap()), ..terms }
 }
 
-/// Returns the id of the payout in a response.
-pub fn id_of(answer: &Response) -> PayoutId {
-    PayoutId::parse(body(answer)["id"].as_str().unwrap()).unwrap()
-}
-
-/// Returns the status in a response.
-pub fn status_of(answer: &Response) -> String {
-    body(answer)["status"].as_str().unwrap().to_owned()
-}
-
-pub fn body(answer: &Response) -> serde_json::Value {
-    serde_json::from_slice(&answer.body).unwrap()
-}
-
-fn fingerprint(terms: &NewPayout) -> Fingerprint {
-    let mut hasher = DefaultHasher::new();
-    format!("{terms:?}").hash(&mut hasher);
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&hasher.finish().to_be_bytes());
-    Fingerprint(bytes)
-}
-
 /// Returns the acquirer's record of the payout.
 pub fn upstream(payout: &Payout, progress: UpstreamProgress) -> UpstreamPayout {
     UpstreamPayout {
@@ -377,4 +227,9 @@ pub fn upstream(payout: &Payout, progress: UpstreamProgress) -> UpstreamPayout {
         awaits_approval: false,
         returned: Vec::new(),
     }
+}
+
+/// Returns the id of the payout in a response.
+pub fn id_of(answer: &Response) -> PayoutId {
+    cais_testkit::world::id_of(answer)
 }

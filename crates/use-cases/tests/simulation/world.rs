@@ -19,14 +19,15 @@ use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{
-    Clock as _, IdGenerator as _, Operator, ResponseKind, Store as _, UpstreamProgress, UpstreamWithdrawal,
+    Clock as _, IdGenerator as _, ResponseKind, Store as _, UpstreamProgress, UpstreamWithdrawal,
     UpstreamWithdrawalStatus,
 };
-use cais_testkit::builders::{an_account, main_acquirer, start, steps};
+use cais_testkit::builders::{an_account, an_operator, main_acquirer, start, steps};
 use cais_testkit::psp::{Listing, Looking, OrderKind, Sending};
+use cais_testkit::world::LONG;
 use cais_testkit::{
-    FakeAcquirers, FakeProcessor, FakePsp, FakeRates, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher,
-    SequentialIds, TextRepresentation,
+    FakeAcquirers, FakeProcessor, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
+    TextRepresentation,
 };
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::charges::ChargeName;
@@ -46,8 +47,6 @@ const PAID: i64 = 2_000;
 const MAX_POLLS: usize = 100_000;
 /// The largest number of passes of all workers until no order is open.
 const MAX_PASSES: usize = 12;
-/// A time longer than every pause of a worker.
-const LONG: Duration = Duration::from_mins(6);
 
 /// An operation of the merchant.
 pub struct Called {
@@ -121,6 +120,7 @@ impl World {
         let fees = account.fees.clone().with(Priced::PixOut, fee.clone()).with(Priced::CryptoOut, fee);
         let account = Account { fees, features: account.features.with(Feature::CryptoOut), ..account };
         let processor = FakeProcessor::new(clock.clone());
+        processor.state().brl_per_usd = Some(("0.1", "0.1"));
         let ports = [0, 1].map(|node| ports(&store, &clock, &ids, (&psps, &processor), &nodes[node]));
         let missing = ChargeId::new(ids.next_uuid());
         let (refundable, disputed) = (missing, missing);
@@ -264,7 +264,7 @@ impl World {
         self.processor.end_failed(UpstreamWithdrawalStatus::Rejected);
         let ports = self.ports[node].clone();
         self.spawn(node, "review".to_owned(), async move {
-            let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
+            let operator = an_operator();
             let note = Text::parse("asked", 100, LineBreaks::Refused).unwrap();
             let mut ends = Vec::new();
             for marked in review::list(&ports).await.unwrap() {
@@ -365,7 +365,7 @@ fn ports(
 ) -> Ports {
     let crypto = CryptoSources {
         processor: Arc::new(processor.behind(node.clone())),
-        rates: Arc::new(FakeRates { clock: clock.clone(), brl_per_usd: "0.1" }),
+        rates: Arc::new(processor.clone()),
         spread: Percentage::zero(),
     };
     Ports {

@@ -1,21 +1,17 @@
 //! A single account over an empty store, receivers under the control of a test, and a manual clock.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::event::EventType;
-use cais_domain::ids::{AccountId, EndpointId};
-use cais_domain::merchant::account::Account;
+use cais_domain::ids::EndpointId;
 use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, EndpointChange, Subscription};
 use cais_ports::acquirers::MockAcquirers;
 use cais_ports::{Delivery, DeliveryQueries as _, EndpointQueries as _, NewEvent, PageRequest, Store as _};
+use cais_testkit::SequentialIds;
 use cais_testkit::builders::{a_webhook_url, an_account, an_event, steps, subscribed};
-use cais_testkit::{
-    ContendedStore, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation,
-};
 use cais_use_cases::Ports;
-use cais_use_cases::callbacks::OpenCallbacks;
-use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::webhooks::change::change;
 use cais_use_cases::webhooks::create::{CreateEndpoint, create};
 use cais_use_cases::webhooks::dispatch::{self, DispatchLimits, Signal};
@@ -37,40 +33,29 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The surroundings of a test.
 pub struct World {
-    pub ports: Ports,
-    pub store: Arc<MemoryStore>,
+    base: cais_testkit::World,
     pub queue: Arc<Queue>,
-    pub clock: Arc<ManualClock>,
     pub receivers: Arc<Receivers>,
-    pub account: Account,
+}
+
+impl Deref for World {
+    type Target = cais_testkit::World;
+
+    fn deref(&self) -> &Self::Target {
+        &self.base
+    }
 }
 
 impl World {
     pub async fn new() -> Self {
-        let store = Arc::new(MemoryStore::default());
-        let queue = Arc::new(Queue::new(store.clone()));
-        let clock = Arc::new(ManualClock::default());
-        let receivers = Arc::new(Receivers::default());
-        let ports = Ports {
-            store: Arc::new(ContendedStore::new(store.clone())),
-            queries: store.clone(),
-            maintenance: store.clone(),
-            // Without an expectation, so that a request to an acquirer fails the test.
-            acquirers: Arc::new(MockAcquirers::new()),
-            crypto: None,
-            clock: clock.clone(),
-            ids: Arc::new(SequentialIds::starting_at(1 << 32)),
-            keyed_hash: Arc::new(PlainKeyedHash::default()),
-            representation: Arc::new(TextRepresentation),
-            deliveries: queue.clone(),
-            webhooks: receivers.clone(),
-            secret_cipher: Arc::new(PlainSecretCipher::default()),
-            limits: UpstreamLimits::default(),
-            open_callbacks: OpenCallbacks::default(),
-        };
-        let account = an_account();
-        store.commit(steps::open_account(&account)).await.unwrap();
-        Self { ports, store, queue, clock, receivers, account }
+        // Without an expectation, so that a request to an acquirer fails the test.
+        let base = cais_testkit::World::new(an_account()).await.with_acquirers(MockAcquirers::new());
+        let mut base = base.contended();
+        let (queue, receivers) = (Arc::new(Queue::new(base.store.clone())), Arc::new(Receivers::default()));
+        base.ports.ids = Arc::new(SequentialIds::starting_at(1 << 32));
+        base.ports.deliveries = queue.clone();
+        base.ports.webhooks = receivers.clone();
+        Self { base, queue, receivers }
     }
 
     /// Creates an endpoint that subscribes to every event.
@@ -128,11 +113,6 @@ impl World {
         self.deliveries(endpoint).await.iter().map(|delivery| delivery.status).collect()
     }
 
-    /// Returns the published events of the account in order.
-    pub fn event_types(&self) -> Vec<EventType> {
-        event_types(&self.store, self.account.id)
-    }
-
     pub fn now(&self) -> jiff::Timestamp {
         cais_ports::Clock::now(&*self.clock)
     }
@@ -183,10 +163,6 @@ impl World {
     pub fn deaf_dispatcher(&self) -> Dispatcher {
         Dispatcher::start(self.ports.clone(), DispatchLimits::default())
     }
-}
-
-pub fn event_types(store: &MemoryStore, account: AccountId) -> Vec<EventType> {
-    store.events(account).iter().map(|stored| stored.event.kind).collect()
 }
 
 /// A running dispatcher.

@@ -126,7 +126,7 @@ async fn account_rules_precede_every_request() {
     };
     assert_eq!((coins.to_string().as_str(), brl.to_string().as_str()), ("20", "100.00"));
     let mut plain = world.clone();
-    plain.account = Account { features: Features::APPROVED, ..world.account.clone() };
+    plain.0.account = Account { features: Features::APPROVED, ..world.account.clone() };
     let disabled = plain.create("c", a_hundred()).await;
     assert!(
         matches!(disabled, Err(CreateWithdrawalError::NotPermitted(NotPermitted::FeatureDisabled(_)))),
@@ -139,11 +139,11 @@ async fn account_rules_precede_every_request() {
 #[tokio::test]
 async fn address_is_checked_by_the_processor() {
     let world = World::new().await;
-    world.processor.set_accepts_addresses(false);
+    world.processor.state().accepts_addresses = false;
     let refused = world.create("a", a_hundred()).await;
     assert_eq!(refused, Err(CreateWithdrawalError::Refused(WithdrawalRefusal::InvalidAddress)));
-    world.processor.set_accepts_addresses(true);
-    world.processor.set_prices(false);
+    world.processor.state().accepts_addresses = true;
+    world.processor.state().prices = false;
     let trx = Address::parse(Currency::Trx, "TEmGwPeRTPiLFLVfBxXkSP91yc5GMNQhfS").unwrap();
     for terms in [a_hundred(), NewWithdrawal { address: trx, ..a_hundred() }] {
         assert_eq!(world.create("b", terms).await, Err(CreateWithdrawalError::AcquirerUnavailable));

@@ -11,11 +11,8 @@ async fn exposure_compares_coins_with_the_ledger() {
     let world = World::new().await;
     let crypto = world.ports.crypto.clone().unwrap();
     let coins = |currency, text| CryptoAmount::parse(currency, text).unwrap();
-    world.processor.set_balances(&[
-        coins(Currency::UsdtErc20, "40"),
-        coins(Currency::Btc, "0.001"),
-        coins(Currency::Ltc, "0"),
-    ]);
+    world.processor.state().balances =
+        vec![coins(Currency::UsdtErc20, "40"), coins(Currency::Btc, "0.001"), coins(Currency::Ltc, "0")];
     let texts = async || {
         let exposure = read(&world.ports, &crypto).await.unwrap();
         let worths: Vec<_> = exposure.held.iter().map(|held| held.worth.to_string()).collect();
@@ -34,6 +31,6 @@ async fn exposure_compares_coins_with_the_ledger() {
 #[tokio::test]
 async fn exposure_without_a_price_is_unknown() {
     let world = World::new().await;
-    world.processor.set_prices(false);
+    world.processor.state().prices = false;
     assert!(read(&world.ports, world.ports.crypto.as_ref().unwrap()).await.is_err());
 }

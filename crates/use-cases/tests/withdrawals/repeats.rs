@@ -10,7 +10,7 @@ use crate::world::{World, a_hundred, named};
 async fn replay_needs_no_price() {
     let world = World::new().await;
     let first = world.create("a", a_hundred()).await.unwrap();
-    world.processor.set_prices(false);
+    world.processor.state().prices = false;
     let again = world.create("a", a_hundred()).await.unwrap();
     assert_eq!((again.kind, again.body), (ResponseKind::Created, first.body));
     assert_eq!(world.store.crypto_quotes().len(), 1);
@@ -31,7 +31,7 @@ async fn abandoned_withdrawal_of_a_suspended_account_stays_abandoned() {
     assert_eq!(world.create("a", a_hundred()).await, Err(CreateWithdrawalError::AcquirerUnavailable));
     world.processor.set(Sending::Takes);
     let mut suspended = world.clone();
-    suspended.account.status = cais_domain::merchant::account::AccountStatus::Suspended;
+    suspended.0.account.status = cais_domain::merchant::account::AccountStatus::Suspended;
     let refused = suspended.create("a", a_hundred()).await;
     assert!(matches!(refused, Err(CreateWithdrawalError::NotPermitted(_))), "{refused:?}");
     world.untouched().await;

@@ -2,7 +2,7 @@
 
 use cais_domain::ids::CryptoWithdrawalId;
 use cais_ports::{AuditFilter, AuditQueries as _, PageRequest, UpstreamWithdrawalStatus as Upstream};
-use cais_testkit::builders::fresh;
+use cais_testkit::builders::{an_operator, fresh};
 use cais_testkit::psp::Looking;
 use cais_use_cases::crypto::withdrawals::review::{Decision, ResolveError, list, resolve};
 
@@ -113,7 +113,7 @@ async fn only_a_marked_withdrawal_is_decided() {
     assert_eq!(world.resolve(Decision::Failed).await, Err(ResolveError::NotMarked(open.state.status())));
     world.held().await;
     let id: CryptoWithdrawalId = fresh();
-    let operator = cais_ports::Operator { name: "ana".into(), source: "cli".into(), host: "desk".into() };
+    let operator = an_operator();
     let refused = resolve(&world.ports, &operator, id, (&Decision::Failed, &text("none"))).await;
     assert_eq!(refused, Err(ResolveError::NotFound(id)));
 }

@@ -1,45 +1,32 @@
 //! A single account with money over an empty store, with a simulated processor and a manual clock.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::Arc;
+use std::ops::Deref;
 use std::time::Duration;
 
-use cais_domain::charge::ChargeTerms;
 use cais_domain::crypto::quote::QuotedTerms;
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalStatus};
 use cais_domain::crypto::{Address, Currency, Quote, Side};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::{FeeRule, Operation};
-use cais_domain::ids::CryptoWithdrawalId;
-use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
+use cais_domain::ledger::SystemAccount;
 use cais_domain::merchant::account::{Account, Feature};
-use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::acquirers::MockAcquirers;
-use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{Clock as _, Fingerprint, Maintenance as _, Operator, PageRequest, ResponseKind, Store as _};
-use cais_testkit::builders::{a_payment, an_account, fresh, pending_charge, steps, terms};
-use cais_testkit::{
-    FakeProcessor, FakeRates, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
-    TextRepresentation,
-};
-use cais_use_cases::callbacks::OpenCallbacks;
+use cais_ports::{PageRequest, ResponseKind};
+use cais_testkit::builders::{an_account, an_operator, fresh};
+pub use cais_testkit::world::{LONG, PAST_LEASE, body, id_of, status_of};
+use cais_testkit::world::{a_request_key, fingerprint};
+use cais_use_cases::crypto::quotes;
 use cais_use_cases::crypto::withdrawals::create::{CreateWithdrawal, CreateWithdrawalError, NewWithdrawal, create};
 use cais_use_cases::crypto::withdrawals::fetch::{FetchError, fetch};
 use cais_use_cases::crypto::withdrawals::list::list;
 use cais_use_cases::crypto::withdrawals::review::{Decision, ResolveError, resolve};
 use cais_use_cases::crypto::withdrawals::{WithdrawalName, poll};
-use cais_use_cases::crypto::{CryptoSources, quotes};
-use cais_use_cases::upstream::UpstreamLimits;
-use cais_use_cases::{Ports, Response, SyncGate, resume};
+use cais_use_cases::{Response, SyncGate};
 
-/// A time just longer than the lease of a creation.
-pub const PAST_LEASE: Duration = Duration::from_secs(31);
-/// A time longer than every pause of a worker.
-pub const LONG: Duration = Duration::from_mins(6);
 /// The time after which a withdrawal that is not shown needs an operator, and every pause.
 pub const PAST_REVIEW: Duration = Duration::from_mins(16);
 /// The initial balance in centavos: two withdrawals of R$ 100.00 with their fees, and R$ 49.00 more.
@@ -54,12 +41,14 @@ pub const OTHER_ADDRESS: &str = "0xde709f2102306220921060314715629080e2fb77";
 
 /// The surroundings of a test. Clones share them.
 #[derive(Clone)]
-pub struct World {
-    pub ports: Ports,
-    pub store: Arc<MemoryStore>,
-    pub clock: Arc<ManualClock>,
-    pub processor: FakeProcessor,
-    pub account: Account,
+pub struct World(pub cais_testkit::World);
+
+impl Deref for World {
+    type Target = cais_testkit::World;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl World {
@@ -72,44 +61,10 @@ impl World {
             features: account.features.with(Feature::CryptoOut),
             ..account
         };
-        let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(ManualClock::default()));
-        let processor = FakeProcessor::new(clock.clone());
-        let crypto = CryptoSources {
-            processor: Arc::new(processor.clone()),
-            rates: Arc::new(FakeRates { clock: clock.clone(), brl_per_usd: "5" }),
-            spread: Percentage::zero(),
-        };
-        let ports = Ports {
-            store: store.clone(),
-            queries: store.clone(),
-            maintenance: store.clone(),
-            // Without expectations, so that a request to an acquirer or a receiver fails the test.
-            acquirers: Arc::new(MockAcquirers::new()),
-            crypto: Some(crypto),
-            clock: clock.clone(),
-            ids: Arc::new(SequentialIds::default()),
-            keyed_hash: Arc::new(PlainKeyedHash::default()),
-            representation: Arc::new(TextRepresentation),
-            deliveries: store.clone(),
-            webhooks: Arc::new(MockWebhookSender::new()),
-            secret_cipher: Arc::new(PlainSecretCipher::default()),
-            limits: UpstreamLimits::default(),
-            open_callbacks: OpenCallbacks::default(),
-        };
-        store.commit(steps::open_account(&account)).await.unwrap();
-        let world = Self { ports, store, clock, processor, account };
+        // Without an expectation, so that a request to an acquirer fails the test.
+        let world = cais_testkit::World::new(account).await.with_acquirers(MockAcquirers::new()).with_crypto("0");
         world.fund(FUNDS).await;
-        world
-    }
-
-    /// Credits a payment of this amount.
-    async fn fund(&self, centavos: i64) {
-        let mut charge = pending_charge(self.account.id);
-        charge.terms = ChargeTerms { amount: Money::from_centavos(centavos), fee: Money::ZERO, ..terms() };
-        self.store.commit(steps::open_charge(&charge)).await.unwrap();
-        charge.version = 1;
-        let paid = steps::confirm_payment(&charge, a_payment(centavos), self.clock.now());
-        self.store.commit(paid).await.unwrap();
+        Self(world)
     }
 
     /// Posts a withdrawal with the key.
@@ -121,7 +76,7 @@ impl World {
         CreateWithdrawal {
             account: self.account.clone(),
             request: fresh(),
-            key: IdempotencyKey::parse(&format!("test-key-{key}")).unwrap(),
+            key: a_request_key(key),
             fingerprint: fingerprint(&terms),
             terms,
         }
@@ -179,39 +134,30 @@ impl World {
         poll::run_once(&self.ports).await.unwrap().done
     }
 
-    /// Runs one pass over unfinished requests. Returns the number of finished ones.
-    pub async fn resume(&self) -> usize {
-        resume::run_once(&self.ports).await.unwrap().done
-    }
-
     /// Decides the only withdrawal as an operator.
     pub async fn resolve(&self, decision: Decision) -> Result<Withdrawal, ResolveError> {
-        let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
-        resolve(&self.ports, &operator, self.only().id, (&decision, &text("asked \"them\""))).await
+        resolve(&self.ports, &an_operator(), self.only().id, (&decision, &text("asked \"them\""))).await
     }
 
     /// Returns the available balance and the balance in transit, in centavos.
     pub fn money(&self) -> (i64, i64) {
-        let bucket = |bucket| self.store.balance(&LedgerAccount::Merchant(self.account.id, bucket)).centavos();
-        (bucket(Bucket::Available), bucket(Bucket::InTransit))
+        (self.available(), self.in_transit())
     }
 
     /// Returns the earned fees, and the amount for which coins were sent, in centavos.
     pub fn earned(&self) -> (i64, i64) {
-        let of = |account| self.store.balance(&LedgerAccount::system(account, self.account.id)).centavos();
-        (of(SystemAccount::Fees), of(SystemAccount::Crypto(self.processor.name.clone())))
+        let coins = SystemAccount::Crypto(self.processor.name.clone());
+        (self.in_system(SystemAccount::Fees), self.in_system(coins))
     }
 
     /// Returns the published events of withdrawals in order.
     pub fn event_types(&self) -> Vec<EventType> {
-        let events = self.store.events(self.account.id);
-        events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
+        self.later_event_types()
     }
 
     /// Asserts that the ledger adds up and that no creation left twice.
     pub async fn check(&self) {
-        let report = self.store.verify_ledger().await.unwrap();
-        assert_eq!(report.differences, [], "the ledger adds up");
+        self.0.check().await;
         let requests = self.processor.requests_by_id();
         assert!(requests.values().all(|count| *count <= 1), "each creation leaves once: {requests:?}");
     }
@@ -264,26 +210,4 @@ pub fn a_hundred() -> NewWithdrawal {
 
 pub fn named(external: &str, terms: NewWithdrawal) -> NewWithdrawal {
     NewWithdrawal { external_id: Some(ExternalId::parse(external).unwrap()), ..terms }
-}
-
-/// Returns the id of the withdrawal in a response.
-pub fn id_of(answer: &Response) -> CryptoWithdrawalId {
-    CryptoWithdrawalId::parse(body(answer)["id"].as_str().unwrap()).unwrap()
-}
-
-/// Returns the status in a response.
-pub fn status_of(answer: &Response) -> String {
-    body(answer)["status"].as_str().unwrap().to_owned()
-}
-
-pub fn body(answer: &Response) -> serde_json::Value {
-    serde_json::from_slice(&answer.body).unwrap()
-}
-
-fn fingerprint(terms: &NewWithdrawal) -> Fingerprint {
-    let mut hasher = DefaultHasher::new();
-    format!("{terms:?}").hash(&mut hasher);
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&hasher.finish().to_be_bytes());
-    Fingerprint(bytes)
 }

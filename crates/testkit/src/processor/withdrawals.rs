@@ -1,15 +1,18 @@
-//! The batches of withdrawals of the simulated processor.
+//! The batches of withdrawals, each with one withdrawal.
 
 use std::collections::BTreeMap;
 
 use cais_domain::crypto::{CryptoAmount, ProcessorId};
 use cais_domain::ids::CryptoWithdrawalId;
 use cais_ports::{AcquirerError, CryptoWithdrawalOrder, UpstreamWithdrawal, UpstreamWithdrawalStatus};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
+use super::{FakeProcessor, State, down, refused, silent};
 use crate::builders::a_processor_id;
 use crate::psp::{LATE, Looking, Sending};
 
+/// The time after which the processor rejects a batch that is not verified.
+const UNVERIFIED_FOR: SignedDuration = SignedDuration::from_hours(1);
 /// The life of a one-time code, in seconds. Each code is accepted once.
 const CODE_S: i64 = 30;
 
@@ -17,31 +20,91 @@ const CODE_S: i64 = 30;
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
     pub(super) record: UpstreamWithdrawal,
-    pub(super) created_at: Timestamp,
+    created_at: Timestamp,
+}
+
+impl Batch {
+    pub(super) fn record(&self) -> UpstreamWithdrawal {
+        self.record.clone()
+    }
 }
 
 /// A request of a creation, and its time of arrival.
 pub(super) type Late = (Timestamp, CryptoWithdrawalOrder);
 
-pub(super) struct State {
-    pub(super) creating: Sending,
-    pub(super) verifying: Sending,
-    pub(super) looking: Looking,
-    pub(super) accepts_addresses: bool,
-    /// Every price read is answered.
-    pub(super) prices: bool,
-    pub(super) usdt_per_coin: &'static str,
-    pub(super) batches: Vec<Batch>,
-    pub(super) late: Vec<Late>,
-    /// The number of creations that were requested, by our identifier.
-    pub(super) requests: BTreeMap<CryptoWithdrawalId, u32>,
-    pub(super) verifications: u32,
-    pub(super) last_code: Option<i64>,
-    pub(super) balances: Vec<CryptoAmount>,
+impl FakeProcessor {
+    /// Sets the reply to creations.
+    pub fn set(&self, creating: Sending) {
+        self.state().creating = creating;
+    }
+
+    /// Sets the reply to verifications.
+    pub fn set_verifying(&self, verifying: Sending) {
+        self.state().verifying = verifying;
+    }
+
+    /// Sets the reply to reads of withdrawals.
+    pub fn set_looking(&self, looking: Looking) {
+        self.state().looking = looking;
+    }
+
+    /// Sets the status of every verified batch without an outcome.
+    pub fn settle_open(&self, status: UpstreamWithdrawalStatus) {
+        for batch in &mut self.state().batches {
+            if batch.record.status == UpstreamWithdrawalStatus::Processing {
+                batch.record.set(status);
+            }
+        }
+    }
+
+    /// Sets the status of every batch that is shown as `Failed`: the processor sends its coins, or never will.
+    pub fn end_failed(&self, status: UpstreamWithdrawalStatus) {
+        for batch in &mut self.state().batches {
+            if batch.record.status == UpstreamWithdrawalStatus::Failed {
+                batch.record.set(status);
+            }
+        }
+    }
+
+    /// Sets the status of every batch.
+    pub fn set_status(&self, status: UpstreamWithdrawalStatus) {
+        for batch in &mut self.state().batches {
+            batch.record.set(status);
+        }
+    }
+
+    /// Removes every batch from the records.
+    pub fn forget_batches(&self) {
+        self.state().batches.clear();
+    }
+
+    /// Returns every batch, oldest first.
+    #[must_use]
+    pub fn batches(&self) -> Vec<UpstreamWithdrawal> {
+        self.state().batches.iter().map(Batch::record).collect()
+    }
+
+    /// Returns the number of requests of a creation that left us, of all withdrawals.
+    #[must_use]
+    pub fn requests(&self) -> u32 {
+        self.state().requests.values().sum()
+    }
+
+    /// Returns the withdrawals whose creation was requested, with the number of requests.
+    #[must_use]
+    pub fn requests_by_id(&self) -> BTreeMap<CryptoWithdrawalId, u32> {
+        self.state().requests.clone()
+    }
+
+    /// Returns the number of accepted codes.
+    #[must_use]
+    pub fn verifications(&self) -> u32 {
+        self.state().verifications
+    }
 }
 
 /// Sets a status with plausible facts.
-pub(super) trait SetStatus {
+trait SetStatus {
     fn set(&mut self, status: UpstreamWithdrawalStatus);
 }
 
@@ -61,16 +124,8 @@ impl SetStatus for UpstreamWithdrawal {
     }
 }
 
-pub(super) fn silent<T>() -> Result<T, AcquirerError> {
-    Err(AcquirerError::OutcomeUnknown("no answer".to_owned()))
-}
-
-pub(super) fn down<T>() -> Result<T, AcquirerError> {
-    Err(AcquirerError::Unavailable("no connection".to_owned()))
-}
-
 impl State {
-    pub(super) fn create(&mut self, order: &CryptoWithdrawalOrder, now: Timestamp) -> UpstreamWithdrawal {
+    fn create(&mut self, order: &CryptoWithdrawalOrder, now: Timestamp) -> UpstreamWithdrawal {
         let record = UpstreamWithdrawal {
             batch: a_processor_id(),
             id: a_processor_id(),
@@ -86,7 +141,7 @@ impl State {
         record
     }
 
-    pub(super) fn reply(
+    pub(super) fn create_withdrawal(
         &mut self,
         order: &CryptoWithdrawalOrder,
         now: Timestamp,
@@ -96,7 +151,6 @@ impl State {
         if self.creating != Sending::Down {
             *requests = requests.saturating_add(1);
         }
-        let refused = || Err(AcquirerError::Refused("the amount is too small".to_owned()));
         match self.creating {
             Sending::Takes => Ok(self.create(order, now)),
             Sending::Completes | Sending::Fails => {
@@ -136,19 +190,21 @@ impl State {
 
     pub(super) fn verify(&mut self, batch: &ProcessorId, at: Timestamp) -> Result<(), AcquirerError> {
         let code = at.as_second().checked_div(CODE_S);
-        let refused = |reason: &str| Err(AcquirerError::Unavailable(reason.to_owned()));
+        let unavailable = |reason: &str| Err(AcquirerError::Unavailable(reason.to_owned()));
         match self.verifying {
             Sending::Down => return down(),
             Sending::Silent | Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => return silent(),
-            Sending::Refuses | Sending::TooLate | Sending::Fails | Sending::Garbles => return refused("wrong code"),
+            Sending::Refuses | Sending::TooLate | Sending::Fails | Sending::Garbles => {
+                return unavailable("wrong code");
+            }
             Sending::Takes | Sending::Completes | Sending::LosesReplies | Sending::TakesAndRefuses => {}
         }
         if self.last_code == code {
-            return refused("the code was used before");
+            return unavailable("the code was used before");
         }
         let named = self.batches.iter_mut().find(|one| one.record.batch == *batch);
         let Some(named) = named.filter(|one| one.record.status == UpstreamWithdrawalStatus::Unverified) else {
-            return refused("the batch waits for no code");
+            return unavailable("the batch waits for no code");
         };
         named.record.set(UpstreamWithdrawalStatus::Processing);
         self.last_code = code;
@@ -156,15 +212,22 @@ impl State {
         if self.verifying == Sending::LosesReplies {
             return silent();
         }
-        if self.verifying == Sending::TakesAndRefuses { refused("the batch waits for no code") } else { Ok(()) }
+        if self.verifying == Sending::TakesAndRefuses { unavailable("the batch waits for no code") } else { Ok(()) }
     }
 
-    pub(super) fn look<T>(&self, read: impl FnOnce(&[Batch]) -> Result<T, AcquirerError>) -> Result<T, AcquirerError> {
-        match self.looking {
-            Looking::Tells => read(&self.batches),
-            Looking::Forgets => read(&[]),
-            Looking::Silent => silent(),
-            Looking::Down => down(),
+    /// Lets late requests arrive, and rejects batches that were not verified in time.
+    pub(super) fn pass_time(&mut self, now: Timestamp) {
+        let (arrived, late): (Vec<Late>, _) =
+            std::mem::take(&mut self.late).into_iter().partition(|(at, _)| *at <= now);
+        self.late = late;
+        for (at, order) in arrived {
+            self.create(&order, at);
+        }
+        for batch in &mut self.batches {
+            let is_unverified = batch.record.status == UpstreamWithdrawalStatus::Unverified;
+            if is_unverified && now.duration_since(batch.created_at) >= UNVERIFIED_FOR {
+                batch.record.set(UpstreamWithdrawalStatus::Rejected);
+            }
         }
     }
 }

@@ -1,0 +1,76 @@
+//! The payments of deposits.
+
+use cais_domain::crypto::deposit::ArrivedCoins;
+use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId};
+use cais_ports::{AcquirerError, Clock as _, CryptoDepositOrder, UpstreamDeposit, UpstreamDepositStatus};
+use jiff::Timestamp;
+
+use super::{FakeProcessor, State, down, refused, silent};
+use crate::builders::{a_processor_id, right};
+use crate::psp::Sending;
+
+impl FakeProcessor {
+    /// Changes the first payment with this id.
+    pub fn change_payment(&self, id: &ProcessorId, change: impl FnOnce(&mut UpstreamDeposit)) {
+        let mut state = self.state();
+        change(right(state.payments.iter_mut().find(|payment| payment.id == *id).ok_or("no such payment")));
+    }
+
+    /// Sets status and coins of the payment.
+    pub fn pay(&self, id: &ProcessorId, status: UpstreamDepositStatus, usdt: &str) {
+        let coins = right(CryptoAmount::parse(Currency::UsdtErc20, usdt));
+        self.change_payment(id, |payment| {
+            (payment.status, payment.received) = (status, Some(ArrivedCoins::Supported(coins)));
+            payment.tx_hash = Some("0xabc".to_owned());
+        });
+    }
+
+    /// Adds a later payment to the address, without our identifier. Returns its id.
+    #[must_use]
+    pub fn pay_again(&self, parent: &ProcessorId, usdt: &str) -> ProcessorId {
+        let first = self.state().payments.iter().find(|payment| payment.id == *parent).cloned();
+        let first = right(first.ok_or("no such payment"));
+        let (id, parent) = (a_processor_id(), Some(parent.clone()));
+        let created_at = Some(self.clock.now());
+        let child = UpstreamDeposit { id: id.clone(), parent, order: None, created_at, ..first };
+        self.state().payments.push(child);
+        self.pay(&id, UpstreamDepositStatus::Finished, usdt);
+        id
+    }
+}
+
+impl State {
+    pub(super) fn create_deposit(
+        &mut self,
+        order: &CryptoDepositOrder,
+        now: Timestamp,
+    ) -> Result<UpstreamDeposit, AcquirerError> {
+        match self.creating {
+            Sending::Down => return down(),
+            Sending::Refuses | Sending::TooLate => return refused(),
+            Sending::Silent | Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => return silent(),
+            Sending::Takes
+            | Sending::Completes
+            | Sending::Fails
+            | Sending::Garbles
+            | Sending::LosesReplies
+            | Sending::TakesAndRefuses => {}
+        }
+        let address = format!("0x{:040x}", self.payments.len().saturating_add(1));
+        let payment = UpstreamDeposit {
+            id: a_processor_id(),
+            parent: None,
+            order: Some(order.id),
+            status: UpstreamDepositStatus::Waiting,
+            address: Some(right(Address::parse(order.amount.currency(), &address))),
+            extra_id: None,
+            asked: Some(order.amount),
+            received: None,
+            tx_hash: None,
+            created_at: Some(now),
+            updated_at: None,
+        };
+        self.payments.push(payment.clone());
+        if self.creating == Sending::LosesReplies { silent() } else { Ok(payment) }
+    }
+}
