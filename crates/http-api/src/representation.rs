@@ -2,6 +2,7 @@
 
 pub mod charge;
 pub mod crypto;
+pub mod crypto_payment;
 pub mod crypto_quote;
 pub mod csv;
 pub mod event;

@@ -72,6 +72,8 @@ fn resources(config: &mut ServiceConfig<'_>) {
         .service(crypto::deposits::get::get_deposit)
         .service(crypto::deposits::create::create_deposit)
         .service(crypto::deposits::list::list_deposits)
+        .service(crypto::deposits::payments::list_payments)
+        .service(crypto::deposits::qr::get_qr_code)
         .service(crypto::withdrawals::get::get_withdrawal)
         .service(crypto::withdrawals::create::create_withdrawal)
         .service(crypto::withdrawals::list::list_withdrawals)

@@ -1,6 +1,6 @@
 //! Renders a text as a QR code in a small PNG, fast enough for every response.
 //!
-//! [`QrImages`] returns the image as a data URL and caches recent ones. `layout` draws the common parts of a version
+//! [`QrImages`] returns the image as a data URL and caches recent ones, and [`png_file`] returns the file. `layout` draws the common parts of a version
 //! once, and `mask` judges the masks on whole rows of bits. `png` and `deflate` write the image with a code table made
 //! for it. docs/adr/0019 has the figures.
 
@@ -63,8 +63,14 @@ impl Memory {
     }
 }
 
+/// Returns the image of `code` as a PNG file; `None` if the code is too long for a QR code that people can scan.
+#[must_use]
+pub fn png_file(code: &str) -> Option<Vec<u8>> {
+    png::encode(&modules(code)?)
+}
+
 fn data_url(code: &str) -> Option<String> {
-    let file = png::encode(&modules(code)?)?;
+    let file = png_file(code)?;
     let mut url = String::with_capacity(URL_PREFIX.len() + 4 * file.len().div_ceil(3));
     url.push_str(URL_PREFIX);
     STANDARD.encode_string(file, &mut url);

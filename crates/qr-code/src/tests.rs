@@ -36,6 +36,7 @@ fn images_scan() {
     for code in codes() {
         let url = data_url(&code).unwrap();
         let file = STANDARD.decode(url.strip_prefix(URL_PREFIX).unwrap()).unwrap();
+        assert_eq!(png_file(&code).unwrap(), file);
         let (side, pixels) = decode(&file).unwrap();
         let mut image =
             rqrr::PreparedImage::prepare_from_greyscale(side, side, |x, y| *pixels.get(y * side + x).unwrap());

@@ -38,7 +38,7 @@ CREATE TABLE crypto_deposits (
     CHECK ((payment_id IS NULL) = (address IS NULL) AND (payment_id IS NULL) = (expires_at IS NULL)),
     CHECK (extra_id IS NULL OR payment_id IS NOT NULL),
     CHECK ((status IN ('creating', 'pending', 'confirming')) = (state_at IS NULL)),
-    CHECK (resolution IS NOT NULL OR credited_gross = 0),
+    CHECK (status IN ('completed', 'underpaid') OR credited_gross = 0),
     CHECK (due_at IS NULL OR payment_id IS NOT NULL)
 ) WITH (fillfactor = 80);
 

@@ -10,6 +10,7 @@ CREATE TABLE crypto_payments (
     fee BIGINT NOT NULL CHECK (fee BETWEEN 0 AND gross),
     state TEXT NOT NULL CHECK (state IN ('credited', 'review', 'dismissed')),
     review_reason TEXT CHECK (review_reason IN ('wrong_asset', 'too_late', 'too_many_coins', 'unexpected_state', 'fewer_coins', 'not_finished')),
+    tx_hash TEXT,
     created_at BIGINT NOT NULL,
     version BIGINT NOT NULL CHECK (version >= 1),
     PRIMARY KEY (account_id, processor, payment_id),

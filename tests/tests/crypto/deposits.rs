@@ -9,8 +9,9 @@ use crate::support::{Engine, Receiver, Reply, Shop, centavos, eventually, id, na
 
 on_both! {
     paid_deposit_is_credited_and_published repeated_deposit_returns_the_original wrong_deposits_are_refused
-    underpaid_deposit_is_credited_at_its_rate overpaid_and_repeated_payments_are_credited late_payment_is_credited expired_deposit_is_credited_before_the_end_of_its_period
-    other_coins_wait_for_an_operator quote_prices_one_deposit forged_callback_is_refused
+    underpaid_deposit_is_credited_at_its_rate overpaid_and_repeated_payments_are_credited late_payment_is_credited payment_after_a_simulated_expiry_is_late
+    other_coins_wait_for_an_operator payment_after_the_late_hour_is_listed_in_review pending_deposit_has_a_qr_code
+    simulated_payment_has_the_decimals_of_its_coin quote_prices_one_deposit forged_callback_is_refused
 }
 
 /// The fields in the order of their names.
@@ -49,6 +50,11 @@ async fn create(shop: &Shop, body: &Value) -> Reply {
 async fn pay(shop: &Shop, deposit: &Value, body: Value) -> Value {
     let path = format!("/sandbox/crypto/deposits/{}/pay", id(deposit));
     shop.send(Method::POST, &path, &body).await.expect(200)
+}
+
+async fn payments(shop: &Shop, deposit: &Value) -> Vec<Value> {
+    let path = format!("/crypto/deposits/{}/payments", id(deposit));
+    shop.get(&path).await.expect(200)["data"].as_array().unwrap().clone()
 }
 
 /// Waits until the coins of a deposit are credited. Returns the deposit.
@@ -135,7 +141,11 @@ async fn wrong_deposits_are_refused(engine: Engine) {
     let shop = crypto_shop(&node);
     create(&shop, &json!({ "amount": 250 })).await.refused(400, "VALIDATION_ERROR");
     shop.send(Method::POST, "/crypto/deposits", &body("btc")).await.refused(400, "idempotency_key_required");
-    create(&shop, &body("usdttrc20")).await.refused(422, "unsupported_currency");
+    let unsupported = create(&shop, &body("usdttrc20")).await;
+    unsupported.refused(422, "unsupported_currency");
+    let message = unsupported.json()["error"]["message"].clone();
+    let expected = "The currency `usdttrc20` is not supported; supported are trx, usdtbsc, btc, ltc, usdterc20.";
+    assert_eq!(message, expected);
     create(&shop, &json!({ "amount": 1, "currency": "btc" })).await.refused(422, "amount_below_minimum");
     let postback = json!({ "amount": 250, "currency": "btc", "postback_url": "https://shop.example/hook" });
     create(&shop, &postback).await.refused(400, "postback_url_not_registered");
@@ -215,15 +225,22 @@ async fn late_payment_is_credited(engine: Engine) {
     node.verify();
 }
 
-async fn expired_deposit_is_credited_before_the_end_of_its_period(engine: Engine) {
+async fn payment_after_a_simulated_expiry_is_late(engine: Engine) {
     let node = shared(engine).await;
     let shop = crypto_shop(&node);
     let made = create(&shop, &body("btc")).await.expect(201);
     let path = format!("/sandbox/crypto/deposits/{}/expire", id(&made));
-    assert_eq!(shop.post(&path).await.expect(200)["status"], "expired");
+    let expired = shop.post(&path).await.expect(200);
+    let end = |deposit: &Value| deposit["expires_at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    assert_eq!(expired["status"], "expired");
+    assert!(end(&expired) < end(&made), "{expired}");
     pay(&shop, &made, json!({})).await;
     let done = until(&shop, &made, "completed").await;
-    assert_eq!(done["resolution"], "exact", "{done}");
+    assert_eq!(done["resolution"], "late", "{done}");
+    assert_eq!(payments(&shop, &made).await[0]["resolution"], "late");
+    let again = shop.post(&path).await;
+    again.refused(409, "invalid_state");
+    assert!(again.text().contains("The crypto processor refused: "), "{}", again.text());
     assert_eq!(available(&shop).await, worth(&decimal(&made["pay_amount"]), &made));
 }
 
@@ -239,7 +256,95 @@ async fn other_coins_wait_for_an_operator(engine: Engine) {
     })
     .await;
     assert_eq!(available(&shop).await, 0);
+    let waiting = payments(&shop, &made).await;
+    assert_eq!(waiting.len(), 1, "{waiting:#?}");
+    assert_eq!(
+        names(&waiting[0]),
+        [
+            "credited_amount",
+            "currency",
+            "fee",
+            "received_amount",
+            "received_at",
+            "resolution",
+            "review_reason",
+            "status",
+            "tx_hash"
+        ]
+    );
+    let fields = ["currency", "received_amount", "status", "resolution", "review_reason"].map(|name| &waiting[0][name]);
+    assert_eq!(fields, ["ltc", "3", "in_review", "wrong_asset", "wrong_asset"]);
+    assert!(waiting[0]["credited_amount"] == 0.0 && waiting[0]["tx_hash"].is_string(), "{waiting:#?}");
+
+    let path = format!("/crypto/deposits/{}/payments", id(&made));
+    let other = crypto_shop(&node);
+    other.get(&path).await.refused(404, "not_found");
+    shop.get("/crypto/deposits/ext:none/payments").await.refused(404, "not_found");
+    assert_eq!(shop.get(&format!("{path}?limit=1")).await.issues(), ["limit"]);
     node.verify();
+}
+
+async fn payment_after_the_late_hour_is_listed_in_review(engine: Engine) {
+    let node = own(engine, &[]).await;
+    let shop = crypto_shop(&node);
+    let external = unique("deposit");
+    let made = create(&shop, &json!({ "amount": 250, "currency": "btc", "external_id": external })).await.expect(201);
+    pay(&shop, &made, json!({})).await;
+    until(&shop, &made, "completed").await;
+    // An hour and the payment period of twenty minutes are over.
+    shop.send(Method::PUT, "/sandbox/clock", &json!({ "offset_s": 7_200 })).await.expect(200);
+    pay(&shop, &made, json!({ "amount": "0.001" })).await;
+    let path = format!("/crypto/deposits/ext:{external}/payments");
+    let rows = eventually("both payments are listed", || async {
+        let listed = shop.get(&path).await.expect(200)["data"].as_array().unwrap().clone();
+        (listed.len() == 2).then_some(listed)
+    })
+    .await;
+    let row = |row: &Value| ["status", "resolution", "review_reason"].map(|name| row[name].clone());
+    assert_eq!(row(&rows[0]), [json!("credited"), json!("exact"), Value::Null]);
+    assert_eq!(row(&rows[1]), [json!("in_review"), json!("late"), json!("too_late")]);
+    let gross = worth(&decimal(&made["pay_amount"]), &made);
+    assert_eq!((centavos(&rows[0]["credited_amount"]), available(&shop).await), (gross, gross));
+    assert_eq!(rows[1]["received_amount"], "0.001");
+    let deposit = shop.get(&format!("/crypto/deposits/{}", id(&made))).await.expect(200);
+    assert_eq!(deposit["received_amount"], made["pay_amount"], "coins in review are not received yet");
+}
+
+async fn pending_deposit_has_a_qr_code(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = crypto_shop(&node);
+    let made = create(&shop, &body("btc")).await.expect(201);
+    let path = format!("/crypto/deposits/{}/qr.png", id(&made));
+    let reply = shop.get(&path).await;
+    assert_eq!((reply.status, reply.header("content-type")), (200, Some("image/png")));
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
+    assert!(reply.body.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let other = create(&shop, &body("btc")).await.expect(201);
+    let other = shop.get(&format!("/crypto/deposits/{}/qr.png", id(&other))).await;
+    assert_ne!(reply.body, other.body, "each address has an image of its own");
+    pay(&shop, &made, json!({})).await;
+    until(&shop, &made, "completed").await;
+    shop.get(&path).await.refused(409, "invalid_state");
+    crypto_shop(&node).get(&path).await.refused(404, "not_found");
+}
+
+async fn simulated_payment_has_the_decimals_of_its_coin(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = crypto_shop(&node);
+    let made = create(&shop, &body("btc")).await.expect(201);
+    let path = format!("/sandbox/crypto/deposits/{}/pay", id(&made));
+    for wrong in [
+        json!({ "amount": "0.0000000001" }),
+        json!({ "amount": "1.0000001", "currency": "trx" }),
+        json!({ "amount": "1.2.3" }),
+    ] {
+        let reply = shop.send(Method::POST, &path, &wrong).await;
+        reply.refused(400, "VALIDATION_ERROR");
+        assert_eq!(reply.issues(), ["amount"], "{wrong}");
+    }
+    assert_eq!(payments(&shop, &made).await, [] as [Value; 0]);
+    pay(&shop, &made, json!({ "amount": "0.00000001" })).await;
+    until(&shop, &made, "underpaid").await;
 }
 
 /// The sandbox signs its callbacks with a wrong secret. The coins are credited by a read, once.

@@ -20,6 +20,7 @@ pub(super) struct Payment<'a> {
     #[serde(borrow, rename = "payment_id")]
     id: Option<&'a RawValue>,
     parent_payment_id: Option<&'a RawValue>,
+    payment_extra_ids: Option<&'a RawValue>,
     order_id: Option<&'a RawValue>,
     #[serde(borrow, rename = "payment_status")]
     status: Option<&'a RawValue>,
@@ -123,6 +124,7 @@ pub(super) fn read(payment: &Payment<'_>) -> Result<UpstreamDeposit, Defect> {
     Ok(UpstreamDeposit {
         id: wire::required_id(payment.id, "payment_id")?,
         parent: wire::id(payment.parent_payment_id, "parent_payment_id")?,
+        later: later(payment.payment_extra_ids),
         order: wire::short_text(payment.order_id).and_then(|text| CryptoDepositId::parse(&text).ok()),
         status: status(wire::short_text(payment.status).as_deref().unwrap_or_default()),
         address,
@@ -138,6 +140,12 @@ pub(super) fn read(payment: &Payment<'_>) -> Result<UpstreamDeposit, Defect> {
 /// Returns the field unless `null`.
 fn amount(value: Option<&RawValue>) -> Option<&RawValue> {
     value.filter(|value| value.get() != "null")
+}
+
+/// Returns the identifiers of later payments. The list of payments shows those that are unreadable here.
+fn later(value: Option<&RawValue>) -> Vec<ProcessorId> {
+    let ids: Option<Vec<&RawValue>> = value.and_then(|value| serde_json::from_str(value.get()).ok());
+    ids.into_iter().flatten().filter_map(|id| wire::id(Some(id), "payment_extra_ids").ok().flatten()).collect()
 }
 
 fn status(word: &str) -> UpstreamDepositStatus {

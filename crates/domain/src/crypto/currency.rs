@@ -22,10 +22,10 @@ pub enum Currency {
     UsdtErc20,
 }
 
-/// The code is not the code of a supported currency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("is not a supported currency; supported are trx, usdtbsc, btc, ltc, usdterc20")]
-pub struct UnsupportedCurrency;
+/// A code that is not the code of a supported currency.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not supported; supported are trx, usdtbsc, btc, ltc, usdterc20")]
+pub struct UnsupportedCurrency(pub String);
 
 impl Currency {
     /// Every currency.
@@ -48,7 +48,10 @@ impl Currency {
     /// # Errors
     /// [`UnsupportedCurrency`].
     pub fn parse(code: &str) -> Result<Self, UnsupportedCurrency> {
-        Self::ALL.into_iter().find(|currency| currency.code() == code).ok_or(UnsupportedCurrency)
+        Self::ALL
+            .into_iter()
+            .find(|currency| currency.code() == code)
+            .ok_or_else(|| UnsupportedCurrency(code.to_owned()))
     }
 
     /// Returns the name of the network on the wire.
@@ -115,13 +118,14 @@ mod tests {
             assert_eq!(Currency::parse(currency.code()), Ok(currency));
         }
         for code in ["usdttrc20", "usdt", "BTC", "", "eth"] {
-            assert_eq!(Currency::parse(code), Err(UnsupportedCurrency), "{code}");
+            assert_eq!(Currency::parse(code), Err(UnsupportedCurrency(code.to_owned())), "{code}");
         }
     }
 
     #[test]
-    fn refusal_lists_each_supported_code() {
-        let message = UnsupportedCurrency.to_string();
+    fn refusal_names_the_code_and_each_supported_one() {
+        let message = UnsupportedCurrency("usdttrc20".to_owned()).to_string();
+        assert!(message.contains("`usdttrc20`"), "{message}");
         for currency in Currency::ALL {
             assert!(message.contains(currency.code()), "{currency} in {message}");
         }

@@ -31,7 +31,7 @@ pub const MAX_DESCRIPTION: usize = 140;
 pub fn sources(state: &AppState) -> Result<&CryptoSources, ApiError> {
     state.ports.crypto.as_ref().ok_or_else(|| {
         ApiError::new(ErrorCode::FeatureDisabled)
-            .with_message("Crypto is not available: an operator of the service configures a processor.")
+            .with_message("Crypto is not available: no crypto processor is configured.")
     })
 }
 
@@ -59,7 +59,7 @@ pub fn below_minimum(coins: CryptoAmount, brl: Money) -> ApiError {
 
 /// Returns the error for a quote that the account does not have.
 pub fn quote_not_found() -> ApiError {
-    ApiError::new(ErrorCode::NotFound).with_message("There is no such crypto quote.")
+    ApiError::new(ErrorCode::NotFound).with_message("The crypto quote does not exist.")
 }
 
 /// Returns the error for a quote that the operation cannot use.

@@ -67,6 +67,46 @@ const fn shape(kind: Kind) -> Shape {
     Shape { event, data }
 }
 
+/// Returns the meaning of events of that type.
+const fn meaning(kind: Kind) -> &'static str {
+    match kind {
+        Kind::ChargePaid => "The first sufficient payment of a charge arrived.",
+        Kind::ChargeExpired => "The payment period of a charge ended without a payment.",
+        Kind::ChargeCancelled => "The merchant cancelled a charge.",
+        Kind::ChargeRefunded => "The whole amount of a charge was refunded.",
+        Kind::PaymentUnexpected => "A payment in excess of charges was credited.",
+        Kind::SplitReceived => "A share in another account's charge was credited.",
+        Kind::RefundCompleted => "A refund reached its payer.",
+        Kind::RefundFailed => "A refund failed for good.",
+        Kind::PayoutCompleted => "A payout reached its recipient.",
+        Kind::PayoutFailed => "A payout failed for good; its amount and fee are available again.",
+        Kind::PayoutReversed => "The whole amount of a completed payout came back.",
+        Kind::InfractionOpened => "A payer disputes a Pix; money is blocked.",
+        Kind::InfractionUnderReview => "The acquirer has the defense of an infraction.",
+        Kind::InfractionWon => "An infraction was decided for the merchant; the money is free again.",
+        Kind::InfractionLost => "An infraction was decided for the payer; the money was returned.",
+        Kind::InfractionCancelled => "The payer's institution withdrew an infraction; the money is free again.",
+        Kind::CryptoDepositConfirmed => {
+            "Coins of a crypto deposit are confirmed on the chain. Published once for each deposit, before the credit."
+        }
+        Kind::CryptoDepositCompleted => {
+            "A payment of a crypto deposit was credited. Published for each credit: also for an `underpaid` deposit, and for each further payment. `status` and `resolution` show the result."
+        }
+        Kind::CryptoDepositExpired => {
+            "The payment period of a crypto deposit ended without coins. Coins that arrive later are credited or wait for an operator."
+        }
+        Kind::CryptoDepositFailed => {
+            "The processor reports an error of a crypto deposit (`failed`), or returned its coins to the payer (`refunded`)."
+        }
+        Kind::CryptoWithdrawalCompleted => "The coins of a crypto withdrawal were sent.",
+        Kind::CryptoWithdrawalFailed => "A crypto withdrawal failed for good; its amount and fee are available again.",
+        Kind::WebhookEndpointDisabled => {
+            "The service disabled a webhook endpoint: the endpoint is gone or failed for days."
+        }
+        Kind::WebhookTest => "The merchant tests an endpoint.",
+    }
+}
+
 impl PartialSchema for EventType {
     fn schema() -> RefOr<Schema> {
         let names = Kind::ALL.map(Kind::as_str);
@@ -165,7 +205,7 @@ fn delivery(kind: Kind) -> PathItem {
         .operation_id(Some(operation_id(kind)))
         .tag("webhooks")
         .summary(Some(format!("`{}`", kind.as_str())))
-        .description(Some("Signed as Standard Webhooks `v1` over the raw body."))
+        .description(Some(format!("{} Signed as Standard Webhooks `v1` over the raw body.", meaning(kind))))
         .parameters(Some([
             header("webhook-id", "The event's id. A repeat has the same id."),
             header("webhook-timestamp", "Unix seconds of the attempt."),

@@ -26,8 +26,8 @@ use crate::representation::JsonRepresentation;
 use crate::representation::values::{page_of_json, to_json};
 
 pub use crypto::{
-    completed_crypto_deposit, completed_crypto_withdrawal, crypto_currencies, crypto_deposit, crypto_deposits,
-    crypto_quote, crypto_quote_detail, crypto_withdrawal, crypto_withdrawals, expired_crypto_deposit,
+    completed_crypto_deposit, completed_crypto_withdrawal, crypto_currencies, crypto_deposit, crypto_deposit_payments,
+    crypto_deposits, crypto_quote, crypto_quote_detail, crypto_withdrawal, crypto_withdrawals, expired_crypto_deposit,
     failed_crypto_withdrawal,
 };
 pub use infractions::{defended_infraction, infractions, open_infraction, won_infraction};

@@ -131,6 +131,10 @@ fn event_types_have_a_webhook_and_typed_data() {
         let event = resolved(&document, schema.unwrap());
         let types = event.pointer("/properties/type/enum").unwrap().as_array().unwrap();
         assert!(types.iter().any(|name| name == kind.as_str()), "{}", kind.as_str());
+        let text =
+            |kind: EventType| webhooks.get(kind.as_str()).unwrap().pointer("/post/description").unwrap().as_str();
+        let same = EventType::ALL.into_iter().filter(|other| text(*other) == text(kind)).count();
+        assert_eq!(same, 1, "{} has a meaning of its own", kind.as_str());
         let data = resolved(&document, event.pointer("/properties/data").unwrap());
         assert!(data.get("properties").is_some(), "{}", kind.as_str());
     }

@@ -14,7 +14,8 @@ closed_list! {
 }
 
 closed_list! {
-    /// The relation of the credited coins to the requested coins.
+    /// The relation of the credited coins to the requested coins. `late`: the first credited payment arrived after
+    /// `expires_at`.
     CryptoResolution ["exact", "underpaid", "overpaid", "late"]
 }
 
@@ -38,28 +39,30 @@ pub struct CryptoDeposit {
     /// The requested amount in BRL.
     #[schema(inline)]
     pub amount: Amount,
-    /// The service's fee, in BRL: of the requested amount until coins are credited, then of the credited coins.
-    #[schema(value_type = Option<Amount>, inline, required)]
+    /// The service's fee, in BRL: of `amount`, and after a credit of the credited money.
+    #[schema(value_type = Amount, inline, required)]
     pub fee: Option<Amount>,
-    /// The amount after the fee, in BRL. Once coins are credited, it is the credited amount.
-    #[schema(value_type = Option<Amount>, inline, required)]
+    /// The BRL for the account, less the fee: of `amount`, and after a credit of the credited money.
+    #[schema(value_type = Amount, inline, required)]
     pub net_amount: Option<Amount>,
     /// BRL for one coin, a decimal.
     pub rate: String,
     /// The requested coins, a decimal.
     pub pay_amount: String,
     /// The address that the payer sends the coins to.
-    #[schema(required)]
+    #[schema(value_type = String, required)]
     pub pay_address: Option<String>,
     /// The memo or tag that the network requires.
     #[schema(required)]
     pub pay_extra_id: Option<String>,
-    /// The address as a URI for wallets.
-    #[schema(required)]
+    /// The address and the requested coins as a URI for wallets (BIP 21): `btc` and `ltc`. The address alone: `trx`,
+    /// `usdtbsc` and `usdterc20`, because their wallets agree on no URI.
+    #[schema(value_type = String, required)]
     pub pay_uri: Option<String>,
-    /// The received coins, a decimal.
+    /// The coins that were credited at `rate`, a decimal. Coins that wait for an operator, or that an operator credited or
+    /// dismissed, are only in the list of payments.
     pub received_amount: String,
-    /// The relation of the credited coins to the requested coins.
+    /// The relation of the credited coins to the requested coins; null while no coins are credited at `rate`.
     #[schema(value_type = Option<CryptoResolution>, required)]
     pub resolution: Option<&'static str>,
     /// The status.
@@ -71,13 +74,14 @@ pub struct CryptoDeposit {
     /// The caller's description.
     #[schema(required)]
     pub description: Option<String>,
-    /// End of the time in which the deposit can be paid.
-    #[schema(value_type = Option<String>, required, format = DateTime)]
+    /// End of the payment period, 20 minutes after the creation. A payment up to an hour later is credited as `late`. A
+    /// still later payment waits for an operator.
+    #[schema(value_type = String, required, format = DateTime)]
     pub expires_at: Option<Instant>,
-    /// Time of the first confirmation on the chain.
+    /// Time at which the service first saw confirmed coins, or credited a payment.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub confirmed_at: Option<Instant>,
-    /// Time of the credit.
+    /// Time at which the credited money reached `amount`; null while less is credited.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub completed_at: Option<Instant>,
     /// Time of creation.
@@ -106,7 +110,7 @@ pub struct CryptoWithdrawal {
     #[schema(inline)]
     pub fee: Amount,
     /// Total debit: amount and fee, in BRL.
-    #[schema(value_type = Option<Amount>, inline, required)]
+    #[schema(value_type = Amount, inline, required)]
     pub gross_amount: Option<Amount>,
     /// BRL for one coin, a decimal.
     pub rate: String,
@@ -170,9 +174,10 @@ impl From<&Deposit> for CryptoDeposit {
     }
 }
 
-/// Returns the URI of a payment: BIP 21 for bitcoin and litecoin. The other currencies have no URI that wallets agree on, so the URI is
-/// only the address.
-fn pay_uri(address: &str, coins: CryptoAmount) -> String {
+/// Returns the URI of a payment: BIP 21 for bitcoin and litecoin. The other currencies have no URI that wallets agree on,
+/// so the URI is only the address.
+#[must_use]
+pub fn pay_uri(address: &str, coins: CryptoAmount) -> String {
     match coins.currency() {
         Currency::Btc => format!("bitcoin:{address}?amount={coins}"),
         Currency::Ltc => format!("litecoin:{address}?amount={coins}"),

@@ -68,13 +68,13 @@ pub struct CryptoQuote {
     #[schema(inline)]
     pub amount: Amount,
     /// The service's fee, in BRL.
-    #[schema(value_type = Option<Amount>, inline, required)]
+    #[schema(value_type = Amount, inline, required)]
     pub fee: Option<Amount>,
     /// The BRL that a deposit credits, or the BRL that is converted for a withdrawal.
-    #[schema(value_type = Option<Amount>, inline, required)]
+    #[schema(value_type = Amount, inline, required)]
     pub net_amount: Option<Amount>,
     /// The BRL that the payer's coins are worth, or the BRL that a withdrawal debits.
-    #[schema(value_type = Option<Amount>, inline, required)]
+    #[schema(value_type = Amount, inline, required)]
     pub gross_amount: Option<Amount>,
     /// BRL for one coin, a decimal.
     pub rate: String,

@@ -46,6 +46,8 @@ pub struct UpstreamDeposit {
     pub id: ProcessorId,
     /// The first payment to the same address, if this one is a later payment.
     pub parent: Option<ProcessorId>,
+    /// The later payments to the same address that this record names.
+    pub later: Vec<ProcessorId>,
     /// Our deposit; `None` for a payment of another system, and for later payments without our identifier.
     pub order: Option<CryptoDepositId>,
     /// The status.

@@ -106,6 +106,7 @@ pub fn a_deposit_payment(deposit: &Deposit, state: PaymentState) -> DepositPayme
         deposit: deposit.id,
         processor: deposit.processor.clone(),
         coins: ArrivedCoins::Supported(usdt("10")),
+        tx_hash: None,
         gross: Money::from_centavos(5_400),
         fee: Money::from_centavos(104),
         state,

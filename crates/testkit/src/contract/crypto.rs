@@ -204,8 +204,15 @@ pub async fn deposit_payments_come_back_and_wait_for_review(h: &mut Harness) {
                 ..a_deposit_payment(&deposit, PaymentState::Credited)
             };
             insert(h, new.clone()).await;
-            let changed =
-                DepositPayment { state, gross: Money::from_centavos(200), fee: Money::ZERO, version: 1, ..new };
+            let tx_hash = Some("0xabc".to_owned());
+            let changed = DepositPayment {
+                state,
+                tx_hash,
+                gross: Money::from_centavos(200),
+                fee: Money::ZERO,
+                version: 1,
+                ..new
+            };
             update(h, changed.clone()).await;
             let read = DepositPayment { version: 2, ..changed };
             if let PaymentState::Review(_) = state {

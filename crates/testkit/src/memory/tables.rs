@@ -107,8 +107,8 @@ impl Tables {
             **now = Deposit { terms, processor, created_at, ..(**now).clone() };
         }
         if let (AnyRecord::CryptoPayment(now), Some(stored)) = (&mut record, self.crypto_payments.get(key)) {
-            let DepositPayment { coins, gross, fee, state, .. } = (**now).clone();
-            **now = DepositPayment { coins, gross, fee, state, ..stored.clone() };
+            let DepositPayment { coins, tx_hash, gross, fee, state, .. } = (**now).clone();
+            **now = DepositPayment { coins, tx_hash, gross, fee, state, ..stored.clone() };
         }
         if let (AnyRecord::CryptoWithdrawal(now), Some(stored)) = (&mut record, self.crypto_withdrawals.get(key)) {
             let Withdrawal { terms, processor, created_at, .. } = stored.clone();

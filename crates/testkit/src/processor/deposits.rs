@@ -32,7 +32,9 @@ impl FakeProcessor {
         let first = right(first.ok_or("no such payment"));
         let (id, parent) = (a_processor_id(), Some(parent.clone()));
         let created_at = Some(self.clock.now());
-        let child = UpstreamDeposit { id: id.clone(), parent, order: None, created_at, ..first };
+        let first_id = first.id.clone();
+        let child = UpstreamDeposit { id: id.clone(), parent, later: Vec::new(), order: None, created_at, ..first };
+        self.change_payment(&first_id, |first| first.later.push(id.clone()));
         self.state().payments.push(child);
         self.pay(&id, UpstreamDepositStatus::Finished, usdt);
         id
@@ -60,6 +62,7 @@ impl State {
         let payment = UpstreamDeposit {
             id: a_processor_id(),
             parent: None,
+            later: Vec::new(),
             order: Some(order.id),
             status: UpstreamDepositStatus::Waiting,
             address: Some(right(Address::parse(order.amount.currency(), &address))),

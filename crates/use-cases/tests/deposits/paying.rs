@@ -51,6 +51,30 @@ async fn read_applies_the_record_of_the_processor() {
     assert_eq!(world.read(id).await.state.status(), DepositStatus::Completed);
 }
 
+/// No callback comes.
+#[tokio::test]
+async fn read_applies_later_payments_once() {
+    let world = World::new().await;
+    let (id, first) = world.pending().await;
+    world.processor.pay(&first, Upstream::Finished, COINS);
+    world.read(id).await;
+    let [second, third] = ["10", "10"].map(|coins| world.processor.pay_again(&first, coins));
+    world.processor.pay(&third, Upstream::Confirming, "10");
+    for (status, money) in [(Upstream::Confirming, -25_400), (Upstream::Finished, -30_800)] {
+        world.processor.change_payment(&third, |third| third.status = status);
+        for _ in 0..2 {
+            world.read(id).await;
+            world.check(id, DepositStatus::Completed, Some(Resolution::Overpaid)).await;
+            assert_eq!(world.money().2, money, "{status:?}");
+        }
+    }
+    // A payment with another first payment is not applied.
+    let foreign = world.processor.pay_again(&first, "10");
+    world.processor.change_payment(&foreign, |foreign| foreign.parent = Some(second.clone()));
+    world.read(id).await;
+    assert_eq!(world.money().2, -30_800);
+}
+
 #[tokio::test]
 async fn arrived_coins_are_credited_with_their_resolution() {
     for (upstream, coins, status, resolution, money) in [

@@ -10,7 +10,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use payment::{ArrivedCoins, DepositPayment, PaymentReview, PaymentState};
+pub use payment::{ArrivedCoins, DepositPayment, PaymentResolution, PaymentReview, PaymentState};
 pub use receive::{Arrival, LATE_CREDIT_WINDOW, ReceiveError, Received, Resolved};
 pub use state::{DepositState, DepositStatus, Issued, Resolution};
 pub use transitions::{DepositError, DepositStep};
@@ -67,12 +67,12 @@ impl DepositPrice {
     }
 }
 
-/// The sums of all credited payments of a deposit.
+/// The sums of all credits of a deposit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Credited {
-    /// The coins of the deposit's currency.
+    /// The coins that were credited at the deposit's rate.
     pub coins: CryptoAmount,
-    /// The value of the coins in BRL, before the fee.
+    /// The credited BRL, before the fee.
     pub gross: Money,
     /// The fee.
     pub fee: Money,
@@ -93,9 +93,10 @@ pub struct Deposit {
     pub processor: AcquirerName,
     /// The state.
     pub state: DepositState,
-    /// The sums of all credits.
+    /// The sums of all credits. An operator's credit adds money and no coins.
     pub credited: Credited,
-    /// The relation of the credited coins to the requested coins; `None` before the first credit.
+    /// The relation of the coins that were credited at the rate to the requested coins; `None` without such coins. The deposit
+    /// is late if its first credited payment was late.
     pub resolution: Option<Resolution>,
     /// The instant of the first confirmation on the chain.
     pub confirmed_at: Option<Timestamp>,
@@ -145,7 +146,7 @@ impl Deposit {
     /// # Errors
     /// [`MoneyError::OutOfRange`].
     pub fn fee(&self) -> Result<Money, MoneyError> {
-        if self.resolution.is_some() { Ok(self.credited.fee) } else { self.price.fee_rule.fee(self.terms.amount) }
+        if self.is_credited() { Ok(self.credited.fee) } else { self.price.fee_rule.fee(self.terms.amount) }
     }
 
     /// Returns the BRL for the account, less the fee: of the credited money, or of the deposit's amount before the credit.
@@ -153,8 +154,13 @@ impl Deposit {
     /// # Errors
     /// [`MoneyError::OutOfRange`].
     pub fn net_amount(&self) -> Result<Money, MoneyError> {
-        let gross = if self.resolution.is_some() { self.credited.gross } else { self.terms.amount };
+        let gross = if self.is_credited() { self.credited.gross } else { self.terms.amount };
         gross.checked_sub(self.fee()?)
+    }
+
+    /// Returns whether a payment was credited.
+    const fn is_credited(&self) -> bool {
+        matches!(self.state, DepositState::Completed { .. } | DepositState::Underpaid { .. })
     }
 
     /// Returns whether the API shows the resource.

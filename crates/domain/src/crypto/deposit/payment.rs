@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::{Deposit, Resolution};
 use crate::acquirer_name::AcquirerName;
 use crate::crypto::{CryptoAmount, ProcessorId};
 use crate::ids::{AccountId, CryptoDepositId};
@@ -62,6 +63,8 @@ pub struct DepositPayment {
     pub processor: AcquirerName,
     /// The coins that the processor shows.
     pub coins: ArrivedCoins,
+    /// The transaction on the chain, if reported.
+    pub tx_hash: Option<String>,
     /// The BRL that was credited for them, before the fee.
     pub gross: Money,
     /// The fee.
@@ -74,12 +77,56 @@ pub struct DepositPayment {
     pub version: i64,
 }
 
+named! {
+    /// The relation of a payment to its deposit, also while the payment waits for an operator.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum PaymentResolution {
+        /// The requested coins.
+        Exact = "exact",
+        /// Fewer coins.
+        Underpaid = "underpaid",
+        /// More coins.
+        Overpaid = "overpaid",
+        /// The payment arrived after the payment period.
+        Late = "late",
+        /// A further payment to the same address, within the payment period.
+        Repeated = "repeated",
+        /// The coins are of another currency than the deposit.
+        WrongAsset = "wrong_asset",
+    }
+}
+
+impl Deposit {
+    /// Returns the relation of one of its payments to the deposit.
+    #[must_use]
+    pub fn resolution_of(&self, payment: &DepositPayment) -> PaymentResolution {
+        let coins = match &payment.coins {
+            ArrivedCoins::Supported(coins) if coins.currency() == self.terms.currency => *coins,
+            ArrivedCoins::Supported(_) | ArrivedCoins::Unsupported { .. } => return PaymentResolution::WrongAsset,
+        };
+        let issued = self.state.issued();
+        if issued.is_some_and(|issued| payment.created_at > issued.expires_at) {
+            return PaymentResolution::Late;
+        }
+        if issued.is_some_and(|issued| payment.id != issued.payment) {
+            return PaymentResolution::Repeated;
+        }
+        match self.by_coins(coins) {
+            Ok(Resolution::Exact) => PaymentResolution::Exact,
+            Ok(Resolution::Underpaid) => PaymentResolution::Underpaid,
+            Ok(Resolution::Late) => PaymentResolution::Late,
+            // Only coins beyond every supply have no worth.
+            Ok(Resolution::Overpaid) | Err(_) => PaymentResolution::Overpaid,
+        }
+    }
+}
+
 impl PaymentReview {
     /// Every reason.
     pub const ALL: [Self; 6] =
         [Self::WrongAsset, Self::TooLate, Self::TooMany, Self::UnexpectedState, Self::FewerCoins, Self::NotFinished];
 
-    /// Returns the name in the store and on the command line.
+    /// Returns the name in the store, in the API and on the command line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

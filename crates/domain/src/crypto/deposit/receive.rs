@@ -102,7 +102,7 @@ impl Deposit {
             Some(known) => known,
             None => self.new_payment(&arrival),
         };
-        let payment = DepositPayment { coins: arrival.coins.clone(), ..payment };
+        let payment = payment.showing(&arrival);
         let (issued, coins) = match (self.reason_for_review(&payment, before, &arrival), self.state.issued()) {
             (Ok(coins), Some(issued)) => (issued.clone(), coins),
             (Err(reason), _) => return Ok(review(payment, reason)),
@@ -137,10 +137,11 @@ impl Deposit {
             None => self.new_payment(arrival),
         };
         let state = PaymentState::Review(PaymentReview::NotFinished);
-        Some(DepositPayment { coins: arrival.coins.clone(), state, ..payment })
+        Some(DepositPayment { state, ..payment.showing(arrival) })
     }
 
-    /// Credits `gross` for a payment in review, by an operator's decision, without a fee.
+    /// Credits `gross` for a payment in review, by an operator's decision, without a fee. The coins of the deposit stay
+    /// unchanged, because no rate was applied.
     ///
     /// # Errors
     /// [`ReceiveError::NotInReview`], [`ReceiveError::NothingLeft`], [`ReceiveError::NotIssued`], [`ReceiveError::Money`].
@@ -170,6 +171,7 @@ impl Deposit {
             deposit: self.id,
             processor: self.processor.clone(),
             coins: arrival.coins.clone(),
+            tx_hash: arrival.tx_hash.clone(),
             gross: Money::ZERO,
             fee: Money::ZERO,
             state: PaymentState::Credited,
@@ -234,20 +236,21 @@ impl Deposit {
         let transfers = self.transfers(gain.gross.checked_sub(gain.fee)?, gain.fee);
         let gross = self.credited.gross.checked_add(gain.gross)?;
         let credited = Credited { coins: gain.coins, gross, fee: self.credited.fee.checked_add(gain.fee)? };
-        let by_sum = match gross.cmp(&self.terms.amount) {
-            Ordering::Less => Resolution::Underpaid,
-            Ordering::Equal => self.by_coins(gain.coins)?,
-            Ordering::Greater => Resolution::Overpaid,
-        };
-        let resolution = match self.resolution {
-            Some(Resolution::Late) => Resolution::Late,
-            None if is_late => Resolution::Late,
-            None | Some(Resolution::Exact | Resolution::Underpaid | Resolution::Overpaid) => by_sum,
-        };
-        let state = match (&self.state, by_sum) {
-            (DepositState::Completed { .. }, _) => self.state.clone(),
-            (_, Resolution::Underpaid) => DepositState::Underpaid { issued, at },
-            (_, Resolution::Exact | Resolution::Overpaid | Resolution::Late) => DepositState::Completed { issued, at },
+        let resolution =
+            match self.resolution {
+                Some(Resolution::Late) => Some(Resolution::Late),
+                None if is_late => Some(Resolution::Late),
+                None | Some(Resolution::Exact | Resolution::Underpaid | Resolution::Overpaid) => {
+                    if gain.coins.is_zero() { None } else { Some(self.by_coins(gain.coins)?) }
+                }
+            };
+        // The state compares money, and the resolution compares coins. They differ after a decision of an operator.
+        let state = if let DepositState::Completed { .. } = self.state {
+            self.state.clone()
+        } else if gross < self.terms.amount {
+            DepositState::Underpaid { issued, at }
+        } else {
+            DepositState::Completed { issued, at }
         };
         let first = self.confirmed_at.is_none().then_some(EventType::CryptoDepositConfirmed);
         let events = first.into_iter().chain([EventType::CryptoDepositCompleted]).collect();
@@ -257,17 +260,18 @@ impl Deposit {
             state: PaymentState::Credited,
             ..payment
         };
-        let (resolution, confirmed_at) = (Some(resolution), self.confirmed_at.or(Some(at)));
+        let confirmed_at = self.confirmed_at.or(Some(at));
         let deposit = Self { state, credited, resolution, confirmed_at, attempts: 0, ..self }.asked(at);
         Ok(Resolved { deposit, payment, transfers, events })
     }
 
-    /// Coins beyond the requested ones may be worth less than a centavo.
-    fn by_coins(&self, total: CryptoAmount) -> Result<Resolution, ReceiveError> {
-        match total.compare(self.price.coins)? {
-            Ordering::Less | Ordering::Equal => Ok(Resolution::Exact),
-            Ordering::Greater => Ok(Resolution::Overpaid),
-        }
+    /// Compares coins of the deposit's currency with the requested ones. Fewer coins that are worth the requested amount are exact.
+    pub(super) fn by_coins(&self, coins: CryptoAmount) -> Result<Resolution, ReceiveError> {
+        Ok(match coins.compare(self.price.coins)? {
+            Ordering::Less if self.worth_of(coins)? < self.terms.amount => Resolution::Underpaid,
+            Ordering::Less | Ordering::Equal => Resolution::Exact,
+            Ordering::Greater => Resolution::Overpaid,
+        })
     }
 
     fn transfers(&self, net: Money, fee: Money) -> Vec<Transfer> {
@@ -289,6 +293,11 @@ impl Deposit {
 }
 
 impl DepositPayment {
+    /// Returns the payment with the coins and the transaction that the processor now shows.
+    fn showing(self, arrival: &Arrival) -> Self {
+        Self { coins: arrival.coins.clone(), tx_hash: arrival.tx_hash.clone().or(self.tx_hash), ..self }
+    }
+
     /// Records an operator's decision that nothing more is credited.
     ///
     /// # Errors

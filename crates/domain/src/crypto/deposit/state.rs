@@ -13,7 +13,7 @@ pub struct Issued {
     pub address: String,
     /// The memo that the payer must add, for currencies that need one.
     pub extra_id: Option<String>,
-    /// The end of the payment period.
+    /// The end of the payment period. The processor may end the period before its planned end.
     pub expires_at: Timestamp,
 }
 
@@ -31,14 +31,14 @@ pub enum DepositState {
     Pending(Issued),
     /// The chain shows a payment.
     Confirming(Issued),
-    /// The requested coins, or more, were credited.
+    /// The requested amount, or more, was credited.
     Completed {
         /// The data from the processor.
         issued: Issued,
         /// The instant.
         at: Timestamp,
     },
-    /// Fewer coins than requested were credited.
+    /// Less than the requested amount was credited.
     Underpaid {
         /// The data from the processor.
         issued: Issued,

@@ -127,6 +127,27 @@ fn missing_coins_are_never_credited_by_an_operator() {
 }
 
 #[test]
+fn payment_after_an_early_expiry_is_late() {
+    let expired = deposit(DepositStatus::Pending).expire(later()).unwrap();
+    let DepositStep::Taken { deposit: expired, .. } = expired else { panic!("the deposit was pending") };
+    for (after_s, expected) in [(0, Resolution::Exact), (1, Resolution::Late)] {
+        let seen_at = later() + after_s.seconds();
+        let Ok(Received::Credited(got)) =
+            expired.clone().receive(None, Arrival { seen_at, ..arrival("1", "18.518519") }, later())
+        else {
+            panic!("the coins are of the deposit's currency")
+        };
+        assert_eq!(got.deposit.resolution, Some(expected), "{after_s}");
+    }
+    // The end of the period does not move back.
+    let DepositStep::Taken { deposit: late, .. } = deposit(DepositStatus::Pending).expire(expiry() + 1.hour()).unwrap()
+    else {
+        panic!("the deposit was pending")
+    };
+    assert_eq!(late.state.issued().unwrap().expires_at, expiry());
+}
+
+#[test]
 fn payment_is_credited_once_and_only_its_increase_later() {
     let first = credited(deposit(DepositStatus::Pending), arrival("1", "10"));
     let repeat = first.deposit.clone().receive(Some(first.payment.clone()), arrival("1", "10"), later());
@@ -174,6 +195,48 @@ fn operator_credits_or_dismisses_a_payment_once() {
     let dismissed = payment.dismiss().unwrap();
     assert_eq!(dismissed.clone().dismiss(), Err(ReceiveError::NotInReview));
     assert_eq!(waiting.credit_reviewed(dismissed, fifty, later()), Err(ReceiveError::NotInReview));
+}
+
+#[test]
+fn operator_credit_changes_the_status_and_not_the_resolution() {
+    let wrong = ArrivedCoins::Unsupported { currency: "doge".into(), amount: "1000.5".into() };
+    for (centavos, status) in [(9_999, DepositStatus::Underpaid), (10_000, DepositStatus::Completed)] {
+        let arrived = Arrival { coins: wrong.clone(), ..arrival("2", "1") };
+        let waiting = deposit(DepositStatus::Pending);
+        let Received::Review(payment) = waiting.clone().receive(None, arrived, later()).unwrap() else {
+            panic!("the coins are of another asset")
+        };
+        let gross = Money::from_centavos(centavos);
+        let got = waiting.credit_reviewed(*payment, gross, later()).unwrap().deposit;
+        assert_eq!((got.state.status(), got.resolution), (status, None));
+        assert_eq!(sums(&got), ["0".to_owned(), gross.to_string(), "0.00".to_owned(), gross.to_string()]);
+        // Coins at the rate have a resolution of their own.
+        let paid = credited(got, arrival("1", "18.518519")).deposit;
+        assert_eq!((paid.state.status(), paid.resolution), (DepositStatus::Completed, Some(Resolution::Exact)));
+    }
+}
+
+#[test]
+fn each_payment_has_its_relation_to_the_deposit() {
+    let waiting = deposit(DepositStatus::Pending);
+    let other = ArrivedCoins::Supported(CryptoAmount::parse(Currency::UsdtBsc, "18.518519").unwrap());
+    let late = expiry() + 1.second();
+    for (arrived, expected) in [
+        (arrival("5745459419", "18.518519"), PaymentResolution::Exact),
+        (arrival("5745459419", "18.518518"), PaymentResolution::Underpaid),
+        (arrival("5745459419", "18.518520"), PaymentResolution::Overpaid),
+        (arrival("2", "18.518519"), PaymentResolution::Repeated),
+        (Arrival { seen_at: late, ..arrival("5745459419", "18.518519") }, PaymentResolution::Late),
+        (Arrival { seen_at: late + 25.hours(), ..arrival("2", "18.518519") }, PaymentResolution::Late),
+        (Arrival { coins: other, seen_at: late, ..arrival("2", "1") }, PaymentResolution::WrongAsset),
+    ] {
+        let payment = match waiting.clone().receive(None, arrived.clone(), later()).unwrap() {
+            Received::Credited(resolved) => resolved.payment,
+            Received::Review(payment) => *payment,
+            Received::AlreadyTaken => panic!("the payment is new"),
+        };
+        assert_eq!(waiting.resolution_of(&payment), expected, "{arrived:?}");
+    }
 }
 
 #[test]

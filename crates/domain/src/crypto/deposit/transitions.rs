@@ -112,14 +112,16 @@ impl Deposit {
         }
     }
 
-    /// Records that no coins arrived in time.
+    /// Records that no coins arrived in time. If the processor ended the payment period early, the period ends at `at`, so
+    /// that coins that arrive later are late.
     ///
     /// # Errors
     /// [`DepositError::InvalidState`] unless the deposit waits for its payer.
     pub fn expire(self, at: Timestamp) -> Result<DepositStep, DepositError> {
         match &self.state {
             DepositState::Pending(issued) => {
-                let state = DepositState::Expired { issued: issued.clone(), at };
+                let issued = Issued { expires_at: issued.expires_at.min(at), ..issued.clone() };
+                let state = DepositState::Expired { issued, at };
                 Ok(taken(Self { state, ..self }, Some(EventType::CryptoDepositExpired)))
             }
             DepositState::Expired { .. } => Ok(DepositStep::AlreadyTaken(Box::new(self))),

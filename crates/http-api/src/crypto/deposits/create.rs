@@ -25,7 +25,7 @@ use crate::representation::crypto::CryptoDeposit;
     operation_id = "createCryptoDeposit",
     tag = "crypto",
     summary = "Create a crypto deposit",
-    description = "Returns an address for the payer. The rate is that of the quote, or the current rate, and holds for everything that arrives in time. What arrives is credited, less the fee: `resolution` shows the difference to the requested coins. An external_id that exists with the same amount and currency gets the original deposit with 200. Scope: `crypto:write`.",
+    description = "Returns an address for the payer. The rate is that of the quote, or the current rate, and holds for coins that arrive up to an hour after `expires_at`. The coins that arrive are credited, less the fee: `resolution` shows the difference to the requested coins. An external_id that exists with the same amount and currency gets the original deposit with 200. Scope: `crypto:write`.",
     params(KeyHeader),
     request_body(content = NewCryptoDeposit,
         example = json!(examples::literal(r#"{"amount":250.00,"currency":"btc","description":"Order 1042","external_id":"deposit-1042"}"#))),
@@ -51,6 +51,7 @@ pub async fn create_deposit(
     // A known key has a supported currency, and is replayed even if the account has changed since.
     let currency = deposit
         .currency
+        .clone()
         .or_else(|error| account.permit(Feature::CryptoIn).map_err(ApiError::from).and(Err(error.into())))?;
     sources(&call.state)?;
     let command = CreateDeposit {

@@ -3,6 +3,8 @@
 pub mod create;
 pub mod get;
 pub mod list;
+pub mod payments;
+pub mod qr;
 pub mod request;
 
 use cais_use_cases::upstream_order::FetchError;

@@ -6,9 +6,10 @@ use cais_domain::ids::kind;
 use cais_use_cases::crypto::quotes;
 
 use crate::context::{Authorized, CryptoRead};
+use crate::crypto::quote_not_found;
 use crate::describe::examples;
 use crate::describe::failures::{Errors, Reads};
-use crate::error::{ApiError, ErrorCode};
+use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
 use crate::reply;
@@ -37,7 +38,6 @@ pub async fn get_quote(
 ) -> Result<HttpResponse, ApiError> {
     let Input((_, ById(id))) = input;
     let found = quotes::find(&call.state.ports, call.caller.account.id, id).await?;
-    let missing = || ApiError::new(ErrorCode::NotFound).with_message("The crypto quote does not exist.");
-    let quote = found.ok_or_else(missing)?;
+    let quote = found.ok_or_else(quote_not_found)?;
     Ok(reply::json(StatusCode::OK, &CryptoQuoteDetail::from(&quote)))
 }

@@ -64,7 +64,7 @@ mod tests {
             (Side::Withdrawal, Ok(Currency::Btc), 25_050)
         );
         let other = parsed(r#"{"side":"deposit","currency":"usdttrc20","amount":1}"#).unwrap();
-        assert_eq!(other.currency, Err(UnsupportedCurrency));
+        assert_eq!(other.currency, Err(UnsupportedCurrency("usdttrc20".to_owned())));
         assert_eq!(
             parsed(r#"{"side":"sale","currency":1,"amount":"1","x":1}"#),
             Err(["side", "currency", "amount", "x"].map(str::to_owned).to_vec())

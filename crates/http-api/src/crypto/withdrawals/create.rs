@@ -69,7 +69,7 @@ pub async fn create_withdrawal(
 impl NewCryptoWithdrawal {
     /// Returns the recipient's address.
     fn recipient(&self) -> Result<Address, ApiError> {
-        let currency = self.currency?;
+        let currency = self.currency.clone()?;
         Address::parse(currency, &self.address)
             .map_err(|error| ApiError::new(ErrorCode::InvalidAddress).with_message(format!("The address {error}.")))
     }

@@ -2,7 +2,10 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Origin;
-use cais_domain::crypto::deposit::{Credited, Deposit, DepositPrice, DepositState, DepositTerms, Issued, Resolution};
+use cais_domain::crypto::deposit::{
+    ArrivedCoins, Credited, Deposit, DepositPayment, DepositPrice, DepositState, DepositTerms, Issued, PaymentReview,
+    PaymentState, Resolution,
+};
 use cais_domain::crypto::quote::QuotedTerms;
 use cais_domain::crypto::withdrawal::{WithdrawalPrice, WithdrawalSent, WithdrawalState, WithdrawalTerms};
 use cais_domain::crypto::{
@@ -20,6 +23,7 @@ use serde_json::Value;
 
 use super::value;
 use crate::representation::crypto::{CryptoDeposit, CryptoWithdrawal};
+use crate::representation::crypto_payment::CryptoDepositPaymentList;
 use crate::representation::crypto_quote::{CryptoCurrency, CryptoCurrencyList, CryptoQuote, CryptoQuoteDetail};
 use crate::representation::values::Page;
 
@@ -144,6 +148,35 @@ pub fn completed_crypto_deposit() -> Option<Value> {
 pub fn expired_crypto_deposit() -> Option<Value> {
     let at = instant("2026-01-09T17:00:01Z")?;
     value(&CryptoDeposit::from(&deposit(|issued| DepositState::Expired { issued, at })?))
+}
+
+/// Returns a credited payment and a payment of another currency.
+pub fn crypto_deposit_payments() -> Option<Value> {
+    let deposit = credited_deposit()?;
+    let credited = DepositPayment {
+        id: deposit.state.issued()?.payment.clone(),
+        account: deposit.account,
+        deposit: deposit.id,
+        processor: deposit.processor.clone(),
+        coins: ArrivedCoins::Supported(deposit.credited.coins),
+        tx_hash: deposit.tx_hash.clone(),
+        gross: deposit.credited.gross,
+        fee: deposit.credited.fee,
+        state: PaymentState::Credited,
+        created_at: instant("2026-01-02T17:10:00Z")?,
+        version: 1,
+    };
+    let other = DepositPayment {
+        id: ProcessorId::parse("5745459420").ok()?,
+        coins: ArrivedCoins::Supported(CryptoAmount::parse(Currency::Ltc, "0.58").ok()?),
+        tx_hash: Some("9f2c1a90b3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e".to_owned()),
+        gross: Money::ZERO,
+        fee: Money::ZERO,
+        state: PaymentState::Review(PaymentReview::WrongAsset),
+        created_at: instant("2026-01-02T17:15:00Z")?,
+        ..credited.clone()
+    };
+    value(&CryptoDepositPaymentList::of(&deposit, &[credited, other]))
 }
 
 /// Returns a page with a deposit.

@@ -116,6 +116,22 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
         &[],
     ),
     ("CryptoDepositPage", PAGE, &[]),
+    ("CryptoDepositPaymentList", &["data"], &[]),
+    (
+        "CryptoDepositPayment",
+        &[
+            "currency",
+            "received_amount",
+            "credited_amount",
+            "fee",
+            "status",
+            "resolution",
+            "review_reason",
+            "tx_hash",
+            "received_at",
+        ],
+        &[],
+    ),
     (
         "CryptoWithdrawal",
         &[
@@ -203,6 +219,23 @@ fn resources_are_described_with_the_fields_of_the_contract() {
         let described = document.pointer(&format!("/components/schemas/{schema}/properties")).unwrap();
         let described: BTreeSet<String> = described.as_object().unwrap().keys().cloned().collect();
         assert_eq!((described, required(&document, schema)), (expected.clone(), expected), "{schema}");
+    }
+}
+
+#[test]
+fn facts_of_visible_crypto_resources_are_never_null() {
+    let document = parsed();
+    for (schema, fields) in [
+        ("CryptoDeposit", ["fee", "net_amount", "pay_address", "pay_uri", "expires_at"].as_slice()),
+        ("CryptoQuote", &["fee", "net_amount", "gross_amount"]),
+        ("CryptoQuoteDetail", &["fee", "net_amount", "gross_amount"]),
+        ("CryptoWithdrawal", &["fee", "gross_amount"]),
+    ] {
+        for field in fields {
+            let property = document.pointer(&format!("/components/schemas/{schema}/properties/{field}")).unwrap();
+            let named = resolved(&document, property).get("type").and_then(Value::as_str);
+            assert!(matches!(named, Some("string" | "number")), "{schema}.{field}: {property}");
+        }
     }
 }
 

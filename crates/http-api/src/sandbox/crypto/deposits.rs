@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use super::market::{currency, positive};
-use super::{APPLIED_WITHIN, PaymentStep, READ_EVERY, SentCoins, SimulatedProcessor, processor};
+use super::{APPLIED_WITHIN, PaymentStep, READ_EVERY, SentCoins, SimulatedProcessor, processor, simulate};
 use crate::context::{Authorized, CryptoWrite, run_detached};
 use crate::crypto::deposits::fetch_error;
 use crate::describe::examples;
@@ -25,7 +25,7 @@ use crate::input::{Input, Json, JsonBody, NoFields, NoQuery, OptionalJson};
 use crate::named::Named;
 use crate::representation::crypto::CryptoDeposit;
 use crate::representation::values::closed_list;
-use crate::sandbox::{InstitutionError, blocking};
+use crate::sandbox::InstitutionError;
 use crate::state::AppState;
 use crate::{reply, rules};
 
@@ -86,7 +86,7 @@ fn step(node: &Node<'_>) -> Result<PaymentStep, Problem> {
 /// Sends coins to the address of a deposit as a payer would.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`; an error of the store.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
 #[utoipa::path(
     operation_id = "sandboxPayCryptoDeposit",
     tag = "sandbox",
@@ -97,7 +97,7 @@ fn step(node: &Node<'_>) -> Result<PaymentStep, Problem> {
     responses(
         (status = 200, description = "The deposit after the payment.", body = CryptoDeposit,
             example = json!(examples::completed_crypto_deposit())),
-        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress)>,
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
     ),
 )]
 #[post("/sandbox/crypto/deposits/{id}/pay")]
@@ -119,7 +119,7 @@ pub async fn pay_deposit(
 /// Moves the newest payment of a deposit to another status.
 ///
 /// # Errors
-/// As [`pay_deposit`], and `invalid_state`.
+/// As [`pay_deposit`].
 #[utoipa::path(
     operation_id = "sandboxMoveCryptoDeposit",
     tag = "sandbox",
@@ -146,7 +146,7 @@ pub async fn move_payment(
 /// Ends the payment period of a deposit.
 ///
 /// # Errors
-/// As [`pay_deposit`], and `invalid_state`.
+/// As [`pay_deposit`].
 #[utoipa::path(
     operation_id = "sandboxExpireCryptoDeposit",
     tag = "sandbox",
@@ -185,7 +185,7 @@ async fn move_deposit(
             return Err(ApiError::new(ErrorCode::InvalidState).with_message("The deposit has no address yet."));
         };
         let payment = issued.payment.clone();
-        blocking(move || step(processor.as_ref(), &payment)).await?;
+        simulate(move || step(processor.as_ref(), &payment)).await?;
         let deadline = Instant::now() + APPLIED_WITHIN;
         loop {
             let deposit = current(&state, account, &name).await?;

@@ -180,7 +180,8 @@ pub async fn set_dollar(
 
 /// Reads the code of a currency.
 pub(super) fn currency(node: &Node<'_>) -> Result<Currency, Problem> {
-    Currency::parse(rules::string(node)?).map_err(|error| Problem::from(error.to_string()))
+    Currency::parse(rules::string(node)?)
+        .map_err(|_| Problem::from(format!("must be one of {}", Currency::ALL.map(Currency::code).join(", "))))
 }
 
 /// Reads a decimal text above zero. The sandbox checks its decimals.

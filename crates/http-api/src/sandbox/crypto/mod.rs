@@ -12,8 +12,8 @@ use cais_domain::crypto::ProcessorId;
 
 use self::market::{SandboxCoin, SandboxCoinChange, SandboxDollar, SandboxDollarChange};
 use self::notifications::{SandboxNotifications, SandboxNotificationsChange};
-use super::{FaultMode, InstitutionError, controls};
-use crate::error::ApiError;
+use super::{FaultMode, InstitutionError, blocking, controls};
+use crate::error::{ApiError, ErrorCode};
 use crate::state::AppState;
 
 /// The name of the crypto processor in requests for faults.
@@ -142,6 +142,16 @@ pub trait SimulatedProcessor: Send + Sync {
     /// # Errors
     /// [`InstitutionError`].
     fn set_notifications(&self, change: &SandboxNotificationsChange) -> Result<SandboxNotifications, InstitutionError>;
+}
+
+/// Calls the processor. A step that the state excludes is `invalid_state`.
+async fn simulate(step: impl FnOnce() -> Result<(), InstitutionError> + Send + 'static) -> Result<(), ApiError> {
+    blocking(|| Ok(step())).await?.map_err(|error| match error {
+        InstitutionError::InvalidState(why) => {
+            ApiError::new(ErrorCode::InvalidState).with_message(format!("The crypto processor refused: {why}."))
+        }
+        InstitutionError::OutOfRange { .. } | InstitutionError::Failed(_) => error.into(),
+    })
 }
 
 fn processor(state: &AppState) -> Result<&Arc<dyn SimulatedProcessor>, ApiError> {

@@ -13,7 +13,7 @@ use cais_use_cases::sync_gate::SyncGate;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-use super::{APPLIED_WITHIN, READ_EVERY, WithdrawalFailure, processor};
+use super::{APPLIED_WITHIN, READ_EVERY, WithdrawalFailure, processor, simulate};
 use crate::context::{Authorized, CryptoWrite, run_detached};
 use crate::crypto::withdrawals::fetch_error;
 use crate::describe::examples;
@@ -23,7 +23,6 @@ use crate::input::{Input, Json, JsonBody, NoQuery};
 use crate::named::Named;
 use crate::representation::crypto::CryptoWithdrawal;
 use crate::representation::values::closed_list;
-use crate::sandbox::blocking;
 use crate::state::AppState;
 use crate::{reply, rules};
 
@@ -91,7 +90,7 @@ pub async fn fail_withdrawal(
             let what = format!("The withdrawal is {} and cannot fail.", before.state.status().as_str());
             return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
         };
-        blocking(move || processor.fail_withdrawal(&batch, mode)).await?;
+        simulate(move || processor.fail_withdrawal(&batch, mode)).await?;
         let deadline = Instant::now() + APPLIED_WITHIN;
         loop {
             let withdrawal = current(&state, account, &name).await?;

@@ -80,8 +80,9 @@ impl Record for Deposit {
         let resolution =
             row.resolution.as_deref().map(|word| parse_enum(TABLE, word, Resolution::parse)).transpose()?;
         let (gross, fee) = (row.credited_gross, row.credited_fee);
-        if fee < 0 || fee > gross || (resolution.is_none() && gross != 0) {
-            return Err(corrupt(TABLE, "credits that do not belong to the resolution"));
+        let is_credited = matches!(&*row.status, "completed" | "underpaid");
+        if fee < 0 || fee > gross || (!is_credited && gross != 0) {
+            return Err(corrupt(TABLE, "credits that do not belong to the status"));
         }
         Ok(Self {
             id: id(TABLE, &row.id)?,

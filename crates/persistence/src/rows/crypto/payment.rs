@@ -18,7 +18,7 @@ table! {
     fixed { deposit_id: Text, created_at: BigInt }
     changing {
         version: BigInt, currency: Text, coins: Text, gross: BigInt, fee: BigInt, state: Text,
-        review_reason: Nullable<Text>,
+        review_reason: Nullable<Text>, tx_hash: Nullable<Text>,
     }
 }
 
@@ -47,6 +47,7 @@ impl Record for DepositPayment {
             fee: self.fee.centavos(),
             state: self.state.as_str().into(),
             review_reason,
+            tx_hash: self.tx_hash.as_deref().map(Into::into),
         }
     }
 
@@ -71,6 +72,7 @@ impl Record for DepositPayment {
             gross: Money::from_centavos(row.gross),
             fee: Money::from_centavos(row.fee),
             state,
+            tx_hash: row.tx_hash.map(Into::into),
             created_at: instant(TABLE, row.created_at)?,
             version: row.version,
         })

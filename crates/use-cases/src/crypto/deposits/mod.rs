@@ -19,6 +19,7 @@ pub mod create;
 pub mod fetch;
 pub mod list;
 mod order;
+pub mod payments;
 pub mod poll;
 mod resource;
 pub(crate) mod sync;

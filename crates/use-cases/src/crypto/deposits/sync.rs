@@ -5,7 +5,7 @@ use std::time::Duration;
 use cais_domain::crypto::ProcessorId;
 use cais_domain::crypto::deposit::{
     Arrival, ArrivedCoins, Deposit, DepositError, DepositPayment, DepositState, DepositStatus, DepositStep,
-    PaymentState, Received,
+    PaymentReview, PaymentState, Received,
 };
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
@@ -14,6 +14,7 @@ use cais_ports::{
     ChangeSet, CommitError, NewEvent, Reservation, ReservationKey, UpstreamDeposit, UpstreamDepositStatus, Write,
     alerts,
 };
+use futures_util::future::join_all;
 use jiff::Timestamp;
 
 use crate::ports::Ports;
@@ -25,12 +26,52 @@ use crate::upstream_text::{plain, whole_microseconds};
 /// The largest number of read payments of one deposit. A payer makes one or two.
 const MAX_PAYMENTS: u32 = 10_000;
 
-/// Reads the first payment of the deposit at its processor and applies the record.
+/// The largest number of later payments that one refresh reads, the newest first. The comparison with the processor's list
+/// finds the others.
+const MAX_LATER_READS: usize = 5;
+
+/// Reads the first payment of the deposit at its processor, and the later payments that the record names. Applies the
+/// records.
 pub(crate) async fn refresh(ports: &Ports, deposit: Deposit, budget: Duration) -> Result<Deposit, SyncError> {
     let processor = ports.crypto_processor(&deposit.processor)?;
     let Some(issued) = deposit.state.issued() else { return Ok(deposit) };
-    let record = processor.get_deposit(&issued.payment, budget).await?;
-    Ok(apply(ports, deposit, &record).await?)
+    let first = issued.payment.clone();
+    let record = processor.get_deposit(&first, budget).await?;
+    let mut deposit = apply(ports, deposit, &record).await?;
+    let open = open_later_payments(ports, &deposit, &record.later).await?;
+    let records = join_all(open.iter().map(|id| processor.get_deposit(id, budget))).await;
+    for (id, record) in open.iter().zip(records) {
+        match record {
+            Ok(record) if record.parent.as_ref().is_none_or(|parent| *parent == first) => {
+                deposit = apply(ports, deposit, &record).await?;
+            }
+            Ok(record) => {
+                contradicted(&deposit, &record, "later payment has another first payment; the record is not applied")
+            }
+            // The next refresh reads the payment again.
+            Err(error) => {
+                tracing::warn!(deposit = %deposit.id, payment = %id, %error, "later payment of a deposit could not be read; it is read again");
+            }
+        }
+    }
+    Ok(deposit)
+}
+
+/// Returns the later payments that are not stored, or that the processor had not finished.
+async fn open_later_payments(
+    ports: &Ports,
+    deposit: &Deposit,
+    later: &[ProcessorId],
+) -> Result<Vec<ProcessorId>, StoreError> {
+    if later.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stored = ports.queries.list_deposit_payments(deposit.account, deposit.id, MAX_PAYMENTS).await?;
+    let is_over = |id: &ProcessorId| {
+        let known = stored.iter().find(|payment| payment.id == *id);
+        known.is_some_and(|payment| payment.state != PaymentState::Review(PaymentReview::NotFinished))
+    };
+    Ok(later.iter().rev().filter(|id| !is_over(id)).take(MAX_LATER_READS).cloned().collect())
 }
 
 /// Applies a record of the first or a later payment: its coins once, and the status of the first payment.
