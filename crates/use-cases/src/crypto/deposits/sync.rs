@@ -46,7 +46,7 @@ pub(crate) async fn refresh(ports: &Ports, deposit: Deposit, budget: Duration) -
                 deposit = apply(ports, deposit, &record).await?;
             }
             Ok(record) => {
-                contradicted(&deposit, &record, "later payment has another first payment; the record is not applied")
+                contradicted(&deposit, &record, "later payment has another first payment; the record is not applied");
             }
             // The next refresh reads the payment again.
             Err(error) => {
