@@ -4,7 +4,7 @@ use bigdecimal::BigDecimal;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{crypto_shop, decimal};
+use super::{ADDRESS, crypto_shop, decimal};
 use crate::support::{Engine, Institution, Node, borrowed, names, on_both, own, shared};
 
 on_both! {
@@ -140,7 +140,7 @@ async fn beside(bank: &Institution) -> Node {
 }
 
 #[tokio::test]
-async fn quote_without_a_trusted_price_is_503() {
+async fn operation_without_a_trusted_price_is_503() {
     let bank = Institution::start();
     let node = beside(&bank).await;
     let shop = crypto_shop(&node);
@@ -149,9 +149,14 @@ async fn quote_without_a_trusted_price_is_503() {
         shop.send(Method::POST, "/crypto/quotes", &body).await
     };
     let refused = async |why: &str| {
-        let reply = ask().await;
-        reply.refused(503, "service_unavailable");
-        assert!(reply.json()["error"]["retry_after"].is_u64(), "{why}: {}", reply.text());
+        let deposit = json!({ "amount": 1000, "currency": "btc" });
+        let withdrawal = json!({ "amount": 1000, "currency": "btc", "address": ADDRESS });
+        let deposit = shop.order("/crypto/deposits", deposit.to_string()).await;
+        let withdrawal = shop.order("/crypto/withdrawals", withdrawal.to_string()).await;
+        for reply in [ask().await, deposit, withdrawal] {
+            reply.refused(503, "service_unavailable");
+            assert!(reply.json()["error"]["retry_after"].is_u64(), "{why}: {}", reply.text());
+        }
     };
     ask().await.expect(201);
     // The price of the coin jumps.
@@ -172,6 +177,10 @@ async fn quote_without_a_trusted_price_is_503() {
     bank.ask(Method::PUT, "/sandbox/faults", &json!({ "mode": "error", "acquirer": "crypto" })).await.expect(200);
     refused("down").await;
     shop.get("/crypto/currencies").await.refused(503, "service_unavailable");
+    for list in ["/crypto/deposits", "/crypto/withdrawals"] {
+        assert_eq!(shop.get(list).await.expect(200)["data"], json!([]));
+    }
+    node.verify();
 }
 
 #[tokio::test]

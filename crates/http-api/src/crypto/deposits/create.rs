@@ -75,6 +75,7 @@ impl From<DepositRefusal> for ApiError {
             DepositRefusal::QuoteNotFound => quote_not_found(),
             DepositRefusal::Quote(error) => quote_error(error),
             DepositRefusal::BelowMinimum { coins, brl } => below_minimum(coins, brl),
+            DepositRefusal::NoPrice(error) => error.into(),
         }
     }
 }

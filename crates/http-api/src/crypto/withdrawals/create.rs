@@ -83,6 +83,7 @@ impl From<WithdrawalRefusal> for ApiError {
             WithdrawalRefusal::QuoteNotFound => quote_not_found(),
             WithdrawalRefusal::Quote(error) => quote_error(error),
             WithdrawalRefusal::BelowMinimum { coins, brl } => below_minimum(coins, brl),
+            WithdrawalRefusal::NoPrice(error) => error.into(),
             WithdrawalRefusal::InvalidAddress => {
                 Self::new(ErrorCode::InvalidAddress).with_message("The crypto processor cannot send to the address.")
             }

@@ -86,6 +86,9 @@ pub enum DepositRefusal {
         /// The minimum in BRL.
         brl: Money,
     },
+    /// No price or minimum can be read now.
+    #[error("crypto prices are temporarily unavailable: {0}")]
+    NoPrice(CryptoUnavailable),
 }
 
 impl Refusal for DepositRefusal {
@@ -95,7 +98,8 @@ impl Refusal for DepositRefusal {
             | Self::TransactionLimit { .. }
             | Self::QuoteNotFound
             | Self::Quote(_)
-            | Self::BelowMinimum { .. } => Precedence::BeforeConflict,
+            | Self::BelowMinimum { .. }
+            | Self::NoPrice(_) => Precedence::BeforeConflict,
         }
     }
 }
@@ -215,10 +219,7 @@ fn refused(refusal: QuoteRefusal) -> CreateDepositError {
         QuoteRefusal::TransactionLimit { limit } => DepositRefusal::TransactionLimit { limit }.into(),
         QuoteRefusal::BelowMinimum { coins, brl } => DepositRefusal::BelowMinimum { coins, brl }.into(),
         QuoteRefusal::Unavailable(CryptoUnavailable::Store(error)) => error.into(),
-        QuoteRefusal::Unavailable(error) => {
-            tracing::warn!(%error, "deposit could not be priced; nothing is created");
-            CreateError::AcquirerUnavailable
-        }
+        QuoteRefusal::Unavailable(error) => DepositRefusal::NoPrice(error).into(),
     }
 }
 

@@ -82,6 +82,9 @@ pub enum WithdrawalRefusal {
     /// The processor cannot send to the address.
     #[error("the processor cannot send to the address")]
     InvalidAddress,
+    /// No price or minimum can be read now.
+    #[error("crypto prices are temporarily unavailable: {0}")]
+    NoPrice(CryptoUnavailable),
 }
 
 impl Refusal for WithdrawalRefusal {
@@ -91,7 +94,8 @@ impl Refusal for WithdrawalRefusal {
             | Self::QuoteNotFound
             | Self::Quote(_)
             | Self::BelowMinimum { .. }
-            | Self::InvalidAddress => Precedence::BeforeConflict,
+            | Self::InvalidAddress
+            | Self::NoPrice(_) => Precedence::BeforeConflict,
         }
     }
 }
@@ -202,10 +206,7 @@ fn refused(refusal: QuoteRefusal) -> CreateWithdrawalError {
             CreateError::Refused(WithdrawalRefusal::BelowMinimum { coins, brl })
         }
         QuoteRefusal::Unavailable(CryptoUnavailable::Store(error)) => error.into(),
-        QuoteRefusal::Unavailable(error) => {
-            tracing::warn!(%error, "withdrawal could not be priced; nothing is created");
-            CreateError::AcquirerUnavailable
-        }
+        QuoteRefusal::Unavailable(error) => CreateError::Refused(WithdrawalRefusal::NoPrice(error)),
     }
 }
 
