@@ -10,7 +10,7 @@ use cais_http_api::representation::crypto::CryptoWithdrawal;
 use cais_ports::Operator;
 use cais_use_cases::Ports;
 use cais_use_cases::crypto::review::{self as payment_review, PaymentDecision};
-use cais_use_cases::crypto::withdrawals::review::{self, Decision};
+use cais_use_cases::crypto::withdrawals::review::{self, Decision, MissingRecord};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
@@ -60,6 +60,9 @@ pub enum ReviewCommand {
         /// Reason of the decision, for the audit log
         #[arg(long, value_parser = note)]
         note: Text,
+        /// Decide also if the processor cannot be read, because it is gone for good; the audit log records this
+        #[arg(long)]
+        without_processor: bool,
     },
 }
 
@@ -103,7 +106,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CryptoCommand, out
             let after = payment_review::resolve_payment(ports, operator, name, (decision, &note)).await?;
             output.print(&payment_as_json(&after), || payments_for_people(std::slice::from_ref(&after)))?;
         }
-        ReviewCommand::Resolve { id, outcome, tx_hash, note } => {
+        ReviewCommand::Resolve { id, outcome, tx_hash, note, without_processor } => {
             let decision = match (outcome, tx_hash) {
                 (Outcome::Sent, Some(tx_hash)) => Decision::Sent { tx_hash },
                 (Outcome::Failed, None) => Decision::Failed,
@@ -111,7 +114,8 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CryptoCommand, out
                     anyhow::bail!("--tx-hash goes with --outcome sent only")
                 }
             };
-            let after = review::resolve(ports, operator, id, (&decision, &note)).await?;
+            let missing = if without_processor { MissingRecord::Accepted } else { MissingRecord::Refused };
+            let after = review::resolve(ports, operator, id, (&decision, &note), missing).await?;
             output.print(&as_json(&after)?, || {
                 let status = after.state.status().as_str().to_owned();
                 fields(&[("id", after.id.to_string()), ("status", status), ("account", after.account.to_string())])

@@ -32,7 +32,7 @@ use cais_testkit::{
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch;
-use cais_use_cases::crypto::withdrawals::review::{self, Decision};
+use cais_use_cases::crypto::withdrawals::review::{self, Decision, MissingRecord};
 use cais_use_cases::crypto::{CryptoSources, withdrawals};
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Ports, SyncGate, callbacks, infractions, reconcile};
@@ -268,7 +268,9 @@ impl World {
             let note = Text::parse("asked", 100, LineBreaks::Refused).unwrap();
             let mut ends = Vec::new();
             for marked in review::list(&ports).await.unwrap() {
-                ends.push(review::resolve(&ports, &operator, marked.id, (&Decision::Failed, &note)).await.map(drop));
+                let decision = (&Decision::Failed, &note);
+                let resolved = review::resolve(&ports, &operator, marked.id, decision, MissingRecord::Refused).await;
+                ends.push(resolved.map(drop));
             }
             format!("{ends:?}")
         });

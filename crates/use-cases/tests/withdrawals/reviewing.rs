@@ -4,9 +4,9 @@ use cais_domain::ids::CryptoWithdrawalId;
 use cais_ports::{AuditFilter, AuditQueries as _, PageRequest, UpstreamWithdrawalStatus as Upstream};
 use cais_testkit::builders::{an_operator, fresh};
 use cais_testkit::psp::Looking;
-use cais_use_cases::crypto::withdrawals::review::{Decision, ResolveError, list, resolve};
+use cais_use_cases::crypto::withdrawals::review::{Decision, MissingRecord, ResolveError, list, resolve};
 
-use crate::world::{LONG, World, text};
+use crate::world::{LONG, PAST_REVIEW, World, text};
 
 fn sent() -> Decision {
     Decision::Sent { tx_hash: text("0xabc") }
@@ -98,7 +98,7 @@ async fn missing_batch_is_never_failed_by_an_operator() {
     let world = World::new().await;
     let batch = world.processing().await.state.sent().unwrap().batch.clone().unwrap();
     world.processor.forget_batches();
-    world.clock.advance(crate::world::PAST_REVIEW);
+    world.clock.advance(PAST_REVIEW);
     world.poll().await;
     assert_eq!(world.resolve(Decision::Failed).await, Err(ResolveError::NotShown(batch)));
     world.held().await;
@@ -113,8 +113,8 @@ async fn only_a_marked_withdrawal_is_decided() {
     assert_eq!(world.resolve(Decision::Failed).await, Err(ResolveError::NotMarked(open.state.status())));
     world.held().await;
     let id: CryptoWithdrawalId = fresh();
-    let operator = an_operator();
-    let refused = resolve(&world.ports, &operator, id, (&Decision::Failed, &text("none"))).await;
+    let decision = (&Decision::Failed, &text("none"));
+    let refused = resolve(&world.ports, &an_operator(), id, decision, MissingRecord::Refused).await;
     assert_eq!(refused, Err(ResolveError::NotFound(id)));
 }
 
@@ -129,4 +129,71 @@ async fn later_contradiction_of_a_decision_raises_an_alert() {
     cais_use_cases::crypto::withdrawals::callback::apply(&world.ports, &name, &batch, None).await.unwrap();
     assert_eq!(logs.alerts("crypto_withdrawal_contradicted").len(), 1);
     world.given_back().await;
+}
+
+#[tokio::test]
+async fn withdrawal_of_a_lost_processor_is_ended_by_an_operator() {
+    for (removed, looking) in [(true, Looking::Tells), (false, Looking::Silent), (false, Looking::Down)] {
+        for decision in [Decision::Failed, sent()] {
+            let mut world = World::new().await;
+            world.processing().await;
+            world.processor.set_looking(looking);
+            if removed {
+                world.0.ports.crypto = None;
+            }
+            let early = world.resolve_without_processor(decision.clone()).await;
+            assert!(matches!(early, Err(ResolveError::NotMarked(_))), "its request may be in flight: {early:?}");
+            world.clock.advance(PAST_REVIEW);
+            world.poll().await;
+            assert!(matches!(world.resolve(decision.clone()).await, Err(ResolveError::NotMarked(_))));
+            world.held().await;
+            world.resolve_without_processor(decision.clone()).await.unwrap();
+            match decision {
+                Decision::Failed => world.given_back().await,
+                Decision::Sent { .. } => world.paid().await,
+            }
+            let (_, _, before, after) = audit(&world).await.remove(0);
+            assert!(after.ends_with(r#","without_processor":true}"#) && !before.contains("without"), "{after}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn lost_batch_is_failed_without_the_processor() {
+    let world = World::new().await;
+    world.processing().await;
+    world.processor.forget_batches();
+    world.clock.advance(PAST_REVIEW);
+    world.poll().await;
+    world.resolve_without_processor(Decision::Failed).await.unwrap();
+    world.given_back().await;
+    assert!(audit(&world).await[0].3.contains("without_processor"));
+}
+
+#[tokio::test]
+async fn readable_processor_outweighs_a_decision_without_it() {
+    for (status, decision) in [
+        (Upstream::Processing, Decision::Failed),
+        (Upstream::Finished, Decision::Failed),
+        (Upstream::Unverified, Decision::Failed),
+        (Upstream::Rejected, sent()),
+    ] {
+        let world = failed().await;
+        world.processor.set_status(status);
+        assert_eq!(world.resolve_without_processor(decision).await, Err(ResolveError::Shown(status)));
+        world.held().await;
+    }
+    // A record that allows the decision is read, so the audit log has no such fact.
+    let world = failed().await;
+    world.resolve_without_processor(Decision::Failed).await.unwrap();
+    assert!(!audit(&world).await[0].3.contains("without_processor"));
+    // An open withdrawal of a processor that answers is decided by the processor.
+    let world = World::new().await;
+    world.processing().await;
+    world.clock.advance(PAST_REVIEW);
+    for decision in [Decision::Failed, sent()] {
+        let refused = world.resolve_without_processor(decision).await;
+        assert!(matches!(refused, Err(ResolveError::Shown(_) | ResolveError::NotMarked(_))), "{refused:?}");
+    }
+    world.held().await;
 }

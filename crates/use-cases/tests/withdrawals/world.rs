@@ -14,8 +14,8 @@ use cais_domain::merchant::account::{Account, Feature};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::acquirers::MockAcquirers;
 use cais_ports::{PageRequest, ResponseKind};
+use cais_testkit::FakeAcquirers;
 use cais_testkit::builders::{an_account, an_operator, fresh};
 pub use cais_testkit::world::{LONG, PAST_LEASE, body, id_of, status_of};
 use cais_testkit::world::{a_request_key, fingerprint};
@@ -23,7 +23,7 @@ use cais_use_cases::crypto::quotes;
 use cais_use_cases::crypto::withdrawals::create::{CreateWithdrawal, CreateWithdrawalError, NewWithdrawal, create};
 use cais_use_cases::crypto::withdrawals::fetch::{FetchError, fetch};
 use cais_use_cases::crypto::withdrawals::list::list;
-use cais_use_cases::crypto::withdrawals::review::{Decision, ResolveError, resolve};
+use cais_use_cases::crypto::withdrawals::review::{Decision, MissingRecord, ResolveError, resolve};
 use cais_use_cases::crypto::withdrawals::{WithdrawalName, poll};
 use cais_use_cases::{Response, SyncGate};
 
@@ -61,8 +61,7 @@ impl World {
             features: account.features.with(Feature::CryptoOut),
             ..account
         };
-        // Without an expectation, so that a request to an acquirer fails the test.
-        let world = cais_testkit::World::new(account).await.with_acquirers(MockAcquirers::new()).with_crypto("0");
+        let world = cais_testkit::World::new(account).await.with_acquirers(FakeAcquirers::new(&[])).with_crypto("0");
         world.fund(FUNDS).await;
         Self(world)
     }
@@ -136,7 +135,17 @@ impl World {
 
     /// Decides the only withdrawal as an operator.
     pub async fn resolve(&self, decision: Decision) -> Result<Withdrawal, ResolveError> {
-        resolve(&self.ports, &an_operator(), self.only().id, (&decision, &text("asked \"them\""))).await
+        self.resolve_with(decision, MissingRecord::Refused).await
+    }
+
+    /// Decides the only withdrawal of a processor that is gone for good.
+    pub async fn resolve_without_processor(&self, decision: Decision) -> Result<Withdrawal, ResolveError> {
+        self.resolve_with(decision, MissingRecord::Accepted).await
+    }
+
+    async fn resolve_with(&self, decision: Decision, missing: MissingRecord) -> Result<Withdrawal, ResolveError> {
+        let note = text("asked \"them\"");
+        resolve(&self.ports, &an_operator(), self.only().id, (&decision, &note), missing).await
     }
 
     /// Returns the available balance and the balance in transit, in centavos.
