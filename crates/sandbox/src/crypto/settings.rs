@@ -71,7 +71,7 @@ pub struct Settings {
     pub payouts_allowed: bool,
     /// `false`: the minimum of payouts answers 403, as for accounts without that feature.
     pub payout_minimum_allowed: bool,
-    /// `true`: a TOTP code is accepted once, also for different batches.
+    /// `true`: a TOTP code is accepted once, also for different batches, as RFC 6238 requires of verifiers.
     pub totp_once: bool,
     /// `true`: notifications wait.
     pub ipn_paused: bool,
@@ -95,7 +95,7 @@ impl Default for Settings {
             withdrawal_fate: WithdrawalFate::default(),
             payouts_allowed: true,
             payout_minimum_allowed: true,
-            totp_once: false,
+            totp_once: true,
             ipn_paused: false,
             ipn_reversed: false,
             ipn_copies: 1,

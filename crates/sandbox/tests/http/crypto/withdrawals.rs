@@ -32,7 +32,7 @@ async fn rejected_withdrawal_returns_its_money() {
 #[tokio::test]
 async fn failed_withdrawal_keeps_its_money_and_may_still_finish() {
     let bed = CryptoBed::with(prompt()).await;
-    bed.set(json!({ "withdrawal_fate": "fail" })).await;
+    bed.set(json!({ "withdrawal_fate": "fail", "totp_once": false })).await;
     let (batch, withdrawal) = bed.paid_out("30", "w1").await;
     assert_eq!(bed.status_of_payout(&batch).await, "FAILED");
     assert_eq!(bed.balance("trx"), "39999968.9");
@@ -73,6 +73,7 @@ async fn unverified_withdrawal_is_rejected_after_an_hour() {
 #[tokio::test]
 async fn withdrawal_sent_twice_is_visible_in_the_ledger() {
     let bed = CryptoBed::with(prompt()).await;
+    bed.set(json!({ "totp_once": false })).await;
     bed.paid_out("30", "w1").await;
     bed.paid_out("30", "w1").await;
     let ledger = bed.control.ledger().unwrap().crypto;
