@@ -137,6 +137,14 @@ impl CryptoProcessor for GuardedProcessor {
         self.guard.call("find_withdrawal", budget, self.inner.find_withdrawal(id, budget)).await
     }
 
+    async fn list_withdrawals(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<UpstreamWithdrawal>, AcquirerError> {
+        self.guard.call("list_withdrawals", budget, self.inner.list_withdrawals(request, budget)).await
+    }
+
     async fn balances(&self, budget: Duration) -> Result<Vec<CryptoAmount>, AcquirerError> {
         self.guard.call("balances", budget, self.inner.balances(budget)).await
     }

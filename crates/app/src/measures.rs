@@ -1,8 +1,11 @@
 //! Metrics for alerts. They exist from the start: a counter that appears with its first event shows no increase.
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::Currency;
 use cais_domain::infraction::ALERT_HOURS;
+use cais_domain::money::Money;
 use cais_ports::{CallbackCounts, OpenMoney};
+use cais_use_cases::crypto::exposure::Exposure;
 use cais_use_cases::reconcile::Standing;
 use jiff::Timestamp;
 use metrics::{counter, gauge};
@@ -27,6 +30,10 @@ const CALLBACKS_OPEN: &str = "cais_callbacks_open";
 /// Callbacks that could not be matched, by the acquirer.
 const CALLBACKS_UNMATCHED: &str = "cais_callbacks_unmatched";
 
+/// Worth of the coins at the crypto processor, by currency.
+const HELD: &str = "cais_crypto_held_brl";
+/// BRL that is owed for coins.
+const OWED: &str = "cais_crypto_owed_brl";
 /// Crypto withdrawals and payments that wait for an operator.
 const REVIEWS: &str = "cais_crypto_reviews_open";
 
@@ -91,6 +98,22 @@ pub fn show_reviews(kind: &'static str, count: usize) {
     gauge!(REVIEWS, "kind" => kind).set(u32::try_from(count).unwrap_or(u32::MAX));
 }
 
+/// Sets the gauges of the coins at the crypto processor and of the BRL owed for them. A currency without coins is set to
+/// zero.
+pub fn show_exposure(exposure: &Exposure) {
+    for currency in Currency::ALL {
+        let held = exposure.held.iter().find(|held| held.coins.currency() == currency);
+        let worth = held.map_or(Money::ZERO, |held| held.worth);
+        gauge!(HELD, "currency" => currency.code()).set(reais(worth));
+    }
+    gauge!(OWED).set(reais(exposure.owed));
+}
+
+/// Returns an amount in BRL for a gauge. The text of an amount is a decimal number.
+fn reais(amount: Money) -> f64 {
+    amount.to_string().parse().unwrap_or(f64::NAN)
+}
+
 /// Sets the number of consecutive failures of a worker.
 pub fn show_failures(worker: &str, in_a_row: u32) {
     gauge!(WORKER_FAILURES, "worker" => worker.to_owned()).set(in_a_row);
@@ -112,6 +135,10 @@ pub fn count_alert(hours: u8) {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use cais_domain::crypto::{CryptoAmount, Rate};
+    use cais_use_cases::crypto::exposure::HeldCoins;
     use jiff::ToSpan as _;
     use metrics_exporter_prometheus::PrometheusBuilder;
 
@@ -137,6 +164,34 @@ mod tests {
             "cais_infraction_alerts_total{hours=\"6\"} 0",
             "# HELP cais_commit_queue_full_total Change sets that were refused because the queue of the committer was full.",
             concat!("cais_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line} is missing in\n{page}");
+        }
+    }
+
+    #[test]
+    fn exposure_shows_each_currency_and_the_debt() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let held = |text: &str, worth| HeldCoins {
+            coins: CryptoAmount::parse(Currency::Btc, text).unwrap(),
+            rate: Rate::parse("500000").unwrap(),
+            worth: Money::from_centavos(worth),
+        };
+        let exposure = |owed, held: Vec<HeldCoins>| {
+            let (owed, worth) = (Money::from_centavos(owed), Money::ZERO);
+            Exposure { owed, held, worth, surplus: Money::ZERO }
+        };
+        let page = || recorder.handle().render();
+        metrics::with_local_recorder(&recorder, || show_exposure(&exposure(-150, vec![held("0.001", 50_005)])));
+        let first = page();
+        metrics::with_local_recorder(&recorder, || show_exposure(&exposure(12_345_678_901, vec![])));
+        let second = page();
+        for (page, line) in [
+            (&first, "cais_crypto_held_brl{currency=\"btc\"} 500.05"),
+            (&first, "cais_crypto_held_brl{currency=\"ltc\"} 0"),
+            (&first, "cais_crypto_owed_brl -1.5"),
+            (&second, "cais_crypto_held_brl{currency=\"btc\"} 0"),
+            (&second, "cais_crypto_owed_brl 123456789.01"),
         ] {
             assert!(page.lines().any(|found| found == line), "{line} is missing in\n{page}");
         }

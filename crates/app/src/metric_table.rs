@@ -100,6 +100,13 @@ pub const METRICS: &[Metric] = &[
     ),
     row("cais_commit_unknown_total", Counter, "outcome", "Lost replies to COMMIT by the outcome that was found."),
     row(
+        "cais_crypto_held_brl",
+        Gauge,
+        "currency",
+        "Worth in BRL of the coins at the crypto processor, updated every five minutes.",
+    ),
+    row("cais_crypto_owed_brl", Gauge, "", "BRL credited for crypto deposits less BRL debited for crypto withdrawals."),
+    row(
         "cais_crypto_reviews_open",
         Gauge,
         "kind",

@@ -72,6 +72,7 @@ pub fn start(ports: &Ports, wakeups: &WorkerWakeups, stop: &watch::Receiver<bool
     start(&mut loops, rhythm("releases", 1, None), |ports| Box::pin(async move { releases::run_once(&ports).await }));
     start(&mut loops, rhythm("resume", 2, None), |ports| Box::pin(async move { resume::run_once(&ports).await }));
     start(&mut loops, rhythm("reconcile", 600, None), |ports| Box::pin(async move { reconciliation(&ports).await }));
+    start(&mut loops, rhythm("exposure", 300, None), |ports| Box::pin(async move { exposure(&ports).await }));
     start(&mut loops, rhythm("housekeeping", 3_600, None), |ports| {
         Box::pin(async move { housekeeping::run_once(&ports).await })
     });
@@ -104,11 +105,18 @@ async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
 /// Runs one reconciliation and sets its gauges.
 async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
     let run = reconcile::run_once(ports).await?;
-    let deposits = crypto::reconcile::run_once(ports).await?;
-    for standing in run.standings.iter().chain(&deposits.standing) {
+    for standing in &run.standings {
         measures::set_reconciled(standing);
     }
-    Ok(Pass { done: run.done.saturating_add(deposits.done), more: false })
+    Ok(Pass { done: run.done, more: false })
+}
+
+/// Compares the coins at the crypto processor with the ledger, and sets the gauges.
+async fn exposure(ports: &Ports) -> Result<Pass, WorkError> {
+    if let Some(crypto) = &ports.crypto {
+        measures::show_exposure(&crypto::exposure::read(ports, crypto).await?);
+    }
+    Ok(Pass::default())
 }
 
 /// The failures of a loop, so that a long outage of the store is logged once.

@@ -56,7 +56,17 @@ pub async fn verify(ports: &Ports, output: Output) -> anyhow::Result<ExitCode> {
 pub async fn report(ports: &Ports, output: Output) -> anyhow::Result<()> {
     let crypto =
         ports.crypto.as_ref().context("no crypto processor is configured, so no coins are behind the ledger")?;
-    let Exposure { owed, held, worth, surplus } = exposure::read(ports, crypto).await?;
+    let exposure = exposure::read(ports, crypto).await?;
+    let mut value = exposure_as_json(&exposure);
+    if let Value::Object(object) = &mut value {
+        object.insert("processor".to_owned(), crypto.processor.name().as_str().into());
+    }
+    output.print(&value, || exposure_for_people(&exposure))?;
+    Ok(())
+}
+
+/// Returns the coins at the processor against the ledger, for programs.
+pub(crate) fn exposure_as_json(exposure: &Exposure) -> Value {
     let row = |coins: &HeldCoins| {
         json!({
             "currency": coins.coins.currency().code(),
@@ -65,24 +75,22 @@ pub async fn report(ports: &Ports, output: Output) -> anyhow::Result<()> {
             "worth": amount(coins.worth),
         })
     };
-    let value = json!({
-        "processor": crypto.processor.name().as_str(),
-        "owed": amount(owed),
-        "worth": amount(worth),
-        "surplus": amount(surplus),
-        "coins": held.iter().map(row).collect::<Vec<_>>(),
-    });
-    output.print(&value, || {
-        let rows: Vec<Vec<String>> = held
-            .iter()
-            .map(|coins| {
-                let currency = coins.coins.currency().code().to_owned();
-                vec![currency, coins.coins.to_string(), coins.rate.to_string(), coins.worth.to_string()]
-            })
-            .collect();
-        let sums =
-            fields(&[("worth", worth.to_string()), ("owed", owed.to_string()), ("surplus", surplus.to_string())]);
-        format!("{}\n\n{sums}", table(&["CURRENCY", "COINS", "BRL PER COIN", "WORTH"], &rows))
-    })?;
-    Ok(())
+    json!({
+        "owed": amount(exposure.owed),
+        "worth": amount(exposure.worth),
+        "surplus": amount(exposure.surplus),
+        "coins": exposure.held.iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns the coins at the processor against the ledger, as a table.
+pub(crate) fn exposure_for_people(exposure: &Exposure) -> String {
+    let row = |coins: &HeldCoins| {
+        let currency = coins.coins.currency().code().to_owned();
+        vec![currency, coins.coins.to_string(), coins.rate.to_string(), coins.worth.to_string()]
+    };
+    let rows: Vec<Vec<String>> = exposure.held.iter().map(row).collect();
+    let Exposure { worth, owed, surplus, .. } = exposure;
+    let sums = fields(&[("worth", worth.to_string()), ("owed", owed.to_string()), ("surplus", surplus.to_string())]);
+    format!("{}\n\n{sums}", table(&["CURRENCY", "COINS", "BRL PER COIN", "WORTH"], &rows))
 }

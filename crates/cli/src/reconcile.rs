@@ -1,4 +1,5 @@
-//! `cais reconcile`: compares charges, payouts and refunds with the acquirers' lists, and credits missed payments.
+//! `cais reconcile`: compares charges, payouts and refunds with the acquirers' lists, and crypto deposits and withdrawals
+//! with those of the processor. Credits missed payments.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -6,6 +7,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use cais_http_api::days;
 use cais_use_cases::Ports;
+use cais_use_cases::crypto::exposure::Exposure;
 use cais_use_cases::reconcile::{self, Difference, Progress, Report};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -13,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::context::{Access, CliContext};
+use crate::ledger;
 use crate::output::{Output, instant, table};
 
 /// Exit code if an acquirer's lists could not be read.
@@ -104,6 +107,9 @@ fn as_json(report: &Report, (from, until): (Timestamp, Timestamp)) -> Value {
         "received": report.received,
         "sent": report.sent,
         "refunds": report.refunds,
+        "deposits": report.deposits,
+        "withdrawals": report.withdrawals,
+        "exposure": report.exposure.as_ref().map(ledger::exposure_as_json),
         "differences": differences,
         "more": report.more,
         "unreadable": unreadable,
@@ -124,8 +130,11 @@ fn difference_as_json(difference: &Difference) -> Value {
 }
 
 fn for_people(report: &Report) -> String {
-    let Report { received, sent, refunds, .. } = report;
+    let Report { received, sent, refunds, deposits, withdrawals, exposure, .. } = report;
     let mut text = format!("Compared {received} Pix received, {sent} sent and {refunds} returned.");
+    if exposure.is_some() || *deposits > 0 || *withdrawals > 0 {
+        text = format!("{text} Compared {deposits} crypto payments and {withdrawals} crypto withdrawals.");
+    }
     for (acquirer, cause) in &report.unread {
         for part in ["\n", acquirer.as_str(), " could not be read to the end: ", cause] {
             text.push_str(part);
@@ -142,15 +151,22 @@ fn for_people(report: &Report) -> String {
         } else {
             "\nNo difference in what could be read."
         });
+        text.push_str(&exposure_for_people(exposure.as_ref()));
         return text;
     }
     let rows: Vec<Vec<String>> = report.differences.iter().map(row).collect();
     text.push_str("\n\n");
-    text.push_str(&table(&["DIFFERENCE", "ACQUIRER", "OURS", "THEIRS", "RESOURCE", "PIX", "REPAIRED"], &rows));
+    text.push_str(&table(&["DIFFERENCE", "ACQUIRER", "OURS", "THEIRS", "RESOURCE", "UPSTREAM ID", "REPAIRED"], &rows));
     if report.more {
         text.push_str("\n\nThere are more: compare a shorter time.");
     }
+    text.push_str(&exposure_for_people(exposure.as_ref()));
     text
+}
+
+/// Returns the coins at the processor against the ledger. Rates move, so a deficit is no difference.
+fn exposure_for_people(exposure: Option<&Exposure>) -> String {
+    exposure.map(|exposure| format!("\n\n{}", ledger::exposure_for_people(exposure))).unwrap_or_default()
 }
 
 fn row(difference: &Difference) -> Vec<String> {

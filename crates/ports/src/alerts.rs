@@ -131,11 +131,11 @@ alerts! {
         "Redis cannot be reached. A key may call each node as often as its limit permits.",
         "Check Redis and the network. Nodes reconnect within seconds.";
     RECONCILE_DIFFERENCE = "reconcile_difference",
-        "The ledger and an acquirer differ. An automatic correction could move money twice.",
-        "The line names both sides. Compare with the acquirer's statement.";
+        "The ledger differs from an acquirer or from the crypto processor. An automatic correction could move money twice.",
+        "The line names both sides. Compare with the statement of the acquirer or processor.";
     RECONCILE_ROW_UNREADABLE = "reconcile_row_unreadable",
-        "An acquirer lists a Pix in a form that cannot be read. The other rows are compared.",
-        "Look the named Pix up at the acquirer. Report the form as a defect.";
+        "An acquirer lists a Pix, or the crypto processor a payment or withdrawal, in a form that cannot be read. The other rows are compared.",
+        "Look the named row up at the acquirer or processor. Report the form as a defect.";
     RECORD_UNREADABLE = "record_unreadable",
         "A row of the database cannot be read or written back. Its work waits, and the rest continues.",
         "Keep the row unchanged and find the program that changed it: the service never writes such a row. Restore the row from a backup.";

@@ -114,6 +114,13 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<Option<UpstreamWithdrawal>, AcquirerError>;
 
+    /// Lists withdrawals created in a period, newest first, also those of other systems on the same account.
+    async fn list_withdrawals(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<UpstreamWithdrawal>, AcquirerError>;
+
     /// Returns the balance that can be sent, once per supported currency, rounded down to the smallest unit.
     async fn balances(&self, budget: Duration) -> Result<Vec<CryptoAmount>, AcquirerError>;
 

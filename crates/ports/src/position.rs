@@ -21,11 +21,14 @@ pub enum UpstreamList {
     Returns,
     /// Payments at a crypto processor. Every payment created before the position was compared.
     CryptoDeposits,
+    /// Withdrawals at a crypto processor. Every withdrawal created before the position was compared.
+    CryptoWithdrawals,
 }
 
 impl UpstreamList {
     /// Every list.
-    pub const ALL: [Self; 5] = [Self::Infractions, Self::Received, Self::Sent, Self::Returns, Self::CryptoDeposits];
+    pub const ALL: [Self; 6] =
+        [Self::Infractions, Self::Received, Self::Sent, Self::Returns, Self::CryptoDeposits, Self::CryptoWithdrawals];
 
     /// Returns the name in the store.
     #[must_use]
@@ -36,6 +39,7 @@ impl UpstreamList {
             Self::Sent => "sent",
             Self::Returns => "returns",
             Self::CryptoDeposits => "crypto_deposits",
+            Self::CryptoWithdrawals => "crypto_withdrawals",
         }
     }
 }

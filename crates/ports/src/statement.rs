@@ -3,8 +3,10 @@
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
+use cais_domain::crypto::deposit::DepositPayment;
+use cais_domain::crypto::{ProcessorId, Withdrawal};
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, EntryId, PayoutId};
+use cais_domain::ids::{AccountId, CryptoWithdrawalId, EntryId, PayoutId};
 use cais_domain::ledger::{Bucket, EntryKind};
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
@@ -166,6 +168,26 @@ pub trait ReconciliationQueries: Send + Sync {
         after: Option<PayoutId>,
         limit: u32,
     ) -> Result<Vec<Payout>, QueryError>;
-    /// Lists the acquirers with a payment or payout in the period, in order.
+    /// Lists payments to addresses of crypto deposits that were first seen in the period, by instant and identifier,
+    /// after a position.
+    async fn list_crypto_payments_between(
+        &self,
+        processor: &AcquirerName,
+        from: Timestamp,
+        until: Timestamp,
+        after: Option<(Timestamp, ProcessorId)>,
+        limit: u32,
+    ) -> Result<Vec<DepositPayment>, QueryError>;
+    /// Lists crypto withdrawals of the processor in any state that were requested in the period, by id, after a given one.
+    async fn list_crypto_withdrawals_between(
+        &self,
+        processor: &AcquirerName,
+        from: Timestamp,
+        until: Timestamp,
+        after: Option<CryptoWithdrawalId>,
+        limit: u32,
+    ) -> Result<Vec<Withdrawal>, QueryError>;
+    /// Lists the acquirers with a payment or payout in the period, and the crypto processors with a payment or
+    /// withdrawal, in order.
     async fn find_acquirers(&self, from: Timestamp, until: Timestamp) -> Result<Vec<AcquirerName>, QueryError>;
 }

@@ -3,6 +3,7 @@
 use cais_ports::{CommitError, QueryError};
 use jiff::SignedDuration;
 
+use crate::crypto::CryptoUnavailable;
 use crate::store_error::StoreError;
 
 /// The largest number of items in one pass. The next pass continues.
@@ -56,4 +57,7 @@ pub enum WorkError {
     /// The store failed during the pass.
     #[error("the work could not be finished")]
     StoreError(#[from] StoreError),
+    /// The balances or prices of coins could not be read.
+    #[error("the coins could not be read or priced")]
+    Coins(#[from] CryptoUnavailable),
 }

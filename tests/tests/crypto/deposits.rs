@@ -377,6 +377,16 @@ async fn forged_callback_is_refused(engine: Engine) {
     let report = node.cli(&["ledger", "report"]);
     assert_eq!(centavos(&report["owed"]), worth(&decimal(&made["pay_amount"]), &made), "{report}");
     assert!(report["coins"].as_array().unwrap().iter().any(|row| row["currency"] == "trx"), "{report}");
+    let compared = node.cli(&["reconcile", "--from", made["created_at"].as_str().unwrap()]);
+    assert_eq!((&compared["ok"], &compared["deposits"]), (&json!(true), &json!(1)), "{compared}");
+    assert_eq!(compared["exposure"]["owed"], report["owed"], "{compared}");
+    eventually("the coins at the processor are shown", || async {
+        let metrics = node.cais.http_admin().unwrap().get("/metrics").await.unwrap();
+        let text = String::from_utf8(metrics.body).unwrap();
+        let has = |name: &str| text.lines().any(|line| line.starts_with(name) && !line.ends_with(" NaN"));
+        (has("cais_crypto_owed_brl ") && has(r#"cais_crypto_held_brl{currency="btc"} "#)).then_some(())
+    })
+    .await;
     let unsigned = |path: &str| shop.client.post(format!("{}{path}", node.base())).body("{}");
     assert_eq!(Reply::of(unsigned("/callbacks/nowpayments/00000000000000000000000000000000")).await.status, 404);
 }

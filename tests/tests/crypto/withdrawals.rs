@@ -4,12 +4,16 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{ADDRESS, crypto_shop};
-use crate::support::{Engine, Institution, Reply, Shop, borrowed, eventually, id, names, on_both, own, shared, unique};
+use crate::support::{
+    Engine, Institution, Node, Reply, Shop, borrowed, centavos, eventually, id, names, on_both, own, shared, unique,
+};
 
 on_both! {
     withdrawal_is_sent_once_and_completes repeated_withdrawal_returns_the_original wrong_withdrawals_are_refused
     rejected_withdrawal_gives_the_money_back failed_withdrawal_waits_for_an_operator quote_prices_one_withdrawal
-    killed_service_sends_a_withdrawal_once
+    killed_service_sends_a_withdrawal_once service_killed_before_the_order_sends_nothing
+    withdrawal_below_a_raised_minimum_fails sent_withdrawal_that_was_given_back_is_reported
+    withdrawal_of_a_removed_processor_is_never_failed_early
 }
 
 /// The fields in the order of their names.
@@ -201,39 +205,154 @@ async fn failed_withdrawal_waits_for_an_operator(engine: Engine) {
     node.verify();
 }
 
-/// The service ends while the processor has the order and its reply is on the way.
-async fn killed_service_sends_a_withdrawal_once(engine: Engine) {
-    let bank = Institution::start();
+/// Starts a service beside `cais sandbox` as acquirer and as crypto processor, with a merchant who has R$ 1000.00.
+async fn beside(bank: &Institution, engine: Engine) -> (Node, Shop) {
     let environment = [bank.environment("main"), bank.crypto_environment()].concat();
-    let mut node = own(engine, &borrowed(&environment)).await;
+    let node = own(engine, &borrowed(&environment)).await;
     let shop = crypto_shop(&node);
     let charge = shop.charge("1000").await;
     bank.pay(charge["txid"].as_str().unwrap()).await;
     shop.until(&id(&charge), "paid").await;
+    (node, shop)
+}
 
-    let late = json!({ "mode": "late_reply", "latency_ms": 20_000, "acquirer": "crypto", "path": "/v1/payout" });
-    bank.ask(Method::PUT, "/sandbox/faults", &late).await.expect(200);
+/// Sets a fault of the processor's paths that contain `part`.
+async fn fault(bank: &Institution, mode: &str, part: &str) {
+    let fault = json!({ "mode": mode, "latency_ms": 20_000, "acquirer": "crypto", "path": part });
+    bank.ask(Method::PUT, "/sandbox/faults", &fault).await.expect(200);
+}
+
+async fn sent(bank: &Institution) -> Vec<Value> {
+    bank.ledger().await["crypto"]["withdrawals"].as_array().unwrap().clone()
+}
+
+/// Waits until the key of an interrupted request is answered. Its lease ends after 30 s.
+async fn answered(shop: &Shop, key: &str, asked: &str) -> Value {
+    eventually("the key is answered", || async {
+        let reply = shop.order_with("/crypto/withdrawals", key, asked.to_owned()).await;
+        (reply.status == 201).then(|| reply.json())
+    })
+    .await
+}
+
+/// The service ends while the processor has the order and its reply is on the way, and while the verification is.
+async fn killed_service_sends_a_withdrawal_once(engine: Engine) {
+    for (mode, part) in [("late_reply", "/v1/payout"), ("slow", "/verify")] {
+        let bank = Institution::start();
+        let (mut node, shop) = beside(&bank, engine).await;
+        fault(&bank, mode, part).await;
+        let (key, asked) = (unique("key"), body(500).to_string());
+        let request = shop.json(Method::POST, "/crypto/withdrawals", asked.clone()).header("idempotency-key", &key);
+        let call = tokio::spawn(Reply::try_of(request));
+        eventually("the processor has the order", || async { (!sent(&bank).await.is_empty()).then_some(()) }).await;
+        node.cais.kill9().unwrap();
+        drop(call.await.unwrap());
+        fault(&bank, "ok", part).await;
+        node.cais.launch().await.unwrap();
+
+        let shop = node.again(&shop);
+        let made = answered(&shop, &key, &asked).await;
+        let done = until(&shop, &id(&made), "completed").await;
+        assert!(done["tx_hash"].is_string(), "{done}");
+        let sent = sent(&bank).await;
+        assert_eq!(sent.len(), 1, "{part}: {sent:#?}");
+        assert_eq!(shop.available().await, "500.00");
+        node.verify();
+        let report = node.cli(&["reconcile", "--from", made["created_at"].as_str().unwrap()]);
+        assert_eq!((&report["ok"], &report["withdrawals"]), (&json!(true), &json!(1)), "{report}");
+        assert_eq!(centavos(&report["exposure"]["owed"]), -50_000, "{report}");
+    }
+}
+
+/// The service ends after the hold is stored and before the order leaves. The withdrawal is never sent by guess.
+async fn service_killed_before_the_order_sends_nothing(engine: Engine) {
+    let bank = Institution::start();
+    // The order needs a token, which no earlier step of a withdrawal needs. No token is kept.
+    bank.ask(Method::PUT, "/sandbox/crypto/settings", &json!({ "jwt_ttl_s": 1 })).await.expect(200);
+    let (mut node, shop) = beside(&bank, engine).await;
+    fault(&bank, "hang", "/v1/auth").await;
     let (key, asked) = (unique("key"), body(500).to_string());
     let request = shop.json(Method::POST, "/crypto/withdrawals", asked.clone()).header("idempotency-key", &key);
     let call = tokio::spawn(Reply::try_of(request));
-    let withdrawals = async || bank.ledger().await["crypto"]["withdrawals"].as_array().unwrap().clone();
-    eventually("the processor has the order", || async { (!withdrawals().await.is_empty()).then_some(()) }).await;
+    eventually("the money is held", || async { (shop.available().await == "500.00").then_some(()) }).await;
     node.cais.kill9().unwrap();
-    assert!(call.await.unwrap().is_err(), "no answer before the end");
-    let ok = json!({ "mode": "ok", "acquirer": "crypto" });
-    bank.ask(Method::PUT, "/sandbox/faults", &ok).await.expect(200);
+    drop(call.await.unwrap());
+    fault(&bank, "ok", "/v1/auth").await;
     node.cais.launch().await.unwrap();
 
     let shop = node.again(&shop);
-    let made = eventually("the key is answered", || async {
-        let reply = shop.order_with("/crypto/withdrawals", &key, asked.clone()).await;
-        (reply.status == 201).then(|| reply.json())
+    let made = answered(&shop, &key, &asked).await;
+    assert_eq!((&made["status"], sent(&bank).await), (&json!("processing"), vec![]), "{made}");
+    assert_eq!(shop.available().await, "500.00");
+    node.verify();
+}
+
+/// The minimum of the processor rises within the life of a quote.
+async fn withdrawal_below_a_raised_minimum_fails(engine: Engine) {
+    let bank = Institution::start();
+    let (node, shop) = beside(&bank, engine).await;
+    let quote = json!({ "side": "withdrawal", "currency": "btc", "amount": 500 });
+    let quote = shop.send(Method::POST, "/crypto/quotes", &quote).await.expect(201);
+    bank.ask(Method::PUT, "/sandbox/crypto/coins/btc", &json!({ "min_payout": "5" })).await.expect(200);
+    let mut asked = body(500);
+    asked["quote_id"] = quote["id"].clone();
+    let made = withdraw(&shop, &asked).await.expect(201);
+    assert_eq!((&made["status"], sent(&bank).await), (&json!("failed"), vec![]), "{made}");
+    assert_eq!(shop.available().await, "1000.00");
+    node.verify();
+}
+
+/// An operator gave the money back, and the processor sent the coins after all.
+async fn sent_withdrawal_that_was_given_back_is_reported(engine: Engine) {
+    let bank = Institution::start();
+    let settings = json!({ "withdrawal_fate": "fail" });
+    bank.ask(Method::PUT, "/sandbox/crypto/settings", &settings).await.expect(200);
+    let (node, shop) = beside(&bank, engine).await;
+    let made = withdraw(&shop, &body(500)).await.expect(201);
+    let listed = eventually("the withdrawal waits for an operator", || async {
+        let listed = node.cli(&["crypto", "review", "list"])["withdrawals"].clone();
+        listed.as_array().unwrap().first().cloned()
     })
     .await;
-    let done = until(&shop, &id(&made), "completed").await;
-    assert!(done["tx_hash"].is_string(), "{done}");
-    let sent = withdrawals().await;
-    assert_eq!(sent.len(), 1, "{sent:#?}");
-    assert_eq!(shop.available().await, "500.00");
+    let batch = listed["upstream_id"].as_str().unwrap();
+    let note = "the processor promised to send nothing";
+    node.cli(&["crypto", "review", "resolve", &id(&made), "--outcome", "failed", "--note", note]);
+    let from = ["--from", made["created_at"].as_str().unwrap()];
+    let clean = node.cli(&[&["reconcile"], &from[..]].concat());
+    assert_eq!(clean["differences"], json!([]), "{clean}");
+
+    bank.ask(Method::POST, &format!("/sandbox/withdrawal/{batch}/finish"), &json!({})).await.expect(200);
+    let (code, printed) = node.cais.cli_raw(&[&["reconcile", "--json"], &from[..]].concat()).unwrap();
+    assert_eq!(code, Some(1), "{printed}");
+    let report: Value = serde_json::from_str(printed.lines().next_back().unwrap()).unwrap();
+    let difference = &report["differences"][0];
+    assert_eq!(
+        (&difference["kind"], &difference["resource"], &difference["ours"], &difference["theirs"]),
+        (&json!("withdrawal_outcome"), &made["id"], &json!("failed"), &json!("finished")),
+        "{report}"
+    );
+    assert_eq!(shop.available().await, "1000.00");
+    node.verify();
+}
+
+/// The configuration of the processor is removed. Only an explicit decision ends its withdrawals.
+async fn withdrawal_of_a_removed_processor_is_never_failed_early(engine: Engine) {
+    let bank = Institution::start();
+    let (mut node, shop) = beside(&bank, engine).await;
+    fault(&bank, "hang", "/verify").await;
+    let made = withdraw(&shop, &body(500)).await.expect(201);
+    node.cais.kill9().unwrap();
+    for (name, _) in bank.crypto_environment() {
+        node.cais.unset(&name);
+    }
+    node.cais.launch().await.unwrap();
+    let resolve = ["crypto", "review", "resolve", &id(&made), "--outcome", "failed", "--note", "closed"];
+    assert!(node.cais.cli(&resolve).is_err());
+    let error = node.cais.cli(&[&resolve[..], &["--without-processor"]].concat()).unwrap_err();
+    assert!(error.to_string().contains("not marked"), "its order is minutes old: {error:#}");
+    let (code, printed) =
+        node.cais.cli_raw(&["reconcile", "--json", "--from", made["created_at"].as_str().unwrap()]).unwrap();
+    assert_eq!(code, Some(2), "{printed}");
+    assert_eq!(node.again(&shop).available().await, "500.00");
     node.verify();
 }

@@ -18,7 +18,7 @@ const PER_PAGE: &str = "100";
 /// The pages that a look-up reads at most: more rows than a busy account has within [`MARGIN`].
 pub(super) const MAX_PAGES: u32 = 20;
 /// The days around a period. The processor's days have an unknown time zone, and its clock may differ.
-const MARGIN: SignedDuration = SignedDuration::from_hours(24);
+pub(super) const MARGIN: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Deserialize)]
 struct List<'a> {

@@ -144,6 +144,14 @@ impl CryptoProcessor for NowPayments {
         withdrawal::find(&self.api, id, Deadline::after(budget)).await
     }
 
+    async fn list_withdrawals(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<UpstreamWithdrawal>, AcquirerError> {
+        withdrawal::page(&self.api, request, Deadline::after(budget)).await.map_err(FindError::of_a_read)
+    }
+
     async fn balances(&self, budget: Duration) -> Result<Vec<CryptoAmount>, AcquirerError> {
         read::balances(&self.api, Deadline::after(budget)).await.map_err(FindError::of_a_read)
     }

@@ -3,7 +3,7 @@
 use cais_domain::crypto::ProcessorId;
 use cais_domain::ids::CryptoWithdrawalId;
 use cais_domain::rate::Rounding;
-use cais_ports::{UpstreamWithdrawal, UpstreamWithdrawalStatus};
+use cais_ports::{UnreadableRow, UpstreamWithdrawal, UpstreamWithdrawalStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -38,6 +38,10 @@ struct Fields<'a> {
     fee: Option<&'a RawValue>,
     hash: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
+    created_at: Option<&'a RawValue>,
+    /// Some answers have this name.
+    #[serde(rename = "createdAt")]
+    created: Option<&'a RawValue>,
 }
 
 /// A row, and the id of the object around it.
@@ -84,6 +88,25 @@ pub(super) fn find(body: &[u8], id: CryptoWithdrawalId) -> Result<Found, Defect>
     }
 }
 
+/// Reads every row of a page, and names the unreadable ones: by our identifier, or by the processor's.
+///
+/// # Errors
+/// A row without an identifier may be anything, also a refusal with status 200.
+pub(super) fn all(body: &[u8]) -> Result<(Vec<UpstreamWithdrawal>, Vec<UnreadableRow>), Defect> {
+    let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
+    for row in rows(body)? {
+        let id = wire::required_id(row.fields.id, "id")?;
+        match row.read(None) {
+            Ok(row) => readable.push(row),
+            Err(defect) => {
+                let name = row.order().map_or_else(|| id.to_string(), |order| order.to_string());
+                unreadable.push(UnreadableRow { name, reason: defect.reason() });
+            }
+        }
+    }
+    Ok((readable, unreadable))
+}
+
 impl Row<'_> {
     fn order(&self) -> Option<CryptoWithdrawalId> {
         wire::short_text(self.fields.unique_external_id).and_then(|text| CryptoWithdrawalId::parse(&text).ok())
@@ -112,6 +135,7 @@ impl Row<'_> {
             // The fee is informative, so an unreadable fee is omitted.
             network_fee: fee.ok(),
             tx_hash: wire::short_text(fields.hash),
+            created_at: wire::optional_instant(fields.created_at.or(fields.created)),
         })
     }
 }

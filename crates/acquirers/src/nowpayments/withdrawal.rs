@@ -3,12 +3,13 @@
 use cais_domain::crypto::{CryptoAmount, ProcessorId};
 use cais_domain::ids::CryptoWithdrawalId;
 use cais_domain::rate::Rounding;
-use cais_ports::{AcquirerError, CryptoWithdrawalOrder, UpstreamWithdrawal};
+use cais_ports::{AcquirerError, CryptoWithdrawalOrder, ListRequest, UpstreamPage, UpstreamWithdrawal};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Number;
 
 use super::api::{Access, Api};
-use super::list::{MAX_PAGES, created_at, first_day};
+use super::list::{MARGIN, MAX_PAGES, created_at, day, first_day};
 use super::refusal::{self, Refusal, is_ok};
 use super::{rows, wire};
 use crate::deadline::Deadline;
@@ -122,15 +123,7 @@ pub(super) async fn find(
 ) -> Result<Option<UpstreamWithdrawal>, AcquirerError> {
     let from = first_day(created_at(id.timestamp_ms()));
     for page in 0..MAX_PAGES {
-        let page = page.to_string();
-        let query = [
-            ("limit", PER_PAGE),
-            ("page", &page),
-            ("order_by", "dateCreated"),
-            ("order", "desc"),
-            ("date_from", &from),
-        ];
-        let reply = api.get("/v1/payout", &query, Access::Login, deadline).await?;
+        let reply = read_list(api, page, (&from, None), deadline).await?;
         let found = refusal::success(&reply).and_then(|body| Ok(rows::find(body, id)?));
         match found.map_err(FindError::of_a_read)? {
             rows::Found::Withdrawal(found) => return Ok(Some(*found)),
@@ -140,6 +133,38 @@ pub(super) async fn find(
         }
     }
     Err(AcquirerError::OutcomeUnknown("the list has too many pages".to_owned()))
+}
+
+/// Requests a page of `GET /v1/payout`, newest first. Unreadable rows are reported on the page beside the others.
+///
+/// The list has no number of pages, so an empty page is the last. A page that is older than the period is the last too: a
+/// processor that ignores the period would return all withdrawals ever made.
+pub(super) async fn page(
+    api: &Api,
+    request: ListRequest,
+    deadline: Deadline,
+) -> Result<UpstreamPage<UpstreamWithdrawal>, FindError> {
+    let (from, to) = (day(request.from, -MARGIN), day(request.to, MARGIN));
+    let reply = read_list(api, request.page, (&from, Some(&to)), deadline).await?;
+    let (rows, unreadable) = rows::all(refusal::success(&reply)?)?;
+    let first = request.from.saturating_sub(MARGIN.saturating_mul(2)).unwrap_or(Timestamp::MIN);
+    let is_older = |row: &UpstreamWithdrawal| row.created_at.is_some_and(|at| at < first);
+    let is_more = !unreadable.is_empty() || !rows.iter().all(is_older);
+    let next = is_more.then_some(request.page.saturating_add(1));
+    Ok(UpstreamPage { rows, unreadable, next, pages: None })
+}
+
+async fn read_list(
+    api: &Api,
+    page: u32,
+    (from, to): (&str, Option<&str>),
+    deadline: Deadline,
+) -> Result<Reply, AcquirerError> {
+    let page = page.to_string();
+    let mut query =
+        vec![("limit", PER_PAGE), ("page", &page), ("order_by", "dateCreated"), ("order", "desc"), ("date_from", from)];
+    query.extend(to.map(|to| ("date_to", to)));
+    api.get("/v1/payout", &query, Access::Login, deadline).await
 }
 
 /// Returns the amount of the order, if the processor can send it.

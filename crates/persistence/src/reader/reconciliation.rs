@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::deposit::DepositPayment;
+use cais_domain::crypto::{ProcessorId, Withdrawal};
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::PayoutId;
-use cais_domain::ids::kind;
+use cais_domain::ids::{CryptoWithdrawalId, IdKind, PayoutId, kind};
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_ports::{QueryError, ReconciliationQueries, Span};
@@ -12,6 +13,8 @@ use jiff::Timestamp;
 
 use super::page::Reach;
 use crate::Persistence;
+use crate::rows::crypto::payment::PaymentRow;
+use crate::rows::crypto::withdrawal::WithdrawalRow;
 use crate::rows::payout::PayoutRow;
 use crate::rows::{Record as _, acquirer, payment};
 use crate::sql::Query;
@@ -23,12 +26,24 @@ const PAYMENTS: &str = " FROM payments AS p WHERE p.acquirer = ? AND (p.paid_at,
 /// The expression has an index that only reconciliation uses.
 const PAYOUTS: &str = " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? AND p.acquirer = ? \
      ORDER BY p.id || '' LIMIT ?";
+/// Selects the rest of a span at one crypto processor: behind an instant, and at this instant behind an identifier.
+const CRYPTO_PAYMENTS: &str = " FROM crypto_payments AS p WHERE p.processor || '' = ? AND (p.created_at, p.payment_id) > (?, ?) \
+     AND p.created_at < ? ORDER BY p.created_at, p.payment_id LIMIT ?";
+/// Uses an index that no list of an account uses.
+const CRYPTO_WITHDRAWALS: &str = " FROM crypto_withdrawals AS w WHERE w.id || '' > ? AND w.id || '' < ? AND w.created_at >= ? \
+     AND w.created_at < ? AND w.processor = ? ORDER BY w.id || '' LIMIT ?";
 /// Goes from one acquirer to the next along the index of payments, and checks that each has a payment in the span.
 const ACQUIRERS: &str = "WITH RECURSIVE names (name) AS (SELECT min(acquirer) FROM payments UNION ALL \
      SELECT (SELECT min(m.acquirer) FROM payments AS m WHERE m.acquirer > n.name) FROM names AS n WHERE n.name IS NOT NULL) \
      SELECT n.name FROM names AS n WHERE (SELECT p.paid_at FROM payments AS p WHERE p.acquirer = n.name AND p.paid_at >= ? \
      ORDER BY p.paid_at LIMIT 1) < ? \
      UNION SELECT p.acquirer FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ?";
+/// Finds crypto processors as [`ACQUIRERS`] finds acquirers.
+const PROCESSORS: &str = "WITH RECURSIVE names (name) AS (SELECT min(processor || '') FROM crypto_payments UNION ALL \
+     SELECT (SELECT min(m.processor || '') FROM crypto_payments AS m WHERE m.processor || '' > n.name) FROM names AS n WHERE n.name IS NOT NULL) \
+     SELECT n.name FROM names AS n WHERE (SELECT p.created_at FROM crypto_payments AS p WHERE p.processor || '' = n.name \
+     AND p.created_at >= ? ORDER BY p.created_at LIMIT 1) < ? \
+     UNION SELECT w.processor FROM crypto_withdrawals AS w WHERE w.id || '' > ? AND w.id || '' < ? AND w.created_at >= ? AND w.created_at < ?";
 
 #[async_trait]
 impl ReconciliationQueries for Persistence {
@@ -63,7 +78,7 @@ impl ReconciliationQueries for Persistence {
         let acquirer = acquirer.clone();
         self.pool()
             .read(move |session| {
-                let reach = reach(from, until);
+                let reach = reach::<kind::Payout>(from, until);
                 let least = after.map_or(reach.least.clone(), |after| after.to_string().max(reach.least.clone()));
                 let query = Query::new(payouts_text()).bind(least).bind(reach.below).bind(from).bind(until);
                 let query = query.bind(acquirer.as_str()).bind(limit);
@@ -72,15 +87,62 @@ impl ReconciliationQueries for Persistence {
             .await
     }
 
+    async fn list_crypto_payments_between(
+        &self,
+        processor: &AcquirerName,
+        from: Timestamp,
+        until: Timestamp,
+        after: Option<(Timestamp, ProcessorId)>,
+        limit: u32,
+    ) -> Result<Vec<DepositPayment>, QueryError> {
+        let processor = processor.clone();
+        self.pool()
+            .read(move |session| {
+                let after = after.filter(|(at, _)| *at >= from);
+                let (from, behind) = after.as_ref().map_or((from, ""), |(at, id)| (*at, id.as_str()));
+                let query = Query::new(crypto_payments_text()).bind(processor.as_str());
+                let query = query.bind(from).bind(behind).bind(until).bind(limit);
+                session.load(&query)?.into_iter().map(DepositPayment::read).collect()
+            })
+            .await
+    }
+
+    async fn list_crypto_withdrawals_between(
+        &self,
+        processor: &AcquirerName,
+        from: Timestamp,
+        until: Timestamp,
+        after: Option<CryptoWithdrawalId>,
+        limit: u32,
+    ) -> Result<Vec<Withdrawal>, QueryError> {
+        let processor = processor.clone();
+        self.pool()
+            .read(move |session| {
+                let reach = reach::<kind::CryptoWithdrawal>(from, until);
+                let least = after.map_or(reach.least.clone(), |after| after.to_string().max(reach.least.clone()));
+                let query = Query::new(crypto_withdrawals_text()).bind(least).bind(reach.below).bind(from).bind(until);
+                let query = query.bind(processor.as_str()).bind(limit);
+                session.load(&query)?.into_iter().map(Withdrawal::read).collect()
+            })
+            .await
+    }
+
     async fn find_acquirers(&self, from: Timestamp, until: Timestamp) -> Result<Vec<AcquirerName>, QueryError> {
         self.pool()
             .read(move |session| {
-                let reach = reach(from, until);
-                let query = Query::new(ACQUIRERS).bind(from).bind(until).bind(reach.least).bind(reach.below);
-                let found: Vec<String> = session.load(&query.bind(from).bind(until))?;
-                let names = found.iter().map(|name| acquirer("payments or payouts", name));
-                let mut names = names.collect::<Result<Vec<AcquirerName>, _>>()?;
+                let mut names = Vec::new();
+                for (text, reach) in [
+                    (ACQUIRERS, reach::<kind::Payout>(from, until)),
+                    (PROCESSORS, reach::<kind::CryptoWithdrawal>(from, until)),
+                ] {
+                    let query = Query::new(text).bind(from).bind(until).bind(reach.least).bind(reach.below);
+                    let found: Vec<String> = session.load(&query.bind(from).bind(until))?;
+                    for name in &found {
+                        names.push(acquirer("payments, payouts or crypto records", name)?);
+                    }
+                }
                 names.sort_unstable();
+                names.dedup();
                 Ok(names)
             })
             .await
@@ -91,9 +153,17 @@ fn payouts_text() -> String {
     format!("SELECT {}{PAYOUTS}", names::<PayoutRow<'_>>("p"))
 }
 
-/// Returns the ids of the payouts of a span.
-fn reach(from: Timestamp, until: Timestamp) -> Reach {
-    Reach::new::<kind::Payout>(Span { from: Some(from), until: Some(until) }, None)
+fn crypto_payments_text() -> String {
+    format!("SELECT {}{CRYPTO_PAYMENTS}", names::<PaymentRow<'_>>("p"))
+}
+
+fn crypto_withdrawals_text() -> String {
+    format!("SELECT {}{CRYPTO_WITHDRAWALS}", names::<WithdrawalRow<'_>>("w"))
+}
+
+/// Returns the ids of the records of a span.
+fn reach<K: IdKind>(from: Timestamp, until: Timestamp) -> Reach {
+    Reach::new::<K>(Span { from: Some(from), until: Some(until) }, None)
 }
 
 #[cfg(test)]
@@ -102,6 +172,9 @@ pub(super) fn lists() -> Vec<super::walks::List> {
         (format!("SELECT {}{PAYMENTS}", payment::columns()), "'main', 5000, 'E05000', 20000, 51"),
         (payouts_text(), "'pay_05000', '~', 0, 100000, 'main', 51"),
         (ACQUIRERS.to_owned(), "5000, 20000, 'pay_09900', '~', 0, 100000"),
+        (crypto_payments_text(), "'now', 5000, '', 20000, 51"),
+        (crypto_withdrawals_text(), "'cwd_05000', '~', 0, 100000, 'now', 51"),
+        (PROCESSORS.to_owned(), "5000, 20000, 'cwd_09900', '~', 0, 100000"),
     ]
 }
 
@@ -122,6 +195,19 @@ mod tests {
         let acquirers = planner.plan(ACQUIRERS);
         for index in ["payments_by_time", "payouts_by_id"] {
             assert!(acquirers.iter().any(|step| step.contains(index)), "{acquirers:?}");
+        }
+        let payments = planner.plan(&crypto_payments_text());
+        let along = "crypto_payments_by_time (<expr>=? AND (created_at,payment_id)>(?,?)";
+        assert!(payments.iter().any(|step| step.contains(along)), "{payments:?}");
+        assert!(payments.iter().all(|step| !step.contains("TEMP B-TREE FOR ORDER BY")), "{payments:?}");
+        let withdrawals = planner.plan(&crypto_withdrawals_text());
+        assert!(
+            withdrawals.len() == 1 && withdrawals.iter().all(|step| step.contains("crypto_withdrawals_by_id")),
+            "{withdrawals:?}"
+        );
+        let processors = planner.plan(PROCESSORS);
+        for index in ["crypto_payments_by_time", "crypto_withdrawals_by_id"] {
+            assert!(processors.iter().any(|step| step.contains(index)), "{processors:?}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use cais_domain::crypto::{Address, CryptoAmount, ProcessorId};
 use cais_domain::ids::CryptoWithdrawalId;
+use jiff::Timestamp;
 
 /// The order of a withdrawal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,4 +51,6 @@ pub struct UpstreamWithdrawal {
     pub network_fee: Option<CryptoAmount>,
     /// The transaction on the chain, once known.
     pub tx_hash: Option<String>,
+    /// The instant of creation, if reported.
+    pub created_at: Option<Timestamp>,
 }

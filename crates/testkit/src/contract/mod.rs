@@ -345,6 +345,7 @@ macro_rules! store_suite {
             reconciliation {
                 payments_are_listed_in_order
                 payouts_are_listed_in_order
+                crypto_records_of_a_span_are_listed_in_order
             }
             workload {
                 a_random_workload_agrees_with_the_model

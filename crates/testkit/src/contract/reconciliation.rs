@@ -1,16 +1,23 @@
 //! The reads of reconciliation: payments and payouts of all accounts in a span of time, in order, page by page.
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::crypto::Withdrawal;
+use cais_domain::crypto::deposit::{DepositPayment, DepositStatus, PaymentState};
+use cais_domain::crypto::withdrawal::WithdrawalStatus;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::PayoutId;
 use cais_domain::money::Money;
 use cais_domain::payment::{CreditedPayment, Payment, PaymentRole};
 use cais_domain::payout::{Payout, PayoutStatus};
+use cais_ports::Write;
 use jiff::ToSpan as _;
 
 use super::Harness;
 use super::harness::{after_s, instant};
-use crate::builders::{a_payment, a_payout, fresh, main_acquirer, payout_in_status, start, steps};
+use crate::builders::{
+    a_deposit, a_deposit_payment, a_payment, a_payout, a_withdrawal, deposit_in_status, fresh, main_acquirer,
+    payout_in_status, start, steps, withdrawal_in_status,
+};
 
 /// The list has only payments of the acquirer, by instant and end-to-end id. The time of the credit and the role do not matter.
 pub async fn payments_are_listed_in_order(h: &mut Harness) {
@@ -125,6 +132,71 @@ pub async fn payouts_are_listed_in_order(h: &mut Harness) {
     let main = main_acquirer();
     assert_eq!(h.store.list_payouts_between(&main, at(0), after_all, Some(beyond), 5).await.unwrap(), []);
     assert_eq!(h.store.list_payouts_between(&other(), at(0), after_all, None, 5).await.unwrap(), []);
+    assert_eq!(h.store.find_acquirers(at(0), after_all).await.unwrap(), [main]);
+}
+
+/// The lists have only the records of the processor: payments by instant and id, withdrawals by id.
+pub async fn crypto_records_of_a_span_are_listed_in_order(h: &mut Harness) {
+    let accounts = [h.account().await.id, h.account().await.id];
+    let (main, other) = (main_acquirer(), other());
+    let (mut payments, mut withdrawals) = (Vec::new(), Vec::new());
+    for (status, account) in WithdrawalStatus::ALL.repeat(2).into_iter().zip(accounts.into_iter().cycle()) {
+        let withdrawal = a_withdrawal(account);
+        let created_at = instant(withdrawal.id);
+        let withdrawal = withdrawal_in_status(Withdrawal { created_at, ..withdrawal }, status);
+        h.good(steps::write(Write::insert(withdrawal.clone()), start())).await;
+        withdrawals.push(Withdrawal { version: 1, ..withdrawal });
+    }
+    for (second, account) in [7, 3, 5, 3, 9].into_iter().zip(accounts.into_iter().cycle()) {
+        let deposit = deposit_in_status(a_deposit(account), DepositStatus::Completed);
+        h.good(steps::write(Write::insert(deposit.clone()), start())).await;
+        let payment =
+            DepositPayment { created_at: after_s(second), ..a_deposit_payment(&deposit, PaymentState::Credited) };
+        h.good(steps::write(Write::insert(payment.clone()), start())).await;
+        payments.push(DepositPayment { version: 1, ..payment });
+    }
+    let place = |payment: &DepositPayment| (payment.created_at, payment.id.clone());
+    payments.sort_by_key(place);
+    for (from_s, until_s) in [(0, 10), (3, 9), (3, 7), (4, 4), (9, 3)] {
+        let (from, until) = (after_s(from_s), after_s(until_s));
+        let wanted = |payment: &&DepositPayment| payment.created_at >= from && payment.created_at < until;
+        let expected: Vec<&DepositPayment> = payments.iter().filter(wanted).collect();
+        for limit in [1, 2, 50] {
+            let mut walked: Vec<DepositPayment> = Vec::new();
+            loop {
+                let after = walked.last().map(place);
+                let page = h.store.list_crypto_payments_between(&main, from, until, after, limit).await.unwrap();
+                if page.is_empty() {
+                    break;
+                }
+                walked.extend(page);
+                assert!(walked.len() <= payments.len(), "a list without end");
+            }
+            assert!(walked.iter().eq(expected.iter().copied()), "{from_s} to {until_s}, limit {limit}: {walked:#?}");
+        }
+    }
+    let at = |place: usize| withdrawals.get(place).unwrap().created_at;
+    let after_all = withdrawals.last().unwrap().created_at + 1_i64.microsecond();
+    for (from, until) in [(at(0), after_all), (at(2), at(6)), (at(4), at(4)), (at(6), at(2))] {
+        let wanted = |one: &&Withdrawal| one.created_at >= from && one.created_at < until;
+        let expected: Vec<&Withdrawal> = withdrawals.iter().filter(wanted).collect();
+        for limit in [1, 3, 50] {
+            let mut walked: Vec<Withdrawal> = Vec::new();
+            loop {
+                let after = walked.last().map(|withdrawal| withdrawal.id);
+                let page = h.store.list_crypto_withdrawals_between(&main, from, until, after, limit).await.unwrap();
+                if page.is_empty() {
+                    break;
+                }
+                walked.extend(page);
+                assert!(walked.len() <= withdrawals.len(), "a list without end");
+            }
+            assert!(walked.iter().eq(expected.iter().copied()), "{from} to {until}, limit {limit}: {walked:#?}");
+        }
+    }
+    assert_eq!(h.store.list_crypto_payments_between(&other, start(), after_s(60), None, 5).await.unwrap(), []);
+    assert_eq!(h.store.list_crypto_withdrawals_between(&other, at(0), after_all, None, 5).await.unwrap(), []);
+    assert_eq!(h.store.find_acquirers(after_s(3), after_s(4)).await.unwrap(), std::slice::from_ref(&main));
     assert_eq!(h.store.find_acquirers(at(0), after_all).await.unwrap(), [main]);
 }
 

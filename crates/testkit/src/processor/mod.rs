@@ -22,6 +22,9 @@ use crate::builders::right;
 use crate::psp::{Connection, Looking, Sending};
 use withdrawals::{Batch, Late};
 
+/// The rows of a page of the list of withdrawals.
+const PAGE: usize = 2;
+
 /// The replies and records of the processor.
 pub struct State {
     /// The reply to creations.
@@ -232,6 +235,19 @@ impl CryptoProcessor for FakeProcessor {
             return Err(AcquirerError::OutcomeUnknown("several batches have the identifier".to_owned()));
         }
         Ok(ours.pop())
+    }
+
+    /// Returns pages of two withdrawals of all time: the processor adds days around the period.
+    async fn list_withdrawals(
+        &self,
+        request: ListRequest,
+        _: Duration,
+    ) -> Result<UpstreamPage<UpstreamWithdrawal>, AcquirerError> {
+        let first = usize::try_from(request.page).unwrap_or(usize::MAX).saturating_mul(PAGE);
+        let page = |batches: &[Batch]| batches.iter().rev().skip(first).take(PAGE).map(Batch::record).collect();
+        let rows: Vec<UpstreamWithdrawal> = self.read(|_, batches| page(batches)).await?;
+        let next = (!rows.is_empty()).then_some(request.page.saturating_add(1));
+        Ok(UpstreamPage::new(rows, next))
     }
 
     /// Reads `deposit:PAYMENT`, `BATCH` or `BATCH/ID`. The signature must be `signed`.

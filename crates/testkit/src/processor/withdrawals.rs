@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cais_domain::crypto::{CryptoAmount, ProcessorId};
 use cais_domain::ids::CryptoWithdrawalId;
-use cais_ports::{AcquirerError, CryptoWithdrawalOrder, UpstreamWithdrawal, UpstreamWithdrawalStatus};
+use cais_ports::{AcquirerError, Clock as _, CryptoWithdrawalOrder, UpstreamWithdrawal, UpstreamWithdrawalStatus};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{FakeProcessor, State, down, refused, silent};
@@ -78,6 +78,24 @@ impl FakeProcessor {
         self.state().batches.clear();
     }
 
+    /// Adds a batch that no request of ours created: a repeat of the last one, or the batch of another system.
+    pub fn add_batch(&self, status: UpstreamWithdrawalStatus, order: Option<CryptoWithdrawalId>) -> ProcessorId {
+        let (batch, now) = (a_processor_id(), self.clock.now());
+        let mut state = self.state();
+        if let Some(last) = state.batches.last().cloned() {
+            let (id, created_at) = (a_processor_id(), Some(now));
+            let mut record = UpstreamWithdrawal { batch: batch.clone(), id, order, created_at, ..last.record };
+            record.set(status);
+            state.batches.push(Batch { record, created_at: now });
+        }
+        batch
+    }
+
+    /// Changes the record of every batch.
+    pub fn change_batches(&self, change: impl Fn(&mut UpstreamWithdrawal)) {
+        self.state().batches.iter_mut().for_each(|batch| change(&mut batch.record));
+    }
+
     /// Returns every batch, oldest first.
     #[must_use]
     pub fn batches(&self) -> Vec<UpstreamWithdrawal> {
@@ -136,6 +154,7 @@ impl State {
             error: None,
             network_fee: None,
             tx_hash: None,
+            created_at: Some(now),
         };
         self.batches.push(Batch { record: record.clone(), created_at: now });
         record

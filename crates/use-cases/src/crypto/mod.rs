@@ -6,7 +6,6 @@ mod error;
 pub mod exposure;
 mod prices;
 pub mod quotes;
-pub mod reconcile;
 pub mod review;
 pub mod withdrawals;
 

@@ -3,15 +3,15 @@
 //!
 //! A position advances after each complete window. After an outage of any length the worker catches up in steps, and a
 //! restart repeats at most one window. Sent Pix are compared again, one day of sending per pass, for as long as they
-//! can come back.
+//! can come back. Payments and withdrawals of a crypto processor are compared again for two days.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{Acquirer, PollPosition, UpstreamList, alerts};
+use cais_ports::{Acquirer, CryptoProcessor, PollPosition, UpstreamList, alerts};
 use jiff::{SignedDuration, Timestamp};
 
 use super::report::{Difference, DifferenceKind, Findings, Report};
 use super::windows::{WIDEST, Windows};
-use super::{RETURNS_WITHIN, Run, infractions, name_missing, received, sent};
+use super::{RETURNS_WITHIN, Run, deposits, infractions, name_missing, names, received, sent, withdrawals};
 use crate::ports::Ports;
 use crate::positions;
 use crate::store_error::StoreError;
@@ -19,6 +19,8 @@ use crate::work::WorkError;
 
 /// The part of a list before its position that is compared again: rows can appear late.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
+/// The same for a crypto processor: a payment is listed at its creation, and its coins arrive up to a day later.
+const CRYPTO_OVERLAP: SignedDuration = SignedDuration::from_hours(48);
 /// An uncredited payment or an unreadable row keeps the position back for this long. Each pass logs it.
 const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
 /// The distance from now to the start of a comparison, if the position is ahead of the clock by more than [`OVERLAP`]. A
@@ -33,22 +35,51 @@ const MAX_LOGGED: usize = 100;
 pub struct AutomaticRun {
     /// The number of repaired differences.
     pub done: usize,
-    /// The state of the comparison with each configured acquirer.
+    /// The state of the comparison with each configured acquirer and crypto processor.
     pub standings: Vec<Standing>,
 }
 
 /// The state of the comparison with one acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The acquirer.
+    /// The acquirer or processor.
     pub acquirer: AcquirerName,
-    /// All Pix received or sent before this instant were compared. `None`: no comparison is complete yet.
+    /// All rows before this instant were compared. `None`: no comparison is complete yet.
     pub compared_until: Option<Timestamp>,
     /// The number of findings of this pass that a person must review.
     pub open: usize,
 }
 
-/// A pass over every acquirer.
+/// A list, and its source.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Received(&'a dyn Acquirer),
+    Sent(&'a dyn Acquirer),
+    Returns(&'a dyn Acquirer),
+    Deposits(&'a dyn CryptoProcessor),
+    Withdrawals(&'a dyn CryptoProcessor),
+}
+
+impl Source<'_> {
+    const fn list(self) -> UpstreamList {
+        match self {
+            Self::Received(_) => UpstreamList::Received,
+            Self::Sent(_) => UpstreamList::Sent,
+            Self::Returns(_) => UpstreamList::Returns,
+            Self::Deposits(_) => UpstreamList::CryptoDeposits,
+            Self::Withdrawals(_) => UpstreamList::CryptoWithdrawals,
+        }
+    }
+
+    const fn overlap(self) -> SignedDuration {
+        match self {
+            Self::Received(_) | Self::Sent(_) | Self::Returns(_) => OVERLAP,
+            Self::Deposits(_) | Self::Withdrawals(_) => CRYPTO_OVERLAP,
+        }
+    }
+}
+
+/// A pass over every acquirer and the crypto processor.
 struct Pass<'a> {
     ports: &'a Ports,
     now: Timestamp,
@@ -78,12 +109,18 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     for name in ports.acquirers.names() {
         let before = pass.open;
         let compared_until = if let Some(acquirer) = ports.acquirers.named(&name) {
-            pass.compare_all((&name, &*acquirer)).await
+            pass.compare_all(&name, &*acquirer).await
         } else {
             cannot_read(&name, "it is not configured");
             None
         };
         standings.push(Standing { acquirer: name, compared_until, open: pass.open.saturating_sub(before) });
+    }
+    if let Some(crypto) = &ports.crypto {
+        let before = pass.open;
+        let compared_until = pass.compare_processor(&*crypto.processor).await;
+        let (acquirer, open) = (crypto.processor.name().clone(), pass.open.saturating_sub(before));
+        standings.push(Standing { acquirer, compared_until, open });
     }
     pass.find_missing().await;
     if pass.logged < pass.open {
@@ -103,35 +140,39 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
 
 impl Pass<'_> {
     /// Compares every list of an acquirer. Returns the instant before which all of them are compared.
-    async fn compare_all(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Option<Timestamp> {
-        let received = self.catch_up(of, UpstreamList::Received).await;
-        let (name, acquirer) = of;
+    async fn compare_all(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Option<Timestamp> {
+        let received = self.catch_up(name, Source::Received(acquirer)).await;
         if !acquirer.sends_payouts() {
             return self.or_record_error(name, received);
         }
-        let sent = self.catch_up(of, UpstreamList::Sent).await;
-        let returns = self.compare_returns(of).await;
+        let sent = self.catch_up(name, Source::Sent(acquirer)).await;
+        let returns = self.compare_returns(name, acquirer).await;
         self.or_record_error(name, returns);
         let (received, sent) = (self.or_record_error(name, received)?, self.or_record_error(name, sent)?);
         Some(received.min(sent))
     }
 
+    /// Compares both lists of the crypto processor. Returns the instant before which both are compared.
+    async fn compare_processor(&mut self, processor: &dyn CryptoProcessor) -> Option<Timestamp> {
+        let name = processor.name();
+        let deposits = self.catch_up(name, Source::Deposits(processor)).await;
+        let withdrawals = self.catch_up(name, Source::Withdrawals(processor)).await;
+        let (deposits, withdrawals) = (self.or_record_error(name, deposits), self.or_record_error(name, withdrawals));
+        Some(deposits?.min(withdrawals?))
+    }
+
     /// Compares a list from its position up to now. Returns the position.
-    async fn catch_up(
-        &mut self,
-        of: (&AcquirerName, &dyn Acquirer),
-        list: UpstreamList,
-    ) -> Result<Timestamp, StoreError> {
-        let mut position = match self.ports.queries.find_position(of.0, list).await? {
+    async fn catch_up(&mut self, name: &AcquirerName, source: Source<'_>) -> Result<Timestamp, StoreError> {
+        let mut position = match self.ports.queries.find_position(name, source.list()).await? {
             Some(position) => self.checked(position).await?,
-            None => positions::first(self.ports, of.0, list, self.now).await?,
+            None => positions::first(self.ports, name, source.list(), self.now).await?,
         };
-        let mut windows = Windows::new(earlier(position.seen_until.min(self.now), OVERLAP), self.now);
+        let mut windows = Windows::new(earlier(position.seen_until.min(self.now), source.overlap()), self.now);
         // An old window that cannot be compared keeps the position back, but does not stop the comparison of newer
         // windows.
         let mut kept_back = Timestamp::MAX;
         while let Some((from, until)) = windows.current() {
-            let report = self.compare(of, list, (from, until)).await;
+            let report = self.compare(name, source, (from, until)).await;
             if !report.unread.is_empty() {
                 kept_back = kept_back.min(from);
             } else if waits(&report) {
@@ -158,16 +199,16 @@ impl Pass<'_> {
 
     /// Compares the next day of sending for returned payouts. After today, the oldest day is next. A day that
     /// cannot be read waits for the next round, so that it does not delay the other days.
-    async fn compare_returns(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Result<(), StoreError> {
+    async fn compare_returns(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<(), StoreError> {
         let oldest = day(earlier(self.now, RETURNS_WITHIN));
-        let position = match self.ports.queries.find_position(of.0, UpstreamList::Returns).await? {
+        let position = match self.ports.queries.find_position(name, UpstreamList::Returns).await? {
             Some(position) => position,
-            None => positions::first(self.ports, of.0, UpstreamList::Returns, oldest).await?,
+            None => positions::first(self.ports, name, UpstreamList::Returns, oldest).await?,
         };
         let in_round = (oldest..self.now).contains(&position.seen_until);
         let from = if in_round { position.seen_until } else { oldest };
         let end = later(day(from), WIDEST);
-        self.compare(of, UpstreamList::Returns, (from, end.min(self.now))).await;
+        self.compare(name, Source::Returns(acquirer), (from, end.min(self.now))).await;
         let next = if end < self.now { end } else { oldest };
         positions::move_to(self.ports, position, next).await.map(drop)
     }
@@ -175,17 +216,19 @@ impl Pass<'_> {
     /// Compares one window of a list and logs the findings.
     async fn compare(
         &mut self,
-        (name, acquirer): (&AcquirerName, &dyn Acquirer),
-        list: UpstreamList,
+        name: &AcquirerName,
+        source: Source<'_>,
         (from, until): (Timestamp, Timestamp),
     ) -> Report {
         let run = Run { ports: self.ports, from, until, repair: true, progress: &|_| {}, names: Vec::new() };
         let mut findings = Findings::default();
-        let compared = match list {
-            UpstreamList::Received => received::compare(&run, name, acquirer, &mut findings).await,
-            UpstreamList::Sent | UpstreamList::Returns => sent::compare(&run, name, acquirer, &mut findings).await,
-            // Separate workers follow these lists.
-            UpstreamList::Infractions | UpstreamList::CryptoDeposits => Ok(()),
+        let compared = match source {
+            Source::Received(acquirer) => received::compare(&run, name, acquirer, &mut findings).await,
+            Source::Sent(acquirer) | Source::Returns(acquirer) => {
+                sent::compare(&run, name, acquirer, &mut findings).await
+            }
+            Source::Deposits(processor) => deposits::compare(&run, processor, &mut findings).await,
+            Source::Withdrawals(processor) => withdrawals::compare(&run, processor, &mut findings).await,
         };
         if let Err(error) = compared {
             findings.cannot_read(name, format!("local records: {error}"));
@@ -198,9 +241,9 @@ impl Pass<'_> {
         report
     }
 
-    /// Logs the acquirers that received or sent a Pix recently and are no longer configured.
+    /// Logs the acquirers and processors that moved money recently and are no longer configured.
     async fn find_missing(&mut self) {
-        let names = self.ports.acquirers.names();
+        let names = names(self.ports);
         let from = earlier(self.now, OVERLAP);
         let run = Run { ports: self.ports, from, until: self.now, repair: true, progress: &|_| {}, names };
         let mut findings = Findings::default();
@@ -253,7 +296,9 @@ fn cannot_read(acquirer: &AcquirerName, reason: &str) {
 
 /// Returns whether a later pass may repair a finding, once the acquirer's record has changed.
 fn waits(report: &Report) -> bool {
-    let missed = |found: &Difference| found.kind == DifferenceKind::PaymentMissed && !found.repaired;
+    let missed = |found: &Difference| {
+        matches!(found.kind, DifferenceKind::PaymentMissed | DifferenceKind::DepositMissed) && !found.repaired
+    };
     !report.unreadable.is_empty() || report.differences.iter().any(missed)
 }
 

@@ -1,16 +1,19 @@
-//! Compares the ledger with the acquirers' lists in both directions and repairs safe differences.
+//! Compares the ledger with the lists of acquirers and of the crypto processor in both directions, and repairs safe
+//! differences.
 //!
 //! A missed payment is credited, and a missed outcome is applied, by the usual steps: the charge, payout or refund is
-//! refreshed from the acquirer. The comparison credits only Pix with a txid of this service. The comparison itself
-//! sends nothing and fails nothing.
+//! refreshed from the acquirer. The comparison credits only Pix with a txid of this service. A crypto deposit or
+//! withdrawal is refreshed in the same way. The comparison itself sends nothing and fails nothing.
 
 mod automatic;
+mod deposits;
 mod infractions;
 mod received;
 mod report;
 mod returns;
 mod sent;
 mod windows;
+mod withdrawals;
 
 pub use automatic::{AutomaticRun, Standing, run_once};
 pub use report::{Difference, DifferenceKind, MAX_DIFFERENCES, Progress, Report};
@@ -21,6 +24,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::QueryError;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::crypto::exposure;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use report::Findings;
@@ -42,7 +46,7 @@ struct Run<'a> {
     until: Timestamp,
     repair: bool,
     progress: &'a (dyn Fn(Progress) + Send + Sync),
-    /// Every configured acquirer.
+    /// Every configured acquirer and crypto processor.
     names: Vec<AcquirerName>,
 }
 
@@ -58,7 +62,8 @@ impl Run<'_> {
 }
 
 /// Compares the Pix received and sent from `from` on and before `until`, and the payouts sent earlier that came back in
-/// that time. Repairs safe differences if `repair`.
+/// that time. Compares crypto payments and withdrawals that were created in it, and the coins at the processor with the
+/// ledger. Repairs safe differences if `repair`.
 ///
 /// A failure for one acquirer, or for the local records of one, does not stop the comparison of the others.
 ///
@@ -71,9 +76,9 @@ pub async fn run(
     repair: bool,
     progress: &(dyn Fn(Progress) + Send + Sync),
 ) -> Result<Report, StoreError> {
-    let run = Run { ports, from, until, repair, progress, names: ports.acquirers.names() };
+    let run = Run { ports, from, until, repair, progress, names: names(ports) };
     let (mut findings, mut last_error) = (Findings::default(), None);
-    for name in &run.names {
+    for name in &ports.acquirers.names() {
         let Some(acquirer) = ports.acquirers.named(name) else {
             findings.cannot_read(name, "it is not configured".to_owned());
             continue;
@@ -88,6 +93,21 @@ pub async fn run(
             last_error = Some(error);
         }
     }
+    if let Some(crypto) = &ports.crypto {
+        let (processor, name) = (&*crypto.processor, crypto.processor.name());
+        let compared = [
+            deposits::compare(&run, processor, &mut findings).await,
+            withdrawals::compare(&run, processor, &mut findings).await,
+        ];
+        for error in compared.into_iter().filter_map(Result::err) {
+            findings.cannot_read(name, format!("local records: {error}"));
+            last_error = Some(error);
+        }
+        match exposure::read(ports, crypto).await {
+            Ok(exposure) => findings.set_exposure(exposure),
+            Err(error) => findings.cannot_read(name, format!("balances and their worth: {error}")),
+        }
+    }
     if let Err(error) = name_missing(&run, &mut findings).await {
         for name in &run.names {
             findings.cannot_read(name, format!("acquirers in local records: {error}"));
@@ -100,7 +120,13 @@ pub async fn run(
     }
 }
 
-/// Adds the acquirers that received or sent a Pix and are no longer configured.
+/// Returns the configured acquirers, and the crypto processor.
+fn names(ports: &Ports) -> Vec<AcquirerName> {
+    let processor = ports.crypto.as_ref().map(|crypto| crypto.processor.name().clone());
+    ports.acquirers.names().into_iter().chain(processor).collect()
+}
+
+/// Adds the acquirers and processors that moved money and are no longer configured.
 async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), StoreError> {
     let mut windows = Windows::new(run.from, run.until);
     while let Some((from, until)) = windows.current() {

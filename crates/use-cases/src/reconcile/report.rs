@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::UnreadableRow;
 
+use crate::crypto::exposure::Exposure;
+
 /// The largest number of differences in a report.
 pub const MAX_DIFFERENCES: usize = 10_000;
 
@@ -35,6 +37,24 @@ pub enum DifferenceKind {
     RefundAmount,
     /// Infractions returned another amount of a Pix at the acquirer than here.
     InfractionReturned,
+    /// Coins for a stored deposit were not processed.
+    DepositMissed,
+    /// A payment names a deposit of this service that is not stored.
+    DepositUnknown,
+    /// The processor shows fewer coins than were credited, or returned them.
+    DepositAmount,
+    /// The processor does not have a credited payment.
+    DepositNotListed,
+    /// A withdrawal matches none that is stored.
+    WithdrawalUnknown,
+    /// The processor has a second withdrawal with the same identifier.
+    WithdrawalRepeated,
+    /// A withdrawal has other coins or another address.
+    WithdrawalAmount,
+    /// A withdrawal ended differently.
+    WithdrawalOutcome,
+    /// The processor does not have a withdrawal that it was asked to send.
+    WithdrawalNotListed,
 }
 
 impl DifferenceKind {
@@ -54,6 +74,15 @@ impl DifferenceKind {
             Self::RefundOutcome => "refund_outcome",
             Self::RefundAmount => "refund_amount",
             Self::InfractionReturned => "infraction_returned",
+            Self::DepositMissed => "deposit_missed",
+            Self::DepositUnknown => "deposit_unknown",
+            Self::DepositAmount => "deposit_amount",
+            Self::DepositNotListed => "deposit_not_listed",
+            Self::WithdrawalUnknown => "withdrawal_unknown",
+            Self::WithdrawalRepeated => "withdrawal_repeated",
+            Self::WithdrawalAmount => "withdrawal_amount",
+            Self::WithdrawalOutcome => "withdrawal_outcome",
+            Self::WithdrawalNotListed => "withdrawal_not_listed",
         }
     }
 }
@@ -65,9 +94,10 @@ pub struct Difference {
     pub kind: DifferenceKind,
     /// The acquirer.
     pub acquirer: AcquirerName,
-    /// The public id of the charge, payout or refund, if one exists.
+    /// The public id of the charge, payout, refund, crypto deposit or crypto withdrawal, if one exists.
     pub resource: Option<String>,
-    /// The acquirer's name: an end-to-end id, an instruction id, or the id of a return.
+    /// The acquirer's name: an end-to-end id, an instruction id, the id of a return, or the processor's id of a payment
+    /// or withdrawal.
     pub upstream_id: String,
     /// The local amount or status, if any.
     pub ours: Option<String>,
@@ -86,6 +116,12 @@ pub struct Report {
     pub sent: u64,
     /// The number of returns of received Pix.
     pub refunds: u64,
+    /// The number of payments at the crypto processor, also those of other systems on the same account.
+    pub deposits: u64,
+    /// The number of withdrawals at the crypto processor, also those of other systems.
+    pub withdrawals: u64,
+    /// The coins at the crypto processor against the ledger; `None` without a processor, or if they cannot be read.
+    pub exposure: Option<Exposure>,
     /// The first [`MAX_DIFFERENCES`] differences.
     pub differences: Vec<Difference>,
     /// `true` if more differences exist.
@@ -110,7 +146,7 @@ impl Report {
 pub struct Progress {
     /// The acquirer whose list is being read.
     pub acquirer: AcquirerName,
-    /// The list: `received` or `sent`.
+    /// The list: `received`, `sent`, `crypto payments` or `crypto withdrawals`.
     pub list: &'static str,
     /// The number of compared rows.
     pub done: u64,
@@ -150,17 +186,31 @@ impl Findings {
         self.report.sent = self.report.sent.saturating_add(wide(rows));
     }
 
+    pub(super) const fn count_deposits(&mut self, rows: u64) {
+        self.report.deposits = self.report.deposits.saturating_add(rows);
+    }
+
+    pub(super) const fn count_withdrawals(&mut self, rows: u64) {
+        self.report.withdrawals = self.report.withdrawals.saturating_add(rows);
+    }
+
+    pub(super) fn set_exposure(&mut self, exposure: Exposure) {
+        self.report.exposure = Some(exposure);
+    }
+
     pub(super) fn add(&mut self, acquirer: &AcquirerName, finding: Finding) {
         self.report.refunds = self.report.refunds.saturating_add(finding.refunds);
         if let Some(reason) = finding.unread {
             self.cannot_read(acquirer, reason);
         }
         for difference in finding.differences {
-            self.note(difference);
+            self.note(Some(difference));
         }
     }
 
-    fn note(&mut self, difference: Difference) {
+    /// Adds a difference, unless the report has it.
+    pub(super) fn note(&mut self, difference: Option<Difference>) {
+        let Some(difference) = difference else { return };
         let name = (difference.kind, difference.acquirer.clone(), difference.upstream_id.clone());
         if self.known.contains(&name) || self.is_full() {
             return;
@@ -195,7 +245,8 @@ impl Findings {
 
     /// Returns whether no row was compared.
     pub(super) fn is_empty(&self) -> bool {
-        self.report.received == 0 && self.report.sent == 0 && self.report.open() == 0
+        let Report { received, sent, deposits, withdrawals, .. } = &self.report;
+        [received, sent, deposits, withdrawals].iter().all(|rows| **rows == 0) && self.report.open() == 0
     }
 
     pub(super) fn into_report(self) -> Report {

@@ -8,6 +8,7 @@ mod creating;
 mod exposure;
 mod polling;
 mod quotes;
+mod reconciling;
 mod repeats;
 mod reviewing;
 mod verifying;

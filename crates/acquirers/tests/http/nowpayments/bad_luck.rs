@@ -73,5 +73,8 @@ async fn calls_about_withdrawals_report_the_right_outcome() {
         assert_outcomes("find", created_withdrawal(), |url, budget| async move {
             processor(&url).find_withdrawal(withdrawal_id(), budget).await
         }),
+        assert_outcomes("list", created_withdrawal(), |url, budget| async move {
+            processor(&url).list_withdrawals(day(0), budget).await
+        }),
     );
 }

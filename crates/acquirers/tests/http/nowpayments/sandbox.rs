@@ -58,6 +58,20 @@ fn withdrawal() -> CryptoWithdrawalOrder {
     CryptoWithdrawalOrder { id: CryptoWithdrawalId::new(uuid()), ..withdrawal_order() }
 }
 
+fn adapter(sandbox: &Sandbox, callback_url: Option<String>) -> NowPayments {
+    let credentials = sandbox.crypto_credentials();
+    let config = NowPaymentsConfig {
+        api_key: Secret::new(credentials.api_key.as_str()),
+        email: credentials.email.clone(),
+        password: Secret::new(credentials.password.as_str()),
+        totp_secret: Secret::new(credentials.totp_secret.as_str()),
+        ipn_secret: Secret::new(credentials.ipn_secret.as_str()),
+        callback_url,
+        ..answers::config(&credentials.base_url)
+    };
+    NowPayments::new(&config).unwrap()
+}
+
 impl Bed {
     async fn start() -> Self {
         let sandbox = Sandbox::start(SandboxConfig::default()).await.unwrap();
@@ -68,21 +82,18 @@ impl Bed {
         })
         .await;
         let credentials = sandbox.crypto_credentials();
-        let config = NowPaymentsConfig {
-            api_key: Secret::new(credentials.api_key.as_str()),
-            email: credentials.email.clone(),
-            password: Secret::new(credentials.password.as_str()),
-            totp_secret: Secret::new(credentials.totp_secret.as_str()),
-            ipn_secret: Secret::new(credentials.ipn_secret.as_str()),
-            callback_url: Some(receiver.url()),
-            ..answers::config(&credentials.base_url)
-        };
+        let processor = adapter(&sandbox, Some(receiver.url()));
         let ptax = PtaxConfig { base_url: credentials.ptax_base_url.clone(), ..PtaxConfig::default() };
         let control = sandbox.control();
         let balance = CoinValues { balance: Some("1000".to_owned()), ..CoinValues::default() };
         control.set_crypto_coin("usdtbsc", &balance).unwrap();
-        let (processor, ptax) = (NowPayments::new(&config).unwrap(), Ptax::new(&ptax).unwrap());
+        let ptax = Ptax::new(&ptax).unwrap();
         Self { processor, ptax, control, sandbox, callbacks, _receiver: receiver }
+    }
+
+    /// Returns the adapter of another node, with codes of its own.
+    fn other_node(&self) -> NowPayments {
+        adapter(&self.sandbox, None)
     }
 
     /// Returns the resource of the next callback.
@@ -182,6 +193,41 @@ async fn withdrawal_is_created_verified_and_finished() {
     }
     assert_eq!(bed.processor.find_withdrawal(order.id, BUDGET).await, Ok(Some(finished)));
     assert_eq!(bed.sent(order.id), 1);
+}
+
+/// Each node derives the same code, and the processor accepts it once. The refused batch waits for the next code.
+#[tokio::test]
+async fn code_of_another_node_is_refused_and_the_next_accepted() {
+    let bed = Bed::start().await;
+    bed.control.set_crypto_settings(CryptoSettings {
+        totp_once: true,
+        withdrawal_fate: WithdrawalFate::Stay,
+        ..CryptoSettings::default()
+    });
+    let other = bed.other_node();
+    let (one, two) = (withdrawal(), CryptoWithdrawalOrder { id: answers::withdrawal_id(), ..withdrawal_order() });
+    let first = bed.processor.create_withdrawal(&one, BUDGET).await.unwrap();
+    let second = other.create_withdrawal(&two, BUDGET).await.unwrap();
+    let at = now();
+    bed.processor.verify_withdrawal(&first.batch, at, BUDGET).await.unwrap();
+    assert_eq!(kind(&other.verify_withdrawal(&second.batch, at, BUDGET).await), "unavailable");
+    let waiting = other.get_withdrawal(two.id, &second.batch, BUDGET).await.unwrap();
+    assert_eq!(waiting.status, UpstreamWithdrawalStatus::Unverified);
+    // Neither node sends the refused code again.
+    assert_eq!(kind(&other.verify_withdrawal(&second.batch, at, BUDGET).await), "unavailable");
+    let next_step = at + SignedDuration::from_secs(30);
+    other.verify_withdrawal(&second.batch, next_step, BUDGET).await.unwrap();
+    for (id, batch) in [(one.id, first.batch), (two.id, second.batch)] {
+        let read = bed.processor.get_withdrawal(id, &batch, BUDGET).await.unwrap();
+        assert_eq!((read.status, bed.sent(id)), (UpstreamWithdrawalStatus::Processing, 1));
+    }
+    let request = ListRequest { from: at - SignedDuration::from_hours(1), to: at, page: 0 };
+    let listed = other.list_withdrawals(request, BUDGET).await.unwrap();
+    let named: Vec<_> = listed.rows.iter().map(|row| row.order).collect();
+    assert_eq!((named, listed.next), (vec![Some(two.id), Some(one.id)], Some(1)));
+    assert!(listed.rows.iter().all(|row| row.created_at.is_some()));
+    let last = other.list_withdrawals(ListRequest { page: 1, ..request }, BUDGET).await.unwrap();
+    assert_eq!((last.rows.len(), last.next), (0, None));
 }
 
 #[tokio::test]

@@ -3,12 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cais_domain::crypto::{Address, CryptoAmount, Currency};
-use cais_ports::{CryptoProcessor as _, CryptoWithdrawalOrder, UpstreamWithdrawal, UpstreamWithdrawalStatus};
+use cais_ports::{
+    CryptoProcessor as _, CryptoWithdrawalOrder, ListRequest, UpstreamWithdrawal, UpstreamWithdrawalStatus,
+};
 use serde_json::{Value, json};
 
 use super::answers::{
-    BATCH, USDT, WITHDRAWAL, batch, btc, created_withdrawal, processor, refusal, withdrawal_id, withdrawal_order,
-    withdrawal_row,
+    BATCH, USDT, WITHDRAWAL, batch, btc, created_withdrawal, other_row, processor, refusal, withdrawal_id,
+    withdrawal_order, withdrawal_row,
 };
 use crate::answers::{BUDGET, changed, html, http, json_reply, kind, reason};
 use crate::server::{Act, Server};
@@ -210,4 +212,55 @@ async fn facts_of_a_sent_withdrawal_are_read() {
     assert_eq!(found.address, Address::parse(Currency::UsdtBsc, USDT).unwrap());
     let answer = changed(answer, "/fee", Some(json!("some")));
     assert_eq!(get(&answer).await.unwrap().network_fee, None);
+}
+
+/// The list has no number of pages, its days have an unknown time zone, and rows of other systems may be unreadable.
+#[tokio::test]
+async fn list_is_read_to_its_first_empty_page() {
+    let garbled = changed(withdrawal_row(), "/amount", Some(json!("?")));
+    let server = Server::start(move |seen, _| {
+        let is_first = seen.path.contains("page=0&");
+        let rows = if is_first { json!([withdrawal_row(), other_row(), garbled]) } else { json!([]) };
+        json_reply(200, &json!({ "payouts": rows }))
+    })
+    .await;
+    let request = |page| ListRequest {
+        from: "2026-11-20T00:00:00Z".parse().unwrap(),
+        to: "2026-11-21T00:00:00Z".parse().unwrap(),
+        page,
+    };
+    let listed = processor(&server.url()).list_withdrawals(request(0), BUDGET).await.unwrap();
+    let [row] = listed.rows.as_slice() else { unreachable!("{listed:?}") };
+    assert_eq!(
+        (row.order, &row.batch, row.created_at),
+        (Some(withdrawal_id()), &batch(), "2026-11-20T15:00:00Z".parse().ok())
+    );
+    let named: Vec<String> = listed.unreadable.iter().map(|row| row.name.clone()).collect();
+    assert_eq!((named, listed.next), (vec!["77".to_owned(), withdrawal_id().to_string()], Some(1)));
+    let last = processor(&server.url()).list_withdrawals(request(1), BUDGET).await.unwrap();
+    assert_eq!((last.rows.len(), last.unreadable.len(), last.next), (0, 0, None));
+    let path = "/v1/payout?limit=100&page=1&order_by=dateCreated&order=desc&date_from=2026-11-19&date_to=2026-11-22";
+    assert_eq!(server.seen().pop().unwrap().path, path);
+}
+
+#[tokio::test]
+async fn list_ends_at_withdrawals_before_the_period() {
+    let server = Server::start(|_, _| json_reply(200, &json!({ "payouts": [withdrawal_row()] }))).await;
+    for (from, wanted) in [("2026-11-22T14:00:00Z", Some(1)), ("2026-11-22T16:00:00Z", None)] {
+        let from = from.parse().unwrap();
+        let listed = processor(&server.url()).list_withdrawals(ListRequest { from, to: from, page: 0 }, BUDGET).await;
+        let listed = listed.unwrap();
+        assert_eq!((listed.rows.len(), listed.next), (1, wanted), "{from}");
+    }
+}
+
+/// A refusal with status 200 is no empty page.
+#[tokio::test]
+async fn list_without_identifiers_is_unreadable() {
+    for answer in [json!({"status": false, "message": "later"}), json!({"payouts": [{"status": "FINISHED"}]})] {
+        let server = Server::start(move |_, _| json_reply(200, &answer)).await;
+        let request = ListRequest { from: jiff::Timestamp::UNIX_EPOCH, to: jiff::Timestamp::UNIX_EPOCH, page: 0 };
+        let result = processor(&server.url()).list_withdrawals(request, BUDGET).await;
+        assert_eq!(kind(&result), "unknown", "{}", reason(&result));
+    }
 }

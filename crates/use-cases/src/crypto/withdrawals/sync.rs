@@ -39,7 +39,7 @@ async fn read(
 
 /// Reads the withdrawal in its batch. If the batch is missing or unreadable, searches for our identifier, because a
 /// missing batch and a lost reply have the same error.
-pub(super) async fn search(
+pub(crate) async fn search(
     ports: &Ports,
     withdrawal: &Withdrawal,
     budget: Duration,

@@ -1,0 +1,229 @@
+//! The comparison with the processor's list of withdrawals, in both directions. Nothing is sent and no outcome reversed.
+
+use std::time::Duration;
+
+use cais_domain::crypto::{Address, Currency};
+use cais_domain::ids::CryptoWithdrawalId;
+use cais_ports::{Clock as _, ResponseKind, UpstreamWithdrawalStatus as Upstream};
+use cais_testkit::CapturedLogs;
+use cais_testkit::builders::{fresh, usdt};
+use cais_testkit::psp::Sending;
+use cais_use_cases::crypto::withdrawals::review::Decision;
+use cais_use_cases::reconcile::{Difference, DifferenceKind, Report, run, run_once};
+use jiff::ToSpan as _;
+
+use crate::world::{LONG, OTHER_ADDRESS, PAST_REVIEW, World, a_hundred};
+
+/// A time longer than the lag of a list.
+const PAST_LAG: Duration = Duration::from_mins(6);
+
+async fn compared(world: &World, repair: bool) -> Report {
+    let now = world.clock.now();
+    run(&world.ports, now - 24_i64.hours(), now + 1_i64.hours(), repair, &|_| {}).await.unwrap()
+}
+
+fn kinds(report: &Report) -> Vec<(DifferenceKind, bool)> {
+    report.differences.iter().map(|found| (found.kind, found.repaired)).collect()
+}
+
+fn only(report: &Report) -> &Difference {
+    assert_eq!(report.differences.len(), 1, "{:?}", report.differences);
+    &report.differences[0]
+}
+
+fn sides(found: &Difference) -> (Option<&str>, Option<&str>) {
+    (found.ours.as_deref(), found.theirs.as_deref())
+}
+
+/// Creates a withdrawal that the processor rejected. Its money was given back.
+async fn given_back() -> World {
+    let world = World::new().await;
+    world.processing().await;
+    world.processor.set_status(Upstream::Rejected);
+    world.clock.advance(LONG);
+    world.poll().await;
+    world.given_back().await;
+    world
+}
+
+#[tokio::test]
+async fn equal_withdrawals_are_no_difference() {
+    for status in [Upstream::Processing, Upstream::Finished, Upstream::Rejected, Upstream::Failed] {
+        let world = World::new().await;
+        world.processing().await;
+        world.processor.set_status(status);
+        world.clock.advance(LONG);
+        world.poll().await;
+        let report = compared(&world, true).await;
+        assert_eq!((kinds(&report), report.withdrawals), (vec![], 1), "{status:?}");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn missed_outcome_is_applied_once() {
+    for (status, repaired) in [(Upstream::Finished, true), (Upstream::Rejected, true), (Upstream::Failed, true)] {
+        let world = World::new().await;
+        world.processing().await;
+        world.processor.set_status(status);
+        world.clock.advance(PAST_LAG);
+        let outcome = DifferenceKind::WithdrawalOutcome;
+        assert_eq!(kinds(&compared(&world, false).await), [(outcome, false)], "{status:?}");
+        world.held().await;
+        assert_eq!(kinds(&compared(&world, true).await), [(outcome, repaired)], "{status:?}");
+        match status {
+            Upstream::Finished => world.paid().await,
+            Upstream::Rejected => world.given_back().await,
+            Upstream::Unverified | Upstream::Processing | Upstream::Failed => world.held().await,
+        }
+        assert_eq!(kinds(&compared(&world, true).await), []);
+    }
+}
+
+#[tokio::test]
+async fn sent_withdrawal_that_was_given_back_is_reported() {
+    let world = given_back().await;
+    for (status, theirs) in [(Upstream::Processing, "processing"), (Upstream::Finished, "finished")] {
+        world.processor.set_status(status);
+        let report = compared(&world, true).await;
+        let found = only(&report);
+        assert_eq!((found.kind, found.repaired), (DifferenceKind::WithdrawalOutcome, false));
+        assert_eq!(sides(found), (Some("failed"), Some(theirs)));
+        assert_eq!(found.resource, Some(world.only().id.to_string()));
+        world.given_back().await;
+    }
+    let logs = CapturedLogs::start();
+    let pass = run_once(&world.ports).await.unwrap();
+    assert_eq!((pass.done, logs.alerts("reconcile_difference").len()), (0, 1));
+    let [standing] = &pass.standings[..] else { panic!("{pass:?}") };
+    assert_eq!((standing.open, &standing.acquirer), (1, &world.processor.name));
+    world.given_back().await;
+}
+
+#[tokio::test]
+async fn completed_withdrawal_that_was_not_sent_is_reported() {
+    let world = World::new().await;
+    world.processing().await;
+    world.processor.set_status(Upstream::Finished);
+    world.clock.advance(LONG);
+    world.poll().await;
+    for (status, theirs) in [(Upstream::Rejected, "rejected"), (Upstream::Failed, "failed")] {
+        world.processor.set_status(status);
+        let report = compared(&world, true).await;
+        assert_eq!(sides(only(&report)), (Some("completed"), Some(theirs)));
+        world.paid().await;
+    }
+}
+
+#[tokio::test]
+async fn withdrawal_of_another_sender_is_reported() {
+    let world = World::new().await;
+    world.processing().await;
+    // A withdrawal that moves no coins is no difference.
+    world.processor.add_batch(Upstream::Unverified, None);
+    world.processor.add_batch(Upstream::Rejected, None);
+    assert_eq!(kinds(&compared(&world, true).await), []);
+    let unknown: CryptoWithdrawalId = fresh();
+    let batches = [None, Some(unknown)].map(|order| world.processor.add_batch(Upstream::Finished, order));
+    let report = compared(&world, true).await;
+    assert_eq!(kinds(&report), [(DifferenceKind::WithdrawalUnknown, false); 2]);
+    // Newest first.
+    let found = report.differences.iter().map(|found| (found.upstream_id.clone(), found.resource.clone()));
+    let [first, second] = batches.map(|batch| batch.to_string());
+    assert_eq!(found.collect::<Vec<_>>(), [(second, Some(unknown.to_string())), (first, None)]);
+    world.held().await;
+}
+
+#[tokio::test]
+async fn second_batch_of_a_withdrawal_is_reported() {
+    let world = World::new().await;
+    let withdrawal = world.processing().await;
+    let unverified = world.processor.add_batch(Upstream::Unverified, Some(withdrawal.id));
+    assert_eq!(kinds(&compared(&world, true).await), []);
+    let second = world.processor.add_batch(Upstream::Processing, Some(withdrawal.id));
+    let report = compared(&world, true).await;
+    let found = only(&report);
+    assert_eq!((found.kind, &found.upstream_id), (DifferenceKind::WithdrawalRepeated, &second.to_string()));
+    assert_ne!(unverified, second);
+}
+
+#[tokio::test]
+async fn other_coins_or_address_are_reported() {
+    let other = Address::parse(Currency::UsdtErc20, OTHER_ADDRESS).unwrap();
+    for changes_coins in [true, false] {
+        let world = World::new().await;
+        world.processing().await;
+        world.processor.change_batches(|row| {
+            if changes_coins {
+                row.amount = usdt("21");
+            } else {
+                row.address = other.clone();
+            }
+            row.status = Upstream::Finished;
+        });
+        world.clock.advance(PAST_LAG);
+        let report = compared(&world, true).await;
+        assert_eq!(kinds(&report), [(DifferenceKind::WithdrawalAmount, false)]);
+        world.held().await;
+    }
+}
+
+#[tokio::test]
+async fn withdrawal_that_the_processor_lost_is_reported() {
+    // The processor had the first, and never the second.
+    for was_shown in [true, false] {
+        let world = World::new().await;
+        if !was_shown {
+            world.processor.set(Sending::Silent);
+        }
+        world.processing().await;
+        world.processor.forget_batches();
+        // The list may lag behind.
+        assert_eq!(kinds(&compared(&world, true).await), []);
+        world.clock.advance(PAST_LAG);
+        let report = compared(&world, true).await;
+        assert_eq!(kinds(&report), [(DifferenceKind::WithdrawalNotListed, false)], "{was_shown}");
+        world.held().await;
+    }
+}
+
+#[tokio::test]
+async fn withdrawal_that_an_operator_failed_is_no_difference() {
+    let world = World::new().await;
+    world.processing().await;
+    world.processor.set_status(Upstream::Failed);
+    world.clock.advance(PAST_REVIEW);
+    world.poll().await;
+    world.resolve(Decision::Failed).await.unwrap();
+    assert_eq!(kinds(&compared(&world, true).await), []);
+    // The processor sent the coins after all.
+    world.processor.set_status(Upstream::Finished);
+    assert_eq!(kinds(&compared(&world, true).await), [(DifferenceKind::WithdrawalOutcome, false)]);
+    world.given_back().await;
+}
+
+#[tokio::test]
+async fn every_page_of_the_list_is_compared() {
+    let world = World::new().await;
+    for key in ["a", "b"] {
+        assert_eq!(world.create(key, a_hundred()).await.unwrap().kind, ResponseKind::Created);
+    }
+    for _ in 0..3 {
+        world.processor.add_batch(Upstream::Finished, None);
+    }
+    let report = compared(&world, true).await;
+    assert_eq!((report.withdrawals, report.differences.len()), (5, 3));
+}
+
+#[tokio::test]
+async fn coins_are_compared_with_the_ledger() {
+    let world = World::new().await;
+    world.processor.state().balances = vec![usdt("40")];
+    let report = compared(&world, true).await;
+    let exposure = report.exposure.unwrap();
+    assert_eq!((exposure.worth.centavos(), exposure.owed.centavos(), exposure.surplus.centavos()), (20_000, 0, 20_000));
+    world.processor.state().prices = false;
+    let report = compared(&world, true).await;
+    assert_eq!(report.exposure, None);
+    assert!(report.unread.iter().any(|(name, _)| *name == world.processor.name), "{:?}", report.unread);
+}
