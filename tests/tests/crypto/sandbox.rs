@@ -150,7 +150,7 @@ async fn moved_rates_stop_quotes_until_they_return() {
     assert_eq!(alerts(), 1);
     shop.order("/crypto/deposits", r#"{"amount":3000,"currency":"ltc"}"#.to_owned())
         .await
-        .refused(502, "acquirer_unavailable");
+        .refused(503, "service_unavailable");
     assert_eq!(shop.get("/crypto/deposits").await.expect(200)["data"], json!([]));
     set(&shop, "coins", json!({ "currency": "ltc", "price": "80" })).await;
     quote(&shop, 3_000).await.expect(201);
