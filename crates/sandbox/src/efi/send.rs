@@ -16,11 +16,10 @@ use crate::{
     sends::SendError,
 };
 
-/// Answers 201 `EM_PROCESSAMENTO`. Callback and look-ups show the outcome. The account's key may lack a webhook, unlike at Efí:
-/// clients may rely on look-ups alone.
+/// 201 `EM_PROCESSAMENTO`. Callback and look-ups show the outcome.
 ///
 /// # Errors
-/// 400 and 404 for an invalid body, 409 `id_envio_duplicado`, 422 `pagamento_negado` for an insufficient balance.
+/// 400 and 404 for an invalid body and while the account's key has no webhook, 409 `id_envio_duplicado`, 422 `pagamento_negado` for an insufficient balance.
 pub async fn put(
     request: HttpRequest,
     id: web::Path<String>,
@@ -36,6 +35,10 @@ pub async fn put(
     let body = serde_json::from_slice(&bytes)
         .map_err(|error| Refusal::Schema(vec![SchemaError::new("type", ".body", format!("is not JSON: {error}"))]))?;
     let wanted = send_body::read(&id, body, &psp.identity.pix_key)?;
+    if psp.read().books().find_webhook(&psp.identity.pix_key).is_none() {
+        let message = "the key in pagador.chave has no webhook: register one with PUT /v2/webhook/{chave}";
+        return Err(Refusal::named(StatusCode::BAD_REQUEST, "chave_invalida", message));
+    }
     let loses_reply = recipients::manner_of(&wanted.key).loses_reply;
     let sent = psp.request_send(wanted).map_err(|error| match error {
         SendError::IdTaken => {

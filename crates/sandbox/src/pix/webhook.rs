@@ -34,7 +34,14 @@ struct View<'a> {
     criacao: Timestamp,
 }
 
-/// `PUT /v2/webhook/{chave}`: 200 without a body.
+/// The answer to a registration.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Registered<'a> {
+    webhook_url: &'a str,
+}
+
+/// `PUT /v2/webhook/{chave}`: 200 with the address, as at Efí. The Central Bank's answer has no body.
 ///
 /// # Errors
 /// 400 `WebhookOperacaoInvalida` for a foreign key and for a bad body.
@@ -53,7 +60,7 @@ pub async fn put(
     }
     let webhook = Webhook { url: Arc::from(&*url), created_at: psp.clock.now() };
     psp.write().commit(Change::WebhookSet { key: key.as_str().into(), webhook })?;
-    Ok(HttpResponse::Ok().finish())
+    json(StatusCode::OK, &Registered { webhook_url: &url })
 }
 
 fn read(body: Value) -> Result<Box<str>, Problem> {

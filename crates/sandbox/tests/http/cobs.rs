@@ -1,6 +1,7 @@
 //! Creating, reading, revising and removing charges.
 
 use cais_domain::br_code::BrCode;
+use cais_sandbox::SandboxConfig;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -56,7 +57,7 @@ async fn charge_has_the_defaults_of_the_api() {
 
 #[tokio::test]
 async fn concurrent_creations_of_a_txid_create_one_charge() {
-    let bed = Bed::start().await;
+    let bed = Bed::without_webhook(SandboxConfig::default()).await;
     let (path, body) = (format!("/v2/cob/{}", txid(1)), bed.cob("10.00"));
     let url = bed.url(&path);
     let tasks: Vec<_> = (0..32)

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::indexing_slicing, reason = "an absent JSON field reads as null and fails the comparison")]
 
+#[path = "../api_pix/mod.rs"]
+mod api_pix;
 mod balance;
 mod bed;
 mod callbacks;

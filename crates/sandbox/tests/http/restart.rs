@@ -95,7 +95,7 @@ async fn only_a_torn_last_line_is_dropped() {
 async fn damaged_line_is_reported_with_its_number() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
-    Bed::with(config(&path)).await.sandbox.stop().await;
+    Bed::without_webhook(config(&path)).await.sandbox.stop().await;
     fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"cob\n").unwrap();
     let error = Sandbox::start(config(&path)).await.unwrap_err();
     assert!(matches!(error, SandboxError::State(JournalError::Unreadable { line: 7, .. })), "{error}");

@@ -112,6 +112,20 @@ async fn values_are_checked_after_the_schema() {
 }
 
 #[tokio::test]
+async fn send_without_webhook_of_the_key_is_refused() {
+    let bed = Bed::with(prompt()).await;
+    let path = format!("/v2/webhook/{}", bed.credentials.pix_key);
+    assert_eq!(bed.delete(&path).await.status, 204);
+    let refused = bed.send("a", "1.00", MARIA).await;
+    assert_eq!((refused.status, &refused.body["nome"]), (400, &json!("chave_invalida")));
+    assert!(refused.body["mensagem"].as_str().unwrap().contains("has no webhook"), "{refused:?}");
+    assert_eq!(bed.get("/v2/gn/pix/enviados/id-envio/a").await.status, 404);
+    nothing_was_sent(&bed);
+    bed.register_webhook("https://example.com/a").await;
+    assert_eq!(bed.send("a", "1.00", MARIA).await.status, 201, "the id stayed free");
+}
+
+#[tokio::test]
 async fn body_that_is_no_json_is_refused() {
     let bed = Bed::with(prompt()).await;
     let put = || bed.client.put(bed.url("/v3/gn/pix/a")).bearer_auth(&bed.token);

@@ -1,16 +1,18 @@
 //! Registering, reading, listing and removing webhooks.
 
+use cais_sandbox::SandboxConfig;
 use serde_json::json;
 
 use crate::bed::Bed;
 
 #[tokio::test]
 async fn webhook_is_registered_listed_replaced_and_removed() {
-    let bed = Bed::start().await;
+    let bed = Bed::without_webhook(SandboxConfig::default()).await;
     let path = format!("/v2/webhook/{}", bed.credentials.pix_key);
     assert_eq!(bed.get(&path).await.kind(), "WebhookNaoEncontrado");
-    let put = bed.put(&path, &json!({ "webhookUrl": "https://example.com/a" })).await;
-    assert_eq!((put.status, put.body), (200, json!(null)));
+    let registration = json!({ "webhookUrl": "https://example.com/a" });
+    let put = bed.put(&path, &registration).await;
+    assert_eq!((put.status, put.body), (200, registration));
     assert_eq!(bed.put(&path, &json!({ "webhookUrl": "https://example.com/b" })).await.status, 200);
     let read = bed.get(&path).await;
     assert_eq!((read.status, &read.body["webhookUrl"]), (200, &json!("https://example.com/b")));
