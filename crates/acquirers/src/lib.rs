@@ -14,6 +14,7 @@
 //! 4. Construct the acquirer in the app's wiring and pass it to the router.
 
 pub mod bacen;
+mod balance;
 pub mod breaker;
 mod deadline;
 pub mod efi;
@@ -28,10 +29,11 @@ pub mod trace;
 pub mod woovi;
 
 pub use bacen::{BacenAcquirer, BacenConfig, BacenConfigError, Timeouts};
+pub use balance::AccountBalance;
 pub use efi::EfiAcquirer;
 pub use guarded_processor::{GuardedProcessor, GuardedRates};
 pub use http::{Certificate, CertificateError, Secret};
 pub use nowpayments::{NowPayments, NowPaymentsConfig, NowPaymentsConfigError};
 pub use ptax::{Ptax, PtaxConfig, PtaxConfigError};
 pub use router::Router;
-pub use woovi::{WooviAcquirer, WooviBalance, WooviConfig, WooviConfigError};
+pub use woovi::{WooviAcquirer, WooviConfig, WooviConfigError};

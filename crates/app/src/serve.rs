@@ -157,7 +157,9 @@ impl Service {
                 let name = acquirer.name().clone();
                 wiring::sandbox::controls(sandbox.control(), name, Arc::clone(&infrastructure.clock))
             }),
-            callbacks: CallbackPaths::new(paths),
+            callbacks: CallbackPaths::new(paths).only_from(
+                config.acquirers.iter().map(|settings| (settings.name.clone(), settings.callback_addresses.clone())),
+            ),
             wake: wakeups.clone(),
             metrics_handle: metrics_handle.clone(),
             draining: Arc::clone(&draining),

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_ports::Secret;
+use ipnet::IpNet;
 
 use crate::crypto::NOWPAYMENTS;
-use crate::declare::{Kind, file, keys, number, secret, text};
+use crate::declare::{Kind, blocks, file, flag, keys, number, secret, text};
 use crate::reader::{Reader, path};
 use crate::url;
 
@@ -112,6 +113,14 @@ keys! {
         /// address stays valid until the next raise. Raise the number a second time after the acquirer has accepted the
         /// new address.
         callback_generation: u32 = number(0..=1_000_000).default("0");
+        /// Networks from which the acquirer sends callbacks. A callback from another address is answered 404. The
+        /// address is the client's, see `trusted_proxies`.
+        callback_addresses: Vec<IpNet> = blocks().default("").default_shown("every address");
+        /// `true` if the proxy before the callback address accepts only clients with Efí's certificate. Efí then
+        /// verifies at each registration that the address refuses other clients. Only for `efi`.
+        callback_mtls: bool = flag()
+            .default("false")
+            .rejected_if(move |value| *value && !is_efi(kind), "must be set only for `efi`");
     }
 }
 
@@ -137,6 +146,11 @@ fn name(reader: &mut Reader, path: &str) -> Option<AcquirerName> {
 /// Returns whether the kind is Woovi. A wrong kind counts as another kind.
 fn is_woovi(kind: Option<AcquirerKind>) -> bool {
     kind == Some(AcquirerKind::Woovi)
+}
+
+/// Returns whether the kind is Efí. A wrong kind counts as another one.
+fn is_efi(kind: Option<AcquirerKind>) -> bool {
+    kind == Some(AcquirerKind::Efi)
 }
 
 /// Returns a condition that holds for every value or for none.

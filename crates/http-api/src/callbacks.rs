@@ -1,16 +1,20 @@
 //! Receives the callbacks of acquirers and of the crypto processor: stored at once, processed later.
 
+use std::net::IpAddr;
+
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::CallbackSignatures;
+use cais_ports::{CallbackSignatures, alerts};
 use cais_strict_json::Issue;
 use cais_use_cases::callbacks::{self, ReceiveError};
+use ipnet::IpNet;
 use ring::hmac;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::body;
+use super::client;
 use super::context::{RequestContext, run_detached};
 use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use super::input::segment;
@@ -32,6 +36,8 @@ pub struct CallbackPaths {
     /// Key of the hashes by which tokens are compared, so that the time does not depend on the first difference.
     key: hmac::Key,
     tokens: Vec<(AcquirerName, hmac::Tag)>,
+    /// The networks that an acquirer sends from. Without networks every address may send.
+    networks: Vec<(AcquirerName, Vec<IpNet>)>,
     room: Semaphore,
 }
 
@@ -65,7 +71,20 @@ impl CallbackPaths {
     pub fn new<'t>(tokens: impl IntoIterator<Item = (AcquirerName, &'t str)>) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, b"callback paths");
         let tokens = tokens.into_iter().map(|(name, token)| (name, hmac::sign(&key, token.as_bytes()))).collect();
-        Self { key, tokens, room: Semaphore::new(ROOM_KIB) }
+        Self { key, tokens, networks: Vec::new(), room: Semaphore::new(ROOM_KIB) }
+    }
+
+    /// Restricts the senders of each acquirer to networks. An empty list restricts none.
+    #[must_use]
+    pub fn only_from(self, networks: impl IntoIterator<Item = (AcquirerName, Vec<IpNet>)>) -> Self {
+        Self { networks: networks.into_iter().filter(|(_, networks)| !networks.is_empty()).collect(), ..self }
+    }
+
+    /// Returns whether the acquirer may send from the address.
+    #[must_use]
+    pub fn admits(&self, acquirer: &AcquirerName, address: Option<IpAddr>) -> bool {
+        let own = self.networks.iter().find(|(name, _)| name == acquirer);
+        own.is_none_or(|(_, networks)| address.is_some_and(|address| client::is_in(networks, address)))
     }
 
     /// Returns the acquirer of that name if the token is its current or its previous one.
@@ -85,12 +104,20 @@ impl CallbackPaths {
 /// Stores a callback and notifies the worker that processes it.
 ///
 /// # Errors
-/// `not_found` for a path without an acquirer. `VALIDATION_ERROR` for a body that is not a callback of the acquirer, or has no valid signature. `service_unavailable`
+/// `not_found` for a path without an acquirer, and for a sender outside of the acquirer's networks. `VALIDATION_ERROR` for a body that is not a callback of the acquirer, or has no valid signature. `service_unavailable`
 /// if the callback was not stored, so that the acquirer retries.
 pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppState>) -> Result<HttpResponse, ApiError> {
     // The path is checked before any part of the body is read.
     let acquirer = shared.callbacks.find(&segment(&request, "acquirer"), &segment(&request, "token"));
     let acquirer = acquirer.ok_or(ApiError::new(ErrorCode::NotFound))?.clone();
+    let address = client::address(&request, &shared.trusted_proxies);
+    if !shared.callbacks.admits(&acquirer, address) {
+        tracing::error!(
+            alert = alerts::CALLBACK_ADDRESS_REJECTED, %acquirer, client = ?address,
+            "callback from an address outside of `callback_addresses`; it is rejected"
+        );
+        return Err(ApiError::new(ErrorCode::NotFound));
+    }
     // Held until the response: the body may stay in memory until then.
     let mut room = shared.callbacks.room();
     let within = RequestContext::of(&request)?.body_within;
@@ -135,6 +162,23 @@ mod tests {
         for (token, found) in [("new", Some(&main)), ("old", Some(&main)), ("older", None)] {
             assert_eq!(paths.find("main", token), found, "{token}");
         }
+    }
+
+    #[test]
+    fn sender_outside_of_the_networks_is_not_admitted() {
+        let [main, other] = ["main", "other"].map(|name| AcquirerName::parse(name).unwrap());
+        let networks = |blocks: &[&str]| blocks.iter().map(|block| block.parse().unwrap()).collect();
+        let paths = CallbackPaths::new([]).only_from([
+            (main.clone(), networks(&["34.193.116.226/32", "2001:db8::/32"])),
+            (other.clone(), Vec::new()),
+        ]);
+        for (address, admitted) in
+            [("34.193.116.226", true), ("2001:db8::1", true), ("34.193.116.227", false), ("::1", false)]
+        {
+            let address = Some(address.parse().unwrap());
+            assert_eq!((paths.admits(&main, address), paths.admits(&other, address)), (admitted, true), "{address:?}");
+        }
+        assert!(!paths.admits(&main, None));
     }
 
     #[test]

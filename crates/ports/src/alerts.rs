@@ -25,9 +25,12 @@ macro_rules! alerts {
 }
 
 alerts! {
+    CALLBACK_ADDRESS_REJECTED = "callback_address_rejected",
+        "A callback with the right secret path came from an address outside of `callback_addresses`. The callback is rejected; payments are found by polling meanwhile.",
+        "Compare the address with the acquirer's present addresses, and `trusted_proxies` with your proxies. If the address is not the acquirer's, raise `callback_generation`: the callback address may have leaked.";
     CALLBACK_REGISTRATION_FAILED = "callback_registration_failed",
-        "An acquirer refuses our callback address. Payments are found by polling meanwhile, which takes longer.",
-        "Check `public_url`, the key's permissions and the certificate at the acquirer. Registration is retried until it succeeds.";
+        "An acquirer refuses our callback address, or Efí refuses payouts because the key has none. Payments are found by polling meanwhile.",
+        "Check `public_url`, the key's permissions and the certificate at the acquirer. Registration is retried until it succeeds; after a removal at the acquirer, restart the service.";
     CALLBACK_SIGNATURE_INVALID = "callback_signature_invalid",
         "The signature of an acquirer's callback is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
         "Compare `webhook_public_key_file` or `webhook_hmac_secret` with the acquirer's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";

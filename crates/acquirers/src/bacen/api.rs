@@ -14,11 +14,11 @@ use serde::Serialize;
 use super::config::{BacenConfig, BacenConfigError};
 use super::grant::{ClientCredentials, GrantForm};
 use super::read::{self, Expected};
-use super::wire::{CallbackBody, REMOVED_BY_US, Revision};
+use super::wire::{CallbackBody, REMOVED_BY_US, Registered, Revision};
 use crate::deadline::Deadline;
 use crate::http::{
     ClientSettings, Defect, FindError, MAX_ANSWER_BYTES, Problem, Reply, Token, Tokens, build, encode_segment,
-    of_reply, of_transport, parse_base, send,
+    of_reply, of_transport, parse_base, send, text,
 };
 
 /// The problem kinds of an absent charge.
@@ -130,7 +130,8 @@ impl Api {
         Ok(UpstreamCharge { answered_at: reply.date, ..read::charge(success(reply)?, expected, &self.key)? })
     }
 
-    /// Sends `PUT /v2/webhook/{chave}`, with an institution's extra headers.
+    /// Sends `PUT /v2/webhook/{chave}`, with an institution's extra headers. The answer is empty, or names the
+    /// registered address as Efí's does.
     pub(crate) async fn register_callback(
         &self,
         url: &str,
@@ -140,7 +141,20 @@ impl Api {
         let body = json(&CallbackBody { webhook_url: url })?;
         let question = Question::new(Method::PUT, self.callback.clone());
         let reply = self.call(Question { body: Some(&body), header, ..question }, deadline).await?;
-        if reply.status.is_success() { Ok(()) } else { Err(of_reply(&reply)) }
+        if !reply.status.is_success() {
+            return Err(of_reply(&reply));
+        }
+        if reply.body.is_empty() {
+            return Ok(());
+        }
+        let body = success(&reply).map_err(FindError::of_a_read)?;
+        let wrong = |what: &str| Err(AcquirerError::OutcomeUnknown(format!("the answer's webhookUrl {what}")));
+        match serde_json::from_slice::<Registered<'_>>(body) {
+            Ok(Registered { webhook_url: None }) => Ok(()),
+            Ok(Registered { webhook_url: Some(value) }) if text(value).as_deref() == Some(url) => Ok(()),
+            Ok(_) => wrong("is another address"),
+            Err(_) => wrong("cannot be read"),
+        }
     }
 
     /// Sends a `PUT` with a JSON body. Returns the raw answer. `path` must not need escaping.

@@ -145,6 +145,13 @@ pub(super) struct CallbackBody<'a> {
     pub(super) webhook_url: &'a str,
 }
 
+/// The answer to `PUT /v2/webhook/{chave}` where it has a body.
+#[derive(Deserialize)]
+pub(super) struct Registered<'a> {
+    #[serde(borrow, rename = "webhookUrl")]
+    pub(super) webhook_url: Option<&'a RawValue>,
+}
+
 /// `CobGerada` and `CobCompleta`. Required fields may be missing here, so that `read` can report them.
 #[derive(Deserialize)]
 pub(super) struct Cob<'a> {

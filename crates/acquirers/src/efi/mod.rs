@@ -1,5 +1,6 @@
 //! Efí's Pix API: the Central Bank's API Pix (see [`bacen`](crate::bacen)), sent Pix, and infractions (MED).
 
+mod balance;
 mod callbacks;
 mod defense;
 pub(crate) mod infraction;
@@ -25,6 +26,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 
 use crate::bacen::grant::GrantForm;
 use crate::bacen::{BacenAcquirer, BacenConfig, BacenConfigError};
+use crate::balance::AccountBalance;
 use crate::deadline::Deadline;
 
 /// The header for a callback address without client certificate. The secret in the path distinguishes real callbacks
@@ -36,6 +38,10 @@ const SKIP_MTLS: (HeaderName, HeaderValue) =
 #[derive(Debug)]
 pub struct EfiAcquirer {
     bacen: BacenAcquirer,
+    /// True if our callback address accepts only clients with Efí's certificate.
+    callbacks_use_mtls: bool,
+    /// The limit for a read of the balance.
+    balance_timeout: Duration,
 }
 
 impl EfiAcquirer {
@@ -44,7 +50,18 @@ impl EfiAcquirer {
     /// # Errors
     /// [`BacenConfigError`] for the invalid part of the configuration.
     pub fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
-        Ok(Self { bacen: BacenAcquirer::asking_tokens(config, GrantForm::Json)? })
+        Ok(Self {
+            bacen: BacenAcquirer::asking_tokens(config, GrantForm::Json)?,
+            callbacks_use_mtls: false,
+            balance_timeout: config.timeouts.token,
+        })
+    }
+
+    /// Declares whether the callback address requires Efí's client certificate. Efí then verifies at the registration
+    /// that the address refuses a client without it.
+    #[must_use]
+    pub fn with_callback_mtls(self, callbacks_use_mtls: bool) -> Self {
+        Self { callbacks_use_mtls, ..self }
     }
 
     /// Requests an access token and discards it. Returns the institution's clock if the answer has a `Date`.
@@ -53,6 +70,14 @@ impl EfiAcquirer {
     /// [`AcquirerError::Unavailable`] with the reason.
     pub async fn check_access(&self) -> Result<Option<Timestamp>, AcquirerError> {
         self.bacen.check_access().await
+    }
+
+    /// Reads the balance of the account, which needs the scope `gn.balance.read`.
+    ///
+    /// # Errors
+    /// [`AcquirerError`] with the reason.
+    pub async fn balance(&self) -> Result<AccountBalance, AcquirerError> {
+        balance::read(self.bacen.api(), Deadline::after(self.balance_timeout)).await
     }
 }
 
@@ -156,6 +181,7 @@ impl Acquirer for EfiAcquirer {
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {
-        self.bacen.api().register_callback(url, Some(SKIP_MTLS), Deadline::after(budget)).await
+        let header = (!self.callbacks_use_mtls).then_some(SKIP_MTLS);
+        self.bacen.api().register_callback(url, header, Deadline::after(budget)).await
     }
 }

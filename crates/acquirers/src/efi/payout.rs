@@ -1,14 +1,14 @@
 //! Sends a Pix, reads the outcome, and lists sent Pix.
 
 use cais_domain::instruction_id::InstructionId;
-use cais_ports::{AcquirerError, ListRequest, PayoutOrder, UpstreamPage, UpstreamPayout};
+use cais_ports::{AcquirerError, ListRequest, PayoutOrder, UpstreamPage, UpstreamPayout, alerts};
 
 use super::read::{self, Expected};
 use super::wire;
 use crate::bacen::api::{Api, success};
 use crate::bacen::list::{self, Rows};
 use crate::deadline::Deadline;
-use crate::http::{FindError, of_order};
+use crate::http::{FindError, Problem, Reply, of_order};
 
 /// The problem kinds of a refusal for a business reason.
 const REFUSALS: [&str; 7] = [
@@ -23,6 +23,18 @@ const REFUSALS: [&str; 7] = [
 /// The problem kinds of an absent sent Pix. The general `NaoEncontrado` also comes from a removed path.
 const SENT_ABSENT: [&str; 2] = ["PixEnviadoNaoEncontrado", "pix_nao_encontrado"];
 
+/// The text of a refusal while the paying key has no webhook.
+const NO_WEBHOOK: &str = "Efí sends no Pix because the paying key has no webhook; \
+    the operator must register the callback address by restarting the service";
+
+/// Returns whether Efí refuses every Pix because the paying key has no webhook. The rule is documented, its code is not.
+/// So the answer must be an invalid request whose kind or text mentions a webhook. The look-up that follows each refusal
+/// proves that the Pix was not sent.
+fn lacks_webhook(reply: &Reply) -> bool {
+    matches!(reply.status.as_u16(), 400 | 404 | 422)
+        && Problem::read(reply).is_some_and(|problem| problem.is_typed() && problem.mentions(&["webhook"]))
+}
+
 /// Sends `PUT /v3/gn/pix/{idEnvio}` once.
 ///
 /// An answer that differs from the order or is unreadable leaves the outcome unknown: the Pix may be in flight. A 409
@@ -31,6 +43,14 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
     let body = wire::send_request(order, api.key().as_str())?;
     let reply = api.put(&format!("/v3/gn/pix/{}", order.instruction_id), &body, deadline).await?;
     if !reply.status.is_success() {
+        if lacks_webhook(&reply) {
+            tracing::warn!(
+                alert = alerts::CALLBACK_REGISTRATION_FAILED, acquirer = %api.name(),
+                instruction_id = %order.instruction_id,
+                "payout refused because the paying key has no webhook at the acquirer; each payout fails until it has one"
+            );
+            return Err(AcquirerError::Refused(NO_WEBHOOK.to_owned()));
+        }
         let error = of_order(&reply, &REFUSALS);
         tracing::info!(
             acquirer = %api.name(), instruction_id = %order.instruction_id, status = reply.status.as_u16(), %error,

@@ -1,10 +1,13 @@
-//! The content of a refusal: RFC 7807 as used by the API Pix, or `nome` and `mensagem` of some institutions.
+//! The content of a refusal, in four shapes: RFC 7807 as used by the API Pix; `nome` and `mensagem`; the same with
+//! `erros` of a violated schema; and `error` with `error_description` (RFC 6749, 5.2).
 
 use std::fmt;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::exchange::Reply;
+use super::json::{part, text};
 
 /// The longest part of an answer that is repeated in a reason, in characters.
 const MAX_PIECE_CHARS: usize = 120;
@@ -14,14 +17,18 @@ const MAX_VIOLATIONS: usize = 3;
 const BLANK_TYPE: &str = "about:blank";
 
 #[derive(Deserialize)]
-struct Wire {
+struct Wire<'a> {
     r#type: Option<String>,
     title: Option<String>,
     detail: Option<String>,
     nome: Option<String>,
     mensagem: Option<String>,
-    #[serde(default)]
     violacoes: Option<Vec<Violation>>,
+    // Other servers have other values in fields of these names.
+    #[serde(borrow)]
+    erros: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+    error_description: Option<&'a RawValue>,
 }
 
 /// A violation. Its value is omitted, because it may be personal data.
@@ -31,10 +38,17 @@ struct Violation {
     propriedade: Option<String>,
 }
 
+/// A violation of a schema.
+#[derive(Deserialize)]
+struct SchemaError {
+    caminho: Option<String>,
+    mensagem: Option<String>,
+}
+
 /// A named refusal. `Display` is one bounded line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// The last part of `type`, or `nome`; `None` if only a title exists, as in answers of web servers.
+    /// The last part of `type`, or `nome`, or `error`; `None` if only a title exists, as in answers of web servers.
     kind: Option<String>,
     text: String,
     /// The explanation. The text is compared with known words and never repeated, because it may name a person.
@@ -47,20 +61,26 @@ impl Problem {
         if !reply.is_json {
             return None;
         }
-        let wire: Wire = serde_json::from_slice(&reply.body).ok()?;
+        let wire: Wire<'_> = serde_json::from_slice(&reply.body).ok()?;
+        // Without a description, `error` may be the text of any web server.
+        let description = wire.error_description.and_then(text);
+        let error = wire.error.and_then(text).filter(|_| description.is_some());
         let kind = wire
             .r#type
             .filter(|kind| kind != BLANK_TYPE)
             .and_then(|kind| kind.rsplit('/').next().map(piece))
-            .or_else(|| wire.nome.as_deref().map(piece))
+            .or_else(|| wire.nome.or(error).as_deref().map(piece))
             .filter(|kind| !kind.is_empty());
-        let mut text: Vec<String> = wire.title.or(wire.mensagem).as_deref().map(piece).into_iter().collect();
-        for violation in wire.violacoes.iter().flatten().take(MAX_VIOLATIONS) {
-            let property = violation.propriedade.as_deref().map(piece);
-            let reason = violation.razao.as_deref().map(piece);
-            text.push(format!("{} ({})", property.unwrap_or_default(), reason.unwrap_or_default()));
+        let title = wire.title.or(wire.mensagem).or(description.filter(|_| kind.is_some()));
+        let mut texts: Vec<String> = title.as_deref().map(piece).into_iter().collect();
+        let violations = wire.violacoes.iter().flatten().map(|found| (&found.propriedade, &found.razao));
+        let errors: Vec<SchemaError> = part(wire.erros).unwrap_or_default();
+        let errors = errors.iter().map(|found| (&found.caminho, &found.mensagem));
+        for (property, reason) in violations.chain(errors).take(MAX_VIOLATIONS) {
+            let shown = |text: &Option<String>| text.as_deref().map(piece).unwrap_or_default();
+            texts.push(format!("{} ({})", shown(property), shown(reason)));
         }
-        let text = text.join("; ");
+        let text = texts.join("; ");
         let detail = wire.detail.as_deref().map(piece).unwrap_or_default();
         (kind.is_some() || !text.is_empty()).then_some(Self { kind, text, detail })
     }
@@ -85,9 +105,10 @@ impl Problem {
         self.kind.as_deref().is_some_and(|kind| kinds.contains(&kind))
     }
 
-    /// Returns whether the texts contain one of these lower-case words, in any case.
+    /// Returns whether the kind or the texts contain one of these lower-case words, in any case.
     pub(crate) fn mentions(&self, words: &[&str]) -> bool {
-        [&self.text, &self.detail]
+        let kind = self.kind.as_deref().unwrap_or_default();
+        [kind, &self.text, &self.detail]
             .into_iter()
             .map(|said| said.to_lowercase())
             .any(|said| words.iter().any(|word| said.contains(word)))
@@ -137,6 +158,18 @@ mod tests {
         for (is_json, body, wanted) in [
             (true, full, Some("CobOperacaoInvalida: Cobrança inválida.; valor.original (too small)")),
             (true, r#"{"nome":"txid_duplicado","mensagem":"in\nuse"}"#, Some("txid_duplicado: in use")),
+            (
+                true,
+                r#"{"nome":"json_invalido","mensagem":"Inválido.","erros":[{"chave":"type","caminho":".body.valor","mensagem":"is no string"},{}]}"#,
+                Some("json_invalido: Inválido.; .body.valor (is no string);  ()"),
+            ),
+            (
+                true,
+                r#"{"error":"insufficient_scope","error_description":"needs pix.send"}"#,
+                Some("insufficient_scope: needs pix.send"),
+            ),
+            (true, r#"{"error":"Not Found","message":"no route","statusCode":404}"#, None),
+            (true, r#"{"error_description":"needs pix.send"}"#, None),
             (true, r#"{"type":"about:blank","title":"Bad Request"}"#, Some("Bad Request")),
             (true, r#"{"type":"about:blank"}"#, None),
             (true, r#"{"message":"Forbidden"}"#, None),

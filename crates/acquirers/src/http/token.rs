@@ -11,6 +11,7 @@ use reqwest::{Client, Request};
 use tokio::sync::watch;
 
 use super::exchange::{MAX_ANSWER_BYTES, Reply, TransportError, send};
+use super::problem::Problem;
 use crate::deadline::Deadline;
 
 /// The time of renewal before the end. For short tokens a fifth of their life, if shorter.
@@ -151,7 +152,8 @@ impl Tokens {
 
     fn read(&self, reply: &Reply) -> Outcome {
         if !reply.status.is_success() {
-            return Err(unavailable(reply.status.as_str()));
+            let problem = Problem::read(reply).map_or_else(String::new, |problem| format!(" {problem}"));
+            return Err(unavailable(&format!("{}{problem}", reply.status.as_str())));
         }
         let unreadable = || unavailable("the answer cannot be read");
         if !reply.is_json {

@@ -8,17 +8,9 @@ use serde_json::value::RawValue;
 
 use super::api::Api;
 use super::refusal;
+use crate::balance::AccountBalance;
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, part, text};
-
-/// The balance of the account at Woovi.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WooviBalance {
-    /// The amount that can be sent.
-    pub available: Money,
-    /// The amount that Woovi blocks.
-    pub blocked: Money,
-}
 
 #[derive(Deserialize)]
 struct Answer<'a> {
@@ -42,11 +34,11 @@ struct Balance<'a> {
 }
 
 /// Requests `GET /account/` and returns the balance of the default account. Returns Woovi's clock too.
-pub(super) async fn read(api: &Api, deadline: Deadline) -> Result<(WooviBalance, Option<Timestamp>), AcquirerError> {
+pub(super) async fn read(api: &Api, deadline: Deadline) -> Result<(AccountBalance, Option<Timestamp>), AcquirerError> {
     fetch(api, deadline).await.map_err(FindError::of_a_read)
 }
 
-async fn fetch(api: &Api, deadline: Deadline) -> Result<(WooviBalance, Option<Timestamp>), FindError> {
+async fn fetch(api: &Api, deadline: Deadline) -> Result<(AccountBalance, Option<Timestamp>), FindError> {
     let reply = api.get("/account/", deadline).await?;
     let answer: Answer<'_> = refusal::read(&reply)?;
     let accounts = answer.accounts.into_iter().flatten().filter_map(|account| part::<Account<'_>>(Some(account)));
@@ -62,5 +54,5 @@ async fn fetch(api: &Api, deadline: Deadline) -> Result<(WooviBalance, Option<Ti
     };
     let available = centavos(balance.available, "available")?;
     let blocked = if balance.blocked.is_some() { centavos(balance.blocked, "blocked")? } else { Money::ZERO };
-    Ok((WooviBalance { available, blocked }, reply.date))
+    Ok((AccountBalance { available, blocked }, reply.date))
 }

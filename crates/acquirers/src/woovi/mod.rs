@@ -35,9 +35,9 @@ use cais_ports::{
 use jiff::Timestamp;
 
 use crate::bacen::Timeouts;
+use crate::balance::AccountBalance;
 use crate::deadline::Deadline;
 use api::Api;
-pub use balance::WooviBalance;
 pub use config::{WooviConfig, WooviConfigError};
 use signature::CallbackKeys;
 
@@ -62,7 +62,7 @@ impl WooviAcquirer {
     ///
     /// # Errors
     /// [`AcquirerError`] with the reason.
-    pub async fn balance(&self) -> Result<(WooviBalance, Option<Timestamp>), AcquirerError> {
+    pub async fn balance(&self) -> Result<(AccountBalance, Option<Timestamp>), AcquirerError> {
         balance::read(&self.api, Deadline::after(self.timeouts.token)).await
     }
 }

@@ -16,6 +16,7 @@ use cais_ports::{
 use serde_json::{Value, json};
 
 use crate::server::Act;
+use crate::tls::TRUSTED;
 
 pub const TXID: &str = "01jd8x2m4pe9ktva0c6rzq5w3n";
 pub const KEY: &str = "7d9f0335-8dcc-4054-9bf9-0dbd61d36906";
@@ -47,13 +48,15 @@ pub fn order() -> ChargeOrder {
 }
 
 pub fn config(base_url: &str) -> BacenConfig {
-    BacenConfig::new(
+    let mut config = BacenConfig::new(
         AcquirerName::parse("main").unwrap(),
         base_url,
         "client",
         Secret::new("hush"),
         PixKey::parse(KEY).unwrap(),
-    )
+    );
+    config.extra_root_pem = Some(TRUSTED.pem());
+    config
 }
 
 pub fn acquirer(base_url: &str) -> BacenAcquirer {

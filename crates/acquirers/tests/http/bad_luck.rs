@@ -1,24 +1,32 @@
 //! The table of bad luck for every call of every adapter: connections, answers and the outcome that the call reports.
 
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use cais_acquirers::{BacenConfig, EfiAcquirer};
+use cais_acquirers::{BacenAcquirer, EfiAcquirer};
 use cais_ports::{Acquirer, AcquirerError};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answers::{
-    BUDGET, cob, config, day, devolucao, html, instruction_id, kind, order, payout_order, pix, problem, reason,
-    refund_order, sent, txid,
+    BUDGET, changed, cob, config, day, devolucao, html, http, instruction_id, json_reply, kind, order, payout_order,
+    pix, problem, reason, refund_order, sent, token, txid,
 };
+use crate::infractions::documented;
 use crate::losses::losses;
-use crate::server::{Act, Server, closed_port, silent_server};
+use crate::server::{Act, Seen, Server, closed_port, silent_server};
+use crate::tls::TRUSTED;
 
 /// The connect timeout of the adapters under test, so that a server without an answer fails soon.
 pub const CONNECT: Duration = Duration::from_millis(300);
 
+/// The operation of the adapter that trusts the system's certificates alone, so that no test server is trusted.
+pub const UNTRUSTING: &str = "rate";
+
 /// Runs `call` for every case of the table. `call` gets the address of the server and its budget. `answer` is a correct
-/// answer, which the cases lose in all ways.
-pub async fn assert_outcomes<T, F: Future<Output = Result<T, AcquirerError>>>(
+/// answer, which the cases lose, distort or precede in all ways.
+pub async fn assert_outcomes<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
     operation: &str,
     answer: Value,
     call: impl Fn(String, Duration) -> F,
@@ -30,7 +38,10 @@ pub async fn assert_outcomes<T, F: Future<Output = Result<T, AcquirerError>>>(
         ("429", problem(429, "X")),
         ("429 with Retry-After", Act::Reply(throttled)),
     ];
+    let conflict = ("409 of a proxy", html(409), BUDGET, "unknown");
+    let good = answer.clone();
     let lost = losses(&answer).into_iter().map(|(name, act, budget)| (name, act, budget, "unknown"));
+    let lost = lost.chain([conflict]);
     let certain = certain.into_iter().map(|(name, act)| (name, act, BUDGET, "unavailable"));
     for (name, act, budget, wanted) in lost.chain(certain) {
         let server = Server::start(move |_, _| act.clone()).await;
@@ -46,26 +57,164 @@ pub async fn assert_outcomes<T, F: Future<Output = Result<T, AcquirerError>>>(
     let result = call(server.url(), Duration::ZERO).await;
     assert_eq!((kind(&result), server.methods().as_str()), ("unavailable", ""), "{operation}, no time");
     task.abort();
+    let server = Server::start(move |_, _| json_reply(201, &good)).await;
+    let plain = call(server.url(), BUDGET).await;
+    assert_distortions(operation, &answer, &plain, &call).await;
+    assert_expired_token(operation, &answer, kind(&plain), &call).await;
+    if operation != UNTRUSTING {
+        assert_untrusted_servers(operation, &answer, kind(&plain), &call).await;
+    }
+}
+
+/// A server is trusted by its name and the present time alone. The good certificate shows that nothing else differs:
+/// with it the call has the outcome of a `plain` connection.
+async fn assert_untrusted_servers<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
+    operation: &str,
+    answer: &Value,
+    plain: &str,
+    call: &impl Fn(String, Duration) -> F,
+) {
+    for (name, year, is_trusted) in
+        [("localhost", 2100, true), ("other.example", 2100, false), ("localhost", 2020, false)]
+    {
+        let answer = answer.clone();
+        let script = move |seen: &Seen, _| match seen.path.as_str() {
+            "/oauth/token" => token("good", "3600"),
+            "/v1/auth" => json_reply(200, &json!({"token": "good"})),
+            _ => json_reply(201, &answer),
+        };
+        let server = Server::start_raw(Some(TRUSTED.open_acceptor(name, year)), script).await;
+        let result = call(server.url(), BUDGET).await;
+        let (wanted, place) =
+            (if is_trusted { plain } else { "unavailable" }, format!("{operation}, {name} until {year}"));
+        assert_eq!((kind(&result), server.seen().is_empty()), (wanted, !is_trusted), "{place}: {}", reason(&result));
+    }
+}
+
+/// Returns `value` with a text for every number.
+fn numbers_as_texts(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => Value::String(number.to_string()),
+        Value::Array(items) => items.iter().map(numbers_as_texts).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), numbers_as_texts(value))).collect(),
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+    }
+}
+
+/// The server's clock does not change the outcome of the `plain` answer. A number in the form of a text is read as the
+/// number, or leaves the outcome unknown.
+async fn assert_distortions<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
+    operation: &str,
+    answer: &Value,
+    plain: &Result<T, AcquirerError>,
+    call: &impl Fn(String, Duration) -> F,
+) {
+    let dated = |date: &str| {
+        let text = answer.to_string();
+        let head = format!("HTTP/1.1 201 X\r\ndate: {date}\r\ncontent-type: application/json\r\n");
+        Act::Reply(format!("{head}content-length: {}\r\n\r\n{text}", text.len()).into_bytes())
+    };
+    let texts = http(201, "application/json", &numbers_as_texts(answer).to_string());
+    for (name, act) in [
+        ("numbers as texts", Act::Reply(texts)),
+        ("clock years behind", dated("Mon, 01 Jan 2001 00:00:00 GMT")),
+        ("clock years ahead", dated("Fri, 01 Jan 2100 00:00:00 GMT")),
+        ("unreadable clock", dated("now")),
+    ] {
+        let server = Server::start(move |_, _| act.clone()).await;
+        let result = call(server.url(), BUDGET).await;
+        if name == "numbers as texts" {
+            let is_same = format!("{result:?}") == format!("{plain:?}");
+            assert!(is_same || kind(&result) == "unknown", "{operation}, {name}: {result:?}, not {plain:?}");
+        } else {
+            assert_eq!(kind(&result), kind(plain), "{operation}, {name}: {}", reason(&result));
+        }
+    }
+}
+
+/// A token that ends in flight is renewed, and the request is repeated once. Other credentials are not renewed.
+async fn assert_expired_token<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
+    operation: &str,
+    answer: &Value,
+    plain: &str,
+    call: &impl Fn(String, Duration) -> F,
+) {
+    let (answer, is_refused) = (answer.clone(), Arc::new(AtomicBool::new(false)));
+    let script = move |_: &Seen, _| match is_refused.swap(true, Ordering::SeqCst) {
+        false => problem(401, "AcessoNegado"),
+        true => json_reply(201, &answer),
+    };
+    let server = Server::start(script).await;
+    let result = call(server.url(), BUDGET).await;
+    let first = server.seen().into_iter().find(|seen| !seen.is_token_request()).unwrap();
+    let has_token = first.header("authorization").starts_with("Bearer ");
+    let wanted = if has_token { (plain, 2) } else { ("unavailable", 0) };
+    assert_eq!((kind(&result), server.tokens()), wanted, "{operation}, expired token: {}", reason(&result));
+}
+
+fn bacen(base_url: &str) -> BacenAcquirer {
+    let mut config = config(base_url);
+    config.timeouts.connect = CONNECT;
+    BacenAcquirer::new(&config).unwrap()
 }
 
 fn efi(base_url: &str) -> EfiAcquirer {
-    let mut config: BacenConfig = config(base_url);
+    let mut config = config(base_url);
     config.timeouts.connect = CONNECT;
     EfiAcquirer::new(&config).unwrap()
 }
 
-#[tokio::test]
-async fn calls_about_charges_report_the_right_outcome() {
-    tokio::join!(
-        assert_outcomes("create", cob(), |url, budget| async move { efi(&url).create_charge(&order(), budget).await }),
-        assert_outcomes("find", cob(), |url, budget| async move { efi(&url).find_charge(&txid(), budget).await }),
-        assert_outcomes("cancel", cob(), |url, budget| async move { efi(&url).cancel_charge(&txid(), budget).await }),
-        assert_outcomes("received", cob(), |url, budget| async move { efi(&url).list_received(day(0), budget).await }),
-    );
+/// Runs the table for a call of the standard, of both adapters that have it.
+macro_rules! assert_standard {
+    ($operation:literal, $answer:expr, |$acquirer:ident, $budget:ident| $call:expr) => {
+        assert_outcomes(concat!("bacen: ", $operation), $answer, |url, $budget| async move {
+            let $acquirer = bacen(&url);
+            $call.await
+        })
+        .await;
+        assert_outcomes(concat!("efi: ", $operation), $answer, |url, $budget| async move {
+            let $acquirer = efi(&url);
+            $call.await
+        })
+        .await;
+    };
+}
+
+fn received() -> Value {
+    json!({"endToEndId": pix().as_str(), "txid": txid().as_str(), "valor": "10.50", "horario": "2026-11-20T15:00:00.000Z"})
 }
 
 #[tokio::test]
-async fn calls_about_money_out_report_the_right_outcome() {
+async fn calls_about_charges_report_the_right_outcome() {
+    assert_standard!("create", cob(), |acquirer, budget| acquirer.create_charge(&order(), budget));
+}
+
+#[tokio::test]
+async fn reads_of_charges_report_the_right_outcome() {
+    let removed = || changed(cob(), "/status", Some(json!("REMOVIDA_PELO_USUARIO_RECEBEDOR")));
+    assert_standard!("find", cob(), |acquirer, budget| acquirer.find_charge(&txid(), budget));
+    assert_standard!("cancel", removed(), |acquirer, budget| acquirer.cancel_charge(&txid(), budget));
+}
+
+#[tokio::test]
+async fn reads_of_received_pix_report_the_right_outcome() {
+    let list =
+        || json!({"parametros": {"paginacao": {"paginaAtual": 0, "quantidadeDePaginas": 1}}, "pix": [received()]});
+    assert_standard!("list received", list(), |acquirer, budget| acquirer.list_received(day(0), budget));
+    assert_standard!("find received", received(), |acquirer, budget| acquirer.find_received(&pix(), budget));
+}
+
+#[tokio::test]
+async fn calls_about_refunds_report_the_right_outcome() {
+    assert_standard!("refund", devolucao(), |acquirer, budget| acquirer.send_refund(&refund_order(), budget));
+    let id = refund_order().id;
+    assert_standard!("find refund", devolucao(), |acquirer, budget| acquirer.find_refund(&pix(), id, budget));
+}
+
+#[tokio::test]
+async fn calls_of_efi_report_the_right_outcome() {
+    let paging = json!({"paginacao": {"paginaAtual": 0, "quantidadeDePaginas": 1}});
+    let infractions = json!({"parametros": paging, "infracoes": [documented()]});
     tokio::join!(
         assert_outcomes(
             "send",
@@ -75,12 +224,11 @@ async fn calls_about_money_out_report_the_right_outcome() {
         assert_outcomes("find sent", sent(), |url, budget| async move {
             efi(&url).find_payout(&instruction_id(), budget).await
         }),
-        assert_outcomes("list sent", sent(), |url, budget| async move { efi(&url).list_sent(day(0), budget).await }),
-        assert_outcomes("refund", devolucao(), |url, budget| async move {
-            efi(&url).send_refund(&refund_order(), budget).await
+        assert_outcomes("list sent", json!({"parametros": paging, "pix": [sent()]}), |url, budget| async move {
+            efi(&url).list_sent(day(0), budget).await
         }),
-        assert_outcomes("find refund", devolucao(), |url, budget| async move {
-            efi(&url).find_refund(&pix(), refund_order().id, budget).await
+        assert_outcomes("list infractions", infractions, |url, budget| async move {
+            efi(&url).list_infractions(day(0), budget).await
         }),
     );
 }

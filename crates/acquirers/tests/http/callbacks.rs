@@ -3,9 +3,11 @@
 use cais_acquirers::{BacenAcquirer, EfiAcquirer};
 use cais_domain::pix_key::PixKey;
 use cais_ports::{Acquirer, CallbackItem, CallbackPayout, CallbackPix};
+use serde_json::json;
 
 use crate::answers::{
-    BUDGET, NAME, PIX, TXID, acquirer, config, efi, html, http, instruction_id, kind, pix, problem, reason, txid,
+    BUDGET, NAME, PIX, TXID, acquirer, config, efi, html, http, instruction_id, json_reply, kind, nome, pix, problem,
+    reason, txid,
 };
 use crate::server::{Act, Server};
 
@@ -15,6 +17,12 @@ async fn callback_address_is_registered_for_the_key() {
         (Act::Reply(http(200, "application/json", "")), "ok"),
         (Act::Reply(http(201, "application/json", "{}")), "ok"),
         (Act::Reply(b"HTTP/1.1 204 X\r\n\r\n".to_vec()), "ok"),
+        (json_reply(201, &json!({"webhookUrl": "https://pay.example/c?k=1"})), "ok"),
+        (json_reply(201, &json!({"webhookUrl": "https://pay.example/other"})), "unknown"),
+        (json_reply(201, &json!({"webhookUrl": null})), "ok"),
+        (json_reply(201, &json!([1])), "unknown"),
+        (html(200), "unknown"),
+        (nome(400, "webhook_invalido"), "refused"),
         (problem(400, "WebhookOperacaoInvalida"), "refused"),
         (problem(403, "AcessoNegado"), "unavailable"),
         (html(500), "unknown"),
@@ -34,13 +42,16 @@ async fn callback_address_is_registered_for_the_key() {
 }
 
 #[tokio::test]
-async fn efi_registration_skips_mtls() {
-    let server = Server::start(|_, _| Act::Reply(http(201, "application/json", "{}"))).await;
-    let acquirer = EfiAcquirer::new(&config(&server.url())).unwrap();
-    acquirer.register_callback("https://pay.example/c", BUDGET).await.unwrap();
-    let seen = server.seen().into_iter().next_back().unwrap();
-    assert_eq!(seen.header("x-skip-mtls-checking"), "true");
-    assert_eq!(seen.body, r#"{"webhookUrl":"https://pay.example/c"}"#);
+async fn efi_registration_skips_mtls_unless_configured() {
+    let url = "https://pay.example/c";
+    for (uses_mtls, header) in [(false, "true"), (true, "")] {
+        let server = Server::start(move |_, _| json_reply(201, &json!({"webhookUrl": url}))).await;
+        let acquirer = EfiAcquirer::new(&config(&server.url())).unwrap().with_callback_mtls(uses_mtls);
+        acquirer.register_callback(url, BUDGET).await.unwrap();
+        let seen = server.seen().into_iter().next_back().unwrap();
+        assert_eq!(seen.header("x-skip-mtls-checking"), header);
+        assert_eq!(seen.body, r#"{"webhookUrl":"https://pay.example/c"}"#);
+    }
 }
 
 #[test]

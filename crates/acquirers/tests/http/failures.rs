@@ -28,15 +28,6 @@ async fn certain_refusal_causes_no_look_up() {
 }
 
 #[tokio::test]
-async fn token_refused_twice_is_certain() {
-    let server = Server::start(|_, _| problem(401, "AcessoNegado")).await;
-    let result = acquirer(&server.url()).create_charge(&order(), BUDGET).await;
-    assert_eq!(kind(&result), "unavailable");
-    assert_eq!(server.methods(), "PUT PUT");
-    assert_eq!(server.tokens(), 2);
-}
-
-#[tokio::test]
 async fn charge_without_connection_is_unavailable() {
     let tokens = Server::start(|_, _| Act::Cut).await;
     for base_url in [closed_port().await, "https://no-such-host.invalid".to_owned()] {
@@ -50,12 +41,4 @@ async fn charge_without_connection_is_unavailable() {
         assert!(reason(&result).contains("no connection"), "{}", reason(&result));
     }
     assert_eq!(tokens.tokens(), 2);
-}
-
-#[tokio::test]
-async fn passed_deadline_sends_no_request() {
-    let server = Server::start(|_, _| Act::Cut).await;
-    let result = acquirer(&server.url()).create_charge(&order(), std::time::Duration::ZERO).await;
-    assert_eq!(kind(&result), "unavailable");
-    assert_eq!(server.methods(), "");
 }

@@ -14,7 +14,7 @@ use crate::server::{Act, Server};
 const ID: &str = "cd158e6b-9db3-4a6e-a0b4-c0b4c7d3f1a2";
 
 /// Returns a row as in Efí's documents: strings, and an amount without decimals.
-fn documented() -> Value {
+pub fn documented() -> Value {
     json!({
         "idInfracao": ID, "endToEndId": PIX, "protocolo": "10", "dataTransacao": "2026-11-19T15:00:00.000Z",
         "valor": "100", "status": "ABERTA", "razao": "fraude", "tipoSituacao": "golpe",

@@ -21,6 +21,7 @@ pub fn losses(answer: &Value) -> Vec<(&'static str, Act, Duration)> {
     let short = Duration::from_millis(1_800);
     vec![
         ("closed without a word", Act::Cut, BUDGET),
+        ("reset", Act::Reset, BUDGET),
         ("no answer", Act::Hang, short),
         ("dripping", Act::Drip(whole), short),
         ("cut within the body", Act::ReplyThenClose(cut_short), BUDGET),

@@ -3,7 +3,10 @@
 
 mod answering;
 mod answers;
+#[path = "../../../sandbox/tests/api_pix/mod.rs"]
+mod api_pix;
 mod bad_luck;
+mod balance;
 mod breaker;
 mod callbacks;
 mod cancel;

@@ -113,6 +113,26 @@ async fn every_form_of_the_answer_is_read() {
 }
 
 #[tokio::test]
+async fn payout_without_webhook_of_the_key_names_the_remedy() {
+    let message = json!({"nome": "chave_invalida", "mensagem": "A chave do pagador não tem Webhook."});
+    let typed = json!({"type": "https://pix.bcb.gov.br/api/v2/error/WebhookNaoEncontrado", "title": "Não há."});
+    for (answer, wanted) in [
+        (json_reply(400, &message), "refused"),
+        (json_reply(404, &typed), "refused"),
+        (json_reply(422, &message), "refused"),
+        (json_reply(409, &message), "unknown"),
+        (json_reply(500, &message), "unknown"),
+        (Act::Reply(http(400, "text/html", "<html>webhook</html>")), "unknown"),
+        (json_reply(400, &json!({"title": "webhook"})), "unknown"),
+    ] {
+        let (result, methods) = send(answer, Act::Cut).await;
+        assert_eq!((kind(&result), methods.as_str()), (wanted, "PUT"), "{}", reason(&result));
+        let names_remedy = reason(&result).contains("register the callback address");
+        assert_eq!(names_remedy, wanted == "refused", "{}", reason(&result));
+    }
+}
+
+#[tokio::test]
 async fn refusal_carries_text_for_the_merchant() {
     let schema = json!({"nome": "json_invalido", "mensagem": "Valores inválidos.", "erros": [{"chave": "type"}]});
     for (answer, wanted, said) in [
@@ -146,12 +166,6 @@ async fn refusal_carries_text_for_the_merchant() {
         assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
         assert_eq!(methods, "PUT");
     }
-}
-
-#[tokio::test]
-async fn token_refused_twice_is_certain() {
-    let (result, methods) = send(json_reply(401, &json!({"error": "invalid_token"})), Act::Cut).await;
-    assert_eq!((kind(&result), methods.as_str()), ("unavailable", "PUT PUT"));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::answers::{BUDGET, html, http, json_reply, kind, reason};
-use crate::bad_luck::{CONNECT, assert_outcomes};
+use crate::bad_luck::{CONNECT, UNTRUSTING, assert_outcomes};
 use crate::server::{Act, Server};
 
 /// A Monday, before the publication of its rate.
@@ -105,11 +105,9 @@ async fn rate_reports_the_right_outcome_of_bad_luck() {
     let answer = json!({"value": [
         {"cotacaoCompra": 5.405, "cotacaoVenda": 5.4056, "dataHoraCotacao": "2026-11-20 13:02:37.601"}
     ]});
-    assert_outcomes(
-        "rate",
-        answer,
-        |url, budget: Duration| async move { ptax(&url).usd_rate(at(MONDAY), budget).await },
-    )
+    assert_outcomes(UNTRUSTING, answer, |url, budget: Duration| async move {
+        ptax(&url).usd_rate(at(MONDAY), budget).await
+    })
     .await;
     let server = Server::start(|_, _| html(200)).await;
     assert_eq!(kind(&ptax(&server.url()).usd_rate(at(MONDAY), BUDGET).await), "unknown");

@@ -11,6 +11,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use crate::api_pix::violations_of_request;
 
 /// A received request.
 #[derive(Debug, Clone)]
@@ -42,6 +45,8 @@ pub enum Act {
     ReplyThenClose(Vec<u8>),
     /// Closes without an answer.
     Cut,
+    /// Resets the connection without an answer.
+    Reset,
     /// Never answers.
     Hang,
     /// Sends one byte at a time, forever.
@@ -50,9 +55,27 @@ pub enum Act {
     ReplyAfter(Arc<Semaphore>, Vec<u8>),
 }
 
+/// A connection, plain or with TLS.
+trait Peer: AsyncRead + AsyncWrite + Unpin {
+    /// Makes the connection's end a reset.
+    fn reset(&self);
+}
+
+impl Peer for TcpStream {
+    fn reset(&self) {
+        self.set_zero_linger().unwrap();
+    }
+}
+
+impl Peer for TlsStream<TcpStream> {
+    fn reset(&self) {
+        self.get_ref().0.reset();
+    }
+}
+
 type Script = dyn Fn(&Seen, usize) -> Act + Send + Sync;
 
-/// The server, which ends when dropped.
+/// The server, which ends when dropped. Every request of the API Pix must fit its schema.
 pub struct Server {
     address: SocketAddr,
     scheme: &'static str,
@@ -132,6 +155,11 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
+        if !std::thread::panicking() {
+            for Seen { method, path, body, .. } in self.seen() {
+                assert_eq!(violations_of_request(&method, &path, &body), [""; 0], "{method} {path}");
+            }
+        }
     }
 }
 
@@ -165,7 +193,7 @@ async fn serve_tls(stream: TcpStream, tls: &TlsAcceptor, script: &Script, log: &
     }
 }
 
-async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script, log: &Mutex<Vec<Seen>>) {
+async fn serve(mut stream: impl Peer, script: &Script, log: &Mutex<Vec<Seen>>) {
     let mut buffer = Vec::new();
     while let Some(seen) = read_request(&mut stream, &mut buffer).await {
         let nth = {
@@ -182,7 +210,7 @@ async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script,
 }
 
 /// Performs the reaction. Returns whether the connection stays open.
-async fn act(stream: &mut (impl AsyncWrite + Unpin), act: Act) -> bool {
+async fn act(stream: &mut impl Peer, act: Act) -> bool {
     match act {
         Act::ReplyAfter(gate, bytes) => {
             gate.acquire().await.unwrap().forget();
@@ -195,6 +223,10 @@ async fn act(stream: &mut (impl AsyncWrite + Unpin), act: Act) -> bool {
             false
         }
         Act::Cut => false,
+        Act::Reset => {
+            stream.reset();
+            false
+        }
         Act::Hang => std::future::pending().await,
         Act::Drip(bytes) => {
             let mut ticks = tokio::time::interval(Duration::from_millis(20));

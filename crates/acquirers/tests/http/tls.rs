@@ -1,6 +1,6 @@
 //! Mutual TLS: trusted servers, and our certificate.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cais_acquirers::{BacenAcquirer, BacenConfig, Certificate, Secret};
 use cais_ports::Acquirer;
@@ -14,8 +14,11 @@ use tokio_rustls::TlsAcceptor;
 use crate::answers::{BUDGET, cob, config, json_reply, kind, order, reason, token};
 use crate::server::{Act, Seen, Server};
 
+/// The authority that adapters under test trust.
+pub static TRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
+
 /// An authority with its certificates.
-struct Authority(CertifiedIssuer<'static, KeyPair>);
+pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 struct Issued {
     certificate: rcgen::Certificate,
@@ -30,14 +33,29 @@ impl Authority {
     }
 
     fn issue(&self, name: &str) -> Issued {
+        self.issue_until(name, 2100)
+    }
+
+    /// Issues a certificate that ends with the beginning of `year`.
+    fn issue_until(&self, name: &str, year: i32) -> Issued {
         let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.not_after = rcgen::date_time_ymd(year, 1, 1);
         let certificate = params.signed_by(&key, &self.0).unwrap();
         Issued { certificate, key }
     }
 
-    fn pem(&self) -> Vec<u8> {
+    pub fn pem(&self) -> Vec<u8> {
         self.0.pem().into_bytes()
+    }
+
+    /// Returns an acceptor with a certificate for `name` that ends with the beginning of `year`. Its clients need none.
+    pub fn open_acceptor(&self, name: &str, year: i32) -> TlsAcceptor {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider).with_protocol_versions(BOTH).unwrap();
+        let server = self.issue_until(name, year);
+        let config = config.with_no_client_auth().with_single_cert(server.chain(), server.private_key()).unwrap();
+        TlsAcceptor::from(Arc::new(config))
     }
 
     /// Returns an acceptor of this authority that accepts only its clients.
@@ -48,19 +66,25 @@ impl Authority {
         let clients =
             WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider)).build().unwrap();
         let server = self.issue("localhost");
-        let chain = vec![CertificateDer::from(server.certificate.der().to_vec())];
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(server.key.serialize_der()));
         let config = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(versions)
             .unwrap()
             .with_client_cert_verifier(clients)
-            .with_single_cert(chain, key)
+            .with_single_cert(server.chain(), server.private_key())
             .unwrap();
         TlsAcceptor::from(Arc::new(config))
     }
 }
 
 impl Issued {
+    fn chain(&self) -> Vec<CertificateDer<'static>> {
+        vec![CertificateDer::from(self.certificate.der().to_vec())]
+    }
+
+    fn private_key(&self) -> PrivateKeyDer<'static> {
+        PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.serialize_der()))
+    }
+
     fn pem(&self) -> Certificate {
         let text = format!("{}{}", self.key.serialize_pem(), self.certificate.pem());
         Certificate::new(text.into_bytes(), None)

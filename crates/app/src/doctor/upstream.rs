@@ -53,11 +53,17 @@ async fn access(acquirer: &AcquirerConfig) -> Vec<Finding> {
         Ok(Access { balance, clock }) => {
             let clock = clock.map(|at| Finding::of_clock(format!("{check} clock"), at, OffsetClock::new().now()));
             let missing = || Finding::ok(format!("{check} clock"), "not in its answer");
-            let shown = match balance {
-                None => "issues access tokens".to_owned(),
-                Some(balance) => format!("{} available, {} blocked", balance.available, balance.blocked),
+            let access = match balance {
+                None => Finding::ok(check.clone(), "issues access tokens"),
+                Some(Ok(balance)) => {
+                    Finding::ok(check.clone(), format!("{} available, {} blocked", balance.available, balance.blocked))
+                }
+                Some(Err(error)) => {
+                    let advice = "grant the application the scope gn.balance.read";
+                    Finding::warning(check.clone(), format!("issues access tokens, but no balance: {error}: {advice}"))
+                }
             };
-            vec![Finding::ok(check.clone(), shown), clock.unwrap_or_else(missing)]
+            vec![access, clock.unwrap_or_else(missing)]
         }
         Err(error) => {
             let advice = match acquirer.kind {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use cais_acquirers::{
-    BacenAcquirer, BacenConfig, Certificate, EfiAcquirer, Timeouts, WooviAcquirer, WooviBalance, WooviConfig,
+    AccountBalance, BacenAcquirer, BacenConfig, Certificate, EfiAcquirer, Timeouts, WooviAcquirer, WooviConfig,
 };
 use cais_config::{AcquirerConfig, AcquirerKind, Config, Problem, Problems};
-use cais_ports::Acquirer;
+use cais_ports::{Acquirer, AcquirerError};
 use jiff::Timestamp;
 
 use crate::logging::chain;
@@ -57,30 +57,34 @@ fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Pr
 fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn Acquirer>> {
     Ok(match settings.kind {
         AcquirerKind::Bacen => Arc::new(BacenAcquirer::new(&bacen_config(settings)?)?),
-        AcquirerKind::Efi => Arc::new(EfiAcquirer::new(&bacen_config(settings)?)?),
+        AcquirerKind::Efi => Arc::new(efi(settings)?),
         AcquirerKind::Woovi => Arc::new(WooviAcquirer::new(&woovi_config(settings)?)?),
     })
 }
 
 /// The proof that an acquirer accepts our credentials.
 pub struct Access {
-    /// The balance of the account, if the acquirer's interface shows it.
-    pub balance: Option<WooviBalance>,
+    /// The balance of the account, if the acquirer's interface shows it; else the reason why it cannot be read.
+    pub balance: Option<Result<AccountBalance, AcquirerError>>,
     /// The acquirer's clock, if its answer has a `Date`.
     pub clock: Option<Timestamp>,
 }
 
-/// Requests an access token of an acquirer and discards it, or reads the balance where no tokens exist.
+/// Requests an access token of an acquirer and discards it, and reads the balance where the interface shows it.
 ///
 /// # Errors
 /// The configuration cannot be used, or the acquirer refuses the credentials.
 pub async fn check_access(settings: &AcquirerConfig) -> anyhow::Result<Access> {
     let clock = match settings.kind {
         AcquirerKind::Bacen => BacenAcquirer::new(&bacen_config(settings)?)?.check_access().await?,
-        AcquirerKind::Efi => EfiAcquirer::new(&bacen_config(settings)?)?.check_access().await?,
+        AcquirerKind::Efi => {
+            let efi = efi(settings)?;
+            let clock = efi.check_access().await?;
+            return Ok(Access { balance: Some(efi.balance().await), clock });
+        }
         AcquirerKind::Woovi => {
             let (balance, clock) = WooviAcquirer::new(&woovi_config(settings)?)?.balance().await?;
-            return Ok(Access { balance: Some(balance), clock });
+            return Ok(Access { balance: Some(Ok(balance)), clock });
         }
     };
     Ok(Access { balance: None, clock })
@@ -104,6 +108,10 @@ fn read(file: &PathBuf) -> anyhow::Result<Vec<u8>> {
 /// Returns a key that the configuration requires for the acquirer's kind.
 fn given<T: Clone>(value: Option<&T>, key: &'static str) -> anyhow::Result<T> {
     value.cloned().with_context(|| format!("{key} is missing"))
+}
+
+fn efi(settings: &AcquirerConfig) -> anyhow::Result<EfiAcquirer> {
+    Ok(EfiAcquirer::new(&bacen_config(settings)?)?.with_callback_mtls(settings.callback_mtls))
 }
 
 fn woovi_config(settings: &AcquirerConfig) -> anyhow::Result<WooviConfig> {

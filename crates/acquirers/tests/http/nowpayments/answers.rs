@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::answers::{NAME, json_reply};
 use crate::bad_luck::CONNECT;
 use crate::server::Act;
+use crate::tls::TRUSTED;
 
 pub const BTC: &str = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
 pub const USDT: &str = "0x8894E0a0c962CB723c1976a4421c95949bE2D4E3";
@@ -27,7 +28,7 @@ pub fn config(base_url: &str) -> NowPaymentsConfig {
         totp_secret: Secret::new("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"),
         ipn_secret: Secret::new("ipn_secret_for_tests_0123456789"),
         callback_url: None,
-        extra_root_pem: None,
+        extra_root_pem: Some(TRUSTED.pem()),
         timeouts: Timeouts { connect: CONNECT, ..Timeouts::default() },
     }
 }

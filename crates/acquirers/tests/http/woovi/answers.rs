@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::answers::{CODE, NAME, PIX, RECIPIENT, TXID, json_reply};
 use crate::bad_luck::CONNECT;
 use crate::server::{Act, Seen, Server};
+use crate::tls::TRUSTED;
 
 pub const APP_ID: &str = "Q2xpZW50X0lk";
 
@@ -17,7 +18,7 @@ pub fn config(base_url: &str) -> WooviConfig {
         app_id: Secret::new(APP_ID),
         webhook_public_key: None,
         webhook_hmac_secret: Some(Secret::new("hush")),
-        extra_root_pem: None,
+        extra_root_pem: Some(TRUSTED.pem()),
         timeouts: cais_acquirers::Timeouts { connect: CONNECT, ..cais_acquirers::Timeouts::default() },
     }
 }
