@@ -9,6 +9,7 @@ mod crash;
 mod crypto;
 mod crypto_client;
 mod doctor;
+mod efi_clients;
 mod failing_parts;
 mod idempotency;
 mod infractions;
