@@ -60,6 +60,7 @@ async fn doctor_asks_each_acquirer_for_a_token_and_the_time() {
     place.launch().await.unwrap();
     let (exit, checks, printed) = examine(&place, &[]);
     assert_eq!((exit, status(&checks, "acquirer main")), (0, "ok"), "{printed}");
+    assert!(printed.contains("1000000000.00 available, 0.00 blocked"), "{printed}");
     assert_eq!(status(&checks, "acquirer main clock"), "ok", "{printed}");
 
     bank.clock(120).await;

@@ -10,7 +10,7 @@ use crate::support::{Engine, Institution, Node, Reply, borrowed, eventually, id,
 
 on_both! {
     faults_have_their_statuses lost_replies_make_no_second_charge next_acquirer_takes_over readers_get_the_stored_state
-    callbacks_are_hints
+    callbacks_are_hints callback_from_another_network_is_rejected
 }
 
 /// The time limit of every POST.
@@ -147,6 +147,21 @@ async fn readers_get_the_stored_state(engine: Engine) {
     let asked = psp.requests("cob_read").await - before;
     let seconds = begun.elapsed().as_secs() + 2;
     assert!(asked <= seconds, "{asked} reads of the acquirer within {seconds} s");
+}
+
+async fn callback_from_another_network_is_rejected(engine: Engine) {
+    let psp = Institution::start();
+    let mut environment = psp.environment("main");
+    let more =
+        [("CAIS_ACQUIRERS__MAIN__CALLBACK_ADDRESSES", "203.0.113.0/24"), ("CAIS_TRUSTED_PROXIES", "127.0.0.0/8")];
+    environment.extend(more.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let node = own(engine, &borrowed(&environment)).await;
+    let shop = node.shop();
+    let url = eventually("the callback address is registered", || psp.callback_url()).await;
+    for (sender, status) in [("203.0.113.7", 200), ("198.51.100.7", 404)] {
+        let request = shop.client.post(format!("{url}/pix")).header("x-forwarded-for", sender).body(r#"{"pix":[]}"#);
+        assert_eq!(Reply::of(request).await.status, status, "{sender}");
+    }
 }
 
 async fn callbacks_are_hints(engine: Engine) {

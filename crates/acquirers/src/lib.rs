@@ -12,6 +12,7 @@
 //! 3. Implement [`cais_ports::Acquirer`]. Verify every field of an answer, and never report a possibly completed
 //!    request as failed.
 //! 4. Construct the acquirer in the app's wiring and pass it to the router.
+//! 5. Run the table in `tests/http/bad_luck.rs` for every call.
 
 pub mod bacen;
 mod balance;

@@ -113,7 +113,7 @@ pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppSta
     let address = client::address(&request, &shared.trusted_proxies);
     if !shared.callbacks.admits(&acquirer, address) {
         tracing::error!(
-            alert = alerts::CALLBACK_ADDRESS_REJECTED, %acquirer, client = ?address,
+            alert = alerts::CALLBACK_ADDRESS_REJECTED, %acquirer, client = address.map(tracing::field::display),
             "callback from an address outside of `callback_addresses`; it is rejected"
         );
         return Err(ApiError::new(ErrorCode::NotFound));

@@ -16,7 +16,7 @@ use cais_sandbox::{Control, Fault, FaultMode, InfractionClaim, InfractionOutcome
 use jiff::Timestamp;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::answers::{BUDGET, http, kind, order, reason};
+use crate::answers::{BUDGET, http, kind, order, payout_order, reason};
 use crate::server::{Act, Server};
 
 struct Bed {
@@ -190,6 +190,20 @@ async fn callbacks_name_what_changed() {
     let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
     let body = tokio::time::timeout(BUDGET, bodies.recv()).await.unwrap().unwrap();
     assert_eq!(bed.efi.callbacks(body.as_bytes()), Ok(vec![CallbackItem::Infraction(CallbackInfraction { id })]));
+}
+
+#[tokio::test]
+async fn payout_needs_a_webhook_of_the_paying_key() {
+    let bed = Bed::start().await;
+    let refused = bed.efi.send_payout(&payout_order(), BUDGET).await;
+    assert_eq!(kind(&refused), "refused");
+    assert!(reason(&refused).contains("register the callback address"), "{}", reason(&refused));
+    assert_eq!(bed.efi.find_payout(&payout_order().instruction_id, BUDGET).await, Ok(None));
+    bed.efi.register_callback("http://127.0.0.1:9/c", BUDGET).await.unwrap();
+    let before = bed.efi.balance().await.unwrap().available;
+    bed.efi.send_payout(&payout_order(), BUDGET).await.unwrap();
+    let after = bed.efi.balance().await.unwrap().available;
+    assert_eq!(before.checked_sub(after), Ok(payout_order().amount));
 }
 
 #[tokio::test]
