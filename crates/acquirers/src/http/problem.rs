@@ -110,7 +110,7 @@ impl Problem {
         let kind = self.kind.as_deref().unwrap_or_default();
         [kind, &self.text, &self.detail]
             .into_iter()
-            .map(|said| said.to_lowercase())
+            .map(str::to_lowercase)
             .any(|said| words.iter().any(|word| said.contains(word)))
     }
 
