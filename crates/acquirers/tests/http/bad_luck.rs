@@ -140,9 +140,8 @@ async fn assert_expired_token<T: Debug, F: Future<Output = Result<T, AcquirerErr
     call: &impl Fn(String, Duration) -> F,
 ) {
     let (answer, is_refused) = (answer.clone(), Arc::new(AtomicBool::new(false)));
-    let script = move |_: &Seen, _| match is_refused.swap(true, Ordering::SeqCst) {
-        false => problem(401, "AcessoNegado"),
-        true => json_reply(201, &answer),
+    let script = move |_: &Seen, _| {
+        if is_refused.swap(true, Ordering::SeqCst) { json_reply(201, &answer) } else { problem(401, "AcessoNegado") }
     };
     let server = Server::start(script).await;
     let result = call(server.url(), BUDGET).await;
