@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use cais_config::{Config, NOWPAYMENTS};
+use cais_http_api::CallbackPaths;
 use cais_secrets::callback_token;
 
 /// Time limit of one attempt.
@@ -42,6 +43,13 @@ pub fn tokens(
         }
     }
     tokens
+}
+
+/// Returns the callback paths, each open to its acquirer's networks alone.
+#[must_use]
+pub fn restricted(paths: CallbackPaths, config: &Config) -> CallbackPaths {
+    let networks = config.acquirers.iter();
+    paths.only_from(networks.map(|settings| (settings.name.clone(), settings.callback_addresses.clone())))
 }
 
 /// Returns the name of the crypto processor and the token of its callbacks. The processor is given the address with each

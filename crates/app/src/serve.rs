@@ -157,9 +157,7 @@ impl Service {
                 let name = acquirer.name().clone();
                 wiring::sandbox::controls(sandbox.control(), name, Arc::clone(&infrastructure.clock))
             }),
-            callbacks: CallbackPaths::new(paths).only_from(
-                config.acquirers.iter().map(|settings| (settings.name.clone(), settings.callback_addresses.clone())),
-            ),
+            callbacks: callbacks::restricted(CallbackPaths::new(paths), &config),
             wake: wakeups.clone(),
             metrics_handle: metrics_handle.clone(),
             draining: Arc::clone(&draining),
