@@ -8,6 +8,7 @@ mod contract;
 mod crash;
 mod crypto;
 mod crypto_client;
+mod dashboard;
 mod doctor;
 mod efi_clients;
 mod failing_parts;

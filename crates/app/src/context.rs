@@ -120,6 +120,18 @@ impl CliContext for AppContext {
         Ok(addresses::reachable(addresses::read(&config.data_dir).unwrap_or(config.listen)))
     }
 
+    fn public_url(&self) -> anyhow::Result<String> {
+        let config = self.load(COMMAND_LOG)?;
+        // The sandbox is on this machine, regardless of the public URL.
+        match config.public_url.filter(|_| !config.sandbox) {
+            Some(url) => Ok(url),
+            None => {
+                let listen = addresses::read(&config.data_dir).unwrap_or(config.listen);
+                Ok(format!("http://{}", addresses::reachable(listen)))
+            }
+        }
+    }
+
     async fn open(&self, access: Access) -> anyhow::Result<Opened> {
         let config = self.load(COMMAND_LOG)?;
         if access != Access::Created {

@@ -144,9 +144,12 @@ impl Service {
         let tokens = callbacks::tokens(&config, &acquirers, infrastructure.keyed_hash.as_ref());
         let crypto_paths = ports.crypto.iter().map(|_| (processor.clone(), crypto_token.as_str()));
         let paths = tokens.iter().map(|(name, token)| (name.clone(), token.as_str())).chain(crypto_paths);
+        let keys = KeyRing::new(ports.clone());
+        let public_url = config.public_url.as_deref().filter(|_| !config.sandbox);
+        let pages = wiring::dashboard(&ports, &keys, public_url, config.sandbox)?;
         let state = AppState {
             ports: ports.clone(),
-            keys: KeyRing::new(ports.clone()),
+            keys,
             rates: wiring::rate_limits(&config),
             failures: AuthFailures::default(),
             trusted_proxies: config.trusted_proxies.clone(),
@@ -162,6 +165,7 @@ impl Service {
             metrics_handle: metrics_handle.clone(),
             draining: Arc::clone(&draining),
             telemetry: Telemetry::new(),
+            pages,
         };
         let limits = ConnectionLimits {
             connections: descriptors::raise(),
@@ -254,6 +258,7 @@ impl RunningService for Service {
 /// Logs the address of the API's description. Without an account, it also logs the command that opens one.
 async fn log_start_hints(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()> {
     tracing::info!(url = %format!("http://{listen}/docs"), "API documentation is served");
+    tracing::info!(url = %format!("http://{listen}/"), "dashboard is served");
     let first = ports.queries.list_accounts(PageRequest { limit: 1, starting_after: None }).await?;
     if first.rows.is_empty() {
         tracing::info!(

@@ -173,6 +173,12 @@ pub trait CliContext: Send + Sync {
     /// The mistakes of the configuration.
     fn service_address(&self) -> anyhow::Result<SocketAddr>;
 
+    /// Returns the address at which browsers reach the service, without a slash at its end.
+    ///
+    /// # Errors
+    /// The mistakes of the configuration.
+    fn public_url(&self) -> anyhow::Result<String>;
+
     /// Opens the installation for one command, also beside a running service.
     ///
     /// # Errors

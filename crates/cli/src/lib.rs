@@ -16,6 +16,7 @@ mod infraction;
 mod key;
 mod ledger;
 mod listen;
+mod login;
 mod migrate;
 mod operator;
 mod output;
@@ -87,6 +88,11 @@ enum Command {
     /// Open, list and change accounts
     #[command(subcommand)]
     Account(account::AccountCommand),
+    /// Create operators of the dashboard
+    #[command(subcommand)]
+    Operator(login::OperatorCommand),
+    /// Print a one-time link with which the holder of an account or an operator sets a new password and authenticator
+    LoginLink(login::EmailArg),
     /// Create, list and revoke API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -205,6 +211,18 @@ impl Cli {
             Command::Key(command) => on_ports(context, Access::Existing, async |ports| {
                 done(key::run(ports, &operator, command, output).await)
             }),
+            Command::Operator(command) => {
+                let base = context.public_url()?;
+                on_ports(context, Access::Created, async |ports| {
+                    done(login::create_operator(ports, &operator, &base, command, output).await)
+                })
+            }
+            Command::LoginLink(who) => {
+                let base = context.public_url()?;
+                on_ports(context, Access::Existing, async |ports| {
+                    done(login::login_link(ports, &operator, &base, who, output).await)
+                })
+            }
             Command::Callback(command) => on_ports(context, Access::Existing, async |ports| {
                 done(callback::run(ports, &operator, command, output).await)
             }),
@@ -288,6 +306,10 @@ mod tests {
             ),
             ("cais key create --account a@b.co --name x --scopes gold", false),
             ("cais key revoke ABCdef123456", true),
+            ("cais operator create --email ops@cais.example --json", true),
+            ("cais operator create --email nobody", false),
+            ("cais login-link --email a@b.co --json", true),
+            ("cais login-link", false),
             ("cais callback list --json", true),
             ("cais callback retry ntc_01kb0000000000000000000000 --json", true),
             ("cais callback retry chg_01kb0000000000000000000000", false),

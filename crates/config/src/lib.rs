@@ -74,7 +74,7 @@ keys! {
         admin_listen: SocketAddr = address()
             .default("127.0.0.1:9180")
             .rejected_if(move |admin| Some(*admin) == listen && admin.port() != 0, "must differ from `listen`");
-        /// The base of the callback addresses that acquirers call.
+        /// The base of the callback addresses that acquirers call, and the address at which browsers reach the dashboard.
         public_url: Option<String> =
             text("http or https URL", url::base).optional().default_shown("`http://` and the address of `listen`");
         /// The directory of the service's files. Created if absent.

@@ -22,6 +22,7 @@ pub mod ids;
 pub mod infraction;
 pub mod instruction_id;
 pub mod ledger;
+pub mod login;
 pub mod merchant;
 pub mod money;
 pub mod pause;

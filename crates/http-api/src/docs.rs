@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, ETAG, HeaderMap, HeaderName,
-    HeaderValue, IF_NONE_MATCH, LOCATION, VARY,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, ETAG, HeaderMap, HeaderName,
+    HeaderValue, IF_NONE_MATCH, VARY,
 };
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
@@ -114,20 +114,6 @@ const VENDORED: [&str; 3] = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-
 pub async fn document(request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let asset = DOCUMENT.as_ref().map_err(|error| ApiError::internal(error.clone()))?;
     Ok(asset.response(request.headers(), None))
-}
-
-/// Responds at the root of the host, where the API has no resource: redirects browsers to the documentation.
-///
-/// # Errors
-/// `not_found` for all other clients, with the paths of the documentation.
-pub async fn root(request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    if list(request.headers(), &ACCEPT).any(|item| item.starts_with("text/html")) {
-        let extra = vec![(LOCATION, HeaderValue::from_static("/docs/")), (VARY, HeaderValue::from_static("accept"))];
-        return Ok(with_headers(reply::empty(StatusCode::SEE_OTHER), extra));
-    }
-    let text =
-        "The path does not exist. The API is described at /docs, and by its OpenAPI document at /v1/openapi.json.";
-    Err(ApiError::new(ErrorCode::NotFound).with_message(text))
 }
 
 /// Redirects from `/docs` to `/docs/`: the pages use relative links.

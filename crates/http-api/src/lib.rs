@@ -57,7 +57,7 @@ pub use sandbox::{
     SandboxNotificationsChange, SentCoins, SimulatedProcessor, WithdrawalFailure,
 };
 pub use server::{ServeOptions, Servers, serve};
-pub use state::{AppState, Wakeup, WorkerWakeups};
+pub use state::{AppState, Pages, Wakeup, WorkerWakeups};
 pub use telemetry::Telemetry;
 
 #[cfg(test)]

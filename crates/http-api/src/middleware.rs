@@ -64,6 +64,10 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
         request.head_mut().method = Method::GET;
     }
     match_as_sent(&mut request);
+    // Pages of the dashboard find the address by its plain type.
+    if let Some(client) = context.client {
+        request.extensions_mut().insert(client);
+    }
     request.extensions_mut().insert(Rc::clone(&context));
 
     // Routing runs inside the future too, so that its panic is caught.

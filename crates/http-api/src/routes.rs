@@ -119,7 +119,6 @@ async fn reserved() -> Result<HttpResponse, ApiError> {
 pub fn open(config: &mut web::ServiceConfig) {
     probes(config);
     config
-        .service(only("/", web::get().to(docs::root)))
         .service(only("/v1/openapi.json", web::get().to(docs::document)))
         .service(only("/docs", web::get().to(docs::redirect)))
         .service(only("/docs/{file:.*}", web::get().to(docs::page)));

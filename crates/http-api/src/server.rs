@@ -68,7 +68,7 @@ fn bind(state: Arc<AppState>, listener: Listener, socket: TcpListener, options: 
 /// A listener of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listener {
-    /// The API and its documentation.
+    /// The API, its documentation and the dashboard.
     Public,
     /// `/metrics` and the probes.
     Admin,
@@ -81,10 +81,12 @@ pub fn app(
 ) -> App<
     impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse<BoxBody>, Error = Error, InitError = ()>,
 > {
-    let with_sandbox = state.sandbox.is_some();
+    let (with_sandbox, pages) = (state.sandbox.is_some(), Arc::clone(&state.pages));
     let app = App::new().app_data(Data::from(state)).app_data(openapi::methods()).default_service(web::to(not_found));
     let app = match listener {
-        Listener::Public => app.configure(routes::open).service(routes::api(with_sandbox)),
+        Listener::Public => {
+            app.configure(routes::open).service(routes::api(with_sandbox)).configure(|config| pages(config))
+        }
         Listener::Admin => app.configure(routes::admin).service(routes::without_paths()),
     };
     app.wrap(from_fn(respond))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use actix_web::web::ServiceConfig;
 use cais_ports::RateLimits;
 use cais_use_cases::Ports;
 use cais_use_cases::keys::authenticate::KeyRing;
@@ -17,6 +18,9 @@ use super::crypto::recent::RecentCurrencies;
 use super::csv::Exports;
 use super::sandbox::SandboxControls;
 use super::telemetry::Telemetry;
+
+/// Adds the paths of the dashboard to the public address.
+pub type Pages = Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>;
 
 /// The state that handlers share. Each process has one, for all HTTP workers.
 pub struct AppState {
@@ -48,6 +52,8 @@ pub struct AppState {
     pub draining: Arc<AtomicBool>,
     /// Requests by route and status.
     pub telemetry: Telemetry,
+    /// The paths of the dashboard.
+    pub pages: Pages,
 }
 
 /// Wakes a worker. Clones share it.

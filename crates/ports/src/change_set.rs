@@ -28,6 +28,8 @@ pub enum ReservationKey {
     EndToEndId(EndToEndId),
     /// An account's e-mail address in lower case: globally unique.
     Email(String),
+    /// The e-mail address of a user of the dashboard, in lower case: globally unique.
+    UserEmail(String),
     /// An account's external id of a payout: unique within the account, forever.
     PayoutExternalId(AccountId, ExternalId),
     /// An account's external id of a refund: unique within the account, forever.
@@ -67,6 +69,7 @@ impl ReservationKey {
             Self::Txid(_) => "txid",
             Self::EndToEndId(_) => "end_to_end_id",
             Self::Email(_) => "email",
+            Self::UserEmail(_) => "user.email",
             Self::PayoutExternalId(..) => "payout.external_id",
             Self::RefundExternalId(..) => "refund.external_id",
             Self::InstructionId(_) => "instruction_id",
@@ -91,7 +94,7 @@ impl ReservationKey {
             | Self::CryptoWithdrawalExternalId(_, external_id) => external_id.as_str(),
             Self::Txid(txid) => txid.as_str(),
             Self::EndToEndId(end_to_end_id) => end_to_end_id.as_str(),
-            Self::Email(email) => email,
+            Self::Email(email) | Self::UserEmail(email) => email,
             Self::InstructionId(instruction_id) => instruction_id.as_str(),
             Self::ReturnId(return_id) => return_id.as_str(),
             Self::EndpointUrl(_, url) => url.as_str(),
@@ -113,6 +116,7 @@ impl ReservationKey {
             Self::Txid(_)
             | Self::EndToEndId(_)
             | Self::Email(_)
+            | Self::UserEmail(_)
             | Self::InstructionId(_)
             | Self::ReturnId(_)
             | Self::Infraction(_)

@@ -22,6 +22,7 @@ pub mod exchange_rates;
 pub mod idempotency;
 pub mod infractions;
 pub mod keys;
+pub mod login;
 pub mod maintenance;
 pub mod money_out;
 pub mod page;
@@ -66,6 +67,10 @@ pub use idempotency::{
 };
 pub use infractions::{InfractionFilter, InfractionQueries};
 pub use keys::{ApiKeyRecord, KeyedHash, SecretHash};
+pub use login::{
+    Confirmation, ConfirmationState, Invitation, LoginQueries, OneTimeCodes, PasswordHash, PasswordHashError,
+    Passwords, PendingAction, Role, Session, SessionStage, Totp, User,
+};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{OpenMoney, PayoutQueries, RefundQueries, ReleaseQueries};
 pub use page::{Page, PageRequest};

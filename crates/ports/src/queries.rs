@@ -21,6 +21,7 @@ use crate::events::{DeliveryQueries, EndpointQueries, EventQueries};
 use crate::idempotency::{IdempotencyRecord, IdempotencyRef};
 use crate::infractions::InfractionQueries;
 use crate::keys::ApiKeyRecord;
+use crate::login::LoginQueries;
 use crate::money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 use crate::page::{Page, PageRequest};
 use crate::position::PositionQueries;
@@ -159,6 +160,7 @@ pub trait Queries:
     + CryptoQuoteQueries
     + CryptoDepositQueries
     + CryptoWithdrawalQueries
+    + LoginQueries
 {
 }
 
@@ -185,5 +187,6 @@ impl<T> Queries for T where
         + CryptoQuoteQueries
         + CryptoDepositQueries
         + CryptoWithdrawalQueries
+        + LoginQueries
 {
 }

@@ -4,8 +4,8 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{
-    AccountId, AuditId, CallbackId, ChargeId, CryptoDepositId, CryptoQuoteId, CryptoWithdrawalId, EndpointId,
-    InfractionId, PayoutId, RefundId,
+    AccountId, AuditId, CallbackId, ChargeId, ConfirmationId, CryptoDepositId, CryptoQuoteId, CryptoWithdrawalId,
+    EndpointId, InfractionId, PayoutId, RefundId, SessionId, UserId,
 };
 use cais_domain::merchant::api_key::KeyPrefix;
 
@@ -109,6 +109,24 @@ macro_rules! records {
             crypto_withdrawals: CryptoWithdrawal(cais_domain::crypto::Withdrawal) |one| {
                 key { account: AccountId = one.account, id: CryptoWithdrawalId = one.id }
                 account { Some(one.account) }
+                version { version }
+            }
+            /// A user of the dashboard; its id, e-mail, role and instant of creation never change.
+            users: User($crate::login::User) |one| {
+                key { id: UserId = one.id }
+                account { one.role.account() }
+                version { version }
+            }
+            /// A session of the dashboard: only `seen_at`, `wrong_codes` and `ended_at` change.
+            sessions: Session($crate::login::Session) |one| {
+                key { id: SessionId = one.id }
+                account { one.account }
+                version { version }
+            }
+            /// An action that waits for a one-time code: only `state` and `wrong_codes` change.
+            confirmations: Confirmation($crate::login::Confirmation) |one| {
+                key { id: ConfirmationId = one.id }
+                account { one.account }
                 version { version }
             }
             /// A row of the audit log; it never changes.

@@ -12,6 +12,7 @@ pub mod housekeeping;
 mod idempotency;
 pub mod infractions;
 pub mod keys;
+pub mod logins;
 pub mod payouts;
 pub mod ports;
 mod positions;

@@ -24,7 +24,7 @@ const FORBIDDEN: [&str; 10] = [
 /// The first column of a primary key, so that a row is on its account's shard.
 const SHARD_KEYS: [&str; 2] = ["account_id", "holder"];
 /// Tables with another key, with reasons.
-const OTHER_KEYS: [(&str, &str); 8] = [
+const OTHER_KEYS: [(&str, &str); 11] = [
     ("accounts", "its id is the account"),
     ("api_keys", "a key is found by its prefix, before its account is known"),
     ("global_reservations", "these values are unique across accounts"),
@@ -32,6 +32,9 @@ const OTHER_KEYS: [(&str, &str); 8] = [
     ("installation_facts", "they are of the whole installation"),
     ("list_positions", "an acquirer's list is of many accounts"),
     ("audit_log", "operators see the changes of all accounts in their order"),
+    ("users", "a login names an e-mail, and operators have no account"),
+    ("sessions", "a browser names its session before its account is known"),
+    ("confirmations", "operators confirm actions too, and have no account"),
     ("commit_batches", "a batch has change sets of many accounts"),
 ];
 

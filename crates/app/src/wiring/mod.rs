@@ -13,15 +13,19 @@ use anyhow::Context;
 use cais_acquirers::Router;
 use cais_cli::{Migrations, Opened};
 use cais_config::{Config, Problems, World};
+use cais_dashboard::{Dashboard, Site};
+use cais_http_api::Pages;
 use cais_http_api::representation::JsonRepresentation;
 use cais_persistence::migrations::{self, Schema};
 use cais_persistence::{Persistence, StoreConfig};
 use cais_ports::{Acquirer, Acquirers, DeliveryQueue, IdGenerator, KeyedHash, RateLimits, WebhookSender};
 use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
-use cais_secrets::{Aes256GcmCipher, HmacSha256};
+use cais_secrets::{Aes256GcmCipher, Argon2Passwords, HmacSha256, TotpCodes};
 use cais_use_cases::Ports;
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::crypto::CryptoSources;
+use cais_use_cases::keys::KeyRing;
+use cais_use_cases::logins::Logins;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
@@ -140,6 +144,20 @@ pub fn make_data_dir(config: &Config) -> anyhow::Result<()> {
 pub fn router(acquirers: Vec<Arc<dyn Acquirer>>) -> Arc<dyn Acquirers> {
     cais_acquirers::trace::set_source(cais_http_api::trace::current);
     Arc::new(Router::new(acquirers))
+}
+
+/// Creates the dashboard behind the public URL of the service; without one the dashboard is for development.
+///
+/// # Errors
+/// Passwords cannot be hashed.
+pub fn dashboard(ports: &Ports, keys: &KeyRing, public_url: Option<&str>, is_sandbox: bool) -> anyhow::Result<Pages> {
+    let passwords = Argon2Passwords::new().context("passwords cannot be hashed")?;
+    let dashboard = Arc::new(Dashboard {
+        logins: Logins::new(ports.clone(), Arc::new(passwords), Arc::new(TotpCodes)),
+        keys: keys.clone(),
+        site: Site::new(public_url, is_sandbox).context("`public_url` is no URL")?,
+    });
+    Ok(Arc::new(move |config| cais_dashboard::configure(&dashboard, config)))
 }
 
 /// Creates the rate limits of keys: shared by all nodes with the same Redis, else of this node.

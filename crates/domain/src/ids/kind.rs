@@ -43,6 +43,8 @@ kinds! {
     Delivery DeliveryId "dlv" "a webhook delivery";
     Account AccountId "acc" "an account";
     User UserId "usr" "a user of the dashboard";
+    Session SessionId "ses" "a session of the dashboard";
+    Confirmation ConfirmationId "cnf" "an action of the dashboard that waits for its one-time code";
     Request RequestId "req" "a request";
     Key KeyId "akey" "an API key";
     Transfer TransferId "trf" "a ledger transfer";

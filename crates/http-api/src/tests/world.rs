@@ -90,6 +90,7 @@ impl World {
             metrics_handle: PrometheusBuilder::new().build_recorder().handle(),
             draining: Arc::new(AtomicBool::new(false)),
             telemetry: Telemetry::new(),
+            pages: Arc::new(|_| ()),
         };
         let state = Arc::new(state);
         let app = super::app(&state, Listener::Public).await;

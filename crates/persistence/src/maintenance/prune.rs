@@ -42,6 +42,12 @@ const UNMATCHED: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callb
 /// Removes quotes that expired unused. A used quote explains the price of its operation.
 const QUOTES: &str = "DELETE FROM crypto_quotes WHERE (account_id, id) IN (SELECT account_id, id FROM crypto_quotes \
      WHERE used_by IS NULL AND expires_at < ? ORDER BY expires_at LIMIT ?)";
+/// Removes sessions after their absolute end, ended early or not.
+const SESSIONS: &str = "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions \
+     WHERE expires_at < ? ORDER BY expires_at LIMIT ?)";
+/// Removes confirmations after the time for their code.
+const CONFIRMATIONS: &str = "DELETE FROM confirmations WHERE id IN (SELECT id FROM confirmations \
+     WHERE expires_at < ? ORDER BY expires_at LIMIT ?)";
 /// Removes deleted endpoints without any rows that refer to them.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
@@ -92,6 +98,8 @@ impl Pruning {
             events: self.table("events", || self.prune_events(events)),
             crypto_quotes: self.table("crypto_quotes", || remove(session, QUOTES, vec![marks.into()])),
         };
+        self.table("sessions", || remove(session, SESSIONS, vec![marks.into()]));
+        self.table("confirmations", || remove(session, CONFIRMATIONS, vec![marks.into()]));
         self.table("webhook_endpoints", || remove(session, ENDPOINTS, vec![events.into()]));
         self.table("endpoint_failures", || remove(session, FAILURES, Vec::new()));
         Ok(pruned)
@@ -163,13 +171,15 @@ mod tests {
     use crate::{DatabaseUrl, migrations};
 
     /// The statements that walk along an index up to the first young row, and that index with its condition in both engines' plans.
-    const WALKS: [(&str, [&str; 2], &str); 4] = [
+    const WALKS: [(&str, [&str; 2], &str); 6] = [
         (
             IDEMPOTENCY_RECORDS,
             ["idempotency_records_age", "created_at<?"],
             "idempotency_records_age on idempotency_records",
         ),
         (QUOTES, ["crypto_quotes_unused", "expires_at<?"], "crypto_quotes_unused on crypto_quotes"),
+        (SESSIONS, ["sessions_age", "expires_at<?"], "sessions_age on sessions"),
+        (CONFIRMATIONS, ["confirmations_age", "expires_at<?"], "confirmations_age on confirmations"),
         (BATCHES, ["PRIMARY KEY", "id<?"], "commit_batches_pkey on commit_batches"),
         (CALLBACKS, ["sqlite_autoindex_callbacks_1", "id<?"], "callbacks_pkey on callbacks"),
     ];
@@ -184,6 +194,10 @@ mod tests {
          brl_per_usd, usd_priced_at, spread, expires_at, created_at, version) \
          SELECT 'acc_' || n % 100, 'cqt_' || n, 'deposit', 'btc', 1, '1', '1', '', '1', 0, '1', 0, '0', 4000000000000000 + n, 0, 1 \
          FROM generate_series(1, 50000) AS n; \
+         INSERT INTO sessions (id, user_id, keyed_hash, stage, address, agent, created_at, expires_at, seen_at, wrong_codes, version) \
+         SELECT 'ses_' || n, 'usr_1', sha256('x'), 'complete', '', '', 0, 4000000000000000 + n, 0, 0, 1 FROM generate_series(1, 50000) AS n; \
+         INSERT INTO confirmations (id, user_id, session_id, action, terms, created_at, expires_at, state, wrong_codes, version) \
+         SELECT 'cnf_' || n, 'usr_1', 'ses_1', 'key.revoke', 'x', 0, 4000000000000000 + n, 'open', 0, 1 FROM generate_series(1, 50000) AS n; \
          VACUUM ANALYZE";
 
     #[test]

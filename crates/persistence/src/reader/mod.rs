@@ -6,6 +6,7 @@ mod crypto;
 mod deliveries;
 mod events;
 mod infractions;
+mod logins;
 mod money_out;
 mod page;
 #[cfg(test)]

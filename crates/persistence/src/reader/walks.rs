@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use cais_testkit::postgres::Cluster;
 
-use super::{audit, crypto, deliveries, events, infractions, money_out, queries, reconciliation, statement, timeline};
+use super::{
+    audit, crypto, deliveries, events, infractions, logins, money_out, queries, reconciliation, statement, timeline,
+};
 use crate::engine::Engine as _;
 use crate::postgres::Postgres;
 use crate::sql::select::{Select, texts};
@@ -35,6 +37,7 @@ fn lists() -> Vec<List> {
         reconciliation::lists,
         audit::lists,
         crypto::lists,
+        logins::lists,
     ];
     modules.into_iter().flat_map(|lists| lists()).collect()
 }

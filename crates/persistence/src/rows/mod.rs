@@ -13,6 +13,7 @@ pub(crate) mod idempotency;
 pub(crate) mod infraction;
 pub(crate) mod key;
 pub(crate) mod ledger;
+pub(crate) mod login;
 pub(crate) mod payment;
 pub(crate) mod payout;
 pub(crate) mod position;

@@ -20,6 +20,7 @@ pub mod idempotency;
 pub mod infraction_money;
 pub mod infractions;
 pub mod lists;
+pub mod logins;
 pub mod money;
 pub mod payout_money;
 pub mod payouts;
@@ -77,6 +78,12 @@ macro_rules! store_suite {
                 answer_is_read_back_byte_for_byte
                 released_record_is_resumed
                 refused_record_leaves_nothing
+            }
+            logins {
+                users_come_back_in_every_state
+                sessions_come_back_and_are_listed
+                confirmations_come_back
+                old_sessions_and_confirmations_are_removed
             }
             audit {
                 audit_row_is_written_with_its_change

@@ -7,6 +7,7 @@ mod deliveries;
 mod endpoint_queues;
 mod infraction_rules;
 mod infractions;
+mod logins;
 mod maintenance;
 mod money_out;
 mod money_rules;

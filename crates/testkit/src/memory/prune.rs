@@ -30,6 +30,12 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     let kept = &state.tables.crypto_quotes;
     keys.versions.retain(|key, _| !matches!(key, RecordKey::CryptoQuote { .. }) || kept.contains_key(key));
     let quotes = quotes.saturating_sub(kept.len());
+    state.tables.sessions.retain(|_, session| session.expires_at >= before.marks);
+    state.tables.confirmations.retain(|_, confirmation| confirmation.expires_at >= before.marks);
+    let tables = &state.tables;
+    keys.versions.retain(|key, _| !matches!(key, RecordKey::Session { .. }) || tables.sessions.contains_key(key));
+    let is_confirmation = |key: &RecordKey| matches!(key, RecordKey::Confirmation { .. });
+    keys.versions.retain(|key, _| !is_confirmation(key) || tables.confirmations.contains_key(key));
     let events = prune_events(state, before.events);
     prune_endpoints(state, before.events);
     Pruned {

@@ -10,7 +10,7 @@ use cais_domain::merchant::account::Account;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{AnyRecord, ApiKeyRecord, Callback, PollPosition, RecordKey, Write};
+use cais_ports::{AnyRecord, ApiKeyRecord, Callback, Confirmation, PollPosition, RecordKey, Session, User, Write};
 
 macro_rules! tables {
     ($(
@@ -113,6 +113,22 @@ impl Tables {
         if let (AnyRecord::CryptoWithdrawal(now), Some(stored)) = (&mut record, self.crypto_withdrawals.get(key)) {
             let Withdrawal { terms, processor, created_at, .. } = stored.clone();
             **now = Withdrawal { terms, processor, created_at, ..(**now).clone() };
+        }
+        self.with_fixed_login_fields(key, record)
+    }
+
+    fn with_fixed_login_fields(&self, key: &RecordKey, mut record: AnyRecord) -> AnyRecord {
+        if let (AnyRecord::User(now), Some(stored)) = (&mut record, self.users.get(key)) {
+            let User { email, role, created_at, .. } = stored.clone();
+            **now = User { email, role, created_at, ..(**now).clone() };
+        }
+        if let (AnyRecord::Session(now), Some(stored)) = (&mut record, self.sessions.get(key)) {
+            let Session { seen_at, wrong_codes, ended_at, .. } = **now;
+            **now = Session { seen_at, wrong_codes, ended_at, ..stored.clone() };
+        }
+        if let (AnyRecord::Confirmation(now), Some(stored)) = (&mut record, self.confirmations.get(key)) {
+            let Confirmation { state, wrong_codes, .. } = **now;
+            **now = Confirmation { state, wrong_codes, ..stored.clone() };
         }
         record
     }

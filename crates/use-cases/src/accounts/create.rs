@@ -40,17 +40,14 @@ pub enum CreateAccountError {
     Store(#[source] CommitError),
 }
 
-/// Opens the account and reserves its e-mail.
-///
-/// # Errors
-/// [`CreateAccountError`].
-pub async fn create(ports: &Ports, operator: &Operator, command: CreateAccount) -> Result<Account, CreateAccountError> {
+/// Returns the new account with pending KYC, or approved, and the change that opens it and reserves its e-mail.
+pub(crate) fn prepare(ports: &Ports, operator: &Operator, command: &CreateAccount) -> (Account, ChangeSet) {
     let now = ports.clock.now();
     let opened = Account {
         id: AccountId::new(ports.ids.next_uuid()),
         email: command.email.as_str().to_owned(),
-        name: command.name.into_string(),
-        document: command.document,
+        name: command.name.as_str().to_owned(),
+        document: command.document.clone(),
         status: AccountStatus::Active,
         kyc: Kyc::Pending,
         features: Features::default(),
@@ -77,6 +74,15 @@ pub async fn create(ports: &Ports, operator: &Operator, command: CreateAccount) 
         after: Some(ports.representation.account(&account)),
     };
     change.writes.push(audit::record(ports, operator, now, audited));
+    (account, change)
+}
+
+/// Opens the account and reserves its e-mail.
+///
+/// # Errors
+/// [`CreateAccountError`].
+pub async fn create(ports: &Ports, operator: &Operator, command: CreateAccount) -> Result<Account, CreateAccountError> {
+    let (account, change) = prepare(ports, operator, &command);
     match ports.store.commit(change).await {
         Ok(_) => Ok(Account { version: 1, ..account }),
         Err(CommitError::Taken { by, .. }) => Err(CreateAccountError::Exists { email: command.email, id: by }),

@@ -1,11 +1,11 @@
 //! Creates an API key and returns its secret once.
 
-use cais_domain::ids::KeyId;
+use cais_domain::ids::{AccountId, KeyId};
 use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::text::Text;
 use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, Write};
 use ipnet::IpNet;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::authenticate::PURPOSE;
 use crate::Ports;
@@ -58,35 +58,53 @@ pub enum CreateKeyError {
     Store(#[source] CommitError),
 }
 
+/// The terms of a new key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyTerms {
+    /// The display name of the key.
+    pub name: Text,
+    /// The scopes of the key.
+    pub scopes: Scopes,
+    /// Days until the key expires, at most [`MAX_EXPIRES_IN_DAYS`].
+    pub expires_in_days: Option<u32>,
+    /// The allowed caller addresses. Empty: all addresses.
+    pub allowed_addresses: Vec<IpNet>,
+}
+
 /// Creates a key of the account.
 ///
 /// # Errors
 /// [`CreateKeyError`].
 pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> Result<CreatedKey, CreateKeyError> {
-    if command.allowed_addresses.len() > MAX_ADDRESS_BLOCKS {
-        return Err(CreateKeyError::TooManyAddresses);
-    }
+    let CreateKey { email, name, scopes, expires_in_days, allowed_addresses } = command;
+    let terms = KeyTerms { name, scopes, expires_in_days, allowed_addresses };
+    // Wrong terms are refused before the account is read.
+    end_of(&terms, ports.clock.now())?;
+    let account = update::get(ports, &email).await?;
+    let (created, change) = prepare(ports, operator, account.id, terms)?;
+    ports.store.commit(change).await.map_err(CreateKeyError::Store)?;
+    Ok(created)
+}
+
+/// Returns a new key of the account, and the change that stores it.
+pub(crate) fn prepare(
+    ports: &Ports,
+    operator: &Operator,
+    account: AccountId,
+    terms: KeyTerms,
+) -> Result<(CreatedKey, ChangeSet), CreateKeyError> {
     let now = ports.clock.now();
-    let expires_at = command
-        .expires_in_days
-        .map(|days| match days {
-            1..=MAX_EXPIRES_IN_DAYS => now
-                .checked_add(SignedDuration::from_hours(i64::from(days).saturating_mul(24)))
-                .map_err(|_| CreateKeyError::WrongExpiry),
-            _ => Err(CreateKeyError::WrongExpiry),
-        })
-        .transpose()?;
-    let account = update::get(ports, &command.email).await?;
+    let expires_at = end_of(&terms, now)?;
     let token = new_token(ports);
     let record = ApiKeyRecord {
         id: KeyId::new(ports.ids.next_uuid()),
         prefix: token.prefix.clone(),
-        account: account.id,
-        name: command.name.into_string(),
+        account,
+        name: terms.name.into_string(),
         keyed_hash: ports.keyed_hash.hash(PURPOSE, token.secret.expose().as_bytes()),
-        scopes: command.scopes,
+        scopes: terms.scopes,
         expires_at,
-        allowed_addresses: command.allowed_addresses.iter().map(|block| block.trunc().to_string()).collect(),
+        allowed_addresses: terms.allowed_addresses.iter().map(|block| block.trunc().to_string()).collect(),
         revoked_at: None,
         created_at: now,
         version: 0,
@@ -96,13 +114,26 @@ pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> R
     let audited = AuditedChange {
         action: "key.create",
         subject: record.prefix.to_string(),
-        account: Some(account.id),
+        account: Some(account),
         before: None,
         after: Some(ports.representation.key(&record)),
     };
     change.writes.push(audit::record(ports, operator, now, audited));
-    ports.store.commit(change).await.map_err(CreateKeyError::Store)?;
-    Ok(CreatedKey { token, record: ApiKeyRecord { version: 1, ..record } })
+    Ok((CreatedKey { token, record: ApiKeyRecord { version: 1, ..record } }, change))
+}
+
+/// Returns the expiry of a key that is created now.
+fn end_of(terms: &KeyTerms, now: Timestamp) -> Result<Option<Timestamp>, CreateKeyError> {
+    if terms.allowed_addresses.len() > MAX_ADDRESS_BLOCKS {
+        return Err(CreateKeyError::TooManyAddresses);
+    }
+    let end = |days: u32| match days {
+        1..=MAX_EXPIRES_IN_DAYS => now
+            .checked_add(SignedDuration::from_hours(i64::from(days).saturating_mul(24)))
+            .map_err(|_| CreateKeyError::WrongExpiry),
+        _ => Err(CreateKeyError::WrongExpiry),
+    };
+    terms.expires_in_days.map(end).transpose()
 }
 
 fn new_token(ports: &Ports) -> ApiKeyToken {

@@ -43,18 +43,7 @@ pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> R
         if key.revoked_at.is_some() {
             return Ok(key);
         }
-        let now = ports.clock.now();
-        let revoked = ApiKeyRecord { revoked_at: Some(now), ..key.clone() };
-        let mut change = ChangeSet::new(now);
-        change.writes.push(Write::update(revoked.clone()));
-        let audited = AuditedChange {
-            action: "key.revoke",
-            subject: key.prefix.to_string(),
-            account: Some(key.account),
-            before: Some(ports.representation.key(&key)),
-            after: Some(ports.representation.key(&revoked)),
-        };
-        change.writes.push(audit::record(ports, operator, now, audited));
+        let (revoked, change) = prepare(ports, operator, &key);
         match ports.store.commit(change).await {
             Ok(_) => {
                 let version = revoked.version.saturating_add(1);
@@ -65,4 +54,21 @@ pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> R
         }
     }
     Err(RevokeKeyError::Contended)
+}
+
+/// Returns the revoked key, and the change that revokes it.
+pub(crate) fn prepare(ports: &Ports, operator: &Operator, key: &ApiKeyRecord) -> (ApiKeyRecord, ChangeSet) {
+    let now = ports.clock.now();
+    let revoked = ApiKeyRecord { revoked_at: Some(now), ..key.clone() };
+    let mut change = ChangeSet::new(now);
+    change.writes.push(Write::update(revoked.clone()));
+    let audited = AuditedChange {
+        action: "key.revoke",
+        subject: key.prefix.to_string(),
+        account: Some(key.account),
+        before: Some(ports.representation.key(key)),
+        after: Some(ports.representation.key(&revoked)),
+    };
+    change.writes.push(audit::record(ports, operator, now, audited));
+    (revoked, change)
 }

@@ -1,0 +1,63 @@
+//! `cais operator create` and `cais login-link`: one-time links to the dashboard.
+
+use cais_ports::Operator;
+use cais_use_cases::Ports;
+use cais_use_cases::accounts::AccountEmail;
+use cais_use_cases::logins::invite::{self, LinkToken};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::output::Output;
+
+/// The commands of operators.
+#[derive(Debug, Subcommand)]
+pub enum OperatorCommand {
+    /// Create an operator and print the link with which the person sets a password
+    Create(EmailArg),
+}
+
+/// The user of a command.
+#[derive(Debug, Args)]
+pub struct EmailArg {
+    /// E-mail of the user
+    #[arg(long, value_name = "EMAIL", value_parser = AccountEmail::parse)]
+    email: AccountEmail,
+}
+
+/// Creates an operator.
+///
+/// # Errors
+/// The error of the use case.
+pub async fn create_operator(
+    ports: &Ports,
+    operator: &Operator,
+    base: &str,
+    OperatorCommand::Create(who): OperatorCommand,
+    output: Output,
+) -> anyhow::Result<()> {
+    let token = invite::create_operator(ports, operator, who.email.clone()).await?;
+    print(&who.email, base, &token, output)
+}
+
+/// Makes a link for the holder of an account or for an operator.
+///
+/// # Errors
+/// The error of the use case.
+pub async fn login_link(
+    ports: &Ports,
+    operator: &Operator,
+    base: &str,
+    who: EmailArg,
+    output: Output,
+) -> anyhow::Result<()> {
+    let token = invite::login_link(ports, operator, who.email.clone()).await?;
+    print(&who.email, base, &token, output)
+}
+
+fn print(email: &AccountEmail, base: &str, token: &LinkToken, output: Output) -> anyhow::Result<()> {
+    let url = format!("{base}/welcome/{}", token.expose());
+    output.print(&json!({ "email": email.as_str(), "one_time_url": url }), || {
+        format!("{url}\n\nThe link sets the password of {email}. It works once, within 24 hours.")
+    })?;
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! The reasons for which a page is not shown. `guard` turns each into a page or a redirection.
+
+use std::fmt;
+
+use actix_web::ResponseError;
+use actix_web::http::StatusCode;
+use cais_ports::{PasswordHashError, QueryError};
+use cais_use_cases::logins::LoginError;
+
+/// The reason for which a page is not shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The page needs a login.
+    LoginNeeded,
+    /// The form came from another site, or its token is wrong. The text is for the log.
+    Forged(&'static str),
+    /// The request is no form of ours. The text is for the log.
+    BadForm(&'static str),
+    /// The page, or the record that it shows, does not exist for this user.
+    NotFound,
+    /// Too many attempts.
+    Throttled,
+    /// A part of the service failed. The text is for the log.
+    Unavailable(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LoginNeeded => formatter.write_str("login needed"),
+            Self::Forged(why) | Self::BadForm(why) => formatter.write_str(why),
+            Self::NotFound => formatter.write_str("not found"),
+            Self::Throttled => formatter.write_str("too many attempts"),
+            Self::Unavailable(why) => formatter.write_str(why),
+        }
+    }
+}
+
+impl ResponseError for Failure {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::LoginNeeded => StatusCode::SEE_OTHER,
+            Self::Forged(_) => StatusCode::FORBIDDEN,
+            Self::BadForm(_) => StatusCode::BAD_REQUEST,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::Throttled => StatusCode::TOO_MANY_REQUESTS,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl From<LoginError> for Failure {
+    fn from(error: LoginError) -> Self {
+        match error {
+            LoginError::Refused | LoginError::Over => Self::NotFound,
+            LoginError::Throttled => Self::Throttled,
+            LoginError::Contended | LoginError::Secret => Self::Unavailable(error.to_string()),
+            LoginError::Query(cause) => Self::Unavailable(cause.to_string()),
+            LoginError::Store(cause) => Self::Unavailable(cause.to_string()),
+            LoginError::Password(cause @ (PasswordHashError::Busy | PasswordHashError::Failed(_))) => {
+                Self::Unavailable(cause.to_string())
+            }
+        }
+    }
+}

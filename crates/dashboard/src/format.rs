@@ -1,0 +1,79 @@
+//! Amounts and instants as people read them.
+
+use cais_domain::money::Money;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::texts::Language;
+
+/// The digits between two separators of thousands.
+const GROUP: usize = 3;
+
+/// An instant: the time of São Paulo, with UTC for machines and on hover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct When {
+    /// The local time, to the minute.
+    pub(crate) local: String,
+    /// UTC (RFC 3339).
+    pub(crate) utc: String,
+}
+
+impl When {
+    /// Returns the texts of an instant.
+    pub(crate) fn of(at: Timestamp, language: Language) -> Self {
+        let zone = TimeZone::get("America/Sao_Paulo").unwrap_or(TimeZone::UTC);
+        let pattern = match language {
+            Language::Portuguese => "%d/%m/%Y %H:%M",
+            Language::English => "%Y-%m-%d %H:%M",
+        };
+        Self { local: at.to_zoned(zone).strftime(pattern).to_string(), utc: format!("{at:.0}") }
+    }
+}
+
+/// Returns an amount in BRL: `R$ 1.234,56` or `R$ 1,234.56`.
+pub(crate) fn brl(amount: Money, language: Language) -> String {
+    let (thousands, decimal) = match language {
+        Language::Portuguese => ('.', ','),
+        Language::English => (',', '.'),
+    };
+    let text = amount.to_string();
+    let (sign, plain) = text.strip_prefix('-').map_or(("", text.as_str()), |plain| ("-", plain));
+    let (whole, cents) = plain.split_once('.').unwrap_or((plain, "00"));
+    let mut grouped = String::new();
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && whole.len().saturating_sub(place).is_multiple_of(GROUP) {
+            grouped.push(thousands);
+        }
+        grouped.push(digit);
+    }
+    format!("{sign}R$ {grouped}{decimal}{cents}")
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn amounts_have_the_separators_of_the_language() {
+        for (centavos, portuguese, english) in [
+            (0, "R$ 0,00", "R$ 0.00"),
+            (99_999, "R$ 999,99", "R$ 999.99"),
+            (123_456_789, "R$ 1.234.567,89", "R$ 1,234,567.89"),
+            (-100_000, "-R$ 1.000,00", "-R$ 1,000.00"),
+        ] {
+            let amount = Money::from_centavos(centavos);
+            assert_eq!(brl(amount, Language::Portuguese), portuguese);
+            assert_eq!(brl(amount, Language::English), english);
+        }
+    }
+
+    #[test]
+    fn instants_are_shown_in_sao_paulo_with_utc() {
+        let at: Timestamp = "2026-01-02T01:30:00Z".parse().unwrap();
+        let shown = When::of(at, Language::Portuguese);
+        assert_eq!((shown.local.as_str(), shown.utc.as_str()), ("01/01/2026 22:30", "2026-01-02T01:30:00Z"));
+        assert_eq!(When::of(at, Language::English).local, "2026-01-01 22:30");
+    }
+}

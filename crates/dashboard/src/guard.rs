@@ -1,0 +1,88 @@
+//! Surrounds every page: the security headers, and failures as pages.
+
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{Error, HttpRequest, HttpResponse, ResponseError as _};
+use askama::Template;
+
+use crate::failure::Failure;
+use crate::layout::{self, Layout};
+use crate::state::Dashboard;
+
+/// Pages have no scripts, load styles and images from this host only, and post forms to it only.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
+     frame-ancestors 'none'; base-uri 'none'";
+
+/// Runs a page and adds the headers of every page.
+///
+/// # Errors
+/// None of the pages: their failures become responses.
+pub(crate) async fn guard(request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse<BoxBody>, Error> {
+    let response = next.call(request).await?;
+    let failure = response.response().error().and_then(|error| error.as_error::<Failure>()).cloned();
+    let (request, mut response) = response.into_parts();
+    if let Some(failure) = failure {
+        log(&request, &failure);
+        response = shown(&request, &failure);
+    }
+    let is_secure = request.app_data::<Data<Dashboard>>().is_some_and(|dashboard| dashboard.site.is_secure());
+    add_headers(response.headers_mut(), is_secure);
+    Ok(ServiceResponse::new(request, response))
+}
+
+fn log(request: &HttpRequest, failure: &Failure) {
+    let route = request.match_pattern();
+    match failure {
+        Failure::LoginNeeded | Failure::NotFound | Failure::Throttled => {}
+        Failure::Forged(why) | Failure::BadForm(why) => {
+            tracing::warn!(route, reason = why, "form refused; nothing was changed");
+        }
+        Failure::Unavailable(cause) => tracing::error!(route, cause, "page not shown; the user has to try again"),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "failure.html")]
+struct FailurePage<'a> {
+    page: Layout,
+    title: &'a str,
+    text: &'a str,
+}
+
+fn shown(request: &HttpRequest, failure: &Failure) -> HttpResponse {
+    let page = Layout::without_session(request);
+    let t = page.t;
+    let (title, text) = match failure {
+        Failure::LoginNeeded => return layout::redirect("/login"),
+        Failure::Forged(_) => (t.forged_title, t.forged_text),
+        Failure::BadForm(_) => (t.bad_form_title, t.bad_form_text),
+        Failure::NotFound => (t.not_found_title, t.not_found_text),
+        Failure::Throttled => (t.throttled_title, t.throttled_text),
+        Failure::Unavailable(_) => (t.unavailable_title, t.unavailable_text),
+    };
+    layout::html(failure.status_code(), &FailurePage { page, title, text })
+}
+
+fn add_headers(headers: &mut HeaderMap, is_secure: bool) {
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_FRAME_OPTIONS, "DENY"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // Not `no-referrer`, because browsers would then send `Origin: null` with forms.
+        (REFERRER_POLICY, "same-origin"),
+        (CACHE_CONTROL, "no-store"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=(), payment=()"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if is_secure {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
+}

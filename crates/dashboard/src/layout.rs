@@ -1,0 +1,81 @@
+//! The frame of every page, and the ways to answer a request.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ContentType, LOCATION};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use cais_ports::{Role, SessionStage};
+
+use crate::assets;
+use crate::cookies::{self, Purpose};
+use crate::state::Dashboard;
+use crate::texts::{Language, Texts};
+use crate::visit::Visit;
+
+/// The parts of a page that `layout.html` shows.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    /// The texts in the user's language.
+    pub(crate) t: &'static Texts,
+    /// The language.
+    pub(crate) language: Language,
+    /// The path of the style sheet.
+    pub(crate) css: &'static str,
+    /// The token of forms; empty on a page without forms.
+    pub(crate) token: String,
+    /// The e-mail of a user whose login is complete.
+    pub(crate) user: Option<String>,
+    /// `true` for the holder of an account.
+    pub(crate) is_merchant: bool,
+    /// `true` if the service runs on the built-in sandbox.
+    pub(crate) is_sandbox: bool,
+}
+
+impl Layout {
+    /// Returns the frame of a visit.
+    pub(crate) fn of(visit: &Visit) -> Self {
+        let complete = visit.visitor.as_ref().filter(|visitor| visitor.session.stage == SessionStage::Complete);
+        Self {
+            t: visit.language.texts(),
+            language: visit.language,
+            css: assets::css_path(),
+            token: visit.token(),
+            user: complete.map(|visitor| visitor.user.email.clone()),
+            is_merchant: complete.is_some_and(|visitor| matches!(visitor.user.role, Role::Merchant(_))),
+            is_sandbox: visit.dashboard.site.is_sandbox,
+        }
+    }
+
+    /// Returns the frame of a failure, for which the session is not known.
+    pub(crate) fn without_session(request: &HttpRequest) -> Self {
+        let dashboard = request.app_data::<Data<Dashboard>>();
+        let chosen = dashboard.and_then(|dashboard| cookies::read(request, &dashboard.site, Purpose::Language));
+        let language = Language::of_cookie(chosen.as_deref());
+        Self {
+            t: language.texts(),
+            language,
+            css: assets::css_path(),
+            token: String::new(),
+            user: None,
+            is_merchant: false,
+            is_sandbox: dashboard.is_some_and(|dashboard| dashboard.site.is_sandbox),
+        }
+    }
+}
+
+/// Returns a page.
+pub(crate) fn html(status: StatusCode, template: &impl Template) -> HttpResponse {
+    match template.render() {
+        Ok(text) => HttpResponse::build(status).insert_header(ContentType::html()).body(text),
+        Err(error) => {
+            tracing::error!(%error, "template could not be rendered; the user sees an empty page");
+            HttpResponse::InternalServerError().finish()
+        }
+    }
+}
+
+/// Returns 303 to another page of the dashboard. The paths are ours: no part of a request chooses a target.
+pub(crate) fn redirect(to: &str) -> HttpResponse {
+    HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
+}

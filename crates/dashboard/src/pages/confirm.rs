@@ -1,0 +1,94 @@
+//! The second step of an action: a fresh one-time code.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use cais_domain::ids::ConfirmationId;
+use cais_ports::{Confirmation, PendingAction};
+use cais_use_cases::logins::confirm::{self, Confirmed};
+use cais_use_cases::logins::{LoginError, begin};
+
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::format::When;
+use crate::layout::Layout;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "confirm.html")]
+struct ConfirmPage<'a> {
+    page: Layout,
+    error: Option<&'a str>,
+    id: String,
+    title: &'a str,
+    subject: String,
+    scopes: Option<String>,
+    days: Option<u32>,
+    until: When,
+}
+
+#[derive(Template)]
+#[template(path = "key_created.html")]
+struct KeyCreatedPage {
+    page: Layout,
+    name: String,
+    key: String,
+}
+
+#[derive(Template)]
+#[template(path = "key_revoked.html")]
+struct KeyRevokedPage {
+    page: Layout,
+    prefix: String,
+}
+
+/// Shows the action and the field for the code.
+pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let id = parse(&id)?;
+    waiting(&visit, id, StatusCode::OK, None).await
+}
+
+/// Checks the code and carries the action out. A new key is shown in this answer only.
+pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let id = parse(&id)?;
+    let logins = &visit.dashboard.logins;
+    match confirm::confirm(logins, &visit.browser, visit.complete()?, id, form.get("code")).await {
+        Ok(Confirmed::Created(created)) => {
+            let (name, key) = (created.record.name.clone(), created.token.expose());
+            Ok(visit.ok(&KeyCreatedPage { page: visit.layout(), name, key }))
+        }
+        Ok(Confirmed::Revoked(prefix)) => {
+            visit.dashboard.keys.forget(&prefix);
+            Ok(visit.ok(&KeyRevokedPage { page: visit.layout(), prefix: prefix.to_string() }))
+        }
+        Err(LoginError::Refused) => {
+            let text = visit.language.texts().code_wrong;
+            waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn parse(id: &str) -> Result<ConfirmationId, Failure> {
+    ConfirmationId::parse(id).map_err(|_| Failure::NotFound)
+}
+
+async fn waiting(
+    visit: &Visit,
+    id: ConfirmationId,
+    status: StatusCode,
+    error: Option<&str>,
+) -> Result<HttpResponse, Failure> {
+    let Confirmation { action, expires_at, .. } = begin::find(&visit.dashboard.logins, visit.complete()?, id).await?;
+    let page = visit.layout();
+    let (title, subject, scopes, days) = match action {
+        PendingAction::CreateKey { name, scopes, expires_in_days } => {
+            let scopes = scopes.to_string().replace(',', ", ");
+            (page.t.confirm_create, name.into_string(), Some(scopes), expires_in_days)
+        }
+        PendingAction::RevokeKey { prefix } => (page.t.key_revoke_title, prefix.to_string(), None, None),
+    };
+    let (id, until) = (id.to_string(), When::of(expires_at, visit.language));
+    Ok(visit.page(status, &ConfirmPage { page, error, id, title, subject, scopes, days, until }))
+}

@@ -1,0 +1,115 @@
+//! Sets up the authenticator at the first login, and shows the recovery codes once.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
+use cais_ports::SigningSecret;
+use cais_qr_code::QrImages;
+use cais_use_cases::logins::{LoginError, enrol};
+
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::layout::{Layout, redirect};
+use crate::visit::Visit;
+
+/// The alphabet of base32 (RFC 4648, section 6), in which authenticators read a secret.
+const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+#[derive(Template)]
+#[template(path = "enrol.html")]
+struct EnrolPage<'a> {
+    page: Layout,
+    error: Option<&'a str>,
+    qr: Arc<str>,
+    secret: String,
+}
+
+#[derive(Template)]
+#[template(path = "recovery.html")]
+struct RecoveryPage {
+    page: Layout,
+    codes: Vec<String>,
+}
+
+/// Shows the secret as a QR code and as text.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    enrol_page(&visit, StatusCode::OK, None)
+}
+
+/// Checks the first code and shows the recovery codes.
+pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let visitor = visit.half()?;
+    match enrol::confirm(&visit.dashboard.logins, &visit.browser, visitor, form.get("code")).await {
+        Ok(enrolled) => {
+            let inside = visit.with_session(&enrolled.created, visitor.user.clone());
+            let shown = inside.ok(&RecoveryPage { page: inside.layout(), codes: enrolled.recovery_codes });
+            Ok(inside.begin_session(shown, &enrolled.created))
+        }
+        Err(LoginError::Refused) => {
+            enrol_page(visit, StatusCode::UNPROCESSABLE_ENTITY, Some(visit.language.texts().code_wrong))
+        }
+        Err(LoginError::Over) => Ok(redirect("/login?too-many-codes")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn enrol_page(visit: &Visit, status: StatusCode, error: Option<&str>) -> Result<HttpResponse, Failure> {
+    let visitor = visit.half()?;
+    let secret = base32(&enrol::pending_secret(&visit.dashboard.logins, &visitor.user)?);
+    let url = key_uri(&visitor.user.email, &secret);
+    // The images of this cache are dropped with it, so the secret does not stay in memory.
+    let qr =
+        QrImages::default().data_url(&url).ok_or_else(|| Failure::Unavailable("the QR code is too long".to_owned()))?;
+    Ok(visit.page(status, &EnrolPage { page: visit.layout(), error, qr, secret }))
+}
+
+/// Returns the text of the QR code: the key URI that authenticators read.
+fn key_uri(email: &str, secret: &str) -> String {
+    let mut label = String::new();
+    for byte in email.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_') {
+            label.push(char::from(byte));
+        } else {
+            // Writing to a `String` cannot fail.
+            let _ = write!(label, "%{byte:02X}");
+        }
+    }
+    format!("otpauth://totp/Cais:{label}?secret={secret}&issuer=Cais")
+}
+
+fn base32(secret: &SigningSecret) -> String {
+    let bits = secret.0.iter().flat_map(|byte| (0..8).rev().map(move |place| (byte >> place) & 1));
+    let bits: Vec<u8> = bits.collect();
+    let letter = |group: &[u8]| {
+        let value = (0..5).fold(0, |value, place| (value << 1) | group.get(place).copied().unwrap_or_default());
+        BASE32.get(usize::from(value)).copied().map_or('A', char::from)
+    };
+    bits.chunks(5).map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secret_is_written_in_base32() {
+        let mut secret = [0; 32];
+        for (slot, byte) in secret.iter_mut().zip(b"12345678901234567890") {
+            *slot = *byte;
+        }
+        let text = base32(&SigningSecret(secret));
+        // The key of RFC 6238, as its readers write it.
+        assert!(text.starts_with("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), "{text}");
+        assert_eq!(text.len(), 52);
+    }
+
+    #[test]
+    fn email_is_escaped_in_the_key_uri() {
+        let uri = key_uri("a&b?c@é.co", "AA");
+        assert_eq!(uri, "otpauth://totp/Cais:a%26b%3Fc%40%C3%A9.co?secret=AA&issuer=Cais");
+    }
+}

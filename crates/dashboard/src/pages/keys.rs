@@ -1,0 +1,59 @@
+//! Lists the API keys of the account.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use cais_ports::ApiKeyRecord;
+use jiff::Timestamp;
+
+use crate::failure::Failure;
+use crate::format::When;
+use crate::layout::Layout;
+use crate::texts::Language;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "keys.html")]
+struct KeysPage {
+    page: Layout,
+    keys: Vec<Row>,
+}
+
+struct Row {
+    prefix: String,
+    name: String,
+    scopes: String,
+    created: When,
+    expires: Option<When>,
+    status: &'static str,
+    is_active: bool,
+}
+
+/// Shows the list.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    let (_, account) = visit.merchant()?;
+    let ports = &visit.dashboard.logins.ports;
+    let (keys, now) = (ports.queries.list_keys(account).await?, ports.clock.now());
+    let keys = keys.into_iter().map(|key| row(key, visit.language, now)).collect();
+    Ok(visit.ok(&KeysPage { page: visit.layout(), keys }))
+}
+
+fn row(key: ApiKeyRecord, language: Language, now: Timestamp) -> Row {
+    let t = language.texts();
+    let is_expired = key.expires_at.is_some_and(|end| now >= end);
+    let status = if key.revoked_at.is_some() {
+        t.key_revoked
+    } else if is_expired {
+        t.key_expired
+    } else {
+        t.key_active
+    };
+    Row {
+        prefix: key.prefix.to_string(),
+        name: key.name,
+        scopes: key.scopes.to_string().replace(',', ", "),
+        created: When::of(key.created_at, language),
+        expires: key.expires_at.map(|end| When::of(end, language)),
+        status,
+        is_active: key.revoked_at.is_none(),
+    }
+}

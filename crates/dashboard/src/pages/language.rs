@@ -1,0 +1,20 @@
+//! Switches the language of the pages.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::SET_COOKIE;
+
+use crate::cookies::{self, Purpose};
+use crate::form::Form;
+use crate::layout::redirect;
+use crate::texts::Language;
+
+/// Stores the language in a cookie.
+pub(crate) async fn submit(form: Form) -> HttpResponse {
+    let language = Language::of_cookie(Some(form.get("language")));
+    // Not back to the page of the form: no part of a request chooses a target.
+    let mut response = redirect("/");
+    if let Some(header) = cookies::set(&form.visit.dashboard.site, Purpose::Language, language.code().to_owned()) {
+        response.headers_mut().append(SET_COOKIE, header);
+    }
+    response
+}

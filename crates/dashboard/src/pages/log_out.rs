@@ -1,0 +1,23 @@
+//! Ends the session of the browser.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::SET_COOKIE;
+use cais_use_cases::logins::sessions;
+
+use crate::cookies::{self, Purpose};
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::layout::redirect;
+
+/// Ends the session and removes its cookie.
+pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    if let Some(visitor) = &visit.visitor {
+        sessions::end(&visit.dashboard.logins, visitor, visitor.session.id).await?;
+    }
+    let mut response = redirect("/login");
+    if let Some(header) = cookies::remove(&visit.dashboard.site, Purpose::Session) {
+        response.headers_mut().append(SET_COOKIE, header);
+    }
+    Ok(response)
+}

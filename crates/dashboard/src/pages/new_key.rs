@@ -1,0 +1,81 @@
+//! The first step of a new API key: its name, scopes and lifetime.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
+use cais_domain::merchant::api_key::{Scope, Scopes};
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::PendingAction;
+use cais_use_cases::keys::create::MAX_EXPIRES_IN_DAYS;
+use cais_use_cases::logins::begin;
+
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::layout::{Layout, redirect};
+use crate::texts::Texts;
+use crate::visit::Visit;
+
+/// The characters of a key's name.
+const MAX_NAME_CHARS: usize = 100;
+
+#[derive(Template)]
+#[template(path = "new_key.html")]
+struct NewKeyPage<'a> {
+    page: Layout,
+    error: Option<&'a str>,
+    name: &'a str,
+    days: &'a str,
+    scopes: Vec<Choice>,
+}
+
+struct Choice {
+    name: &'static str,
+    is_chosen: bool,
+}
+
+/// Shows the form.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    visit.merchant()?;
+    let scopes = choices(Scopes::default());
+    Ok(visit.ok(&NewKeyPage { page: visit.layout(), error: None, name: "", days: "", scopes }))
+}
+
+/// Stores the intent. The key is created after its confirmation.
+pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let (visitor, _) = visit.merchant()?;
+    let page = visit.layout();
+    match request(&form, page.t) {
+        Ok(action) => {
+            let id = begin::begin(&visit.dashboard.logins, visitor, action).await?;
+            Ok(redirect(&format!("/confirm/{id}")))
+        }
+        Err(text) => {
+            let (name, days) = (form.get("name"), form.get("days"));
+            let shown = NewKeyPage { page, error: Some(text), name, days, scopes: choices(chosen(&form)) };
+            Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+        }
+    }
+}
+
+fn chosen(form: &Form) -> Scopes {
+    form.all("scope").filter_map(Scope::parse).collect()
+}
+
+fn choices(chosen: Scopes) -> Vec<Choice> {
+    Scope::ALL.map(|scope| Choice { name: scope.as_str(), is_chosen: chosen.contains(scope) }).into()
+}
+
+/// Returns the action of the form, or the text of its first mistake.
+fn request(form: &Form, t: &'static Texts) -> Result<PendingAction, &'static str> {
+    let (name, days) = (form.get("name"), form.get("days"));
+    let parsed = Text::parse(name, MAX_NAME_CHARS, LineBreaks::Refused).ok().filter(|_| !name.is_empty());
+    let name = parsed.ok_or(t.key_name_wrong)?;
+    let scopes = chosen(form);
+    if scopes.is_empty() {
+        return Err(t.key_scopes_wrong);
+    }
+    let number = || days.parse().ok().filter(|days| (1..=MAX_EXPIRES_IN_DAYS).contains(days)).ok_or(t.key_days_wrong);
+    let expires_in_days = if days.is_empty() { None } else { Some(number()?) };
+    Ok(PendingAction::CreateKey { name, scopes, expires_in_days })
+}

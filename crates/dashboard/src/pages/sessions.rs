@@ -1,0 +1,52 @@
+//! Lists the open sessions of the user, and ends one.
+
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use cais_domain::ids::SessionId;
+use cais_use_cases::logins::sessions;
+
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::format::When;
+use crate::layout::{Layout, redirect};
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "sessions.html")]
+struct SessionsPage {
+    page: Layout,
+    sessions: Vec<Row>,
+}
+
+struct Row {
+    id: String,
+    agent: String,
+    address: String,
+    begun: When,
+    seen: When,
+    is_this: bool,
+}
+
+/// Shows the list.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    let visitor = visit.complete()?;
+    let listed = sessions::list(&visit.dashboard.logins, visitor).await?;
+    let sessions = listed.into_iter().map(|session| Row {
+        id: session.id.to_string(),
+        begun: When::of(session.created_at, visit.language),
+        seen: When::of(session.seen_at, visit.language),
+        is_this: session.id == visitor.session.id,
+        agent: session.agent,
+        address: session.address,
+    });
+    let sessions = sessions.collect();
+    Ok(visit.ok(&SessionsPage { page: visit.layout(), sessions }))
+}
+
+/// Ends a session.
+pub(crate) async fn end(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let visitor = form.visit.complete()?;
+    let id = SessionId::parse(&id).map_err(|_| Failure::NotFound)?;
+    sessions::end(&form.visit.dashboard.logins, visitor, id).await?;
+    Ok(redirect("/sessions"))
+}

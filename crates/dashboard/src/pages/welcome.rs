@@ -1,0 +1,44 @@
+//! Sets a password with a one-time link.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use cais_ports::Secret;
+use cais_use_cases::logins::accept::{self, SetPasswordError};
+
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::layout::{Layout, redirect};
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "welcome.html")]
+struct WelcomePage<'a> {
+    page: Layout,
+    error: Option<&'a str>,
+    email: String,
+    link: &'a str,
+}
+
+/// Shows the form of an open link.
+pub(crate) async fn show(visit: Visit, link: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let user = accept::find(&visit.dashboard.logins, &link).await?;
+    Ok(visit.ok(&WelcomePage { page: visit.layout(), error: None, email: user.email, link: &link }))
+}
+
+/// Stores the password.
+pub(crate) async fn submit(form: Form, link: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let logins = &visit.dashboard.logins;
+    match accept::accept(logins, &visit.browser, &link, &Secret::new(form.raw("password"))).await {
+        Ok(()) => Ok(redirect("/login?password-set")),
+        Err(SetPasswordError::WeakPassword(_)) => {
+            let user = accept::find(logins, &link).await?;
+            let page = visit.layout();
+            let error = Some(page.t.password_wrong);
+            let shown = WelcomePage { page, error, email: user.email, link: &link };
+            Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+        }
+        Err(SetPasswordError::Login(error)) => Err(error.into()),
+    }
+}

@@ -1,0 +1,60 @@
+//! The state that pages share, filled once by the wiring.
+
+use cais_use_cases::keys::KeyRing;
+use cais_use_cases::logins::Logins;
+use url::Url;
+
+/// The address under which browsers see the dashboard.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Site {
+    /// The origin, such as `https://pay.example`. `None`: the origin is the `Host` of each request, for development.
+    pub origin: Option<String>,
+    /// `true` if the service runs on the built-in sandbox.
+    pub is_sandbox: bool,
+}
+
+impl Site {
+    /// Returns the site behind the public URL of the service; `None` for development.
+    ///
+    /// # Errors
+    /// The text is no URL.
+    pub fn new(public_url: Option<&str>, is_sandbox: bool) -> Result<Self, url::ParseError> {
+        let origin = public_url.map(Url::parse).transpose()?.map(|url| url.origin().ascii_serialization());
+        Ok(Self { origin, is_sandbox })
+    }
+
+    /// Returns whether browsers use TLS, so that cookies may be limited to it.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        self.origin.as_ref().is_some_and(|origin| origin.starts_with("https://"))
+    }
+}
+
+/// The state that pages share.
+pub struct Dashboard {
+    /// The use cases of logins, with the ports of all others.
+    pub logins: Logins,
+    /// The cached API keys of this node, so that a revocation takes effect at once.
+    pub keys: KeyRing,
+    /// The address of the pages.
+    pub site: Site,
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn origin_is_that_of_the_public_url() {
+        for (url, origin, is_secure) in [
+            (Some("https://Pay.example:443/cais"), Some("https://pay.example"), true),
+            (Some("http://127.0.0.1:8080"), Some("http://127.0.0.1:8080"), false),
+            (None, None, false),
+        ] {
+            let site = Site::new(url, false).unwrap();
+            assert_eq!((site.origin.as_deref(), site.is_secure()), (origin, is_secure), "{url:?}");
+        }
+    }
+}

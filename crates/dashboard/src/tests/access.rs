@@ -1,0 +1,133 @@
+//! Nobody reaches the pages or records of others.
+
+use cais_ports::Operator;
+use cais_use_cases::accounts::AccountEmail;
+use cais_use_cases::logins::invite;
+
+use super::browser::{PASSWORD, World};
+use super::keys::{asked, created};
+
+const EMAIL: &str = "ana@shop.example";
+const OTHER: &str = "bia@shop.example";
+
+#[actix_web::test]
+async fn page_without_login_leads_to_the_login() {
+    let world = World::new(None);
+    let mut browser = world.browser();
+    browser.get("/login").await;
+    for path in [
+        "/",
+        "/keys",
+        "/keys/new",
+        "/keys/ABCdef123456/revoke",
+        "/sessions",
+        "/password",
+        "/login/code",
+        "/login/enrol",
+    ] {
+        let seen = browser.get(path).await;
+        assert_eq!((seen.status, seen.location()), (303, "/login"), "{path}");
+        assert!(seen.header("content-security-policy").is_some(), "{path}");
+    }
+    for path in ["/keys/new", "/password", "/login/code"] {
+        let seen = browser.post(path, &[("code", "123456")]).await;
+        assert_eq!((seen.status, seen.location()), (303, "/login"), "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn half_login_reaches_no_page() {
+    let world = World::new(None);
+    world.logged_in(EMAIL).await;
+    let mut browser = world.browser();
+    browser.log_in(EMAIL).await;
+    for path in ["/", "/keys", "/keys/new", "/sessions", "/password"] {
+        assert_eq!(browser.get(path).await.location(), "/login", "{path}");
+    }
+    // An authenticator in use is not shown or replaced.
+    assert_eq!(browser.get("/login/enrol").await.status, 404);
+}
+
+#[actix_web::test]
+async fn records_of_another_account_do_not_exist() {
+    let world = World::new(None);
+    let mut ana = world.logged_in(EMAIL).await;
+    let key = created(&world, &mut ana, EMAIL).await;
+    let confirmation = asked(&mut ana, "till").await;
+    let session = ana.get("/sessions").await.between("/sessions/", "/end");
+    let mut bia = world.logged_in(OTHER).await;
+    bia.get("/keys").await;
+    let revoke = format!("/keys/{}/revoke", key.prefix);
+    let end = format!("/sessions/{session}/end");
+    for path in [revoke.as_str(), confirmation.as_str()] {
+        assert_eq!(bia.get(path).await.status, 404, "{path}");
+    }
+    bia.get("/keys").await;
+    let code = world.code(OTHER, 0).await;
+    for path in [revoke.as_str(), confirmation.as_str(), end.as_str()] {
+        assert_eq!(bia.post(path, &[("code", &code)]).await.status, 404, "{path}");
+    }
+    assert!(!bia.get("/keys").await.body.contains(key.prefix.as_str()));
+    assert_eq!(ana.get("/").await.status, 200, "the session goes on");
+    ana.get("/keys").await;
+    assert_eq!(ana.post(&end, &[]).await.status, 303);
+    assert_eq!(ana.get("/").await.location(), "/login");
+}
+
+#[actix_web::test]
+async fn operator_sets_a_password_and_has_no_merchant_pages() {
+    let world = World::new(None);
+    let by = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() };
+    let email = AccountEmail::parse("ops@cais.example").unwrap();
+    let link = invite::create_operator(&world.dashboard.logins.ports, &by, email).await.unwrap().expose();
+    let path = format!("/welcome/{link}");
+    let mut browser = world.browser();
+    assert_eq!(browser.get("/welcome/usr_x.y").await.status, 404);
+    assert_eq!(browser.get(&path).await.status, 200);
+    assert_eq!(browser.post(&path, &[("password", "short")]).await.status, 422);
+    let seen = browser.post(&path, &[("password", PASSWORD)]).await;
+    assert_eq!(seen.location(), "/login?password-set");
+    assert_eq!(browser.get(&path).await.status, 404, "the link works once");
+    browser.log_in("ops@cais.example").await;
+    browser.get("/login/enrol").await;
+    let code = world.code("ops@cais.example", 0).await;
+    assert_eq!(browser.post("/login/enrol", &[("code", &code)]).await.status, 200);
+    let home = browser.get("/").await;
+    assert!(home.body.contains("operador") && !home.body.contains("/keys"), "{}", home.body);
+    for path in ["/keys", "/keys/new"] {
+        assert_eq!(browser.get(path).await.status, 404, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn no_parameter_chooses_a_target() {
+    let world = World::new(None);
+    let mut browser = world.browser();
+    browser.sign_up(EMAIL, "Shop").await;
+    browser.get("/login?next=//evil.example&back=https://evil.example").await;
+    let fields = [("email", EMAIL), ("password", PASSWORD), ("next", "//evil.example")];
+    let seen = browser.post("/login?next=//evil.example", &fields).await;
+    assert_eq!(seen.location(), "/login");
+    browser.get("/login/enrol").await;
+    let seen = browser.post("/language?back=//evil.example", &[("language", "en"), ("back", "//evil.example")]).await;
+    assert_eq!(seen.location(), "/");
+}
+
+#[actix_web::test]
+async fn free_text_is_escaped_in_every_page() {
+    let world = World::new(None);
+    let mut browser = world.browser();
+    let text = "\"><script>alert(1)</script>";
+    browser.get("/signup").await;
+    let fields = [("email", text), ("name", text), ("document", text), ("password", PASSWORD)];
+    let shown = browser.post("/signup", &fields).await;
+    browser.get("/login").await;
+    let login = browser.post("/login", &[("email", text), ("password", "x")]).await;
+    let mut merchant = world.logged_in(EMAIL).await;
+    merchant.get("/keys/new").await;
+    let key = merchant.post("/keys/new", &[("name", text), ("days", text)]).await;
+    for seen in [shown, login, key] {
+        assert_eq!(seen.status, 422);
+        assert!(!seen.body.contains("<script") && seen.body.contains("script&#62;"), "{}", seen.body);
+    }
+}

@@ -1,0 +1,68 @@
+//! Security headers, cookies and assets.
+
+use super::browser::World;
+
+const EMAIL: &str = "ana@shop.example";
+
+#[actix_web::test]
+async fn every_page_has_a_strict_policy_and_no_scripts() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    for path in ["/", "/keys", "/keys/new", "/sessions", "/password", "/signup", "/login", "/welcome/x", "/confirm/x"] {
+        let seen = browser.get(path).await;
+        let policy = seen.header("content-security-policy").unwrap_or_default();
+        assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}");
+        assert!(!policy.contains("unsafe") && !policy.contains("http"), "{path}");
+        for (name, value) in [
+            ("x-frame-options", "DENY"),
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "same-origin"),
+            ("cache-control", "no-store"),
+        ] {
+            assert_eq!(seen.header(name), Some(value), "{path}");
+        }
+        assert!(!seen.body.contains("<script") && !seen.body.contains("style="), "{path}");
+        assert!(!seen.body.contains("//") || seen.body.contains("data:image"), "{path}: {}", seen.body);
+    }
+}
+
+#[actix_web::test]
+async fn cookies_over_tls_belong_to_this_host_alone() {
+    let world = World::new(Some("https://pay.example"));
+    let mut browser = world.browser();
+    let first = browser.get("/login").await;
+    assert_eq!(first.header("strict-transport-security"), Some("max-age=31536000"));
+    browser.sign_up(EMAIL, "Shop").await;
+    let seen = browser.log_in(EMAIL).await;
+    for (seen, name) in [(first, "__Host-cais-form="), (seen, "__Host-cais-session=")] {
+        let line = seen.header("set-cookie").unwrap_or_default();
+        assert!(line.starts_with(name), "{line}");
+        for part in ["; HttpOnly", "; SameSite=Lax", "; Secure", "; Path=/"] {
+            assert!(line.contains(part), "{line}");
+        }
+        assert!(!line.contains("Domain"), "{line}");
+    }
+}
+
+#[actix_web::test]
+async fn cookies_in_development_are_hidden_from_scripts() {
+    let world = World::new(None);
+    let mut browser = world.browser();
+    let seen = browser.get("/login").await;
+    let line = seen.header("set-cookie").unwrap_or_default();
+    assert!(line.starts_with("cais-form=") && line.contains("HttpOnly") && !line.contains("Secure"), "{line}");
+    assert_eq!(seen.header("strict-transport-security"), None);
+}
+
+#[actix_web::test]
+async fn style_sheet_is_served_under_its_hash() {
+    let world = World::new(None);
+    let mut browser = world.browser();
+    let path = browser.get("/login").await.between("<link rel=\"stylesheet\" href=\"", "\"");
+    let css = browser.get(&path).await;
+    assert_eq!((css.status, css.header("content-type")), (200, Some("text/css; charset=utf-8")));
+    assert!(css.header("cache-control").unwrap_or_default().contains("immutable"));
+    assert!(css.body.contains("prefers-color-scheme: dark") && !css.body.contains("http"), "{}", css.body);
+    assert_eq!(browser.get("/assets/dashboard.css").await.status, 404);
+    assert_eq!(browser.get("/assets/..%2f..%2fCargo.toml").await.status, 404);
+}

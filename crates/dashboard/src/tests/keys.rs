@@ -1,0 +1,94 @@
+//! API keys are created and revoked in two steps.
+
+use std::time::Duration;
+
+use cais_domain::merchant::api_key::ApiKeyToken;
+use cais_ports::KeyQueries as _;
+
+use super::browser::{Browser, World};
+
+const EMAIL: &str = "ana@shop.example";
+
+/// Asks for a key and returns the path of its confirmation.
+pub(super) async fn asked(browser: &mut Browser<'_>, name: &str) -> String {
+    browser.get("/keys/new").await;
+    let fields = [("name", name), ("scope", "charges:read"), ("scope", "charges:write"), ("days", "30")];
+    let seen = browser.post("/keys/new", &fields).await;
+    assert_eq!(seen.status, 303, "{}", seen.body);
+    seen.location().to_owned()
+}
+
+/// Creates a key and returns it.
+pub(super) async fn created(world: &World, browser: &mut Browser<'_>, email: &str) -> ApiKeyToken {
+    let path = asked(browser, "till").await;
+    browser.get(&path).await;
+    let code = world.code(email, 0).await;
+    let seen = browser.post(&path, &[("code", &code)]).await;
+    assert_eq!(seen.status, 200, "{}", seen.body);
+    world.clock.advance(Duration::from_secs(30));
+    ApiKeyToken::parse(&seen.between("id=\"key\">", "<")).unwrap()
+}
+
+#[actix_web::test]
+async fn key_is_shown_once_and_revoked_with_another_code() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    let path = asked(&mut browser, "<b>till</b>").await;
+    let page = browser.get(&path).await;
+    assert!(
+        page.body.contains("&#60;b&#62;till") && page.body.contains("charges:read, charges:write"),
+        "{}",
+        page.body
+    );
+    assert!(browser.get("/keys").await.body.contains("Nenhuma chave"), "no key before the code");
+    browser.get(&path).await;
+    let code = world.code(EMAIL, 0).await;
+    let seen = browser.post(&path, &[("code", &code)]).await;
+    let token = ApiKeyToken::parse(&seen.between("id=\"key\">", "<")).unwrap();
+    assert_eq!(browser.get(&path).await.status, 404, "never by GET");
+    let (key, _) = world.store.find_key(&token.prefix).await.unwrap().unwrap();
+    assert_eq!((key.name.as_str(), key.scopes.to_string().as_str()), ("<b>till</b>", "charges:read,charges:write"));
+    assert!(key.expires_at.is_some());
+    let listed = browser.get("/keys").await.body;
+    assert!(listed.contains(token.prefix.as_str()) && !listed.contains(token.secret.expose()), "{listed}");
+    world.clock.advance(Duration::from_secs(30));
+    let revoke = format!("/keys/{}/revoke", token.prefix);
+    assert_eq!(browser.get(&revoke).await.status, 200);
+    let path = browser.post(&revoke, &[]).await.location().to_owned();
+    browser.get(&path).await;
+    let code = world.code(EMAIL, 0).await;
+    assert_eq!(browser.post(&path, &[("code", &code)]).await.status, 200);
+    assert!(world.store.find_key(&token.prefix).await.unwrap().unwrap().0.revoked_at.is_some());
+    assert_eq!(browser.get(&revoke).await.status, 404);
+}
+
+#[actix_web::test]
+async fn wrong_codes_end_the_confirmation() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    let path = asked(&mut browser, "till").await;
+    for expected in [422, 422, 422, 422, 404] {
+        browser.get(&path).await;
+        assert_eq!(browser.post(&path, &[("code", "999999")]).await.status, expected);
+    }
+    let code = world.code(EMAIL, 0).await;
+    assert_eq!(browser.post(&path, &[("code", &code)]).await.status, 404);
+}
+
+#[actix_web::test]
+async fn mistakes_of_a_new_key_are_named() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    for (fields, text) in [
+        (vec![("name", ""), ("scope", "charges:read")], "100 caracteres"),
+        (vec![("name", "till")], "pelo menos uma permissão"),
+        (vec![("name", "till"), ("scope", "gold")], "pelo menos uma permissão"),
+        (vec![("name", "till"), ("scope", "charges:read"), ("days", "0")], "3650 dias"),
+        (vec![("name", "a\nb"), ("scope", "charges:read")], "100 caracteres"),
+    ] {
+        browser.get("/keys/new").await;
+        let seen = browser.post("/keys/new", &fields).await;
+        assert_eq!(seen.status, 422, "{fields:?}");
+        assert!(seen.body.contains(text), "{fields:?}: {}", seen.body);
+    }
+}

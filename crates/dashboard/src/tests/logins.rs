@@ -1,0 +1,152 @@
+//! Sign-up, login, sessions and languages.
+
+use std::time::Duration;
+
+use super::browser::{PASSWORD, World};
+
+const EMAIL: &str = "ana@shop.example";
+
+#[actix_web::test]
+async fn merchant_signs_up_enrols_and_sees_the_balance() {
+    let world = World::new(None);
+    let mut browser = world.browser();
+    let first = browser.get("/").await;
+    assert_eq!((first.status, first.location()), (303, "/login"));
+    browser.sign_up(EMAIL, "Loja <da> Ana").await;
+    let seen = browser.log_in(EMAIL).await;
+    assert_eq!((seen.status, seen.location()), (303, "/login"));
+    let seen = browser.get("/login").await;
+    assert_eq!((seen.status, seen.location()), (303, "/login/enrol"));
+    let page = browser.get("/login/enrol").await;
+    assert!(page.body.contains("src=\"data:image/png;base64,"), "{}", page.body);
+    let wrong = browser.post("/login/enrol", &[("code", "999999")]).await;
+    assert_eq!(wrong.status, 422);
+    let code = world.code(EMAIL, 0).await;
+    let shown = browser.post("/login/enrol", &[("code", &code)]).await;
+    assert_eq!((shown.status, shown.body.matches("<li><code>").count()), (200, 10));
+    let home = browser.get("/").await;
+    assert_eq!(home.status, 200);
+    assert!(home.body.contains("Loja &#60;da&#62; Ana") && home.body.contains("R$ 0,00"), "{}", home.body);
+    assert!(home.body.contains("em análise"), "{}", home.body);
+}
+
+#[actix_web::test]
+async fn unknown_email_and_wrong_password_have_the_same_answer() {
+    let world = World::new(None);
+    let mut browser = world.browser();
+    browser.sign_up(EMAIL, "Shop").await;
+    let mut answers = Vec::new();
+    for (email, password) in [(EMAIL, "wrong password 1"), ("no@shop.example", PASSWORD)] {
+        browser.get("/login").await;
+        let seen = browser.post("/login", &[("email", email), ("password", password)]).await;
+        answers.push((seen.status, seen.body.replace(email, "")));
+    }
+    assert_eq!(answers.first(), answers.last());
+    assert_eq!(answers.first().unwrap().0, 422);
+    // A sign-up with the e-mail in use looks like any other.
+    let again = browser.sign_up(EMAIL, "Shop").await;
+    assert_eq!(again.location(), "/login?signed-up");
+}
+
+#[actix_web::test]
+async fn brute_force_is_answered_429() {
+    let world = World::new(None);
+    let mut browser = world.browser();
+    let mut last = 0;
+    for _ in 0..11 {
+        browser.get("/login").await;
+        last = browser.post("/login", &[("email", EMAIL), ("password", "guess")]).await.status;
+    }
+    assert_eq!(last, 429);
+}
+
+#[actix_web::test]
+async fn used_code_is_refused_and_session_changes_at_each_step() {
+    let world = World::new(None);
+    world.logged_in(EMAIL).await;
+    let code = world.code(EMAIL, 0).await;
+    for expected in [303, 422] {
+        let mut browser = world.browser();
+        browser.log_in(EMAIL).await;
+        let half = browser.session().cloned();
+        assert!(half.is_some());
+        let page = browser.get("/login/code").await;
+        assert_eq!(page.status, 200);
+        let seen = browser.post("/login/code", &[("code", &code)]).await;
+        assert_eq!(seen.status, expected, "{}", seen.body);
+        assert_eq!(browser.session() == half.as_ref(), expected == 422);
+        // The session of the first step stays useless.
+        let mut thief = world.browser();
+        thief.cookies.insert("cais-session".to_owned(), half.unwrap());
+        assert_eq!(thief.get("/keys").await.location(), "/login");
+    }
+}
+
+#[actix_web::test]
+async fn session_that_the_attacker_chose_is_not_used() {
+    let world = World::new(None);
+    let mut attacker = world.browser();
+    attacker.sign_up(EMAIL, "Shop").await;
+    let mut victim = world.browser();
+    let chosen = format!("ses_{}.{}", "0".repeat(26), "0".repeat(64));
+    victim.cookies.insert("cais-session".to_owned(), chosen.clone());
+    victim.log_in(EMAIL).await;
+    assert_ne!(victim.session(), Some(&chosen));
+    attacker.cookies.insert("cais-session".to_owned(), chosen);
+    assert_eq!(attacker.get("/login/enrol").await.location(), "/login");
+}
+
+#[actix_web::test]
+async fn ended_and_idle_sessions_lead_to_the_login() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    let stolen = browser.session().cloned().unwrap();
+    let listed = browser.get("/sessions").await;
+    assert!(listed.body.contains("Test/1 &#60;b&#62;") && listed.body.contains("192.0.2.9"), "{}", listed.body);
+    let out = browser.post("/logout", &[]).await;
+    assert_eq!((out.location(), browser.session()), ("/login", None));
+    let mut thief = world.browser();
+    thief.cookies.insert("cais-session".to_owned(), stolen);
+    assert_eq!(thief.get("/").await.location(), "/login");
+    browser.log_in(EMAIL).await;
+    browser.get("/login/code").await;
+    let code = world.code(EMAIL, 0).await;
+    browser.post("/login/code", &[("code", &code)]).await;
+    assert_eq!(browser.get("/").await.status, 200);
+    world.clock.advance(Duration::from_mins(61));
+    assert_eq!(browser.get("/").await.location(), "/login");
+}
+
+#[actix_web::test]
+async fn pages_are_portuguese_until_english_is_chosen() {
+    let world = World::new(None);
+    let mut browser = world.browser();
+    let page = browser.get("/login").await;
+    assert!(page.body.contains("<html lang=\"pt-BR\">") && page.body.contains("Entrar"), "{}", page.body);
+    let seen = browser.post("/language", &[("language", "en")]).await;
+    assert_eq!(seen.location(), "/");
+    let page = browser.get("/login").await;
+    assert!(page.body.contains("<html lang=\"en\">") && page.body.contains("Log in"), "{}", page.body);
+    assert!(page.body.contains("href=\"/docs/\""));
+}
+
+#[actix_web::test]
+async fn changed_password_ends_the_other_browser() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    let mut other = world.browser();
+    other.log_in(EMAIL).await;
+    other.get("/login/code").await;
+    let code = world.code(EMAIL, 0).await;
+    other.post("/login/code", &[("code", &code)]).await;
+    assert_eq!(other.get("/").await.status, 200);
+    browser.get("/password").await;
+    let wrong = browser.post("/password", &[("present", "wrong"), ("password", "a new long password")]).await;
+    assert_eq!(wrong.status, 422);
+    let weak = browser.post("/password", &[("present", PASSWORD), ("password", "short")]).await;
+    assert_eq!(weak.status, 422);
+    let done = browser.post("/password", &[("present", PASSWORD), ("password", "a new long password")]).await;
+    assert_eq!(done.status, 200);
+    assert_eq!(browser.get("/").await.status, 200);
+    assert_eq!(other.get("/").await.location(), "/login");
+}

@@ -1,0 +1,9 @@
+//! Pages over a store in memory, as a browser sees them.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod access;
+mod browser;
+mod forgery;
+mod headers;
+mod keys;
+mod logins;

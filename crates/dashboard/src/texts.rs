@@ -1,0 +1,193 @@
+//! The catalogue of all texts, in Portuguese and English. A text without one of its languages does not compile.
+
+/// A language of the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// Brazilian Portuguese, the default.
+    Portuguese,
+    /// English.
+    English,
+}
+
+impl Language {
+    /// Returns the language of a cookie's value.
+    pub(crate) fn of_cookie(value: Option<&str>) -> Self {
+        if value == Some(Self::English.code()) { Self::English } else { Self::Portuguese }
+    }
+
+    /// Returns the code for HTML.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::Portuguese => "pt-BR",
+            Self::English => "en",
+        }
+    }
+
+    /// Returns the texts.
+    pub(crate) const fn texts(self) -> &'static Texts {
+        match self {
+            Self::Portuguese => &PORTUGUESE,
+            Self::English => &ENGLISH,
+        }
+    }
+
+    /// Returns the other language, which the switch of each page offers.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::Portuguese => Self::English,
+            Self::English => Self::Portuguese,
+        }
+    }
+
+    /// Returns the language's own name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Portuguese => "Português",
+            Self::English => "English",
+        }
+    }
+}
+
+macro_rules! texts {
+    ($($name:ident: $portuguese:literal, $english:literal;)+) => {
+        /// All texts in one language.
+        #[derive(Debug, PartialEq, Eq)]
+        pub(crate) struct Texts {
+            $(pub(crate) $name: &'static str,)+
+        }
+
+        const PORTUGUESE: Texts = Texts { $($name: $portuguese,)+ };
+        const ENGLISH: Texts = Texts { $($name: $english,)+ };
+
+        #[cfg(test)]
+        const ALL: &[(&str, &str, &str)] = &[$((stringify!($name), $portuguese, $english),)+];
+    };
+}
+
+texts! {
+    skip: "Ir para o conteúdo", "Skip to the content";
+    menu: "Menu", "Menu";
+    sandbox: "Ambiente de testes: dinheiro fictício", "Sandbox: play money";
+    home: "Início", "Home";
+    keys: "Chaves de API", "API keys";
+    sessions: "Sessões", "Sessions";
+    password: "Senha", "Password";
+    log_out: "Sair", "Log out";
+    log_in: "Entrar", "Log in";
+    docs: "Documentação da API", "API documentation";
+    cancel: "Cancelar", "Cancel";
+    next: "Continuar", "Continue";
+    back_home: "Voltar ao início", "Back to the home page";
+
+    email: "E-mail", "E-mail";
+    new_password: "Nova senha", "New password";
+    present_password: "Senha atual", "Present password";
+    password_rule: "Pelo menos 12 caracteres.", "At least 12 characters.";
+    password_wrong: "A senha deve ter de 12 a 200 caracteres, e não pode conter o e-mail nem um só caractere repetido.", "The password must have 12 to 200 characters, and must not contain the e-mail or only one repeated character.";
+    code: "Código de 6 dígitos", "6-digit code";
+    code_rule: "O código que o seu aplicativo autenticador mostra agora.", "The code that your authenticator shows now.";
+    code_wrong: "Código incorreto ou já usado. Aguarde o próximo código.", "Wrong or used code. Wait for the next code.";
+    too_many_codes: "Códigos incorretos demais. Comece de novo.", "Too many wrong codes. Begin again.";
+    throttled: "Tentativas demais. Tente de novo em alguns minutos.", "Too many attempts. Try again in a few minutes.";
+
+    log_in_wrong: "E-mail ou senha incorretos.", "Wrong e-mail or password.";
+    log_in_no_account: "Ainda não tem conta?", "No account yet?";
+    log_in_after_sign_up: "Cadastro recebido. Se o e-mail ainda não estava em uso, entre com a sua senha.", "Sign-up received. If the e-mail was not in use yet, log in with your password.";
+    log_in_after_password: "Senha gravada. Entre com ela.", "Password stored. Log in with it.";
+    log_in_lost: "Perdeu a senha ou o autenticador? Peça um novo link à operadora.", "Lost your password or authenticator? Ask the operator for a new link.";
+    code_title: "Segundo passo", "Second step";
+    code_or_recovery: "Código ou código de recuperação", "Code or recovery code";
+
+    enrol_title: "Ativar o autenticador", "Set up the authenticator";
+    enrol_text: "Leia o código QR com um aplicativo autenticador e digite o código que ele mostrar.", "Scan the QR code with an authenticator app and enter the code that it shows.";
+    enrol_secret: "Sem câmera? Digite este segredo no aplicativo:", "No camera? Enter this secret in the app:";
+    enrol_qr: "Código QR para o aplicativo autenticador", "QR code for the authenticator app";
+    recovery_title: "Códigos de recuperação", "Recovery codes";
+    recovery_text: "Guarde estes códigos em lugar seguro. Cada um substitui uma vez o autenticador. Eles não serão mostrados de novo.", "Keep these codes in a safe place. Each one replaces the authenticator once. They are not shown again.";
+    recovery_next: "Guardei os códigos", "I have stored the codes";
+
+    sign_up: "Criar conta", "Create an account";
+    sign_up_name: "Nome da empresa ou pessoa", "Name of the company or person";
+    sign_up_document: "CPF ou CNPJ", "CPF or CNPJ";
+    sign_up_email_wrong: "Informe um e-mail válido.", "Enter a valid e-mail.";
+    sign_up_name_wrong: "Informe um nome de até 200 caracteres.", "Enter a name of at most 200 characters.";
+    sign_up_document_wrong: "Informe um CPF ou CNPJ válido.", "Enter a valid CPF or CNPJ.";
+
+    welcome_title: "Definir a senha", "Set your password";
+    welcome_text: "Ao gravar a senha, as sessões abertas terminam e um novo autenticador será ativado na próxima entrada.", "Storing the password ends all open sessions. The next login sets up a new authenticator.";
+    password_changed: "Senha alterada. As outras sessões foram encerradas.", "Password changed. The other sessions were ended.";
+    password_present_wrong: "A senha atual está incorreta.", "The present password is wrong.";
+    save: "Gravar", "Save";
+
+    balance: "Saldo", "Balance";
+    available: "Disponível", "Available";
+    pending: "A liberar", "Pending";
+    blocked: "Bloqueado", "Blocked";
+    kyc_pending: "Seu cadastro está em análise. As cobranças serão liberadas após a aprovação.", "Your registration is under review. Charges are enabled after its approval.";
+    kyc_rejected: "Seu cadastro foi recusado. Fale com a operadora.", "Your registration was rejected. Contact the operator.";
+    suspended: "Sua conta está suspensa.", "Your account is suspended.";
+    operator_home: "Você é operador desta instalação. Use a linha de comando `cais` para as operações.", "You are an operator of this installation. Use the command line `cais` for operations.";
+
+    session_device: "Navegador", "Browser";
+    session_address: "Endereço", "Address";
+    session_begun: "Início", "Begun";
+    session_seen: "Último uso", "Last use";
+    session_end: "Encerrar", "End";
+    session_this: "esta sessão", "this session";
+
+    key_new: "Nova chave", "New key";
+    key_none: "Nenhuma chave ainda.", "No keys yet.";
+    key_name: "Nome", "Name";
+    key_name_rule: "Onde a chave será usada: caixa, loja, robô.", "The place where the key is used: till, shop, robot.";
+    key_name_wrong: "Informe um nome de até 100 caracteres.", "Enter a name of at most 100 characters.";
+    key_prefix: "Prefixo", "Prefix";
+    key_scopes: "Permissões", "Scopes";
+    key_scopes_wrong: "Escolha pelo menos uma permissão.", "Choose at least one scope.";
+    key_created: "Criada", "Created";
+    key_expires: "Expira", "Expires";
+    key_never: "nunca", "never";
+    key_days: "Validade em dias (vazio: sem validade)", "Lifetime in days (empty: no end)";
+    key_days_wrong: "Informe de 1 a 3650 dias, ou deixe vazio.", "Enter 1 to 3650 days, or leave the field empty.";
+    key_status: "Situação", "Status";
+    key_active: "ativa", "active";
+    key_revoked: "revogada", "revoked";
+    key_expired: "expirada", "expired";
+    key_revoke: "Revogar", "Revoke";
+    key_revoke_title: "Revogar a chave", "Revoke the key";
+    key_revoke_text: "Os programas que usam esta chave deixam de funcionar em segundos. Não há volta.", "Programs that use this key stop working within seconds. This cannot be undone.";
+    key_secret_title: "Chave criada", "Key created";
+    key_secret_text: "Copie a chave agora. Ela não será mostrada de novo.", "Copy the key now. It is not shown again.";
+    key_revoked_title: "Chave revogada", "Key revoked";
+    key_back: "Ver as chaves", "Show the keys";
+
+    confirm_title: "Confirmar", "Confirm";
+    confirm_create: "Criar a chave", "Create the key";
+    confirm_until: "Válido até", "Valid until";
+
+    forged_title: "Formulário recusado", "Form refused";
+    forged_text: "O formulário não veio desta página ou a sessão mudou. Abra a página de novo e repita.", "The form did not come from this page, or the session changed. Open the page again and repeat.";
+    bad_form_title: "Formulário inválido", "Invalid form";
+    bad_form_text: "O formulário não chegou inteiro. Tente de novo.", "The form did not arrive whole. Try again.";
+    not_found_title: "Página não encontrada", "Page not found";
+    not_found_text: "A página não existe, ou o que ela mostrava terminou.", "The page does not exist, or its record is over.";
+    throttled_title: "Tentativas demais", "Too many attempts";
+    throttled_text: "Tente de novo em alguns minutos.", "Try again in a few minutes.";
+    unavailable_title: "Serviço indisponível", "Service unavailable";
+    unavailable_text: "Tente de novo em alguns segundos. Se uma chave estava sendo criada, confira a lista de chaves.", "Try again in a few seconds. If a key was being created, check the list of keys.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ALL;
+
+    #[test]
+    fn every_text_exists_in_both_languages() {
+        for (name, portuguese, english) in ALL {
+            assert!(!portuguese.trim().is_empty() && !english.trim().is_empty(), "{name}");
+            assert!(!portuguese.contains(['<', '>']) && !english.contains(['<', '>']), "{name}");
+        }
+        // Only words that both languages share are equal.
+        let equal = ALL.iter().filter(|(_, portuguese, english)| portuguese == english).map(|(name, ..)| *name);
+        assert_eq!(equal.collect::<Vec<_>>(), ["menu", "email"]);
+    }
+}

@@ -1,0 +1,185 @@
+//! A request of a browser: its session, its language, and the token of its forms.
+
+use std::fmt::Write as _;
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+
+use actix_web::dev::Payload;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{SET_COOKIE, USER_AGENT};
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
+use askama::Template;
+use cais_domain::ids::AccountId;
+use cais_ports::SessionStage;
+use cais_use_cases::logins::log_in::NewSession;
+use cais_use_cases::logins::{Browser, Visitor, sessions};
+
+use crate::cookies::{self, Purpose};
+use crate::failure::Failure;
+use crate::layout::{self, Layout};
+use crate::state::Dashboard;
+use crate::texts::Language;
+
+/// The purpose of the keyed hash that is the token of forms.
+const FORM_PURPOSE: &str = "dashboard-form";
+/// The random bytes of the cookie for forms without a session.
+const FORM_BYTES: usize = 16;
+/// The hexadecimal digits of the cookie for forms without a session.
+const FORM_CHARS: usize = 2 * FORM_BYTES;
+
+/// A request of a browser.
+#[derive(Clone)]
+pub(crate) struct Visit {
+    /// The state that pages share.
+    pub(crate) dashboard: Data<Dashboard>,
+    /// The browser.
+    pub(crate) browser: Browser,
+    /// The language of the pages.
+    pub(crate) language: Language,
+    /// The user with an open session, complete or not.
+    pub(crate) visitor: Option<Visitor>,
+    /// The secret to which forms are bound: the session's cookie, or the cookie for forms.
+    secret: String,
+    /// `true` if `secret` is a new cookie for forms, which the answer sets.
+    is_new: bool,
+}
+
+impl FromRequest for Visit {
+    type Error = Failure;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, Failure>>>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move { Self::of(&request).await })
+    }
+}
+
+impl Visit {
+    /// Returns the visit of a request.
+    pub(crate) async fn of(request: &HttpRequest) -> Result<Self, Failure> {
+        let dashboard = request.app_data::<Data<Dashboard>>().cloned();
+        let dashboard = dashboard.ok_or_else(|| Failure::Unavailable("the application has no dashboard".to_owned()))?;
+        let site = &dashboard.site;
+        let language = Language::of_cookie(cookies::read(request, site, Purpose::Language).as_deref());
+        let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+        // The server knows the trusted proxies, and puts the client's address into the extensions.
+        let address = request.extensions().get::<IpAddr>().copied();
+        let browser = Browser { address, agent: agent.to_owned() };
+        let cookie = cookies::read(request, site, Purpose::Session);
+        let visitor = match &cookie {
+            Some(cookie) => sessions::find(&dashboard.logins, cookie).await?,
+            None => None,
+        };
+        let of_session = cookie.filter(|_| visitor.is_some());
+        let of_forms = || cookies::read(request, site, Purpose::Form).filter(|value| value.len() == FORM_CHARS);
+        let (secret, is_new) = match of_session.or_else(of_forms) {
+            Some(secret) => (secret, false),
+            None => (draw(&dashboard), true),
+        };
+        Ok(Self { dashboard, browser, language, visitor, secret, is_new })
+    }
+
+    /// Returns the token that each form of this browser must contain.
+    pub(crate) fn token(&self) -> String {
+        let hash = self.dashboard.logins.ports.keyed_hash.hash(FORM_PURPOSE, self.secret.as_bytes());
+        hex(&hash.0)
+    }
+
+    /// Returns whether a form's token is this browser's.
+    pub(crate) fn has_token(&self, token: &str) -> bool {
+        let Some(bytes) = unhex(token) else { return false };
+        let hash = cais_ports::SecretHash(bytes);
+        !self.is_new && self.dashboard.logins.ports.keyed_hash.verify(FORM_PURPOSE, self.secret.as_bytes(), &hash)
+    }
+
+    /// Returns the user of a complete login.
+    ///
+    /// # Errors
+    /// [`Failure::LoginNeeded`].
+    pub(crate) fn complete(&self) -> Result<&Visitor, Failure> {
+        self.at(SessionStage::Complete)
+    }
+
+    /// Returns the user whose password was right and whose code is missing.
+    ///
+    /// # Errors
+    /// [`Failure::LoginNeeded`].
+    pub(crate) fn half(&self) -> Result<&Visitor, Failure> {
+        self.at(SessionStage::Password)
+    }
+
+    /// Returns the user of a complete login and the user's account.
+    ///
+    /// # Errors
+    /// [`Failure::LoginNeeded`]; [`Failure::NotFound`] for an operator.
+    pub(crate) fn merchant(&self) -> Result<(&Visitor, AccountId), Failure> {
+        let visitor = self.complete()?;
+        visitor.user.role.account().map(|account| (visitor, account)).ok_or(Failure::NotFound)
+    }
+
+    fn at(&self, stage: SessionStage) -> Result<&Visitor, Failure> {
+        self.visitor.as_ref().filter(|visitor| visitor.session.stage == stage).ok_or(Failure::LoginNeeded)
+    }
+
+    /// Returns the frame of the page.
+    pub(crate) fn layout(&self) -> Layout {
+        Layout::of(self)
+    }
+
+    /// Returns a page, and sets the cookie for its forms.
+    pub(crate) fn page(&self, status: StatusCode, template: &impl Template) -> HttpResponse {
+        let mut response = layout::html(status, template);
+        let site = &self.dashboard.site;
+        if self.is_new
+            && let Some(header) = cookies::set(site, Purpose::Form, self.secret.clone())
+        {
+            response.headers_mut().append(SET_COOKIE, header);
+        }
+        response
+    }
+
+    /// Returns the page with 200.
+    pub(crate) fn ok(&self, template: &impl Template) -> HttpResponse {
+        self.page(StatusCode::OK, template)
+    }
+
+    /// Returns the visit with the new session in place of the old one, for the frame of the page that answers a login.
+    pub(crate) fn with_session(&self, created: &NewSession, user: cais_ports::User) -> Self {
+        let visitor = Some(Visitor { session: created.session.clone(), user });
+        Self { visitor, secret: created.token.expose(), is_new: false, ..self.clone() }
+    }
+
+    /// Sets the cookie of a new session.
+    pub(crate) fn begin_session(&self, mut response: HttpResponse, created: &NewSession) -> HttpResponse {
+        if let Some(header) = cookies::set(&self.dashboard.site, Purpose::Session, created.token.expose()) {
+            response.headers_mut().append(SET_COOKIE, header);
+        }
+        response
+    }
+}
+
+fn draw(dashboard: &Dashboard) -> String {
+    let mut bytes = [0; FORM_BYTES];
+    dashboard.logins.ports.keyed_hash.fill_random(&mut bytes);
+    hex(&bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let digits: Vec<u8> = text
+        .chars()
+        .map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect::<Option<_>>()?;
+    let bytes: Vec<u8> =
+        digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| (byte << 4) | digit)).collect();
+    bytes.try_into().ok().filter(|_| digits.len() == 64)
+}

@@ -1,0 +1,53 @@
+//! Password hashes and one-time codes.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use cais_domain::login::Code;
+
+use crate::secret::Secret;
+use crate::secret_cipher::SigningSecret;
+
+/// A slow hash of a password, with its salt and its parameters, as text (PHC string format).
+#[derive(Clone, PartialEq, Eq)]
+pub struct PasswordHash(pub String);
+
+impl fmt::Debug for PasswordHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("PasswordHash(..)")
+    }
+}
+
+/// The reason a password was not hashed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PasswordHashError {
+    /// Too many passwords are being hashed.
+    #[error("too many logins at the same time")]
+    Busy,
+    /// The hash function failed.
+    #[error("the password cannot be hashed: {0}")]
+    Failed(String),
+}
+
+/// Hashes passwords, away from the threads of requests and few at a time.
+#[async_trait]
+pub trait Passwords: Send + Sync {
+    /// Returns a new hash of the password.
+    ///
+    /// # Errors
+    /// [`PasswordHashError`].
+    async fn hash(&self, password: &Secret) -> Result<PasswordHash, PasswordHashError>;
+
+    /// Returns whether the password has this hash. Without a hash the method does the same work and returns `false`, so that
+    /// the time of an answer does not show whether a user exists.
+    ///
+    /// # Errors
+    /// [`PasswordHashError`].
+    async fn verify(&self, password: &Secret, stored: Option<&PasswordHash>) -> Result<bool, PasswordHashError>;
+}
+
+/// Computes one-time codes (RFC 6238).
+pub trait OneTimeCodes: Send + Sync {
+    /// Returns the code of a time step.
+    fn code(&self, secret: &SigningSecret, step: i64) -> Code;
+}

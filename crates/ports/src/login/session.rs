@@ -1,0 +1,66 @@
+//! A session: a browser that logged in.
+
+use cais_domain::ids::{AccountId, SessionId, UserId};
+use jiff::Timestamp;
+
+use crate::keys::SecretHash;
+
+/// The progress of a login.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionStage {
+    /// The password was right; the one-time code is missing.
+    Password,
+    /// The login is complete.
+    Complete,
+}
+
+impl SessionStage {
+    /// Every stage.
+    pub const ALL: [Self; 2] = [Self::Password, Self::Complete];
+
+    /// Returns the name in the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Complete => "complete",
+        }
+    }
+
+    /// Returns the stage with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stage| stage.as_str() == name)
+    }
+}
+
+/// A session. The browser holds its secret, and the store a hash of the secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// The identifier.
+    pub id: SessionId,
+    /// The user.
+    pub user: UserId,
+    /// The account of a merchant.
+    pub account: Option<AccountId>,
+    /// The hash of the secret.
+    pub keyed_hash: SecretHash,
+    /// The progress of the login.
+    pub stage: SessionStage,
+    /// The address of the browser at its login.
+    pub address: String,
+    /// The browser, as it names itself.
+    pub agent: String,
+    /// The instant of creation.
+    pub created_at: Timestamp,
+    /// The absolute end.
+    pub expires_at: Timestamp,
+    /// The last use, exact to a minute.
+    pub seen_at: Timestamp,
+    /// The number of wrong one-time codes.
+    pub wrong_codes: u32,
+    /// The end, if a person or a rule ended the session early.
+    pub ended_at: Option<Timestamp>,
+    /// The number of changes. An update requires the version that was read.
+    pub version: i64,
+}

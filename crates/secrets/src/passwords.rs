@@ -1,0 +1,154 @@
+//! Password hashes by Argon2id, computed on blocking threads, a few at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use argon2::password_hash::phc;
+use argon2::password_hash::{Error, PasswordHasher as _, PasswordVerifier as _};
+use argon2::{Algorithm, Argon2, Params, Version};
+use async_trait::async_trait;
+use cais_ports::{PasswordHash, PasswordHashError, Passwords, Secret};
+use ring::rand::{SecureRandom, SystemRandom};
+use tokio::sync::Semaphore;
+
+/// The memory of a hash, in KiB: OWASP's recommendation for Argon2id with two passes.
+const MEMORY_KIB: u32 = 19 * 1_024;
+/// The passes over the memory.
+const PASSES: u32 = 2;
+/// The hashes that are computed at the same time, together 76 MiB. Requests of the API keep the other processors.
+const MAX_AT_ONCE: usize = 4;
+/// The callers that wait for a hash. Others are refused at once; a hash takes some 30 ms.
+const MAX_WAITING: usize = 64;
+/// The bytes of a salt (RFC 9106, section 4).
+const SALT_BYTES: usize = 16;
+
+/// Hashes and verifies passwords.
+pub struct Argon2Passwords {
+    permits: Arc<Semaphore>,
+    waiting: Arc<AtomicUsize>,
+    random: SystemRandom,
+    /// The hash of a password that nobody has, for users without one.
+    dummy: PasswordHash,
+}
+
+impl Argon2Passwords {
+    /// Creates the adapter. Blocks for the time of one hash.
+    ///
+    /// # Errors
+    /// The hash function failed, or the system has no random bytes.
+    pub fn new() -> Result<Self, PasswordHashError> {
+        let random = SystemRandom::new();
+        let dummy = hash(&Secret::new("no user has this password"), salt(&random)?)?;
+        let (permits, waiting) = (Arc::new(Semaphore::new(MAX_AT_ONCE)), Arc::default());
+        Ok(Self { permits, waiting, random, dummy })
+    }
+
+    /// Runs the work on a blocking thread when it is its turn.
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, PasswordHashError> + Send + 'static,
+    ) -> Result<T, PasswordHashError> {
+        let place = Place::take(&self.waiting).ok_or(PasswordHashError::Busy)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let permit = permit.map_err(|error| PasswordHashError::Failed(error.to_string()))?;
+        drop(place);
+        // The permit moves along: the work continues after its caller left.
+        let work = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop(permit);
+            result
+        });
+        work.await.map_err(|error| PasswordHashError::Failed(error.to_string()))?
+    }
+}
+
+#[async_trait]
+impl Passwords for Argon2Passwords {
+    async fn hash(&self, password: &Secret) -> Result<PasswordHash, PasswordHashError> {
+        let (password, salt) = (password.clone(), salt(&self.random)?);
+        self.run(move || hash(&password, salt)).await
+    }
+
+    async fn verify(&self, password: &Secret, stored: Option<&PasswordHash>) -> Result<bool, PasswordHashError> {
+        let is_known = stored.is_some();
+        let (password, stored) = (password.clone(), stored.unwrap_or(&self.dummy).clone());
+        Ok(self.run(move || verify(&password, &stored)).await? && is_known)
+    }
+}
+
+/// A place among the waiting callers, until it is dropped.
+struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn take(waiting: &Arc<AtomicUsize>) -> Option<Self> {
+        let place = Self(Arc::clone(waiting));
+        // Dropping the place gives it back, also when there was no room.
+        (waiting.fetch_add(1, Ordering::SeqCst) < MAX_WAITING).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> PasswordHashError {
+    PasswordHashError::Failed(error.to_string())
+}
+
+fn salt(random: &SystemRandom) -> Result<[u8; SALT_BYTES], PasswordHashError> {
+    let mut salt = [0; SALT_BYTES];
+    random.fill(&mut salt).map_err(failed)?;
+    Ok(salt)
+}
+
+fn hash(password: &Secret, salt: [u8; SALT_BYTES]) -> Result<PasswordHash, PasswordHashError> {
+    let params = Params::new(MEMORY_KIB, PASSES, 1, None).map_err(failed)?;
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+    let hash: phc::PasswordHash =
+        argon2.hash_password_with_salt(password.expose().as_bytes(), &salt).map_err(failed)?;
+    Ok(PasswordHash(hash.to_string()))
+}
+
+/// Returns whether the password has the hash, by the parameters in the hash.
+fn verify(password: &Secret, stored: &PasswordHash) -> Result<bool, PasswordHashError> {
+    let hash = phc::PasswordHash::new(&stored.0).map_err(failed)?;
+    match Argon2::default().verify_password(password.expose().as_bytes(), &hash) {
+        Ok(()) => Ok(true),
+        Err(Error::PasswordInvalid) => Ok(false),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[tokio::test]
+    async fn password_matches_its_own_hash_only() {
+        let passwords = Argon2Passwords::new().unwrap();
+        let [right, wrong] = ["correct horse", "correct horsf"].map(Secret::new);
+        let [one, other] = [passwords.hash(&right).await.unwrap(), passwords.hash(&right).await.unwrap()];
+        assert_ne!(one, other, "salts differ");
+        assert!(one.0.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", one.0);
+        assert_eq!(passwords.verify(&right, Some(&one)).await, Ok(true));
+        assert_eq!(passwords.verify(&right, Some(&other)).await, Ok(true));
+        assert_eq!(passwords.verify(&wrong, Some(&one)).await, Ok(false));
+        assert_eq!(passwords.verify(&right, None).await, Ok(false));
+        assert_eq!(passwords.verify(&Secret::new("no user has this password"), None).await, Ok(false));
+        let damaged = passwords.verify(&right, Some(&PasswordHash("plain:x".to_owned()))).await;
+        assert!(matches!(damaged, Err(PasswordHashError::Failed(_))), "{damaged:?}");
+    }
+
+    #[tokio::test]
+    async fn callers_beyond_the_waiting_ones_are_refused() {
+        let passwords = Argon2Passwords::new().unwrap();
+        let places: Vec<_> = (0..MAX_WAITING).map(|_| Place::take(&passwords.waiting).unwrap()).collect();
+        assert_eq!(passwords.verify(&Secret::new("x"), None).await, Err(PasswordHashError::Busy));
+        drop(places);
+        assert_eq!(passwords.verify(&Secret::new("x"), None).await, Ok(false));
+    }
+}

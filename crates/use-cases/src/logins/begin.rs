@@ -1,0 +1,54 @@
+//! The first step of an action that needs a one-time code.
+
+use cais_domain::ids::ConfirmationId;
+use cais_ports::{ChangeSet, Confirmation, ConfirmationState, PendingAction, Write};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{LoginError, Logins, Visitor};
+
+/// The time between the two steps.
+const LASTS: SignedDuration = SignedDuration::from_mins(10);
+
+/// Stores the action. It is carried out by [`super::confirm::confirm`] in the same session.
+///
+/// # Errors
+/// [`LoginError::Over`] if the action concerns a key of another account, or a merchant's page has no merchant.
+pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) -> Result<ConfirmationId, LoginError> {
+    let ports = &logins.ports;
+    let account = visitor.user.role.account().ok_or(LoginError::Over)?;
+    if let PendingAction::RevokeKey { prefix } = &action {
+        let found = ports.queries.find_key(prefix).await?;
+        found.filter(|(key, _)| key.account == account && key.revoked_at.is_none()).ok_or(LoginError::Over)?;
+    }
+    let now = ports.clock.now();
+    let confirmation = Confirmation {
+        id: ConfirmationId::new(ports.ids.next_uuid()),
+        user: visitor.user.id,
+        account: Some(account),
+        session: visitor.session.id,
+        action,
+        created_at: now,
+        expires_at: now.saturating_add(LASTS).unwrap_or(Timestamp::MAX),
+        state: ConfirmationState::Open,
+        wrong_codes: 0,
+        version: 0,
+    };
+    let id = confirmation.id;
+    let mut change = ChangeSet::new(now);
+    change.writes.push(Write::insert(confirmation));
+    ports.store.commit(change).await.map_err(LoginError::Store)?;
+    Ok(id)
+}
+
+/// Returns a confirmation that waits for its code in this session.
+///
+/// # Errors
+/// [`LoginError::Over`] if the session has no such open confirmation.
+pub async fn find(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Result<Confirmation, LoginError> {
+    let now = logins.ports.clock.now();
+    let found = logins.ports.queries.find_confirmation(id).await?;
+    let is_own = |found: &Confirmation| {
+        found.user == visitor.user.id && found.session == visitor.session.id && found.state == ConfirmationState::Open
+    };
+    found.filter(|found| is_own(found) && now < found.expires_at).ok_or(LoginError::Over)
+}

@@ -1,0 +1,95 @@
+//! The second step of a login: a one-time code, or a recovery code.
+
+use cais_domain::login::Code;
+use cais_ports::{ChangeSet, CommitError, SecretHash, Session, SessionStage, Totp, User, Write};
+use jiff::Timestamp;
+
+use super::log_in::NewSession;
+use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, sessions};
+
+/// The purpose of the keyed hash of a recovery code.
+pub(super) const RECOVERY_PURPOSE: &str = "dashboard-recovery";
+
+/// Checks the code and replaces the session by a complete one with another secret. Each code is accepted once. The fifth
+/// wrong code ends the session.
+///
+/// # Errors
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::Over`] after the last; others of [`LoginError`].
+pub async fn enter(
+    logins: &Logins,
+    browser: &Browser,
+    visitor: &Visitor,
+    text: &str,
+) -> Result<NewSession, LoginError> {
+    let ports = &logins.ports;
+    let now = ports.clock.now();
+    if visitor.session.wrong_codes > 0 && !logins.throttle.take(&visitor.user.email, browser.address, now) {
+        tracing::warn!(user = %visitor.user.id, client = %browser.address_text(), "code refused; too many attempts");
+        return Err(LoginError::Throttled);
+    }
+    for _ in 0..MAX_ATTEMPTS {
+        let Visitor { session, user } = sessions::reread(logins, &visitor.session).await?;
+        if session.stage != SessionStage::Password {
+            return Err(LoginError::Over);
+        }
+        let mut change = ChangeSet::new(now);
+        let Some(totp) = judge(logins, &user, text, now)? else {
+            let (change, error) = wrong_code(session, now);
+            match ports.store.commit(change).await {
+                Err(CommitError::Stale) => continue,
+                outcome => outcome.map_err(LoginError::Store)?,
+            };
+            tracing::info!(user = %user.id, client = %browser.address_text(), "login refused; the code is wrong");
+            return Err(error);
+        };
+        let created = NewSession::draw(logins, &user, SessionStage::Complete, browser, now);
+        let email = user.email.clone();
+        change.writes.push(Write::update(Session { ended_at: Some(now), ..session }));
+        change.writes.push(Write::update(User { totp, ..user }));
+        change.writes.push(Write::insert(created.session.clone()));
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                logins.throttle.forgive(&email);
+                tracing::info!(user = %created.session.user, client = %browser.address_text(), "user logged in");
+                return Ok(created);
+            }
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(LoginError::Store(error)),
+        }
+    }
+    Err(LoginError::Contended)
+}
+
+/// Returns the change of a session after a wrong code, and the error for its user.
+pub(super) fn wrong_code(session: Session, now: Timestamp) -> (ChangeSet, LoginError) {
+    let wrong_codes = session.wrong_codes.saturating_add(1);
+    let is_last = wrong_codes >= MAX_WRONG_CODES;
+    let mut change = ChangeSet::new(now);
+    change.writes.push(Write::update(Session { wrong_codes, ended_at: is_last.then_some(now), ..session }));
+    (change, if is_last { LoginError::Over } else { LoginError::Refused })
+}
+
+/// Returns the authenticator after the use of the code; `None` for a wrong code.
+fn judge(logins: &Logins, user: &User, text: &str, now: Timestamp) -> Result<Option<Totp>, LoginError> {
+    let Totp::Enrolled { secret, last_step, recovery } = &user.totp else { return Err(LoginError::Over) };
+    let Some(code) = Code::parse(text) else {
+        let Some(left) = without(logins, recovery, text) else { return Ok(None) };
+        return Ok(Some(Totp::Enrolled { secret: secret.clone(), last_step: *last_step, recovery: left }));
+    };
+    let opened = logins.ports.secret_cipher.decrypt(&user.id.to_string(), secret).map_err(|_| LoginError::Secret)?;
+    let step = logins.accept(now, &opened, Some(*last_step), code);
+    Ok(step.map(|step| Totp::Enrolled { secret: secret.clone(), last_step: step, recovery: recovery.clone() }))
+}
+
+/// Returns the recovery codes that are left after the use of `text`; `None` if it is none of them.
+fn without(logins: &Logins, recovery: &[SecretHash], text: &str) -> Option<Vec<SecretHash>> {
+    let plain = plain_recovery_code(text);
+    let is_used = |hash: &SecretHash| logins.ports.keyed_hash.verify(RECOVERY_PURPOSE, plain.as_bytes(), hash);
+    let left: Vec<SecretHash> = recovery.iter().filter(|hash| !is_used(hash)).copied().collect();
+    (left.len() < recovery.len()).then_some(left)
+}
+
+/// Returns a recovery code without the separators that people read it with.
+pub(super) fn plain_recovery_code(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).map(|character| character.to_ascii_lowercase()).collect()
+}

@@ -1,0 +1,110 @@
+//! The second step of an action: a fresh one-time code. Code, action and audit row become true in one commit.
+
+use cais_domain::ids::ConfirmationId;
+use cais_domain::login::Code;
+use cais_domain::merchant::api_key::KeyPrefix;
+use cais_ports::{
+    ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, SessionStage, Totp, User, Write,
+};
+
+use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, begin, sessions};
+use crate::keys::create::{self, CreatedKey, KeyTerms};
+use crate::keys::revoke;
+
+/// The result of a confirmed action.
+#[derive(Debug, Clone)]
+pub enum Confirmed {
+    /// A key was created. Its secret is available only here.
+    Created(Box<CreatedKey>),
+    /// A key was revoked. `KeyRing::forget` makes that effective on this node at once.
+    Revoked(KeyPrefix),
+}
+
+/// Checks the code and carries the action out. The code must be newer than the last used one, so a code of the login does
+/// not confirm an action, and each code confirms one action. The fifth wrong code ends the confirmation.
+///
+/// # Errors
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::Over`] after the last; others of [`LoginError`].
+pub async fn confirm(
+    logins: &Logins,
+    browser: &Browser,
+    visitor: &Visitor,
+    id: ConfirmationId,
+    text: &str,
+) -> Result<Confirmed, LoginError> {
+    let ports = &logins.ports;
+    for _ in 0..MAX_ATTEMPTS {
+        let visitor = sessions::reread(logins, &visitor.session).await?;
+        let confirmation = begin::find(logins, &visitor, id).await?;
+        let now = ports.clock.now();
+        let Totp::Enrolled { secret, last_step, recovery } = visitor.user.totp.clone() else {
+            return Err(LoginError::Over);
+        };
+        if visitor.session.stage != SessionStage::Complete {
+            return Err(LoginError::Over);
+        }
+        let opened =
+            ports.secret_cipher.decrypt(&visitor.user.id.to_string(), &secret).map_err(|_| LoginError::Secret)?;
+        let step = Code::parse(text).and_then(|code| logins.accept(now, &opened, Some(last_step), code));
+        let Some(step) = step else {
+            let (change, error) = wrong_code(confirmation, now);
+            match ports.store.commit(change).await {
+                Err(CommitError::Stale) => continue,
+                outcome => outcome.map_err(LoginError::Store)?,
+            };
+            let (user, client) = (visitor.user.id, browser.address_text());
+            tracing::info!(%user, %client, "action refused; the code is wrong");
+            return Err(error);
+        };
+        let (confirmed, mut change) = carry_out(logins, browser, &visitor, &confirmation.action).await?;
+        let totp = Totp::Enrolled { secret, last_step: step, recovery };
+        change.writes.push(Write::update(User { totp, ..visitor.user }));
+        change.writes.push(Write::update(Confirmation { state: ConfirmationState::Done, ..confirmation }));
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok(confirmed),
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(LoginError::Store(error)),
+        }
+    }
+    Err(LoginError::Contended)
+}
+
+/// Returns the change of the action itself.
+async fn carry_out(
+    logins: &Logins,
+    browser: &Browser,
+    visitor: &Visitor,
+    action: &PendingAction,
+) -> Result<(Confirmed, ChangeSet), LoginError> {
+    let ports = &logins.ports;
+    let operator = visitor.operator(browser);
+    let account = visitor.user.role.account().ok_or(LoginError::Over)?;
+    match action {
+        PendingAction::CreateKey { name, scopes, expires_in_days } => {
+            let terms = KeyTerms {
+                name: name.clone(),
+                scopes: *scopes,
+                expires_in_days: *expires_in_days,
+                allowed_addresses: Vec::new(),
+            };
+            let (created, change) = create::prepare(ports, &operator, account, terms).map_err(|_| LoginError::Over)?;
+            Ok((Confirmed::Created(Box::new(created)), change))
+        }
+        PendingAction::RevokeKey { prefix } => {
+            let found = ports.queries.find_key(prefix).await?;
+            let (key, _) =
+                found.filter(|(key, _)| key.account == account && key.revoked_at.is_none()).ok_or(LoginError::Over)?;
+            let (_, change) = revoke::prepare(ports, &operator, &key);
+            Ok((Confirmed::Revoked(prefix.clone()), change))
+        }
+    }
+}
+
+fn wrong_code(confirmation: Confirmation, now: jiff::Timestamp) -> (ChangeSet, LoginError) {
+    let wrong_codes = confirmation.wrong_codes.saturating_add(1);
+    let is_last = wrong_codes >= MAX_WRONG_CODES;
+    let state = if is_last { ConfirmationState::Refused } else { ConfirmationState::Open };
+    let mut change = ChangeSet::new(now);
+    change.writes.push(Write::update(Confirmation { wrong_codes, state, ..confirmation }));
+    (change, if is_last { LoginError::Over } else { LoginError::Refused })
+}

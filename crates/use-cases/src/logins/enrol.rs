@@ -1,0 +1,104 @@
+//! Enrols the authenticator of a user, at the first login.
+
+use cais_domain::login::Code;
+use cais_ports::{ChangeSet, CommitError, SecretHash, Session, SessionStage, SigningSecret, Totp, User, Write};
+
+use super::code::{RECOVERY_PURPOSE, wrong_code};
+use super::log_in::NewSession;
+use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, person, sessions};
+use crate::audit::{self, AuditedChange};
+
+/// The number of recovery codes.
+const RECOVERY_CODES: usize = 10;
+/// The alphabet of recovery codes: without characters that look alike.
+const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+/// The characters of a recovery code: 60 bits.
+const RECOVERY_CHARS: usize = 12;
+
+/// A complete login with a new authenticator. The recovery codes are available only here.
+#[derive(Debug, Clone)]
+pub struct Enrolled {
+    /// The complete session.
+    pub created: NewSession,
+    /// The recovery codes, in groups of four characters.
+    pub recovery_codes: Vec<String>,
+}
+
+/// Returns the secret that the user's authenticator needs.
+///
+/// # Errors
+/// [`LoginError::Over`] if the user has an authenticator already.
+pub fn pending_secret(logins: &Logins, user: &User) -> Result<SigningSecret, LoginError> {
+    let Totp::Enrolling { secret } = &user.totp else { return Err(LoginError::Over) };
+    logins.ports.secret_cipher.decrypt(&user.id.to_string(), secret).map_err(|_| LoginError::Secret)
+}
+
+/// Checks the first code of the authenticator, and replaces the session by a complete one.
+///
+/// # Errors
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::Over`] after the last; others of [`LoginError`].
+pub async fn confirm(
+    logins: &Logins,
+    browser: &Browser,
+    visitor: &Visitor,
+    text: &str,
+) -> Result<Enrolled, LoginError> {
+    let ports = &logins.ports;
+    let now = ports.clock.now();
+    for _ in 0..MAX_ATTEMPTS {
+        let Visitor { session, user } = sessions::reread(logins, &visitor.session).await?;
+        if session.stage != SessionStage::Password {
+            return Err(LoginError::Over);
+        }
+        let secret = pending_secret(logins, &user)?;
+        let step = Code::parse(text).and_then(|code| logins.accept(now, &secret, None, code));
+        let Some(last_step) = step else {
+            let (change, error) = wrong_code(session, now);
+            match ports.store.commit(change).await {
+                Err(CommitError::Stale) => continue,
+                outcome => outcome.map_err(LoginError::Store)?,
+            };
+            return Err(error);
+        };
+        let Totp::Enrolling { secret } = user.totp.clone() else { return Err(LoginError::Over) };
+        let (recovery_codes, recovery) = draw_recovery_codes(logins);
+        let created = NewSession::draw(logins, &user, SessionStage::Complete, browser, now);
+        let email = user.email.clone();
+        let audited = AuditedChange {
+            action: "user.enrol_totp",
+            subject: user.id.to_string(),
+            account: user.role.account(),
+            before: None,
+            after: None,
+        };
+        let mut change = ChangeSet::new(now);
+        change.writes.push(Write::update(Session { ended_at: Some(now), ..session }));
+        change.writes.push(Write::update(User { totp: Totp::Enrolled { secret, last_step, recovery }, ..user }));
+        change.writes.push(Write::insert(created.session.clone()));
+        change.writes.push(audit::record(ports, &person(&email, browser), now, audited));
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                logins.throttle.forgive(&email);
+                return Ok(Enrolled { created, recovery_codes });
+            }
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(LoginError::Store(error)),
+        }
+    }
+    Err(LoginError::Contended)
+}
+
+/// Returns new recovery codes and their hashes.
+fn draw_recovery_codes(logins: &Logins) -> (Vec<String>, Vec<SecretHash>) {
+    let keyed_hash = &logins.ports.keyed_hash;
+    (0..RECOVERY_CODES)
+        .map(|_| {
+            let mut random = [0; RECOVERY_CHARS];
+            keyed_hash.fill_random(&mut random);
+            let letter = |byte: &u8| ALPHABET.get(usize::from(byte & 31)).copied().map_or('a', char::from);
+            let plain: String = random.iter().map(letter).collect();
+            let shown = plain.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join("-");
+            (shown, keyed_hash.hash(RECOVERY_PURPOSE, plain.as_bytes()))
+        })
+        .unzip()
+}

@@ -1,0 +1,126 @@
+//! One-time links with which a user sets a password: for a new operator, and after a lost password or authenticator.
+
+use cais_domain::ids::{AccountId, UserId};
+use cais_ports::{
+    ChangeSet, CommitError, Invitation, Operator, QueryError, Reservation, ReservationKey, Role, Totp, User, Write,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::MAX_ATTEMPTS;
+use super::token::SecretToken;
+use crate::Ports;
+use crate::accounts::AccountEmail;
+use crate::audit::{self, AuditedChange};
+
+/// The purpose of the keyed hash of a link's secret.
+pub(super) const LINK_PURPOSE: &str = "dashboard-link";
+/// The life of a link.
+const LINK_LASTS: SignedDuration = SignedDuration::from_hours(24);
+
+/// The secret of a link; the path of the page is `/welcome/{token}`.
+pub type LinkToken = SecretToken<cais_domain::ids::kind::User>;
+
+/// The reason for which no link was made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InviteError {
+    /// Another user has the e-mail.
+    #[error("a user with the e-mail {0} exists already")]
+    Exists(AccountEmail),
+    /// No account and no operator has the e-mail.
+    #[error("neither an account nor an operator has the e-mail {0}")]
+    NotFound(AccountEmail),
+    /// Concurrent changes prevented every attempt.
+    #[error("other requests change the user at the same time; try again")]
+    Contended,
+    /// The user could not be read.
+    #[error("the user could not be read")]
+    Query(#[from] QueryError),
+    /// The store failed.
+    #[error("the link could not be stored")]
+    Store(#[source] CommitError),
+}
+
+/// Creates an operator, who has no password until the link is used.
+///
+/// # Errors
+/// [`InviteError`].
+pub async fn create_operator(ports: &Ports, by: &Operator, email: AccountEmail) -> Result<LinkToken, InviteError> {
+    insert(ports, by, "operator.create", email, Role::Operator).await
+}
+
+/// Makes a link for the holder of an account or for an operator. The old password and the old authenticator stay valid until
+/// the link is used; then both are replaced and all sessions end.
+///
+/// # Errors
+/// [`InviteError`].
+pub async fn login_link(ports: &Ports, by: &Operator, email: AccountEmail) -> Result<LinkToken, InviteError> {
+    for _ in 0..MAX_ATTEMPTS {
+        let Some(user) = ports.queries.find_user_by_email(email.as_str()).await? else {
+            let account = ports.queries.find_account_by_email(email.as_str()).await?;
+            let account = account.ok_or_else(|| InviteError::NotFound(email.clone()))?;
+            return insert(ports, by, "user.login_link", email, Role::Merchant(account.id)).await;
+        };
+        let mut change = ChangeSet::new(ports.clock.now());
+        let token = LinkToken::draw(ports, user.id);
+        change.writes.push(audited(ports, by, "user.login_link", &user, change.at));
+        change.writes.push(Write::update(User { invitation: Some(invitation(ports, &token, change.at)), ..user }));
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok(token),
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(InviteError::Store(error)),
+        }
+    }
+    Err(InviteError::Contended)
+}
+
+async fn insert(
+    ports: &Ports,
+    by: &Operator,
+    action: &'static str,
+    email: AccountEmail,
+    role: Role,
+) -> Result<LinkToken, InviteError> {
+    let mut change = ChangeSet::new(ports.clock.now());
+    let id = UserId::new(ports.ids.next_uuid());
+    let token = LinkToken::draw(ports, id);
+    let user = User {
+        id,
+        email: email.as_str().to_owned(),
+        role,
+        password: None,
+        totp: Totp::Missing,
+        invitation: Some(invitation(ports, &token, change.at)),
+        created_at: change.at,
+        version: 0,
+    };
+    change.reserve.push(Reservation {
+        key: ReservationKey::UserEmail(user.email.clone()),
+        // An operator has no account, and no account has an operator's id.
+        account: role.account().unwrap_or(AccountId::new(id.uuid())),
+        owner: id.to_string(),
+    });
+    change.writes.push(audited(ports, by, action, &user, change.at));
+    change.writes.push(Write::insert(user));
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(token),
+        Err(CommitError::Taken { .. }) => Err(InviteError::Exists(email)),
+        Err(error) => Err(InviteError::Store(error)),
+    }
+}
+
+fn invitation(ports: &Ports, token: &LinkToken, now: Timestamp) -> Invitation {
+    let expires_at = now.saturating_add(LINK_LASTS).unwrap_or(Timestamp::MAX);
+    Invitation { hash: token.hash(ports, LINK_PURPOSE), expires_at }
+}
+
+fn audited(ports: &Ports, by: &Operator, action: &'static str, user: &User, at: Timestamp) -> Write {
+    let after = format!(r#"{{"email":"{}"}}"#, audit::escaped(&user.email));
+    let change = AuditedChange {
+        action,
+        subject: user.id.to_string(),
+        account: user.role.account(),
+        before: None,
+        after: Some(after.into_bytes()),
+    };
+    audit::record(ports, by, at, change)
+}

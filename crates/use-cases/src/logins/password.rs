@@ -1,0 +1,54 @@
+//! Changes the password of a user who knows the present one.
+
+use cais_domain::login::password;
+use cais_ports::{ChangeSet, CommitError, Secret, User, Write};
+
+use super::accept::SetPasswordError;
+use super::{Browser, LoginError, Logins, Visitor, sessions};
+use crate::audit::{self, AuditedChange};
+
+/// Replaces the password and ends all other sessions of the user.
+///
+/// # Errors
+/// [`SetPasswordError`]; `Refused` for a wrong present password.
+pub async fn change(
+    logins: &Logins,
+    browser: &Browser,
+    visitor: &Visitor,
+    present: &Secret,
+    new: &Secret,
+) -> Result<(), SetPasswordError> {
+    let ports = &logins.ports;
+    let now = ports.clock.now();
+    if !logins.throttle.take(&visitor.user.email, browser.address, now) {
+        return Err(LoginError::Throttled.into());
+    }
+    let Visitor { session, user } = sessions::reread(logins, &visitor.session).await?;
+    let verified = logins.passwords.verify(present, user.password.as_ref()).await.map_err(LoginError::Password)?;
+    if !verified {
+        tracing::info!(user = %user.id, client = %browser.address_text(), "password not changed; the present one is wrong");
+        return Err(LoginError::Refused.into());
+    }
+    password::check(new.expose(), &user.email)?;
+    let hash = logins.passwords.hash(new).await.map_err(LoginError::Password)?;
+    let mut change = ChangeSet::new(now);
+    let open = ports.queries.list_sessions(user.id, now).await.map_err(LoginError::Query)?;
+    sessions::end_all(&mut change, open.into_iter().filter(|other| other.id != session.id).collect());
+    let audited = AuditedChange {
+        action: "user.change_password",
+        subject: user.id.to_string(),
+        account: user.role.account(),
+        before: None,
+        after: None,
+    };
+    change.writes.push(audit::record(ports, &visitor.operator(browser), now, audited));
+    change.writes.push(Write::update(User { password: Some(hash), ..user }));
+    match ports.store.commit(change).await {
+        Ok(_) => {
+            logins.throttle.forgive(&visitor.user.email);
+            Ok(())
+        }
+        Err(CommitError::Stale) => Err(LoginError::Contended.into()),
+        Err(error) => Err(LoginError::Store(error).into()),
+    }
+}

@@ -1,0 +1,76 @@
+//! Opens an account together with the login of its holder.
+
+use cais_domain::document::Document;
+use cais_domain::login::password::{self, PasswordError};
+use cais_domain::text::Text;
+use cais_ports::{CommitError, Reservation, ReservationKey, Role, Secret, Totp, User, Write};
+
+use super::{Browser, LoginError, Logins, person};
+use crate::accounts::AccountEmail;
+use crate::accounts::create::{self, CreateAccount};
+
+/// The request for an account.
+#[derive(Debug, Clone)]
+pub struct SignUp {
+    /// The e-mail.
+    pub email: AccountEmail,
+    /// The display name.
+    pub name: Text,
+    /// The CPF or CNPJ of the holder.
+    pub document: Document,
+    /// The password.
+    pub password: Secret,
+}
+
+/// The reason for which nobody was signed up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SignUpError {
+    /// The password breaks a rule.
+    #[error(transparent)]
+    WeakPassword(#[from] PasswordError),
+    /// The login could not be made.
+    #[error(transparent)]
+    Login(#[from] LoginError),
+}
+
+/// Opens the account with pending KYC. An e-mail that is in use changes nothing and returns `Ok` too, after the same work,
+/// so that the answer does not show which e-mails have an account.
+///
+/// # Errors
+/// [`SignUpError`].
+pub async fn sign_up(logins: &Logins, browser: &Browser, command: SignUp) -> Result<(), SignUpError> {
+    let SignUp { email, name, document, password } = command;
+    password::check(password.expose(), email.as_str())?;
+    let ports = &logins.ports;
+    if !logins.throttle.take(email.as_str(), browser.address, ports.clock.now()) {
+        return Err(LoginError::Throttled.into());
+    }
+    let hash = logins.passwords.hash(&password).await.map_err(LoginError::Password)?;
+    let operator = person(email.as_str(), browser);
+    let request = CreateAccount { email: email.clone(), name, document, approve: false };
+    let (account, mut change) = create::prepare(ports, &operator, &request);
+    let user = User {
+        id: cais_domain::ids::UserId::new(ports.ids.next_uuid()),
+        email: account.email.clone(),
+        role: Role::Merchant(account.id),
+        password: Some(hash),
+        totp: Totp::Missing,
+        invitation: None,
+        created_at: change.at,
+        version: 0,
+    };
+    change.reserve.push(Reservation {
+        key: ReservationKey::UserEmail(user.email.clone()),
+        account: account.id,
+        owner: user.id.to_string(),
+    });
+    change.writes.push(Write::insert(user));
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(()),
+        Err(CommitError::Taken { .. }) => {
+            tracing::info!(client = %browser.address_text(), "sign-up with an e-mail in use; nothing was changed");
+            Ok(())
+        }
+        Err(error) => Err(LoginError::Store(error).into()),
+    }
+}

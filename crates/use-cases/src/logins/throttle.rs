@@ -1,0 +1,137 @@
+//! Limits of login attempts: a token bucket for each e-mail, known or unknown, and for each address.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Mutex, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+
+/// Attempts for one e-mail in a burst: a person who tries several passwords.
+const EMAIL_BURST: i32 = 10;
+/// The time after which an e-mail has one attempt more: about 290 guesses a day.
+const EMAIL_EVERY: SignedDuration = SignedDuration::from_mins(5);
+/// Attempts from one address in a burst: an office behind one address.
+const ADDRESS_BURST: i32 = 60;
+/// The time after which an address has one attempt more.
+const ADDRESS_EVERY: SignedDuration = SignedDuration::from_secs(10);
+/// The tracked e-mails, and the tracked addresses. All others share one bucket.
+const MAX_TRACKED: usize = 16_384;
+/// The leading bytes of an IPv6 address that belong to one subscriber: a /64.
+const IPV6_NETWORK_SEGMENTS: usize = 4;
+
+/// Login attempts on this node.
+#[derive(Debug, Default)]
+pub struct Throttle {
+    emails: Buckets<String>,
+    addresses: Buckets<IpAddr>,
+}
+
+impl Throttle {
+    /// Takes an attempt of the e-mail and of the address. Returns `false` if one of them has none left.
+    pub(super) fn take(&self, email: &str, address: Option<IpAddr>, now: Timestamp) -> bool {
+        let network = address.map(network);
+        // The address first: a single address must not use up the attempts of all e-mails.
+        network.is_none_or(|network| self.addresses.take(network, now, ADDRESS_BURST, ADDRESS_EVERY))
+            && self.emails.take(email.to_owned(), now, EMAIL_BURST, EMAIL_EVERY)
+    }
+
+    /// Returns all attempts of the e-mail after a complete login.
+    pub(super) fn forgive(&self, email: &str) {
+        self.emails.lock().remove(&Some(email.to_owned()));
+    }
+}
+
+/// The instant at which each bucket is full again; `None` is the bucket that all untracked keys share.
+#[derive(Debug)]
+struct Buckets<K>(Mutex<HashMap<Option<K>, Timestamp>>);
+
+impl<K> Default for Buckets<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash> Buckets<K> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Option<K>, Timestamp>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, key: K, now: Timestamp, burst: i32, every: SignedDuration) -> bool {
+        let mut buckets = self.lock();
+        let whole = every.checked_mul(burst).unwrap_or(SignedDuration::MAX);
+        // A full time further ahead than a whole bucket was set by a clock that was moved back since.
+        let is_used = |full_at: Timestamp| full_at > now && full_at.duration_since(now) <= whole;
+        if buckets.len() >= MAX_TRACKED {
+            buckets.retain(|_, full_at| is_used(*full_at));
+        }
+        let key = Some(key);
+        let key = if buckets.len() < MAX_TRACKED || buckets.contains_key(&key) { key } else { None };
+        let full_at = buckets.get(&key).copied().filter(|full_at| is_used(*full_at)).unwrap_or(now);
+        let next = full_at.saturating_add(every).unwrap_or(Timestamp::MAX);
+        if next.duration_since(now) > whole {
+            return false;
+        }
+        buckets.insert(key, next);
+        true
+    }
+}
+
+/// Returns the part of an address that one subscriber has.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let mut segments = address.segments();
+            segments.iter_mut().skip(IPV6_NETWORK_SEGMENTS).for_each(|segment| *segment = 0);
+            IpAddr::V6(Ipv6Addr::from(segments))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn email_has_a_burst_and_then_one_attempt_per_interval() {
+        let throttle = Throttle::default();
+        let tries = |second, times| (0..times).filter(|_| throttle.take("a@b.co", None, at(second))).count();
+        assert_eq!(tries(0, 20), 10);
+        assert_eq!(tries(299, 5), 0);
+        assert_eq!(tries(300, 5), 1);
+        assert!(throttle.take("other@b.co", None, at(300)));
+        throttle.forgive("a@b.co");
+        assert_eq!(tries(300, 20), 10);
+    }
+
+    #[test]
+    fn address_is_limited_over_all_emails() {
+        let throttle = Throttle::default();
+        let address = |text: &str| Some(text.parse().unwrap());
+        let taken = |count: usize, from: &str| {
+            (0..count).filter(|number| throttle.take(&format!("{number}@b.co"), address(from), at(0))).count()
+        };
+        assert_eq!(taken(100, "2001:db8::1"), 60);
+        assert_eq!(taken(1, "2001:db8::2"), 0, "the same subscriber");
+        assert_eq!(taken(1, "2001:db8:0:1::1"), 1);
+    }
+
+    #[test]
+    fn tracked_emails_are_bounded_and_moved_clock_does_not_lock() {
+        let throttle = Throttle::default();
+        for number in 0..MAX_TRACKED + 100 {
+            throttle.take(&format!("{number}@b.co"), None, at(0));
+        }
+        assert!(throttle.emails.lock().len() <= MAX_TRACKED + 1);
+        let throttle = Throttle::default();
+        while throttle.take("a@b.co", None, at(100_000)) {}
+        assert!(throttle.take("a@b.co", None, at(0)));
+    }
+}

@@ -1,0 +1,68 @@
+//! Secrets of sessions and one-time links: a public id, and 256 random bits of which only a hash is stored.
+
+use std::fmt::Write as _;
+
+use cais_domain::ids::{Id, IdKind};
+use cais_ports::{Secret, SecretHash};
+
+use crate::Ports;
+
+/// The random bytes of a secret.
+const SECRET_BYTES: usize = 32;
+
+/// A public id with its secret, as a cookie or a link holds them: `ses_….0f3a…`.
+#[derive(Debug)]
+pub struct SecretToken<K: IdKind> {
+    /// The public id.
+    pub id: Id<K>,
+    /// The secret, in hexadecimal digits.
+    pub secret: Secret,
+}
+
+// A derive would require the same trait of `K`.
+impl<K: IdKind> Clone for SecretToken<K> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, secret: self.secret.clone() }
+    }
+}
+
+impl<K: IdKind> SecretToken<K> {
+    /// Draws a new secret.
+    pub(super) fn draw(ports: &Ports, id: Id<K>) -> Self {
+        let mut bytes = [0; SECRET_BYTES];
+        ports.keyed_hash.fill_random(&mut bytes);
+        Self { id, secret: Secret::new(hex(&bytes)) }
+    }
+
+    /// Parses the text of [`SecretToken::expose`].
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (id, secret) = text.split_once('.')?;
+        let is_whole =
+            secret.len() == SECRET_BYTES.saturating_mul(2) && secret.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Some(Self { id: Id::parse(id).ok()?, secret: Secret::new(secret) }).filter(|_| is_whole)
+    }
+
+    /// Returns the text for the cookie or the link.
+    #[must_use]
+    pub fn expose(&self) -> String {
+        format!("{}.{}", self.id, self.secret.expose())
+    }
+
+    pub(super) fn hash(&self, ports: &Ports, purpose: &str) -> SecretHash {
+        ports.keyed_hash.hash(purpose, self.secret.expose().as_bytes())
+    }
+
+    pub(super) fn has(&self, ports: &Ports, purpose: &str, hash: &SecretHash) -> bool {
+        ports.keyed_hash.verify(purpose, self.secret.expose().as_bytes(), hash)
+    }
+}
+
+/// Returns bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

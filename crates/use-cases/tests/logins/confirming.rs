@@ -1,0 +1,148 @@
+//! A key is created or revoked by a fresh code that is bound to the action.
+
+use std::time::Duration;
+
+use cais_domain::ids::ConfirmationId;
+use cais_domain::merchant::api_key::Scopes;
+use cais_ports::{AuditFilter, AuditQueries as _, KeyQueries as _, PageRequest, PendingAction};
+use cais_testkit::Crash;
+use cais_use_cases::logins::begin::begin;
+use cais_use_cases::logins::confirm::{Confirmed, confirm};
+use cais_use_cases::logins::{LoginError, Visitor};
+
+use crate::world::{EMAIL, World, browser, name};
+
+fn creation() -> PendingAction {
+    PendingAction::CreateKey {
+        name: name("till"),
+        scopes: Scopes::parse("charges:read").unwrap(),
+        expires_in_days: Some(30),
+    }
+}
+
+async fn begun(world: &World, visitor: &Visitor, action: PendingAction) -> ConfirmationId {
+    begin(&world.logins, visitor, action).await.unwrap()
+}
+
+async fn keys(world: &World, visitor: &Visitor) -> usize {
+    world.store.list_keys(visitor.session.account.unwrap()).await.unwrap().len()
+}
+
+async fn with(world: &World, visitor: &Visitor, id: ConfirmationId, code: &str) -> Result<Confirmed, LoginError> {
+    confirm(&world.logins, &browser(), visitor, id, code).await
+}
+
+#[tokio::test]
+async fn key_is_created_and_revoked_with_fresh_codes() {
+    let world = World::new();
+    let visitor = world.visitor(EMAIL).await;
+    let id = begun(&world, &visitor, creation()).await;
+    assert_eq!(keys(&world, &visitor).await, 0);
+    let Confirmed::Created(created) = with(&world, &visitor, id, &world.code(&visitor.user, 0)).await.unwrap() else {
+        panic!("not created")
+    };
+    let prefix = created.record.prefix.clone();
+    let (stored, account) = world.store.find_key(&prefix).await.unwrap().unwrap();
+    assert_eq!((stored, Some(account.id)), (created.record.clone(), visitor.session.account));
+    world.clock.advance(Duration::from_secs(30));
+    let id = begun(&world, &visitor, PendingAction::RevokeKey { prefix: prefix.clone() }).await;
+    let revoked = with(&world, &visitor, id, &world.code(&visitor.user, 0)).await.unwrap();
+    assert!(matches!(revoked, Confirmed::Revoked(revoked) if revoked == prefix));
+    assert!(world.store.find_key(&prefix).await.unwrap().unwrap().0.revoked_at.is_some());
+    let filter = AuditFilter { operator: Some(EMAIL.to_owned()), ..AuditFilter::default() };
+    let rows = world.store.list_audit(filter, PageRequest { limit: 2, starting_after: None }).await.unwrap().rows;
+    assert_eq!(rows.iter().map(|row| row.action.as_str()).collect::<Vec<_>>(), ["key.revoke", "key.create"]);
+}
+
+#[tokio::test]
+async fn confirmation_and_code_work_once() {
+    let world = World::new();
+    let visitor = world.visitor(EMAIL).await;
+    let (first, second) = (begun(&world, &visitor, creation()).await, begun(&world, &visitor, creation()).await);
+    let code = world.code(&visitor.user, 0);
+    with(&world, &visitor, first, &code).await.unwrap();
+    assert_eq!(with(&world, &visitor, second, &code).await.unwrap_err(), LoginError::Refused, "a used code");
+    let next = world.code(&visitor.user, 1);
+    assert_eq!(with(&world, &visitor, first, &next).await.unwrap_err(), LoginError::Over, "a used confirmation");
+    assert_eq!(keys(&world, &visitor).await, 1);
+    with(&world, &visitor, second, &next).await.unwrap();
+}
+
+#[tokio::test]
+async fn code_of_the_login_confirms_nothing() {
+    let world = World::new();
+    let visitor = world.visitor(EMAIL).await;
+    let id = begun(&world, &visitor, creation()).await;
+    let enrolment = world.code(&visitor.user, -1);
+    assert_eq!(with(&world, &visitor, id, &enrolment).await.unwrap_err(), LoginError::Refused);
+    assert_eq!(keys(&world, &visitor).await, 0);
+}
+
+#[tokio::test]
+async fn fifth_wrong_code_ends_the_confirmation() {
+    let world = World::new();
+    let visitor = world.visitor(EMAIL).await;
+    let id = begun(&world, &visitor, creation()).await;
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        seen.push(with(&world, &visitor, id, "999999").await.unwrap_err());
+    }
+    assert_eq!(seen.iter().filter(|error| **error == LoginError::Refused).count(), 4);
+    assert_eq!(seen.last(), Some(&LoginError::Over));
+    let right = world.code(&visitor.user, 0);
+    assert_eq!(with(&world, &visitor, id, &right).await.unwrap_err(), LoginError::Over);
+    assert_eq!(keys(&world, &visitor).await, 0);
+}
+
+#[tokio::test]
+async fn confirmation_is_over_after_ten_minutes() {
+    let world = World::new();
+    let visitor = world.visitor(EMAIL).await;
+    let id = begun(&world, &visitor, creation()).await;
+    world.clock.advance(Duration::from_mins(10));
+    let code = world.code(&visitor.user, 0);
+    assert_eq!(with(&world, &visitor, id, &code).await.unwrap_err(), LoginError::Over);
+}
+
+#[tokio::test]
+async fn confirmation_is_bound_to_its_user_and_session() {
+    let world = World::new();
+    let (ana, bia) = (world.visitor(EMAIL).await, world.visitor("bia@shop.example").await);
+    let id = begun(&world, &ana, creation()).await;
+    let code = world.code(&bia.user, 0);
+    assert_eq!(with(&world, &bia, id, &code).await.unwrap_err(), LoginError::Over, "another user");
+    let half = world.found(&world.log_in(EMAIL, crate::world::PASSWORD).await.unwrap()).await.unwrap();
+    let code = world.code(&ana.user, 0);
+    let other = cais_use_cases::logins::code::enter(&world.logins, &browser(), &half, &code).await.unwrap();
+    let other = world.found(&other).await.unwrap();
+    let next = world.code(&ana.user, 1);
+    assert_eq!(with(&world, &other, id, &next).await.unwrap_err(), LoginError::Over, "another session");
+    assert_eq!(with(&world, &half, id, &next).await.unwrap_err(), LoginError::Over, "an ended session");
+}
+
+#[tokio::test]
+async fn key_of_another_account_cannot_be_revoked() {
+    let world = World::new();
+    let (ana, bia) = (world.visitor(EMAIL).await, world.visitor("bia@shop.example").await);
+    let id = begun(&world, &ana, creation()).await;
+    let Confirmed::Created(created) = with(&world, &ana, id, &world.code(&ana.user, 0)).await.unwrap() else {
+        panic!("not created")
+    };
+    let prefix = created.record.prefix;
+    let refused = begin(&world.logins, &bia, PendingAction::RevokeKey { prefix: prefix.clone() }).await.unwrap_err();
+    assert_eq!(refused, LoginError::Over);
+    assert_eq!(world.store.find_key(&prefix).await.unwrap().unwrap().0.revoked_at, None);
+}
+
+#[tokio::test]
+async fn interrupted_confirmation_leaves_nothing() {
+    let world = World::new();
+    let visitor = world.visitor(EMAIL).await;
+    let id = begun(&world, &visitor, creation()).await;
+    let code = world.code(&visitor.user, 0);
+    world.store.crash_at(1, Crash::Before);
+    let failed = with(&world, &visitor, id, &code).await.unwrap_err();
+    assert!(matches!(failed, LoginError::Store(_)), "{failed:?}");
+    assert_eq!(keys(&world, &visitor).await, 0);
+    with(&world, &visitor, id, &code).await.unwrap();
+}

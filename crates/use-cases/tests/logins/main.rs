@@ -1,0 +1,9 @@
+//! Logins to the dashboard over a store in memory.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod confirming;
+mod linking;
+mod logging_in;
+mod signing_up;
+mod world;
