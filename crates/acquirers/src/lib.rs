@@ -26,6 +26,7 @@ mod http;
 pub mod nowpayments;
 pub mod ptax;
 pub mod router;
+mod sent;
 pub mod trace;
 pub mod woovi;
 

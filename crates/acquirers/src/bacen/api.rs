@@ -17,8 +17,8 @@ use super::read::{self, Expected};
 use super::wire::{CallbackBody, REMOVED_BY_US, Registered, Revision};
 use crate::deadline::Deadline;
 use crate::http::{
-    ClientSettings, Defect, FindError, MAX_ANSWER_BYTES, Problem, Reply, Token, Tokens, build, encode_segment,
-    of_reply, of_transport, parse_base, send, text,
+    ClientSettings, FindError, MAX_ANSWER_BYTES, Problem, Reply, Token, Tokens, build, encode_segment, of_reply,
+    of_transport, parse_base, send, text,
 };
 
 /// The problem kinds of an absent charge.
@@ -127,7 +127,7 @@ impl Api {
 
     /// Parses the charge in a successful answer.
     pub(super) fn charge_of(&self, reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamCharge, FindError> {
-        Ok(UpstreamCharge { answered_at: reply.date, ..read::charge(success(reply)?, expected, &self.key)? })
+        Ok(UpstreamCharge { answered_at: reply.date, ..read::charge(reply.success(of_reply)?, expected, &self.key)? })
     }
 
     /// Sends `PUT /v2/webhook/{chave}`, with an institution's extra headers. The answer is empty, or names the
@@ -147,7 +147,7 @@ impl Api {
         if reply.body.is_empty() {
             return Ok(());
         }
-        let body = success(&reply).map_err(FindError::of_a_read)?;
+        let body = reply.success(of_reply).map_err(FindError::of_a_read)?;
         let wrong = |what: &str| Err(AcquirerError::OutcomeUnknown(format!("the answer's webhookUrl {what}")));
         match serde_json::from_slice::<Registered<'_>>(body) {
             Ok(Registered { webhook_url: None }) => Ok(()),
@@ -229,17 +229,6 @@ impl Api {
         }
         send(&self.client, request, question.max_bytes, deadline).await.map_err(of_transport)
     }
-}
-
-/// Returns the body of a successful JSON answer.
-pub(crate) fn success(reply: &Reply) -> Result<&[u8], FindError> {
-    if !reply.status.is_success() {
-        return Err(of_reply(reply).into());
-    }
-    if !reply.is_json {
-        return Err(Defect::Unreadable("the answer is not JSON".to_owned()).into());
-    }
-    Ok(&reply.body)
 }
 
 fn charge_path(txid: &Txid) -> String {

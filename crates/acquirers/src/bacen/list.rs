@@ -5,10 +5,10 @@ use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::api::{Api, success};
+use super::api::Api;
 use super::wire::line;
 use crate::deadline::Deadline;
-use crate::http::{Defect, FindError};
+use crate::http::{Defect, FindError, of_reply};
 
 /// The rows of a page without a requested number (API Pix).
 const DEFAULT_PAGE: u32 = 100;
@@ -86,7 +86,7 @@ pub(crate) async fn page<T>(
         ("paginacao.itensPorPagina", rows.as_str()),
     ];
     let reply = api.get_page(path, &query, deadline).await?;
-    let body = success(&reply).map_err(FindError::of_a_read)?;
+    let body = reply.success(of_reply).map_err(FindError::of_a_read)?;
     read(body, request.page, of, row).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 

@@ -5,12 +5,12 @@ use cais_domain::txid::Txid;
 use cais_ports::{AcquirerError, ListRequest, ReceivedPix, UpstreamPage};
 use serde_json::value::RawValue;
 
-use super::api::{Api, success};
+use super::api::Api;
 use super::list::{self, Rows};
 use super::payment;
 use super::wire::Pix;
 use crate::deadline::Deadline;
-use crate::http::{Defect, FindError};
+use crate::http::{Defect, FindError, of_reply};
 
 /// The problem kinds of an absent received Pix.
 const PIX_ABSENT: [&str; 3] = ["PixNaoEncontrado", "NaoEncontrado", "pix_nao_encontrado"];
@@ -36,7 +36,7 @@ pub(super) async fn find(
 async fn look_up(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> Result<Option<ReceivedPix>, FindError> {
     let path = format!("/v2/pix/{end_to_end_id}");
     let Some(reply) = api.get(&path, &PIX_ABSENT, deadline).await? else { return Ok(None) };
-    let pix: Pix<'_> = serde_json::from_slice(success(&reply)?)
+    let pix: Pix<'_> = serde_json::from_slice(reply.success(of_reply)?)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a Pix".to_owned()))?;
     let payment = payment::read("pix", &pix)?;
     if payment.end_to_end_id != *end_to_end_id {

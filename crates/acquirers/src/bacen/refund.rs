@@ -4,10 +4,10 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::RefundId;
 use cais_ports::{AcquirerError, RefundOrder, UpstreamReturn};
 
-use super::api::{Api, success};
+use super::api::Api;
 use super::{returns, wire};
 use crate::deadline::Deadline;
-use crate::http::{FindError, of_order};
+use crate::http::{FindError, of_order, of_reply};
 
 /// The problem kinds of a refusal for a business reason.
 const REFUSALS: [&str; 4] = ["PixDevolucaoInvalida", "RequisicaoInvalida", "json_invalido", "valor_invalido"];
@@ -31,7 +31,7 @@ pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> 
         );
         return Err(error);
     }
-    let body = success(&reply).map_err(FindError::of_a_read)?;
+    let body = reply.success(of_reply).map_err(FindError::of_a_read)?;
     returns::read(body, &name, Some(order.amount)).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 
@@ -52,7 +52,7 @@ async fn read(
     deadline: Deadline,
 ) -> Result<Option<UpstreamReturn>, FindError> {
     let Some(reply) = api.get(&path(end_to_end_id, name), &RETURN_ABSENT, deadline).await? else { return Ok(None) };
-    Ok(Some(returns::read(success(&reply)?, name, None)?))
+    Ok(Some(returns::read(reply.success(of_reply)?, name, None)?))
 }
 
 fn path(end_to_end_id: &EndToEndId, name: &str) -> String {

@@ -5,10 +5,10 @@ use cais_ports::AcquirerError;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::bacen::api::{Api, success};
+use crate::bacen::api::Api;
 use crate::balance::AccountBalance;
 use crate::deadline::Deadline;
-use crate::http::{Defect, FindError, part, text};
+use crate::http::{Defect, FindError, of_reply, part, text};
 
 /// The path with the parameter that adds the blocked amounts.
 const PATH: &str = "/v2/gn/saldo?bloqueios=true";
@@ -34,7 +34,7 @@ pub(super) async fn read(api: &Api, deadline: Deadline) -> Result<AccountBalance
 async fn fetch(api: &Api, deadline: Deadline) -> Result<AccountBalance, FindError> {
     let missing = || Defect::Unreadable("the answer is missing".to_owned());
     let reply = api.get(PATH, &[], deadline).await?.ok_or_else(missing)?;
-    let answer: Answer<'_> = serde_json::from_slice(success(&reply)?)
+    let answer: Answer<'_> = serde_json::from_slice(reply.success(of_reply)?)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a balance".to_owned()))?;
     // A balance may be zero or negative.
     let amount = |value: Option<&RawValue>| Money::parse(&text(value?)?).ok();

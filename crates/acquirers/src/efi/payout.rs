@@ -3,12 +3,13 @@
 use cais_domain::instruction_id::InstructionId;
 use cais_ports::{AcquirerError, ListRequest, PayoutOrder, UpstreamPage, UpstreamPayout, alerts};
 
-use super::read::{self, Expected};
+use super::read;
 use super::wire;
-use crate::bacen::api::{Api, success};
+use crate::bacen::api::Api;
 use crate::bacen::list::{self, Rows};
 use crate::deadline::Deadline;
-use crate::http::{FindError, Problem, Reply, of_order};
+use crate::http::{FindError, Problem, Reply, of_order, of_reply};
+use crate::sent::Expected;
 
 /// The problem kinds of a refusal for a business reason.
 const REFUSALS: [&str; 7] = [
@@ -58,7 +59,7 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
         );
         return Err(error);
     }
-    let body = success(&reply).map_err(FindError::of_a_read)?;
+    let body = reply.success(of_reply).map_err(FindError::of_a_read)?;
     read::payout(body, &Expected::ordered(order)).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 
@@ -78,7 +79,7 @@ async fn look_up(
 ) -> Result<Option<UpstreamPayout>, FindError> {
     let path = format!("/v2/gn/pix/enviados/id-envio/{instruction_id}");
     let Some(reply) = api.get(&path, &SENT_ABSENT, deadline).await? else { return Ok(None) };
-    Ok(Some(read::payout(success(&reply)?, &Expected::payout(instruction_id))?))
+    Ok(Some(read::payout(reply.success(of_reply)?, &Expected::payout(instruction_id))?))
 }
 
 /// Requests `GET /v2/gn/pix/enviados`, which includes identified payments of other clients of the account.

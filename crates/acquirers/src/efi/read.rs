@@ -7,40 +7,14 @@ use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_domain::pix_key::PixKey;
-use cais_ports::{PayoutOrder, ReturnedPart, UpstreamPayout, UpstreamProgress};
+use cais_ports::{ReturnedPart, UpstreamPayout, UpstreamProgress};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 use super::wire::{Extras, Failure, Favored, GivenBack, Identity, Sent, Times};
 use crate::bacen::wire::line;
 use crate::http::{Defect, instant, part, text};
-
-/// The longest kept name of a recipient, in characters.
-const MAX_NAME_CHARS: usize = 200;
-/// The longest kept document, in characters: a CNPJ with punctuation has 18.
-const MAX_DOCUMENT_CHARS: usize = 20;
-/// The longest kept reason of a failure, in characters.
-const MAX_REASON_CHARS: usize = 140;
-
-/// The expected values of an answer.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Expected<'a> {
-    instruction_id: &'a InstructionId,
-    /// The order whose amount and key the answer must have.
-    order: Option<&'a PayoutOrder>,
-}
-
-impl<'a> Expected<'a> {
-    /// Expects any Pix with the identifier.
-    pub(super) fn payout(instruction_id: &'a InstructionId) -> Self {
-        Self { instruction_id, order: None }
-    }
-
-    /// Expects the ordered Pix.
-    pub(super) fn ordered(order: &'a PayoutOrder) -> Self {
-        Self { instruction_id: &order.instruction_id, order: Some(order) }
-    }
-}
+use crate::sent::{Expected, MAX_DOCUMENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS};
 
 /// Parses the body of a successful answer.
 pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPayout, Defect> {

@@ -2,13 +2,16 @@
 
 use std::error::Error;
 
+use cais_ports::AcquirerError;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderValue};
 use reqwest::{Client, Request, Response, StatusCode};
 use rustls::AlertDescription;
+use serde::Deserialize;
 
 use super::answered;
+use super::defect::{Defect, FindError};
 use crate::deadline::Deadline;
 use crate::trace;
 
@@ -24,6 +27,28 @@ pub(crate) struct Reply {
     /// The clock of the answering server, truncated to the second (RFC 9110, 6.6.1).
     pub(crate) date: Option<Timestamp>,
     pub(crate) body: Vec<u8>,
+}
+
+impl Reply {
+    /// Returns the body of a successful JSON answer. `refusal` classifies an unsuccessful answer.
+    pub(crate) fn success(&self, refusal: impl FnOnce(&Self) -> AcquirerError) -> Result<&[u8], FindError> {
+        if !self.status.is_success() {
+            return Err(refusal(self).into());
+        }
+        if !self.is_json {
+            return Err(Defect::Unreadable("the answer is not JSON".to_owned()).into());
+        }
+        Ok(&self.body)
+    }
+
+    /// Parses a successful JSON answer. `refusal` classifies an unsuccessful answer.
+    pub(crate) fn read<'a, T: Deserialize<'a>>(
+        &'a self,
+        refusal: impl FnOnce(&Self) -> AcquirerError,
+    ) -> Result<T, FindError> {
+        serde_json::from_slice(self.success(refusal)?)
+            .map_err(|_| Defect::Unreadable("the answer is not the expected JSON".to_owned()).into())
+    }
 }
 
 /// The reason no whole answer arrived. The texts contain neither address nor content.

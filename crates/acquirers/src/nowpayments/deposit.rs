@@ -69,7 +69,7 @@ pub(super) async fn create(
     if !reply.status.is_success() {
         return Err(refusal::of_reply(&reply));
     }
-    let payment: Payment<'_> = refusal::read(&reply).map_err(FindError::of_a_read)?;
+    let payment: Payment<'_> = reply.read(refusal::of_reply).map_err(FindError::of_a_read)?;
     ordered(&payment, order).map_err(|defect| match defect {
         Defect::Mismatch(reason) => AcquirerError::Refused(reason),
         Defect::Unreadable(reason) => AcquirerError::OutcomeUnknown(reason),
@@ -79,7 +79,7 @@ pub(super) async fn create(
 /// Requests `GET /v1/payment/{id}`.
 pub(super) async fn get(api: &Api, id: &ProcessorId, deadline: Deadline) -> Result<UpstreamDeposit, FindError> {
     let reply = api.get(&format!("/v1/payment/{id}"), &[], Access::Key, deadline).await?;
-    let deposit = read(&refusal::read(&reply)?)?;
+    let deposit = read(&reply.read(refusal::of_reply)?)?;
     if deposit.id != *id {
         return Err(Defect::mismatch("payment_id", "differs from the request").into());
     }

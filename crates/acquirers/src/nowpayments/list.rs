@@ -45,7 +45,7 @@ pub(super) async fn page(
         ("dateTo", &to),
     ];
     let reply = api.get("/v1/payment/", &query, Access::Login, deadline).await?;
-    let list: List<'_> = refusal::read(&reply)?;
+    let list: List<'_> = reply.read(refusal::of_reply)?;
     let values = list.data.ok_or_else(|| Defect::mismatch("data", "is missing"))?;
     let pages = wire::short_text(list.pages).and_then(|text| text.parse::<u32>().ok());
     let following = request.page.saturating_add(1);

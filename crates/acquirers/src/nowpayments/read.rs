@@ -61,13 +61,13 @@ pub(super) async fn minimum(
     match side {
         Side::Deposit => {
             let reply = minimum_deposit(api, currency, deadline).await?;
-            let found: MinimumDeposit<'_> = refusal::read(&reply)?;
+            let found: MinimumDeposit<'_> = reply.read(refusal::of_reply)?;
             Ok(rounded(found.min_amount, "min_amount", currency, decimals)?)
         }
         Side::Withdrawal => {
             let path = format!("/v1/payout-withdrawal/min-amount/{currency}");
             let reply = api.get(&path, &[], Access::Key, deadline).await?;
-            let found: MinimumWithdrawal<'_> = refusal::read(&reply)?;
+            let found: MinimumWithdrawal<'_> = reply.read(refusal::of_reply)?;
             if found.success == Some(false) {
                 return Err(Defect::mismatch("success", "is false").into());
             }
@@ -93,7 +93,7 @@ pub(super) async fn usdt_per_coin(api: &Api, currency: Currency, deadline: Deadl
     }
     let query = [("amount", "1"), ("currency_from", currency.code()), ("currency_to", USDT.code())];
     let reply = api.get("/v1/estimate", &query, Access::Key, deadline).await?;
-    let found: Estimate<'_> = refusal::read(&reply)?;
+    let found: Estimate<'_> = reply.read(refusal::of_reply)?;
     let estimate = found.estimated_amount.and_then(text).ok_or_else(|| Defect::mismatch(FIELD, "is missing"))?;
     Rate::parse(&estimate).map_err(|error| Defect::mismatch(FIELD, &error.to_string()).into())
 }
@@ -101,7 +101,7 @@ pub(super) async fn usdt_per_coin(api: &Api, currency: Currency, deadline: Deadl
 /// Requests `GET /v1/balance`. A currency that the answer omits has no coins.
 pub(super) async fn balances(api: &Api, deadline: Deadline) -> Result<Vec<CryptoAmount>, FindError> {
     let reply = api.get("/v1/balance", &[], Access::Key, deadline).await?;
-    let found: BTreeMap<String, &RawValue> = refusal::read(&reply)?;
+    let found: BTreeMap<String, &RawValue> = reply.read(refusal::of_reply)?;
     let mut balances = Vec::with_capacity(Currency::ALL.len());
     for currency in Currency::ALL {
         let row = found.iter().find(|(code, _)| code.eq_ignore_ascii_case(currency.code()));

@@ -4,7 +4,7 @@ use cais_ports::AcquirerError;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::http::{Defect, FindError, Problem, Reply, of_problem, part, text};
+use crate::http::{Defect, Problem, Reply, of_problem, part, text};
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -41,23 +41,6 @@ impl Refusal {
 /// Classifies an unsuccessful answer.
 pub(super) fn of_reply(reply: &Reply) -> AcquirerError {
     of_problem(reply, Refusal::read(reply).map(|refusal| refusal.problem).as_ref())
-}
-
-/// Returns the body of a successful JSON answer.
-pub(super) fn success(reply: &Reply) -> Result<&[u8], FindError> {
-    if !reply.status.is_success() {
-        return Err(of_reply(reply).into());
-    }
-    if !reply.is_json {
-        return Err(Defect::Unreadable("the answer is not JSON".to_owned()).into());
-    }
-    Ok(&reply.body)
-}
-
-/// Parses a successful JSON answer.
-pub(super) fn read<'a, T: Deserialize<'a>>(reply: &'a Reply) -> Result<T, FindError> {
-    serde_json::from_slice(success(reply)?)
-        .map_err(|_| Defect::Unreadable("the answer is not the expected JSON".to_owned()).into())
 }
 
 /// Returns whether a successful answer is the plain text `OK`, with or without quotes.

@@ -64,7 +64,7 @@ pub(super) async fn create(
     let reply = api.post("/v1/payout", &body, Access::Login, deadline).await?;
     let unknown = |defect: Defect| AcquirerError::OutcomeUnknown(defect.reason());
     if reply.status.is_success() {
-        let body = refusal::success(&reply).map_err(FindError::of_a_read)?;
+        let body = reply.success(refusal::of_reply).map_err(FindError::of_a_read)?;
         return rows::only(body, None).and_then(|created| ordered(created, order)).map_err(unknown);
     }
     let error = refused(&reply);
@@ -108,7 +108,7 @@ pub(super) async fn get(
     deadline: Deadline,
 ) -> Result<UpstreamWithdrawal, FindError> {
     let reply = api.get(&format!("/v1/payout/{batch}"), &[], Access::Login, deadline).await?;
-    let found = rows::only(refusal::success(&reply)?, Some(batch))?;
+    let found = rows::only(reply.success(refusal::of_reply)?, Some(batch))?;
     if found.order.is_some_and(|order| order != id) {
         return Err(Defect::mismatch("unique_external_id", "differs from the request").into());
     }
@@ -124,7 +124,7 @@ pub(super) async fn find(
     let from = first_day(created_at(id.timestamp_ms()));
     for page in 0..MAX_PAGES {
         let reply = read_list(api, page, (&from, None), deadline).await?;
-        let found = refusal::success(&reply).and_then(|body| Ok(rows::find(body, id)?));
+        let found = reply.success(refusal::of_reply).and_then(|body| Ok(rows::find(body, id)?));
         match found.map_err(FindError::of_a_read)? {
             rows::Found::Withdrawal(found) => return Ok(Some(*found)),
             rows::Found::Others => {}
@@ -146,7 +146,7 @@ pub(super) async fn page(
 ) -> Result<UpstreamPage<UpstreamWithdrawal>, FindError> {
     let (from, to) = (day(request.from, -MARGIN), day(request.to, MARGIN));
     let reply = read_list(api, request.page, (&from, Some(&to)), deadline).await?;
-    let (rows, unreadable) = rows::all(refusal::success(&reply)?)?;
+    let (rows, unreadable) = rows::all(reply.success(refusal::of_reply)?)?;
     let first = request.from.saturating_sub(MARGIN.saturating_mul(2)).unwrap_or(Timestamp::MIN);
     let is_older = |row: &UpstreamWithdrawal| row.created_at.is_some_and(|at| at < first);
     let is_more = !unreadable.is_empty() || !rows.iter().all(is_older);

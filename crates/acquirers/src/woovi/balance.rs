@@ -40,7 +40,7 @@ pub(super) async fn read(api: &Api, deadline: Deadline) -> Result<(AccountBalanc
 
 async fn fetch(api: &Api, deadline: Deadline) -> Result<(AccountBalance, Option<Timestamp>), FindError> {
     let reply = api.get("/account/", deadline).await?;
-    let answer: Answer<'_> = refusal::read(&reply)?;
+    let answer: Answer<'_> = reply.read(refusal::of_reply)?;
     let accounts = answer.accounts.into_iter().flatten().filter_map(|account| part::<Account<'_>>(Some(account)));
     let accounts: Vec<_> = accounts.collect();
     let account = accounts.iter().find(|account| account.is_default == Some(true)).or(accounts.first());

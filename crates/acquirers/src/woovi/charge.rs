@@ -234,7 +234,7 @@ async fn get(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Option<Reply>
 
 /// Parses the ordered charge, which must have the ordered amount and a usable code.
 fn ordered(reply: &Reply, order: &ChargeOrder) -> Result<UpstreamCharge, FindError> {
-    let envelope: Envelope<'_> = refusal::read(reply)?;
+    let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
     let wire: Charge<'_> = refusal::object(envelope.charge, "charge")?;
     let charge = facts(&wire, &order.txid, reply)?;
     if charge.amount != order.amount {
@@ -246,7 +246,7 @@ fn ordered(reply: &Reply, order: &ChargeOrder) -> Result<UpstreamCharge, FindErr
 
 /// Parses any charge with the txid, without its Pix.
 fn read(reply: &Reply, txid: &Txid) -> Result<UpstreamCharge, FindError> {
-    let envelope: Envelope<'_> = refusal::read(reply)?;
+    let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
     let wire: Charge<'_> = refusal::object(envelope.charge, "charge")?;
     let charge = facts(&wire, txid, reply)?;
     Ok(UpstreamCharge { copy_paste: code(&wire, charge.amount).ok(), ..charge })

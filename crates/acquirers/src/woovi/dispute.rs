@@ -165,7 +165,7 @@ pub(super) async fn is_accepted(api: &Api, end_to_end_id: &EndToEndId, deadline:
     if refusal::is_absence(&reply, &DISPUTE) {
         return Ok(false);
     }
-    let envelope: Envelope<'_> = refusal::read(&reply)?;
+    let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
     let dispute: Dispute<'_> = refusal::object(envelope.dispute, "dispute")?;
     Ok(word(dispute.status).is_some_and(|word| status(&word) == UpstreamInfractionStatus::Accepted))
 }
@@ -188,7 +188,7 @@ pub(super) async fn defend(
         return Ok(DefenseReceipt::AlreadyThere);
     }
     let receipt = if reply.status.is_success() {
-        let accepted: Accepted<'_> = refusal::read(&reply).map_err(FindError::of_a_read)?;
+        let accepted: Accepted<'_> = reply.read(refusal::of_reply).map_err(FindError::of_a_read)?;
         let missing = || AcquirerError::OutcomeUnknown("the answer has no documents".to_owned());
         accepted.documents.filter(|documents| !documents.is_empty()).map(|_| DefenseReceipt::Taken).ok_or_else(missing)
     } else {

@@ -67,7 +67,7 @@ pub(super) async fn fetch<T>(
     let (skip_text, limit) = (skip.to_string(), list.per_page.to_string());
     let query = [filter, &[("skip", skip_text.as_str()), ("limit", limit.as_str())]].concat();
     let reply = api.get_list(list.path, &query, deadline).await?;
-    Ok(read(refusal::success(&reply)?, list, number, row)?)
+    Ok(read(reply.success(refusal::of_reply)?, list, number, row)?)
 }
 
 fn read<T>(

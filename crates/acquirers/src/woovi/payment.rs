@@ -5,7 +5,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::payout::Recipient;
 use cais_domain::pix_key::PixKey;
-use cais_ports::{PayoutOrder, UpstreamPayout, UpstreamProgress};
+use cais_ports::{UpstreamPayout, UpstreamProgress};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -13,37 +13,7 @@ use super::refusal;
 use super::wire::{at, cents, word};
 use crate::bacen::wire::line;
 use crate::http::{Defect, FindError, Reply, part};
-
-/// The longest kept name of a recipient, in characters.
-const MAX_NAME_CHARS: usize = 200;
-/// The longest kept document, in characters: a CNPJ with punctuation has 18.
-const MAX_DOCUMENT_CHARS: usize = 20;
-/// The longest kept reason of a failure, in characters.
-const MAX_REASON_CHARS: usize = 140;
-
-/// The expected values of an answer.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Expected<'a> {
-    instruction_id: &'a InstructionId,
-    /// The order whose amount and key the answer must have.
-    order: Option<&'a PayoutOrder>,
-}
-
-impl<'a> Expected<'a> {
-    /// Expects any payment with the identifier.
-    pub(super) fn payout(instruction_id: &'a InstructionId) -> Self {
-        Self { instruction_id, order: None }
-    }
-
-    /// Expects the ordered payment.
-    pub(super) fn ordered(order: &'a PayoutOrder) -> Self {
-        Self { instruction_id: &order.instruction_id, order: Some(order) }
-    }
-
-    pub(super) fn instruction_id(&self) -> &'a InstructionId {
-        self.instruction_id
-    }
-}
+use crate::sent::{Expected, MAX_DOCUMENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS};
 
 /// A payment with its transaction and recipient, which appear after the approval.
 #[derive(Deserialize)]
@@ -98,7 +68,7 @@ struct Failure<'a> {
 
 /// Parses the payment in a successful answer.
 pub(super) fn read(reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamPayout, FindError> {
-    let sent: Sent<'_> = refusal::read(reply)?;
+    let sent: Sent<'_> = reply.read(refusal::of_reply)?;
     let payment: Payment<'_> = refusal::object(sent.payment, "payment")?;
     match word(payment.correlation_id) {
         Some(id) if id == expected.instruction_id.as_str() => {}

@@ -13,12 +13,13 @@ use serde_json::value::RawValue;
 
 use super::api::Api;
 use super::list::{self, List};
-use super::payment::{self, Expected};
+use super::payment;
 use super::refusal;
 use super::wire::to_cents;
 use crate::bacen::wire::line;
 use crate::deadline::Deadline;
 use crate::http::FindError;
+use crate::sent::Expected;
 
 const PAYMENTS: List = List {
     path: "/payment",
@@ -179,7 +180,7 @@ pub(super) async fn find(
 }
 
 async fn look_up(api: &Api, expected: &Expected<'_>, deadline: Deadline) -> Result<Option<UpstreamPayout>, FindError> {
-    let reply = api.get(&format!("/payment/{}", expected.instruction_id()), deadline).await?;
+    let reply = api.get(&format!("/payment/{}", expected.instruction_id), deadline).await?;
     if refusal::is_absence(&reply, &PAYMENT) {
         return Ok(None);
     }

@@ -76,7 +76,7 @@ pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> 
         );
         return Err(error);
     }
-    let envelope: Envelope<'_> = refusal::read(&reply).map_err(FindError::of_a_read)?;
+    let envelope: Envelope<'_> = reply.read(refusal::of_reply).map_err(FindError::of_a_read)?;
     let found = named(&envelope, &name).map_err(FindError::of_a_read)?;
     if found.amount != order.amount {
         let defect = Defect::mismatch("value", "is not the ordered amount");
@@ -95,7 +95,7 @@ async fn look_up(api: &Api, name: &str, deadline: Deadline) -> Result<Option<Ups
     if refusal::is_absence(&reply, &REFUND) {
         return Ok(None);
     }
-    let envelope: Envelope<'_> = refusal::read(&reply)?;
+    let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
     named(&envelope, name).map(Some)
 }
 
@@ -118,7 +118,7 @@ pub(super) async fn of_charge(
     deadline: Deadline,
 ) -> Result<Vec<UpstreamReturn>, FindError> {
     let reply = api.get(&format!("/charge/{txid}/refund"), deadline).await?;
-    let listed: Listed<'_> = refusal::read(&reply)?;
+    let listed: Listed<'_> = reply.read(refusal::of_reply)?;
     let rows = listed.refunds.ok_or_else(|| Defect::mismatch("refunds", "is missing"))?;
     let mut returns: Vec<UpstreamReturn> = Vec::with_capacity(rows.len());
     for (index, row) in rows.into_iter().enumerate() {

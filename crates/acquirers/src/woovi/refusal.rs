@@ -118,23 +118,6 @@ pub(super) fn of_order(reply: &Reply) -> AcquirerError {
     }
 }
 
-/// Returns the body of a successful JSON answer.
-pub(super) fn success(reply: &Reply) -> Result<&[u8], FindError> {
-    if !reply.status.is_success() {
-        return Err(of_reply(reply).into());
-    }
-    if !reply.is_json {
-        return Err(Defect::Unreadable("the answer is not JSON".to_owned()).into());
-    }
-    Ok(&reply.body)
-}
-
-/// Parses a successful JSON answer.
-pub(super) fn read<'a, T: Deserialize<'a>>(reply: &'a Reply) -> Result<T, FindError> {
-    serde_json::from_slice(success(reply)?)
-        .map_err(|_| Defect::Unreadable("the answer is not the expected JSON".to_owned()).into())
-}
-
 /// Parses the object in a field of an answer. An answer without the object is not the expected one.
 pub(super) fn object<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>, name: &str) -> Result<T, FindError> {
     part(value).ok_or_else(|| Defect::Unreadable(format!("the answer has no {name}")).into())

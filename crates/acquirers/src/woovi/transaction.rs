@@ -109,7 +109,7 @@ pub(super) async fn find_bare(
     if refusal::is_absence(&reply, &TRANSACTION) {
         return Ok(None);
     }
-    let envelope: Envelope<'_> = refusal::read(&reply)?;
+    let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
     let missing = || Defect::Unreadable("the answer has no transaction".to_owned());
     let row = envelope.transaction.ok_or_else(missing)?;
     let pix = read("transaction", row)?.ok_or_else(|| Defect::mismatch("transaction", "is not a received Pix"))?;

@@ -33,9 +33,9 @@ pub struct State {
     pub verifying: Sending,
     /// The reply to reads of payments and withdrawals.
     pub looking: Looking,
-    /// Whether an address can receive coins.
+    /// True if each address can receive coins.
     pub accepts_addresses: bool,
-    /// Whether reads of minimums, prices, addresses and balances are answered.
+    /// True if the processor answers reads of minimums, prices, addresses and balances.
     pub prices: bool,
     /// The price of each coin but USDT; `None`: no reply.
     pub usdt_per_coin: Option<&'static str>,
