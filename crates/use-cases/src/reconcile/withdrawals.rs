@@ -259,11 +259,11 @@ fn agrees(withdrawal: &Withdrawal, upstream: UpstreamWithdrawalStatus) -> bool {
         )
         | (WithdrawalStatus::Failed, UpstreamWithdrawalStatus::Failed) => true,
         (WithdrawalStatus::Processing, UpstreamWithdrawalStatus::Failed) => withdrawal.state.review_since().is_some(),
-        (WithdrawalStatus::Pending, UpstreamWithdrawalStatus::Failed)
-        | (
-            WithdrawalStatus::Pending | WithdrawalStatus::Processing,
-            UpstreamWithdrawalStatus::Finished | UpstreamWithdrawalStatus::Rejected,
+        (
+            WithdrawalStatus::Pending,
+            UpstreamWithdrawalStatus::Finished | UpstreamWithdrawalStatus::Rejected | UpstreamWithdrawalStatus::Failed,
         )
+        | (WithdrawalStatus::Processing, UpstreamWithdrawalStatus::Finished | UpstreamWithdrawalStatus::Rejected)
         | (
             WithdrawalStatus::Completed,
             UpstreamWithdrawalStatus::Unverified
@@ -271,11 +271,13 @@ fn agrees(withdrawal: &Withdrawal, upstream: UpstreamWithdrawalStatus) -> bool {
             | UpstreamWithdrawalStatus::Failed
             | UpstreamWithdrawalStatus::Rejected,
         )
+        | (WithdrawalStatus::Failed, UpstreamWithdrawalStatus::Processing | UpstreamWithdrawalStatus::Finished)
         | (
-            WithdrawalStatus::Failed | WithdrawalStatus::Abandoned,
-            UpstreamWithdrawalStatus::Processing | UpstreamWithdrawalStatus::Finished,
-        )
-        | (WithdrawalStatus::Abandoned, UpstreamWithdrawalStatus::Failed) => false,
+            WithdrawalStatus::Abandoned,
+            UpstreamWithdrawalStatus::Processing
+            | UpstreamWithdrawalStatus::Finished
+            | UpstreamWithdrawalStatus::Failed,
+        ) => false,
     }
 }
 
