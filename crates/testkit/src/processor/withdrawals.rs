@@ -79,6 +79,7 @@ impl FakeProcessor {
     }
 
     /// Adds a batch that no request of ours created: a repeat of the last one, or the batch of another system.
+    #[must_use]
     pub fn add_batch(&self, status: UpstreamWithdrawalStatus, order: Option<CryptoWithdrawalId>) -> ProcessorId {
         let (batch, now) = (a_processor_id(), self.clock.now());
         let mut state = self.state();

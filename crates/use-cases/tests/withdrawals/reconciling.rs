@@ -120,9 +120,8 @@ async fn withdrawal_of_another_sender_is_reported() {
     let world = World::new().await;
     world.processing().await;
     // A withdrawal that moves no coins is no difference.
-    world.processor.add_batch(Upstream::Unverified, None);
-    world.processor.add_batch(Upstream::Rejected, None);
-    assert_eq!(kinds(&compared(&world, true).await), []);
+    let unsent = [Upstream::Unverified, Upstream::Rejected].map(|status| world.processor.add_batch(status, None));
+    assert_eq!(kinds(&compared(&world, true).await), [], "{unsent:?}");
     let unknown: CryptoWithdrawalId = fresh();
     let batches = [None, Some(unknown)].map(|order| world.processor.add_batch(Upstream::Finished, order));
     let report = compared(&world, true).await;
@@ -208,11 +207,9 @@ async fn every_page_of_the_list_is_compared() {
     for key in ["a", "b"] {
         assert_eq!(world.create(key, a_hundred()).await.unwrap().kind, ResponseKind::Created);
     }
-    for _ in 0..3 {
-        world.processor.add_batch(Upstream::Finished, None);
-    }
+    let others = [(); 3].map(|()| world.processor.add_batch(Upstream::Finished, None));
     let report = compared(&world, true).await;
-    assert_eq!((report.withdrawals, report.differences.len()), (5, 3));
+    assert_eq!((report.withdrawals, report.differences.len()), (5, others.len()));
 }
 
 #[tokio::test]
