@@ -50,8 +50,8 @@ alerts! {
         "The processor's record of a deposit contradicts ours: its order, its address, or its outcome after a credit. The record is not applied.",
         "Look the payment up at the processor. After a return to the payer, agree on the amount with the merchant.";
     CRYPTO_DEPOSIT_NEEDS_REVIEW = "crypto_deposit_needs_review",
-        "Coins arrived for a deposit and cannot be credited automatically: another currency, a late or an unfinished payment. They wait for a decision.",
-        "Look the payment up at the processor. Then credit the payment or dismiss it.";
+        "Coins arrived for a deposit and cannot be credited automatically: another currency, a payment over an hour late, an unfinished payment, more than twice the requested coins, or a refunded deposit. Or the processor shows fewer coins than were credited. The payment waits for a decision.",
+        "Look the payment up at the processor. Then run `cais crypto review resolve-payment ID` with `--credit` or `--dismiss`.";
     CRYPTO_DEPOSIT_NOT_SHOWN = "crypto_deposit_not_shown",
         "The processor has not shown an overdue deposit for ten minutes. The deposit stays open, and no coins are credited meanwhile.",
         "Look the payment up at the processor. A changed API key hides older payments.";
@@ -63,7 +63,7 @@ alerts! {
         "Look the withdrawal up at the processor, by its id, and agree on the difference with the merchant.";
     CRYPTO_WITHDRAWAL_NEEDS_REVIEW = "crypto_withdrawal_needs_review",
         "The processor reports an error of a withdrawal, or has not shown the withdrawal for ten minutes. The withdrawal stays `processing` and its money held.",
-        "Look the withdrawal up at the processor, by its id, and at the chain. Ask the processor before failing it. Then resolve it as sent or as failed.";
+        "Look the withdrawal up at the processor, by its id, and at the chain. Ask the processor before failing it. Then run `cais crypto review resolve cwd_…` with `--outcome sent` or `--outcome failed`.";
     CRYPTO_WITHDRAWAL_UNVERIFIED = "crypto_withdrawal_unverified",
         "A created withdrawal could not be verified for ten minutes. The processor rejects it after an hour, and its money is given back.",
         "Compare `totp_secret` with the processor's account, and the clock with a time server.";
