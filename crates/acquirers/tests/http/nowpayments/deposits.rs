@@ -1,7 +1,7 @@
 //! Deposits: the order on the wire, and the forms of records.
 
 use cais_domain::crypto::deposit::ArrivedCoins;
-use cais_domain::crypto::{CryptoAmount, Currency};
+use cais_domain::crypto::{CryptoAmount, Currency, ProcessorId};
 use cais_ports::{CryptoProcessor as _, UpstreamDeposit, UpstreamDepositStatus};
 use serde_json::{Value, json};
 
@@ -176,4 +176,18 @@ async fn unreadable_deposit_leaves_the_outcome_unknown() {
         assert_eq!(kind(&read(json_reply(200, &answer)).await), "unknown", "{field} {value}");
     }
     assert_eq!(kind(&read(refusal(404, "NOT_FOUND")).await), "unknown");
+}
+
+#[tokio::test]
+async fn first_payment_names_the_later_ones() {
+    for (value, expected) in [
+        (json!([5_513_339_153_u64, "5513339154"]), ["5513339153", "5513339154"].as_slice()),
+        (json!([null, "a b", 7]), &["7"]),
+        (Value::Null, &[]),
+        (json!("null"), &[]),
+    ] {
+        let answer = changed(paid_deposit(), "/payment_extra_ids", Some(value.clone()));
+        let deposit = read(json_reply(200, &answer)).await.unwrap();
+        assert_eq!(deposit.later.iter().map(ProcessorId::as_str).collect::<Vec<_>>(), expected, "{value}");
+    }
 }
