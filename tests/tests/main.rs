@@ -1,5 +1,6 @@
 //! The black-box tests of Cais, one module per concern.
 
+mod acquirers;
 mod architecture;
 mod cli;
 mod cli_messages;

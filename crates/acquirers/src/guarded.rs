@@ -1,6 +1,6 @@
 //! An acquirer behind its breaker, with all calls counted and timed.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,14 +20,27 @@ use crate::guard::{Guard, Weight, left_alone};
 
 /// An acquirer behind its guard.
 pub(crate) struct Guarded {
-    inner: Arc<dyn Acquirer>,
+    name: AcquirerName,
+    /// The client, which [`Guarded::replace`] exchanges. Calls in flight end with the client that began them.
+    inner: RwLock<Arc<dyn Acquirer>>,
     guard: Guard,
 }
 
 impl Guarded {
     pub(crate) fn new(inner: Arc<dyn Acquirer>, clock: MonotonicClock) -> Self {
-        let guard = Guard::new(inner.name().as_str(), clock);
-        Self { inner, guard }
+        let name = inner.name().clone();
+        let guard = Guard::new(name.as_str(), clock);
+        Self { name, inner: RwLock::new(inner), guard }
+    }
+
+    /// Replaces the client for later calls. The breaker keeps its state.
+    pub(crate) fn replace(&self, client: Arc<dyn Acquirer>) {
+        *self.inner.write().unwrap_or_else(PoisonError::into_inner) = client;
+    }
+
+    fn inner(&self) -> Arc<dyn Acquirer> {
+        // Each change is one assignment, so a panic elsewhere leaves a consistent state.
+        Arc::clone(&self.inner.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn is_available(&self) -> bool {
@@ -40,7 +53,8 @@ impl Guarded {
         order: &ChargeOrder,
         budget: Duration,
     ) -> Option<Result<UpstreamCharge, AcquirerError>> {
-        let work = self.inner.create_charge(order, budget);
+        let inner = self.inner();
+        let work = inner.create_charge(order, budget);
         self.guard.attempt(("create", Weight::Counts), budget, work).await
     }
 }
@@ -48,7 +62,7 @@ impl Guarded {
 #[async_trait]
 impl Acquirer for Guarded {
     fn name(&self) -> &AcquirerName {
-        self.inner.name()
+        &self.name
     }
 
     async fn create_charge(&self, order: &ChargeOrder, budget: Duration) -> Result<UpstreamCharge, AcquirerError> {
@@ -56,21 +70,24 @@ impl Acquirer for Guarded {
     }
 
     async fn find_charge(&self, txid: &Txid, budget: Duration) -> Result<Option<UpstreamCharge>, AcquirerError> {
-        let work = self.inner.find_charge(txid, budget);
+        let inner = self.inner();
+        let work = inner.find_charge(txid, budget);
         self.guard.call("find", budget, work).await
     }
 
     async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError> {
-        let work = self.inner.cancel_charge(txid, budget);
+        let inner = self.inner();
+        let work = inner.cancel_charge(txid, budget);
         self.guard.call("cancel", budget, work).await
     }
 
     fn sends_payouts(&self) -> bool {
-        self.inner.sends_payouts()
+        self.inner().sends_payouts()
     }
 
     async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError> {
-        let work = self.inner.send_payout(order, budget);
+        let inner = self.inner();
+        let work = inner.send_payout(order, budget);
         self.guard.call("send_payout", budget, work).await
     }
 
@@ -79,12 +96,14 @@ impl Acquirer for Guarded {
         instruction_id: &InstructionId,
         budget: Duration,
     ) -> Result<Option<UpstreamPayout>, AcquirerError> {
-        let work = self.inner.find_payout(instruction_id, budget);
+        let inner = self.inner();
+        let work = inner.find_payout(instruction_id, budget);
         self.guard.call("find_payout", budget, work).await
     }
 
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {
-        let work = self.inner.send_refund(order, budget);
+        let inner = self.inner();
+        let work = inner.send_refund(order, budget);
         self.guard.call("send_refund", budget, work).await
     }
 
@@ -94,7 +113,8 @@ impl Acquirer for Guarded {
         id: RefundId,
         budget: Duration,
     ) -> Result<Option<UpstreamReturn>, AcquirerError> {
-        let work = self.inner.find_refund(end_to_end_id, id, budget);
+        let inner = self.inner();
+        let work = inner.find_refund(end_to_end_id, id, budget);
         self.guard.call("find_refund", budget, work).await
     }
 
@@ -103,7 +123,8 @@ impl Acquirer for Guarded {
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
-        let work = self.inner.list_received(request, budget);
+        let inner = self.inner();
+        let work = inner.list_received(request, budget);
         self.guard.call("list_received", budget, work).await
     }
 
@@ -112,7 +133,8 @@ impl Acquirer for Guarded {
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
-        let work = self.inner.list_sent(request, budget);
+        let inner = self.inner();
+        let work = inner.list_sent(request, budget);
         self.guard.call("list_sent", budget, work).await
     }
 
@@ -121,16 +143,17 @@ impl Acquirer for Guarded {
         end_to_end_id: &EndToEndId,
         budget: Duration,
     ) -> Result<Option<ReceivedPix>, AcquirerError> {
-        let work = self.inner.find_received(end_to_end_id, budget);
+        let inner = self.inner();
+        let work = inner.find_received(end_to_end_id, budget);
         self.guard.call("find_received", budget, work).await
     }
 
     fn reports_infractions(&self) -> bool {
-        self.inner.reports_infractions()
+        self.inner().reports_infractions()
     }
 
     fn lists_infraction_returns(&self) -> bool {
-        self.inner.lists_infraction_returns()
+        self.inner().lists_infraction_returns()
     }
 
     async fn list_infractions(
@@ -138,25 +161,28 @@ impl Acquirer for Guarded {
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
-        let work = self.inner.list_infractions(request, budget);
+        let inner = self.inner();
+        let work = inner.list_infractions(request, budget);
         self.guard.call_aside("list_infractions", budget, work).await
     }
 
     async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError> {
-        let work = self.inner.send_defense(order, budget);
+        let inner = self.inner();
+        let work = inner.send_defense(order, budget);
         self.guard.call_aside("send_defense", budget, work).await
     }
 
     fn verify_callback(&self, body: &[u8], signatures: &CallbackSignatures) -> Result<(), AcquirerError> {
-        self.inner.verify_callback(body, signatures)
+        self.inner().verify_callback(body, signatures)
     }
 
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
-        self.inner.callbacks(body)
+        self.inner().callbacks(body)
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {
-        let work = self.inner.register_callback(url, budget);
+        let inner = self.inner();
+        let work = inner.register_callback(url, budget);
         self.guard.call("register_callback", budget, work).await
     }
 }

@@ -30,12 +30,13 @@ mod sent;
 pub mod trace;
 pub mod woovi;
 
-pub use bacen::{BacenAcquirer, BacenConfig, BacenConfigError, Timeouts};
+pub use bacen::contract::{ContractReport, ContractStep, ContractTrial};
+pub use bacen::{BacenAcquirer, BacenConfig, BacenConfigError, GrantForm, Profile, Timeouts};
 pub use balance::AccountBalance;
 pub use efi::EfiAcquirer;
 pub use guarded_processor::{GuardedProcessor, GuardedRates};
 pub use http::{Certificate, CertificateError, Secret};
 pub use nowpayments::{NowPayments, NowPaymentsConfig, NowPaymentsConfigError};
 pub use ptax::{Ptax, PtaxConfig, PtaxConfigError};
-pub use router::Router;
+pub use router::{Route, Router};
 pub use woovi::{WooviAcquirer, WooviConfig, WooviConfigError};

@@ -1,12 +1,14 @@
 //! All configured acquirers in order. A charge goes to the first acquirer, and to the next only after a certain
-//! failure.
+//! failure. A payout stays with the acquirer that was selected for it. Drained acquirers receive no new orders.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, UpstreamCharge};
+use metrics::counter;
 
 use crate::breaker::MonotonicClock;
 use crate::deadline::Deadline;
@@ -16,9 +18,58 @@ use crate::guarded::Guarded;
 /// The time reserved for each following acquirer, so that a slow failure leaves time for the next.
 const RESERVE: Duration = Duration::from_millis(2_500);
 
+/// The orders that an acquirer receives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// The place in the order: the lowest number first. Acquirers without a number follow in the order of the list.
+    pub order: Option<u32>,
+    /// The share of new orders among the acquirers with the same number.
+    pub weight: u32,
+    /// True if the acquirer receives new charges.
+    pub charges: bool,
+    /// True if the acquirer receives new payouts, if it can send them.
+    pub payouts: bool,
+}
+
+/// All operations, in the order of the list.
+impl Default for Route {
+    fn default() -> Self {
+        Self { order: None, weight: 1, charges: true, payouts: true }
+    }
+}
+
 /// The acquirers, each behind its breaker.
 pub struct Router {
-    members: Vec<Arc<Guarded>>,
+    /// The acquirers in their order.
+    members: Vec<Member>,
+    drained: RwLock<Vec<AcquirerName>>,
+    /// The number of selections, which rotates acquirers with the same number.
+    turn: AtomicU32,
+}
+
+struct Member {
+    acquirer: Arc<Guarded>,
+    route: Route,
+}
+
+/// The operation of a new order.
+#[derive(Clone, Copy)]
+enum Operation {
+    Charge,
+    Payout,
+}
+
+impl Member {
+    fn name(&self) -> &AcquirerName {
+        self.acquirer.name()
+    }
+
+    fn is_for(&self, operation: Operation) -> bool {
+        match operation {
+            Operation::Charge => self.route.charges,
+            Operation::Payout => self.route.payouts && self.acquirer.sends_payouts(),
+        }
+    }
 }
 
 impl Router {
@@ -32,25 +83,82 @@ impl Router {
     /// Creates a router with the given clock for the breakers.
     #[must_use]
     pub fn with_clock(acquirers: Vec<Arc<dyn Acquirer>>, clock: &MonotonicClock) -> Self {
-        let guard = |acquirer| Arc::new(Guarded::new(acquirer, Arc::clone(clock)));
-        Self { members: acquirers.into_iter().map(guard).collect() }
+        Self::build(acquirers.into_iter().map(|acquirer| (acquirer, Route::default())).collect(), clock)
     }
 
-    fn member(&self, name: &AcquirerName) -> Option<&Arc<Guarded>> {
+    /// Creates a router with the orders that each acquirer receives.
+    #[must_use]
+    pub fn with_routes(acquirers: Vec<(Arc<dyn Acquirer>, Route)>) -> Self {
+        let clock: MonotonicClock = Arc::new(Instant::now);
+        Self::build(acquirers, &clock)
+    }
+
+    fn build(acquirers: Vec<(Arc<dyn Acquirer>, Route)>, clock: &MonotonicClock) -> Self {
+        let guard = |acquirer| Arc::new(Guarded::new(acquirer, Arc::clone(clock)));
+        let members = acquirers.into_iter().map(|(acquirer, route)| Member { acquirer: guard(acquirer), route });
+        let mut members: Vec<Member> = members.collect();
+        members.sort_by_key(|member| member.route.order.map_or((true, 0), |order| (false, order)));
+        Self { members, drained: RwLock::default(), turn: AtomicU32::new(0) }
+    }
+
+    /// Sets the drained acquirers: they receive no new orders, and finish open ones.
+    pub fn set_drained(&self, names: Vec<AcquirerName>) {
+        *self.drained.write().unwrap_or_else(PoisonError::into_inner) = names;
+    }
+
+    /// Replaces the client of an acquirer, for example after a change of its certificate. An unknown name has no effect.
+    pub fn replace(&self, client: Arc<dyn Acquirer>) {
+        if let Some(member) = self.member(client.name()) {
+            member.acquirer.replace(Arc::clone(&client));
+        }
+    }
+
+    fn member(&self, name: &AcquirerName) -> Option<&Member> {
         self.members.iter().find(|member| member.name() == name)
+    }
+
+    /// Returns the acquirers for new orders of the operation, in order, also those with an open breaker.
+    fn for_new(&self, operation: Operation) -> impl Iterator<Item = &Member> {
+        let drained = self.drained.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let takes = move |member: &&Member| member.is_for(operation) && !drained.contains(member.name());
+        self.members.iter().filter(takes)
+    }
+
+    fn select(&self, operation: Operation, preferred: &[AcquirerName]) -> Option<AcquirerName> {
+        let available = self.for_new(operation).filter(|member| member.acquirer.is_available());
+        let available: Vec<&Member> = available.collect();
+        let named = |name: &AcquirerName| available.iter().find(|member| member.name() == name);
+        let chosen = preferred.iter().find_map(named).or_else(|| self.next_of_first(&available));
+        chosen.map(|member| member.name().clone())
+    }
+
+    /// Returns the first acquirer. Acquirers with the number of the first one take turns by their weights.
+    fn next_of_first<'a, 'b>(&self, available: &'b [&'a Member]) -> Option<&'b &'a Member> {
+        let first = available.first()?;
+        if first.route.order.is_none() {
+            return Some(first);
+        }
+        let equals = || available.iter().filter(|member| member.route.order == first.route.order);
+        let total = equals().map(|member| member.route.weight).fold(0_u32, u32::saturating_add);
+        let mut place = self.turn.fetch_add(1, Ordering::Relaxed).checked_rem(total)?;
+        for member in equals() {
+            match place.checked_sub(member.route.weight) {
+                None => return Some(member),
+                Some(rest) => place = rest,
+            }
+        }
+        Some(first)
     }
 }
 
 #[async_trait]
 impl Acquirers for Router {
-    fn first(&self) -> Option<AcquirerName> {
-        let available = self.members.iter().find(|member| member.is_available());
-        available.map(|member| member.name().clone())
+    fn first(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
+        self.select(Operation::Charge, preferred)
     }
 
-    fn first_sender(&self) -> Option<AcquirerName> {
-        let sender = self.members.iter().find(|member| member.sends_payouts() && member.is_available());
-        sender.map(|member| member.name().clone())
+    fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
+        self.select(Operation::Payout, preferred)
     }
 
     fn names(&self) -> Vec<AcquirerName> {
@@ -73,18 +181,19 @@ impl Acquirers for Router {
             let error = AcquirerError::Unavailable("the acquirer is not configured".to_owned());
             return Err(IssueError::NoneTook { reasons: vec![(begin_with.clone(), error)] });
         };
-        let others = self.members.iter().filter(|member| member.name() != begin_with);
+        let others = self.for_new(Operation::Charge).filter(|member| member.name() != begin_with);
+        let in_order: Vec<&Member> = std::iter::once(beginning).chain(others).collect();
         let deadline = Deadline::after(budget);
         let mut reasons = Vec::new();
-        for (index, member) in std::iter::once(beginning).chain(others).enumerate() {
-            let following = self.members.len().saturating_sub(index.saturating_add(1));
+        for (index, member) in in_order.iter().enumerate() {
+            let following = in_order.len().saturating_sub(index.saturating_add(1));
             let following = u32::try_from(following).unwrap_or(u32::MAX);
             let share = share(deadline.left(), following);
             if share < MIN_BUDGET {
                 break;
             }
             let name = member.name();
-            let error = match member.try_create(order, share).await {
+            let error = match member.acquirer.try_create(order, share).await {
                 None => continue,
                 Some(Ok(charge)) => return Ok((name.clone(), charge)),
                 Some(Err(AcquirerError::OutcomeUnknown(reason))) => {
@@ -93,13 +202,14 @@ impl Acquirers for Router {
                 Some(Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_)))) => error,
             };
             tracing::warn!(acquirer = %name, txid = %order.txid, %error, "charge not accepted by the acquirer");
+            counter!("cais_acquirer_charges_passed_on_total", "acquirer" => name.to_string()).increment(1);
             reasons.push((name.clone(), error));
         }
         Err(IssueError::NoneTook { reasons })
     }
 
     fn named(&self, name: &AcquirerName) -> Option<Arc<dyn Acquirer>> {
-        let member: Arc<dyn Acquirer> = self.member(name)?.clone();
+        let member: Arc<dyn Acquirer> = self.member(name)?.acquirer.clone();
         Some(member)
     }
 }

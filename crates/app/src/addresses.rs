@@ -25,8 +25,18 @@ pub fn write(data_dir: &Path, listen: SocketAddr, admin: SocketAddr) -> io::Resu
 /// Returns the address of the service that uses this data directory; `None` without a readable file.
 #[must_use]
 pub fn read(data_dir: &Path) -> Option<SocketAddr> {
+    field(data_dir, "listen")
+}
+
+/// Returns the address of the metrics of the service that uses this data directory; `None` without a readable file.
+#[must_use]
+pub fn read_admin(data_dir: &Path) -> Option<SocketAddr> {
+    field(data_dir, "admin")
+}
+
+fn field(data_dir: &Path, name: &str) -> Option<SocketAddr> {
     let content: Value = serde_json::from_slice(&fs::read(data_dir.join(FILE)).ok()?).ok()?;
-    content.get("listen").and_then(Value::as_str)?.parse().ok()
+    content.get(name).and_then(Value::as_str)?.parse().ok()
 }
 
 /// Returns the address at which this machine reaches a service that listens on `listen`.

@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use async_trait::async_trait;
 use cais_cli::{
-    Access, CliContext, Finding, Migrations, Opened, Options, Problem, Purpose, RunningSandbox, RunningService,
-    Setting, Warning,
+    Access, AcquirerTest, CliContext, ConfiguredAcquirer, Finding, Migrations, Opened, Options, Problem, Purpose,
+    RunningSandbox, RunningService, Setting, Warning,
 };
 use cais_config::warnings::warnings;
 use cais_config::{Config, CryptoSettings, Problems, Sources, WebhookSettings, data_dir_problem, docs};
+use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::Clock as _;
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::clock::OffsetClock;
 use crate::serve::{Listeners, Service};
 use crate::wiring::{self, Infrastructure};
-use crate::{addresses, doctor, logging};
+use crate::{acquirer_trial, addresses, doctor, logging};
 
 /// The log filter of commands that print on standard output.
 const COMMAND_LOG: &str = "warn";
@@ -115,6 +117,18 @@ impl CliContext for AppContext {
         wiring::migrations(&self.load(COMMAND_LOG)?)
     }
 
+    fn acquirers(&self) -> anyhow::Result<Vec<ConfiguredAcquirer>> {
+        Ok(wiring::acquirers_of(&self.load(COMMAND_LOG)?))
+    }
+
+    async fn test_acquirer(&self, name: &AcquirerName, test: &AcquirerTest) -> anyhow::Result<(Value, bool)> {
+        acquirer_trial::run(&self.load(COMMAND_LOG)?, name, test).await
+    }
+
+    fn metrics_address(&self) -> anyhow::Result<Option<SocketAddr>> {
+        Ok(addresses::read_admin(&self.load(COMMAND_LOG)?.data_dir).map(addresses::reachable))
+    }
+
     fn service_address(&self) -> anyhow::Result<SocketAddr> {
         let config = self.load(COMMAND_LOG)?;
         Ok(addresses::reachable(addresses::read(&config.data_dir).unwrap_or(config.listen)))
@@ -141,7 +155,7 @@ impl CliContext for AppContext {
             return wiring::open_with_acquirers(&config).await;
         }
         let infrastructure = Infrastructure::open(&config).await?;
-        let ports = infrastructure.ports(wiring::router(Vec::new()), None);
+        let ports = infrastructure.ports(wiring::router(Vec::new(), &config), None);
         Ok(Opened { ports, close: Box::pin(infrastructure.close()) })
     }
 

@@ -1,5 +1,7 @@
 //! Wiring, workers, start and stop of Cais, as a library for the program and its tests.
 
+mod acquirer_trial;
+mod acquirer_upkeep;
 mod addresses;
 mod callbacks;
 pub mod clock;

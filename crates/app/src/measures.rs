@@ -4,7 +4,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::Currency;
 use cais_domain::infraction::ALERT_HOURS;
 use cais_domain::money::Money;
-use cais_ports::{CallbackCounts, OpenMoney};
+use cais_ports::{CallbackCounts, OpenMoney, OpenOrders};
 use cais_use_cases::crypto::exposure::Exposure;
 use cais_use_cases::reconcile::Standing;
 use jiff::Timestamp;
@@ -36,6 +36,13 @@ const HELD: &str = "cais_crypto_held_brl";
 const OWED: &str = "cais_crypto_owed_brl";
 /// Crypto withdrawals and payments that wait for an operator.
 const REVIEWS: &str = "cais_crypto_reviews_open";
+
+/// Drained acquirers.
+const DRAINED: &str = "cais_acquirer_drained";
+/// Open orders at drained acquirers, by their kind.
+const DRAINED_OPEN: &str = "cais_acquirer_drained_open_orders";
+/// The end of an acquirer's client certificate.
+const CERTIFICATE_EXPIRY: &str = "cais_acquirer_certificate_expiry_timestamp_seconds";
 
 /// Time of each acquirer's last complete reconciliation.
 const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
@@ -117,6 +124,28 @@ fn reais(amount: Money) -> f64 {
 /// Sets the number of consecutive failures of a worker.
 pub fn show_failures(worker: &str, in_a_row: u32) {
     gauge!(WORKER_FAILURES, "worker" => worker.to_owned()).set(in_a_row);
+}
+
+/// Sets the gauge of each acquirer: 1 while it is drained.
+pub fn show_drains(names: &[AcquirerName], drained: &[AcquirerName]) {
+    for name in names {
+        gauge!(DRAINED, "acquirer" => name.to_string()).set(f64::from(u8::from(drained.contains(name))));
+    }
+}
+
+/// Sets the gauges of the open orders at a drained acquirer.
+pub fn show_drained_orders(name: &AcquirerName, open: OpenOrders) {
+    for (kind, count) in
+        [("charge", open.charges), ("payout", open.payouts), ("refund", open.refunds), ("infraction", open.infractions)]
+    {
+        gauge!(DRAINED_OPEN, "acquirer" => name.to_string(), "kind" => kind).set(float(count));
+    }
+}
+
+/// Sets the gauge of a certificate's end.
+pub fn show_certificate(name: &AcquirerName, expires_at: Timestamp) {
+    let second = u32::try_from(expires_at.as_second()).unwrap_or(u32::MAX);
+    gauge!(CERTIFICATE_EXPIRY, "acquirer" => name.to_string()).set(second);
 }
 
 /// Sets the gauges of an acquirer's reconciliation.

@@ -66,6 +66,25 @@ pub const METRICS: &[Metric] = &[
         "acquirer",
         "Circuit breaker of an acquirer: 0 closed, 1 half-open, 2 open.",
     ),
+    row(
+        "cais_acquirer_certificate_expiry_timestamp_seconds",
+        Gauge,
+        "acquirer",
+        "Unix time at which the client certificate of an acquirer expires; absent without a certificate.",
+    ),
+    row(
+        "cais_acquirer_charges_passed_on_total",
+        Counter,
+        "acquirer",
+        "Charges that an acquirer certainly did not accept, so that the next acquirer was asked.",
+    ),
+    row("cais_acquirer_drained", Gauge, "acquirer", "1 while the acquirer receives no new orders, else 0."),
+    row(
+        "cais_acquirer_drained_open_orders",
+        Gauge,
+        "acquirer, kind",
+        "Open orders at a drained acquirer, each kind counted to 100,000.",
+    ),
     row("cais_acquirer_request_seconds", Histogram(REMOTE_S), "acquirer, operation", "Duration of calls to acquirers."),
     row(
         "cais_acquirer_requests_total",

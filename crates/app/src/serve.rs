@@ -26,7 +26,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::deliveries::Deliveries;
 use crate::wiring::{self, Infrastructure, Upstream};
-use crate::{addresses, callbacks, descriptors, measures, metric_table, workers};
+use crate::{acquirer_upkeep, addresses, callbacks, descriptors, measures, metric_table, workers};
 
 /// Seconds for requests in flight after shutdown begins; the API answers within 10 s.
 const SHUTDOWN_S: u64 = 20;
@@ -89,6 +89,7 @@ pub struct Service {
     loops: JoinSet<()>,
     deliveries: Deliveries,
     registrations: JoinSet<()>,
+    upkeep_of_acquirers: JoinSet<()>,
     upkeep: JoinHandle<()>,
 }
 
@@ -129,7 +130,10 @@ impl Service {
             let crypto = wiring::crypto::configured(&config, crypto_callbacks)?;
             (None, Upstream { acquirers: configured, crypto })
         };
-        let ports = infrastructure.ports(wiring::router(acquirers.clone()), crypto);
+        let router = wiring::router(acquirers.clone(), &config);
+        let ports = infrastructure.ports(router.clone(), crypto);
+        // Before the first request: a drained acquirer receives no order after a restart.
+        acquirer_upkeep::refresh_drains(&ports, &router).await?;
         for Warning { name, key, what } in warnings(&config) {
             tracing::warn!(
                 warning = name,
@@ -181,6 +185,7 @@ impl Service {
         serving.spawn(servers.admin);
         let registrations = callbacks::register(&acquirers, &base, &tokens, &stopped);
         let loops = workers::start(&ports, &wakeups, &stopped);
+        let upkeep_of_acquirers = acquirer_upkeep::start(&ports, &router, &config, &stopped);
         let deliveries = Deliveries::start(&ports, &stopped);
         addresses::write(&config.data_dir, listen, admin).context("addresses.json cannot be written")?;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -201,6 +206,7 @@ impl Service {
             loops,
             deliveries,
             registrations,
+            upkeep_of_acquirers,
             upkeep,
         })
     }
@@ -238,6 +244,7 @@ impl RunningService for Service {
         futures_util::future::join_all(self.servers.iter().map(|server| server.stop(true))).await;
         while self.serving.join_next().await.is_some() {}
         self.registrations.shutdown().await;
+        self.upkeep_of_acquirers.shutdown().await;
         let loops = async { while self.loops.join_next().await.is_some() {} };
         if tokio::time::timeout(WORKER_STOP_TIMEOUT, loops).await.is_err() {
             tracing::warn!("worker did not end in time; its pass is repeated after the next start");

@@ -5,9 +5,10 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::time::Duration;
 
+use cais_ports::OpenOrders;
 use cais_use_cases::{
-    Pass, Ports, WorkError, callbacks, charges, crypto, housekeeping, infractions, payouts, reconcile, refunds,
-    releases, resume,
+    Pass, Ports, WorkError, acquirer_drain, callbacks, charges, crypto, housekeeping, infractions, payouts, reconcile,
+    refunds, releases, resume,
 };
 use futures_util::FutureExt as _;
 use tokio::sync::watch;
@@ -86,6 +87,14 @@ async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     let now = ports.clock.now();
     measures::show_open("payout", ports.queries.count_open_payouts().await?, now);
     measures::show_open("refund", ports.queries.count_open_refunds().await?, now);
+    let drained = acquirer_drain::drained(ports).await?;
+    for name in ports.acquirers.names() {
+        let open = match drained.contains(&name) {
+            true => ports.queries.count_open_orders(&name).await?,
+            false => OpenOrders::default(),
+        };
+        measures::show_drained_orders(&name, open);
+    }
     if ports.crypto.is_some() {
         measures::show_reviews("withdrawal", crypto::withdrawals::review::list(ports).await?.len());
         measures::show_reviews("payment", crypto::review::list_payments(ports).await?.len());

@@ -1,5 +1,6 @@
 //! `cais account`: the operators' commands for accounts.
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::rate::parse_spread;
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, Operation};
@@ -11,7 +12,8 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{Operator, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::{
-    AccountEmail, approve, create, crypto_spread, features, fees, limits, list, release_delay, resume, suspend,
+    AccountEmail, acquirers, approve, create, crypto_spread, features, fees, limits, list, release_delay, resume,
+    suspend,
 };
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -116,6 +118,18 @@ pub enum AccountCommand {
         #[arg(long)]
         default: bool,
     },
+    /// Set the acquirers that new charges and payouts of the account use first
+    #[command(group = clap::ArgGroup::new("acquirers").required(true).args(["order", "default"]))]
+    Acquirers {
+        #[command(flatten)]
+        which: AccountArg,
+        /// Names of acquirers, separated by commas; the others follow in the order of the configuration
+        #[arg(long, value_delimiter = ',', value_parser = AcquirerName::parse)]
+        order: Vec<AcquirerName>,
+        /// Use the order of the configuration
+        #[arg(long)]
+        default: bool,
+    },
 }
 
 /// The account of a command.
@@ -200,6 +214,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: AccountCommand, ou
         AccountCommand::CryptoSpread { which, percent, .. } => {
             crypto_spread::set(ports, operator, &which.email, percent).await?
         }
+        AccountCommand::Acquirers { which, order, .. } => acquirers::set(ports, operator, &which.email, &order).await?,
     };
     output.print(&shown::account(&account), || for_people(&account))?;
     Ok(())
@@ -264,6 +279,10 @@ fn for_people(account: &Account) -> String {
         ("crypto spread", account.crypto_spread.as_ref().map_or("default".to_owned(), |spread| format!("{spread} %"))),
         ("created", instant(account.created_at)),
     ];
+    if !account.acquirers.is_empty() {
+        let names: Vec<&str> = account.acquirers.iter().map(AcquirerName::as_str).collect();
+        rows.push(("acquirers", names.join(", ")));
+    }
     for operation in Operation::ALL {
         let rule = account.fees.get(operation);
         if *rule != FeeRule::free() {

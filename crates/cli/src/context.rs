@@ -4,9 +4,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::pix_key::PixKey;
 use cais_use_cases::Ports;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::doctor::Finding;
 
@@ -73,6 +77,32 @@ pub struct Setting {
     pub origin: String,
     /// `true` for a number or a boolean.
     pub is_literal: bool,
+}
+
+/// An acquirer of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfiguredAcquirer {
+    /// The name.
+    pub name: AcquirerName,
+    /// The interface: `bacen`, `efi`, `woovi` or `sandbox`.
+    pub kind: &'static str,
+    /// The new orders that the acquirer receives, and `infractions` if it reports them.
+    pub operations: Vec<&'static str>,
+    /// The place for new orders; `None` after all numbers, by name.
+    pub order: Option<u32>,
+    /// The share of new orders among acquirers with the same place.
+    pub weight: u32,
+    /// The end of the client certificate, or the reason why it cannot be read; `None` without a certificate.
+    pub certificate: Option<Result<Timestamp, String>>,
+}
+
+/// The options of a trial of an acquirer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AcquirerTest {
+    /// A received Pix, of which one centavo is refunded.
+    pub paid: Option<EndToEndId>,
+    /// The key that receives a payout of one centavo.
+    pub payout_to: Option<PixKey>,
 }
 
 /// The migrations of a database by their state.
@@ -154,6 +184,24 @@ pub trait CliContext: Send + Sync {
 
     /// Checks the installation and changes nothing.
     async fn examine(&self) -> Vec<Finding>;
+
+    /// Returns the acquirers of the configuration, in the order for new orders.
+    ///
+    /// # Errors
+    /// The mistakes of the configuration.
+    fn acquirers(&self) -> anyhow::Result<Vec<ConfiguredAcquirer>>;
+
+    /// Tries the contract of the standard against an acquirer. Returns the report as JSON, and whether it is clean.
+    ///
+    /// # Errors
+    /// The configuration, or an acquirer of another interface.
+    async fn test_acquirer(&self, name: &AcquirerName, test: &AcquirerTest) -> anyhow::Result<(Value, bool)>;
+
+    /// Returns the address of the metrics of the service that uses this data directory; `None` if none runs.
+    ///
+    /// # Errors
+    /// The mistakes of the configuration.
+    fn metrics_address(&self) -> anyhow::Result<Option<SocketAddr>>;
 
     /// Runs the pending migrations, and returns their names. Blocks.
     ///

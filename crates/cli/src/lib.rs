@@ -4,6 +4,8 @@
 //! command reaches an adapter only through a method of [`CliContext`].
 
 mod account;
+mod acquirer;
+mod acquirer_test;
 mod audit;
 mod callback;
 mod config;
@@ -37,7 +39,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub use context::{
-    Access, CliContext, Migrations, Opened, Options, Problem, Purpose, RunningSandbox, RunningService, Setting, Warning,
+    Access, AcquirerTest, CliContext, ConfiguredAcquirer, Migrations, Opened, Options, Problem, Purpose,
+    RunningSandbox, RunningService, Setting, Warning,
 };
 pub use doctor::Finding;
 use output::{Output, print_line};
@@ -93,6 +96,9 @@ enum Command {
     Operator(login::OperatorCommand),
     /// Print a one-time link with which the holder of an account or an operator sets a new password and authenticator
     LoginLink(login::EmailArg),
+    /// List acquirers, and drain one
+    #[command(subcommand)]
+    Acquirer(acquirer::AcquirerCommand),
     /// Create, list and revoke API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -208,6 +214,12 @@ impl Cli {
                 let access = if creates { Access::Created } else { Access::Existing };
                 on_ports(context, access, async |ports| done(account::run(ports, &operator, command, output).await))
             }
+            Command::Acquirer(acquirer::AcquirerCommand::Test(args)) => {
+                block_on(acquirer_test::run(context, args, output))
+            }
+            Command::Acquirer(command) => on_ports(context, Access::Existing, async |ports| {
+                done(acquirer::run(context, ports, &operator, command, output).await)
+            }),
             Command::Key(command) => on_ports(context, Access::Existing, async |ports| {
                 done(key::run(ports, &operator, command, output).await)
             }),
@@ -295,6 +307,22 @@ mod tests {
             ("cais account limits --account a@b.co --charge 50000 --payout 50000", true),
             ("cais account limits --account a@b.co", false),
             ("cais account release-delay --account a@b.co --seconds 60", true),
+            ("cais account acquirers --account a@b.co --order main,backup", true),
+            ("cais account acquirers --account a@b.co --default", true),
+            ("cais account acquirers --account a@b.co", false),
+            ("cais account acquirers --account a@b.co --order Main", false),
+            ("cais account acquirers --account a@b.co --order main --default", false),
+            ("cais acquirer list --json", true),
+            ("cais acquirer drain main", true),
+            ("cais acquirer drain", false),
+            ("cais acquirer undrain main --json", true),
+            ("cais acquirer test main", true),
+            (
+                "cais acquirer test main --paid E12345678202611201200abcdefghijk --payout-to a@b.co --report r.json",
+                true,
+            ),
+            ("cais acquirer test main --paid E1", false),
+            ("cais acquirer undrain Main", false),
             ("cais account crypto-spread --account a@b.co --percent 1.5", true),
             ("cais account crypto-spread --account a@b.co --default", true),
             ("cais account crypto-spread --account a@b.co", false),

@@ -22,6 +22,9 @@ const NOT_FOR_WOOVI: &str = "must not be set for `woovi`";
 /// The rule of a key that other kinds do not have.
 const ONLY_FOR_WOOVI: &str = "must be set only for `woovi`";
 
+/// The rule of a key of the Central Bank's API Pix alone.
+const ONLY_FOR_BACEN: &str = "must be set only for `bacen`";
+
 /// The name of the built-in sandbox, which no configured acquirer may have.
 pub const SANDBOX: &str = "sandbox";
 
@@ -44,6 +47,103 @@ impl AcquirerKind {
             "woovi" => Ok(Self::Woovi),
             _ => Err("must be `bacen`, `efi` or `woovi` (others are not supported in this version)"),
         }
+    }
+
+    /// Returns the name in the configuration.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bacen => "bacen",
+            Self::Efi => "efi",
+            Self::Woovi => "woovi",
+        }
+    }
+}
+
+/// The body of a token request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenBody {
+    /// A form.
+    Form,
+    /// JSON.
+    Json,
+}
+
+impl TokenBody {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "form" => Ok(Self::Form),
+            "json" => Ok(Self::Json),
+            _ => Err("must be `form` or `json`"),
+        }
+    }
+}
+
+/// The place of the credentials in a token request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenCredentials {
+    /// The header `Authorization: Basic`.
+    Header,
+    /// Fields of the body.
+    Body,
+}
+
+impl TokenCredentials {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "header" => Ok(Self::Header),
+            "body" => Ok(Self::Body),
+            _ => Err("must be `header` or `body`"),
+        }
+    }
+}
+
+/// Names with their values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pairs(pub Vec<(String, String)>);
+
+impl Pairs {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let pair = |part: &str| {
+            let (name, value) = part.split_once('=')?;
+            let (name, value) = (name.trim(), value.trim());
+            (!name.is_empty() && !value.is_empty()).then(|| (name.to_owned(), value.to_owned()))
+        };
+        text.split(',').map(pair).collect::<Option<_>>().map(Self).ok_or("must be `name=value`, separated by commas")
+    }
+}
+
+fn profile(text: &str) -> Result<String, &'static str> {
+    const NAMES: [&str; 5] = ["bb", "itau", "santander", "sicredi", "inter"];
+    NAMES.contains(&text).then(|| text.to_owned()).ok_or("must be `bb`, `itau`, `santander`, `sicredi` or `inter`")
+}
+
+fn url_path(text: &str) -> Result<String, &'static str> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.');
+    let is_path = text.starts_with('/') && !text.ends_with('/') && text.bytes().all(allowed);
+    is_path.then(|| text.to_owned()).ok_or("must be a path such as /pix/v2")
+}
+
+/// The new orders that an acquirer receives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operations {
+    /// True if the acquirer receives charges.
+    pub charges: bool,
+    /// True if the acquirer receives payouts.
+    pub payouts: bool,
+}
+
+impl Operations {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let mut found = Self { charges: false, payouts: false };
+        for word in text.split(',').map(str::trim) {
+            match word {
+                "charges" => found.charges = true,
+                "payouts" => found.payouts = true,
+                _ => return Err("must be `charges`, `payouts`, or both separated by a comma"),
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -109,6 +209,56 @@ keys! {
             .optional()
             .required_if(!is_woovi(kind), "")
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
+        /// The institution behind `bacen`, with its differences from the standard. Each follows the institution's public
+        /// documents, and none was tried against it. Single differences can be set by the keys below. Only for `bacen`.
+        profile: Option<String> = text("bb, itau, santander, sicredi or inter", profile)
+            .optional()
+            .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
+        /// The key of the application, which `bb` sends with every request. Only for `bacen`.
+        application_key: Option<Secret> = secret_text()
+            .optional()
+            .required_if(profile == Some(Some("bb".to_owned())), "")
+            .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
+        /// The path of the API in place of `/v2`. Only for `bacen`.
+        path_prefix: Option<String> = text("path", url_path)
+            .optional()
+            .default_shown("of `profile`")
+            .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
+        /// The body of token requests. Only for `bacen`.
+        token_body: Option<TokenBody> = text("form or json", TokenBody::parse)
+            .optional()
+            .default_shown("of `profile`")
+            .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
+        /// The place of the client's id and secret in token requests. Only for `bacen`.
+        token_credentials: Option<TokenCredentials> = text("header or body", TokenCredentials::parse)
+            .optional()
+            .default_shown("of `profile`")
+            .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
+        /// The requested scopes, separated by blanks. Only for `bacen`.
+        token_scope: Option<String> = text("scopes", |text| Ok::<_, Infallible>(text.to_owned()))
+            .optional()
+            .default_shown("of `profile`")
+            .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
+        /// Headers of every request, as `name=value` separated by commas. They replace those of the profile. Only for
+        /// `bacen`.
+        extra_headers: Option<Pairs> = text("name=value, separated by commas", Pairs::parse)
+            .optional()
+            .default_shown("of `profile`")
+            .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
+        /// `true` reads instants without an offset as the time of Brasília. Only for `bacen`.
+        brasilia_dates: Option<bool> = flag()
+            .optional()
+            .default_shown("of `profile`")
+            .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
+        /// The place of the acquirer for new orders: the lowest number first. Acquirers without a number follow in the
+        /// order of their names. Acquirers with the same number share new orders by `weight`. `cais account acquirers`
+        /// sets another order for an account.
+        order: Option<u32> = number(0..=1_000).optional();
+        /// The acquirer's share of new orders among the acquirers with the same `order`.
+        weight: u32 = number(1..=100).default("1");
+        /// The new orders that the acquirer receives. Refunds, defenses and look-ups of existing orders are not limited.
+        operations: Operations = text("`charges`, `payouts`, or both separated by a comma", Operations::parse)
+            .default("charges,payouts");
         /// Raise the number by one to register a new secret callback address, for example after a leak. The previous
         /// address stays valid until the next raise. Raise the number a second time after the acquirer has accepted the
         /// new address.
@@ -151,6 +301,11 @@ fn is_woovi(kind: Option<AcquirerKind>) -> bool {
 /// Returns whether the kind is Efí. A wrong kind counts as another one.
 fn is_efi(kind: Option<AcquirerKind>) -> bool {
     kind == Some(AcquirerKind::Efi)
+}
+
+/// Returns whether the kind is the Central Bank's API Pix. A wrong kind counts as it, so that one mistake is reported.
+fn is_bacen(kind: Option<AcquirerKind>) -> bool {
+    matches!(kind, None | Some(AcquirerKind::Bacen))
 }
 
 /// Returns a condition that holds for every value or for none.

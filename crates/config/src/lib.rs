@@ -30,11 +30,12 @@ use cais_secrets::MasterKey;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
-pub use acquirers::{AcquirerConfig, AcquirerKind, SANDBOX};
+pub use acquirers::{AcquirerConfig, AcquirerKind, Operations, Pairs, SANDBOX, TokenBody, TokenCredentials};
 pub use crypto::{CryptoSettings, NOWPAYMENTS, ProcessorConfig, ProcessorKind};
 pub use log_format::LogFormat;
 pub use problem::{Problem, Problems};
 pub use reader::Effective;
+pub use reader::read_secret;
 pub use source::Sources;
 pub use world::World;
 
@@ -169,6 +170,14 @@ impl Config {
     /// The directory's path cannot be part of a database URL.
     pub fn default_database_url(&self) -> Result<DatabaseUrl, DatabaseUrlError> {
         DatabaseUrl::parse(&default_database(&self.data_dir))
+    }
+
+    /// Returns the file that holds the secret of this key; `None` for a secret that is set directly.
+    #[must_use]
+    pub fn secret_file(&self, key: &str) -> Option<&Path> {
+        let key = format!("{key}{}", reader::FILE_SUFFIX);
+        let entry = self.effective.iter().find(|entry| entry.key == key && !entry.value.is_empty())?;
+        Some(Path::new(&entry.value))
     }
 
     /// Returns `true` if a source has a value for the key.

@@ -219,7 +219,10 @@ impl<T> Key<T> {
 }
 
 /// Returns the content of a file with a secret, without surrounding white space.
-fn read_secret(file: &str) -> Result<String, String> {
+///
+/// # Errors
+/// The rule that the file breaks.
+pub fn read_secret(file: &str) -> Result<String, String> {
     if length_of_file(Path::new(file))? > MAX_SECRET_BYTES {
         return Err(format!("`{file}` is too large for a secret"));
     }

@@ -32,11 +32,12 @@ pub enum IssueError {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Acquirers: Send + Sync {
-    /// Returns the first acquirer for a new charge; `None` if all breakers are open.
-    fn first(&self) -> Option<AcquirerName>;
+    /// Returns the first acquirer for a new charge: one of `preferred` in that order, otherwise by the configured order.
+    /// `None` if the breakers of all acquirers for charges are open, or all are drained.
+    fn first(&self, preferred: &[AcquirerName]) -> Option<AcquirerName>;
 
-    /// Returns the first acquirer for a new payout; `None` if the breakers of all senders are open.
-    fn first_sender(&self) -> Option<AcquirerName>;
+    /// Returns the first acquirer for a new payout, selected like one for a charge.
+    fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName>;
 
     /// Returns all configured acquirers, in order.
     fn names(&self) -> Vec<AcquirerName>;

@@ -25,6 +25,9 @@ macro_rules! alerts {
 }
 
 alerts! {
+    ACQUIRER_FILES_UNUSABLE = "acquirer_files_unusable",
+        "A changed certificate or secret file of an acquirer cannot be used. Calls use the previous content until the service restarts.",
+        "Read `cause` in the line and correct the file. The service reads it again within seconds.";
     CALLBACK_ADDRESS_REJECTED = "callback_address_rejected",
         "A callback with the right secret path came from an address outside of `callback_addresses`. The callback is rejected; payments are found by polling meanwhile.",
         "Compare the address with the acquirer's present addresses, and `trusted_proxies` with your proxies. If the address is not the acquirer's, raise `callback_generation`: the callback address may have leaked.";

@@ -6,6 +6,7 @@
 //! have a `Mock…` made by mockall.
 
 pub mod acquirer;
+pub mod acquirer_drain;
 pub mod acquirers;
 pub mod alerts;
 pub mod audit;
@@ -43,6 +44,7 @@ pub use acquirer::{
     ReturnedPart, UnreadableRow, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress,
     UpstreamReturn, UpstreamStatus,
 };
+pub use acquirer_drain::{AcquirerDrain, DrainQueries, OpenOrders};
 pub use acquirers::{Acquirers, IssueError};
 pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
 pub use callback::{Callback, CallbackCounts, CallbackState};

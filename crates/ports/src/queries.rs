@@ -13,6 +13,7 @@ use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use jiff::Timestamp;
 
+use crate::acquirer_drain::DrainQueries;
 use crate::audit::AuditQueries;
 use crate::callback::{Callback, CallbackCounts};
 use crate::change_set::ReservationKey;
@@ -156,6 +157,7 @@ pub trait Queries:
     + DeliveryQueries
     + InfractionQueries
     + PositionQueries
+    + DrainQueries
     + AuditQueries
     + CryptoQuoteQueries
     + CryptoDepositQueries
@@ -183,6 +185,7 @@ impl<T> Queries for T where
         + DeliveryQueries
         + InfractionQueries
         + PositionQueries
+        + DrainQueries
         + AuditQueries
         + CryptoQuoteQueries
         + CryptoDepositQueries

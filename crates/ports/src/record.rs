@@ -87,6 +87,12 @@ macro_rules! records {
                 account { None }
                 version { version }
             }
+            /// The drain of an acquirer: only `since` changes.
+            drains: Drain($crate::acquirer_drain::AcquirerDrain) |one| {
+                key { acquirer: AcquirerName = one.acquirer.clone() }
+                account { None }
+                version { version }
+            }
             /// A crypto quote: only `used_by` changes.
             crypto_quotes: CryptoQuote(cais_domain::crypto::Quote) |one| {
                 key { account: AccountId = one.account, id: CryptoQuoteId = one.id }

@@ -24,6 +24,7 @@ mod config;
 mod control;
 pub mod credentials_file;
 mod crypto;
+mod dialect;
 mod dice;
 mod efi;
 mod faults;
@@ -62,6 +63,7 @@ pub use crypto::{
         payout::{WithdrawalFate, WithdrawalStatus},
     },
 };
+pub use dialect::{Defect, Dialect};
 pub use faults::{DEFAULT_LATENCY, Fault, FaultMode, FaultTarget, MAX_LATENCY};
 pub use infractions::{InfractionClaim, InfractionOutcome};
 pub use journal::JournalError;

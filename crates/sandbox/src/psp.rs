@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use crate::{
     clock::Clock,
     crypto::{Amount, Crypto, coins::COINS, state::CryptoChange},
+    dialect::Dialects,
     dice::NoEntropy,
     faults::Faults,
     journal::{Identity, Journal},
@@ -74,6 +75,8 @@ pub struct Psp {
     pub tokens: Tokens,
     /// The current faults.
     pub faults: Faults,
+    /// The dialect of the API Pix.
+    pub dialects: Dialects,
     /// The crypto processor.
     pub crypto: Crypto,
     /// The PTAX service.
@@ -110,6 +113,7 @@ impl Psp {
             clock: Clock::default(),
             tokens: Tokens::default(),
             faults: Faults::default(),
+            dialects: Dialects::default(),
             ptax: Ptax::default(),
             requests: Requests::default(),
             payout_settles_after,

@@ -22,6 +22,7 @@ use crate::{
         http::{account, payment_list, payments, payout_list, payouts, rates},
         ipn::Ipns,
     },
+    dialect,
     efi::{balance, infractions, refusal::Refusal, send, sent},
     faults::{self, Connection, ListenerSwitch},
     outbox,
@@ -102,7 +103,12 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
         }
     };
     let server = HttpServer::new(move || {
-        App::new().app_data(data.clone()).wrap(from_fn(faults::inject)).wrap(from_fn(dated)).configure(routes)
+        App::new()
+            .app_data(data.clone())
+            .wrap(from_fn(faults::inject))
+            .wrap(from_fn(dialect::translate))
+            .wrap(from_fn(dated))
+            .configure(routes)
     })
     .on_connect(remember_socket)
     .workers(setup.workers.max(1))
@@ -306,6 +312,7 @@ fn control_routes(config: &mut ServiceConfig) {
         .service(resource!("/sandbox/ptax", "PUT", put => ptax::control::put))
         .service(resource!("/sandbox/saldo", "PUT", put => hand::balance))
         .service(resource!("/sandbox/faults", "PUT", put => hand::faults))
+        .service(resource!("/sandbox/dialect", "PUT", put => hand::dialect))
         .service(resource!("/sandbox/clock", "PUT", put => hand::clock))
         .service(resource!("/sandbox/ledger", "GET", get => hand::ledger));
 }

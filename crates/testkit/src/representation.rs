@@ -1,5 +1,6 @@
 //! Resources as short JSON objects, for tests of the stored content rather than its format.
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::crypto::deposit::Deposit;
 use cais_domain::crypto::withdrawal::Withdrawal;
@@ -140,6 +141,7 @@ impl ResourceRenderer for TextRepresentation {
             "features": account.features.to_string(),
             "release_delay_s": account.release_delay_s,
             "crypto_spread": account.crypto_spread.as_ref().map(ToString::to_string),
+            "acquirers": account.acquirers.iter().map(AcquirerName::as_str).collect::<Vec<_>>(),
         })
         .to_string()
         .into_bytes()

@@ -1,6 +1,7 @@
 //! The use cases of Cais, one per file. API, workers and command line share them, and no other code orders steps.
 
 pub mod accounts;
+pub mod acquirer_drain;
 pub mod audit;
 pub mod balance;
 pub mod callbacks;

@@ -12,6 +12,8 @@ CREATE TABLE accounts (
     release_delay_s BIGINT NOT NULL CHECK (release_delay_s >= 0),
     -- A percentage; NULL stands for the spread of the configuration.
     crypto_spread TEXT,
+    -- The acquirers that new orders use first, separated by commas.
+    acquirers TEXT NOT NULL,
     pix_in_fixed BIGINT NOT NULL CHECK (pix_in_fixed >= 0),
     pix_in_percentage TEXT NOT NULL,
     pix_in_min BIGINT CHECK (pix_in_min >= 0),

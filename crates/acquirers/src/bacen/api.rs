@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::config::{BacenConfig, BacenConfigError};
 use super::grant::{ClientCredentials, GrantForm};
+use super::profile::Dates;
 use super::read::{self, Expected};
 use super::wire::{CallbackBody, REMOVED_BY_US, Registered, Revision};
 use crate::deadline::Deadline;
@@ -36,6 +37,9 @@ pub(crate) struct Api {
     tokens: Arc<Tokens>,
     /// The base of the paths `/v2/…`.
     base: String,
+    decoration: Decoration,
+    reads_refused_txid: bool,
+    dates: Dates,
     callback: Url,
     json: HeaderValue,
 }
@@ -61,11 +65,13 @@ impl Api {
         let base_text = base.as_str().trim_end_matches('/');
         let token_url = match &config.token_url {
             Some(text) => parse_base(text),
-            None => parse_base(&format!("{base_text}/oauth/token")),
+            None => parse_base(&format!("{base_text}{}", config.profile.token_path)),
         }
         .map_err(BacenConfigError::TokenUrl)?;
         let key = encode_segment(config.pix_key.as_str());
-        let callback = parse_base(&format!("{base_text}/v2/webhook/{key}")).map_err(BacenConfigError::BaseUrl)?;
+        let decoration = Decoration::new(config)?;
+        let callback =
+            decoration.url(base_text, &format!("/v2/webhook/{key}")).ok_or(BacenConfigError::Profile("path"))?;
         let client = build(ClientSettings {
             certificate: config.certificate.as_ref(),
             extra_root_pem: config.extra_root_pem.as_deref(),
@@ -80,6 +86,9 @@ impl Api {
             client,
             tokens,
             base: base_text.to_owned(),
+            decoration,
+            reads_refused_txid: config.profile.reads_refused_txid,
+            dates: config.profile.dates,
             callback,
             json: HeaderValue::from_static("application/json"),
         })
@@ -88,6 +97,16 @@ impl Api {
     /// Requests an access token and discards it; see [`Tokens::probe`].
     pub(super) async fn check_access(&self) -> Result<Option<Timestamp>, AcquirerError> {
         self.tokens.probe().await
+    }
+
+    /// Returns whether a refused charge may exist; see [`Profile::reads_refused_txid`](super::profile::Profile).
+    pub(super) fn reads_refused_txid(&self) -> bool {
+        self.reads_refused_txid
+    }
+
+    /// Returns the form of instants.
+    pub(super) fn dates(&self) -> Dates {
+        self.dates
     }
 
     pub(crate) fn name(&self) -> &AcquirerName {
@@ -127,7 +146,10 @@ impl Api {
 
     /// Parses the charge in a successful answer.
     pub(super) fn charge_of(&self, reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamCharge, FindError> {
-        Ok(UpstreamCharge { answered_at: reply.date, ..read::charge(reply.success(of_reply)?, expected, &self.key)? })
+        Ok(UpstreamCharge {
+            answered_at: reply.date,
+            ..read::charge(reply.success(of_reply)?, expected, (&self.key, self.dates))?
+        })
     }
 
     /// Sends `PUT /v2/webhook/{chave}`, with an institution's extra headers. The answer is empty, or names the
@@ -197,9 +219,26 @@ impl Api {
         self.call(Question { max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
     }
 
+    /// Sends any request. Returns the raw answer. `path` must not need escaping.
+    pub(super) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&[u8]>,
+        deadline: Deadline,
+    ) -> Result<Reply, AcquirerError> {
+        let question = Question::new(method, self.url(path)?);
+        self.call(Question { body, max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
+    }
+
+    /// Requests an access token that is not kept. Returns the raw answer.
+    pub(super) async fn ask_token(&self) -> Result<Reply, AcquirerError> {
+        self.tokens.request().await
+    }
+
     fn url(&self, path: &str) -> Result<Url, AcquirerError> {
-        Url::parse(&format!("{}{path}", self.base))
-            .map_err(|_| AcquirerError::Refused("the path is not a valid address".to_owned()))
+        let invalid = || AcquirerError::Refused("the path is not a valid address".to_owned());
+        self.decoration.url(&self.base, path).ok_or_else(invalid)
     }
 
     /// Sends one request with a token. After a refused token, renews the token and resends: a 401 is certain.
@@ -220,6 +259,9 @@ impl Api {
         let headers = request.headers_mut();
         headers.insert(AUTHORIZATION, token.header.clone());
         headers.insert(ACCEPT, self.json.clone());
+        for (name, value) in &self.decoration.headers {
+            headers.insert(name.clone(), value.clone());
+        }
         if let Some((name, value)) = &question.header {
             headers.insert(name.clone(), value.clone());
         }
@@ -228,6 +270,53 @@ impl Api {
             *request.body_mut() = Some(body.to_vec().into());
         }
         send(&self.client, request, question.max_bytes, deadline).await.map_err(of_transport)
+    }
+}
+
+/// The path, headers and query that an institution adds to every request.
+#[derive(Debug)]
+struct Decoration {
+    path_prefix: String,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    query: Vec<(String, String)>,
+}
+
+impl Decoration {
+    fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
+        let profile = &config.profile;
+        let fill = |value: &str| {
+            let key = config.application_key.as_ref();
+            match (value.contains("{application_key}"), key) {
+                (true, None) => Err(BacenConfigError::ApplicationKey),
+                (true, Some(key)) => Ok(value.replace("{application_key}", key.expose())),
+                (false, _) => Ok(value.replace("{client_id}", &config.client_id)),
+            }
+        };
+        let mut headers = Vec::with_capacity(profile.headers.len());
+        for (name, value) in &profile.headers {
+            let name = HeaderName::try_from(name).map_err(|_| BacenConfigError::Profile("header"))?;
+            let mut value = HeaderValue::try_from(fill(value)?).map_err(|_| BacenConfigError::Profile("header"))?;
+            value.set_sensitive(true);
+            headers.push((name, value));
+        }
+        let mut query = Vec::with_capacity(profile.query.len());
+        for (name, value) in &profile.query {
+            query.push((name.clone(), fill(value)?));
+        }
+        Ok(Self { path_prefix: profile.path_prefix.clone(), headers, query })
+    }
+
+    /// Returns the address of a path of the standard, which begins with `/v2` or an institution's own version.
+    fn url(&self, base: &str, path: &str) -> Option<Url> {
+        let path = match path.strip_prefix("/v2/") {
+            Some(rest) => format!("{base}{}/{rest}", self.path_prefix),
+            None => format!("{base}{path}"),
+        };
+        let mut url = Url::parse(&path).ok()?;
+        if !self.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&self.query);
+        }
+        Some(url)
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 
+use super::profile::Profile;
 use crate::http::{Certificate, Secret, TlsError, UrlError};
 
 /// An institution of the API Pix. `Debug` shows no secret.
@@ -26,6 +27,10 @@ pub struct BacenConfig {
     pub extra_root_pem: Option<Vec<u8>>,
     /// The receiving key.
     pub pix_key: PixKey,
+    /// The differences of the institution from the standard.
+    pub profile: Profile,
+    /// The key of the application, for profiles that send one.
+    pub application_key: Option<Secret>,
     /// Time limits within the budget of a call.
     pub timeouts: Timeouts,
 }
@@ -61,6 +66,12 @@ pub enum BacenConfigError {
     /// The secret is empty or not allowed in a header.
     #[error("client_secret must not be empty")]
     ClientSecret,
+    /// A header or query of the profile needs the key of the application, which is missing.
+    #[error("application_key is missing: the institution's requests carry it")]
+    ApplicationKey,
+    /// A path, header or query of the profile is not valid.
+    #[error("the profile has an invalid {0}")]
+    Profile(&'static str),
     /// The certificates or TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -85,6 +96,8 @@ impl BacenConfig {
             certificate: None,
             extra_root_pem: None,
             pix_key,
+            profile: Profile::default(),
+            application_key: None,
             timeouts: Timeouts::default(),
         }
     }

@@ -9,12 +9,15 @@ use super::api::Api;
 use super::read::Expected;
 use super::wire;
 use crate::deadline::Deadline;
-use crate::http::{Defect, FindError};
+use crate::http::{Defect, FindError, Problem};
 
 /// The part of the budget reserved for the look-up after the first request.
 const RECOVERY_RESERVE: Duration = Duration::from_millis(1_500);
 /// The shortest time for a second sending. A shorter one would likely be lost again.
 const MIN_RETRY: Duration = Duration::from_millis(250);
+
+/// The kind of a refused charge, which is also that of a taken txid (API Pix).
+const INVALID_OPERATION: &str = "CobOperacaoInvalida";
 
 /// The outcome of one `PUT`.
 enum Put {
@@ -24,6 +27,8 @@ enum Put {
     Exists,
     /// The charge was certainly not created.
     Not(AcquirerError),
+    /// Refused, with a kind that may also mean a taken txid.
+    MaybeExists(AcquirerError),
     /// A charge was created that differs from the order.
     Wrong(String),
     /// The charge may have been created.
@@ -46,6 +51,7 @@ pub(super) async fn create(
         Put::Made(charge) => return Ok(charge),
         Put::Exists => return existing(api, order, deadline).await,
         Put::Not(error) => return Err(error),
+        Put::MaybeExists(error) => return existing_or(api, order, deadline, error).await,
         Put::Wrong(reason) => return Err(not_as_ordered(api, order, reason)),
         Put::Lost(reason) => reason,
     };
@@ -66,6 +72,7 @@ pub(super) async fn create(
         Put::Made(charge) => Ok(charge),
         Put::Exists => existing(api, order, deadline).await,
         Put::Wrong(reason) => Err(not_as_ordered(api, order, reason)),
+        Put::MaybeExists(_) => existing(api, order, deadline).await,
         Put::Not(_) | Put::Lost(_) => Err(AcquirerError::OutcomeUnknown(reason)),
     }
 }
@@ -81,13 +88,30 @@ async fn put(api: &Api, order: &ChargeOrder, body: &[u8], deadline: Deadline) ->
     if reply.status == StatusCode::CONFLICT {
         return Put::Exists;
     }
+    let may_exist = api.reads_refused_txid()
+        && reply.status == StatusCode::BAD_REQUEST
+        && Problem::read(&reply).is_some_and(|problem| problem.is(INVALID_OPERATION));
     match api.charge_of(&reply, &Expected::ordered(order)) {
         Ok(charge) => Put::Made(charge),
         Err(
             FindError::Upstream(AcquirerError::OutcomeUnknown(reason)) | FindError::Defect(Defect::Unreadable(reason)),
         ) => Put::Lost(reason),
+        Err(FindError::Upstream(error)) if may_exist => Put::MaybeExists(error),
         Err(FindError::Upstream(error)) => Put::Not(error),
         Err(FindError::Defect(Defect::Mismatch(reason))) => Put::Wrong(reason),
+    }
+}
+
+/// Returns the charge that already has the txid. Without one, the refusal counts.
+async fn existing_or(
+    api: &Api,
+    order: &ChargeOrder,
+    deadline: Deadline,
+    refusal: AcquirerError,
+) -> Result<UpstreamCharge, AcquirerError> {
+    match api.find(Expected::charge(&order.txid), deadline).await {
+        Ok(None) => Err(refusal),
+        Ok(Some(_)) | Err(_) => existing(api, order, deadline).await,
     }
 }
 

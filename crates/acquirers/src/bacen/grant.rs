@@ -10,14 +10,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::config::{BacenConfig, BacenConfigError};
-use crate::http::{Granted, TokenGrant};
+use super::profile::CredentialsIn;
+use crate::http::{Granted, Secret, TokenGrant};
 
 /// The life of a token without one (RFC 6749 leaves it to documentation). The guess is short.
 const DEFAULT_LIFE_S: u64 = 300;
 
 /// The form of a token request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum GrantForm {
+pub enum GrantForm {
     /// A form, as in the RFC.
     Form,
     /// JSON.
@@ -29,8 +30,9 @@ pub(crate) enum GrantForm {
 pub(super) struct ClientCredentials {
     url: Url,
     form: GrantForm,
-    /// The whole value of the header `Authorization`, marked sensitive.
-    header: HeaderValue,
+    /// The whole value of the header `Authorization`, marked sensitive; `None` for credentials in the body.
+    header: Option<HeaderValue>,
+    body: Secret,
 }
 
 #[derive(Deserialize)]
@@ -50,17 +52,26 @@ impl GrantForm {
         }
     }
 
-    const fn body(self) -> &'static [u8] {
+    /// Returns the body with these fields.
+    fn body(self, fields: &[(&str, &str)], url: &Url) -> String {
         match self {
-            Self::Form => b"grant_type=client_credentials",
-            Self::Json => br#"{"grant_type":"client_credentials"}"#,
+            Self::Form => {
+                // A form has the encoding of a query.
+                let mut form = url.clone();
+                form.query_pairs_mut().clear().extend_pairs(fields);
+                form.query().unwrap_or_default().to_owned()
+            }
+            Self::Json => {
+                let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned().into()));
+                serde_json::Value::Object(fields.collect()).to_string()
+            }
         }
     }
 }
 
 impl ClientCredentials {
-    pub(super) fn new(url: Url, form: GrantForm, config: &BacenConfig) -> Result<Self, BacenConfigError> {
-        let BacenConfig { client_id, client_secret, .. } = config;
+    pub(super) fn new(mut url: Url, form: GrantForm, config: &BacenConfig) -> Result<Self, BacenConfigError> {
+        let BacenConfig { client_id, client_secret, profile, .. } = config;
         let id_is_plain = client_id.bytes().all(|byte| byte.is_ascii_graphic());
         if client_id.is_empty() || client_id.contains(':') || !id_is_plain {
             return Err(BacenConfigError::ClientId);
@@ -71,7 +82,20 @@ impl ClientCredentials {
         let pair = STANDARD.encode(format!("{client_id}:{}", client_secret.expose()));
         let mut header = HeaderValue::try_from(format!("Basic {pair}")).map_err(|_| BacenConfigError::ClientSecret)?;
         header.set_sensitive(true);
-        Ok(Self { url, form, header })
+        let mut fields = vec![("grant_type", "client_credentials")];
+        let header = match profile.credentials {
+            CredentialsIn::Header => Some(header),
+            CredentialsIn::Body => {
+                fields.extend([("client_id", client_id.as_str()), ("client_secret", client_secret.expose())]);
+                None
+            }
+        };
+        fields.extend(profile.scope.as_deref().map(|scope| ("scope", scope)));
+        if !profile.token_query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&profile.token_query);
+        }
+        let body = Secret::new(form.body(&fields, &url));
+        Ok(Self { url, form, header, body })
     }
 }
 
@@ -79,10 +103,12 @@ impl TokenGrant for ClientCredentials {
     fn request(&self) -> Request {
         let mut request = Request::new(Method::POST, self.url.clone());
         let headers = request.headers_mut();
-        headers.insert(AUTHORIZATION, self.header.clone());
+        if let Some(header) = &self.header {
+            headers.insert(AUTHORIZATION, header.clone());
+        }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.form.content_type()));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        *request.body_mut() = Some(self.form.body().into());
+        *request.body_mut() = Some(self.body.expose().to_owned().into());
         request
     }
 

@@ -4,10 +4,12 @@ pub(crate) mod api;
 pub(crate) mod callbacks;
 mod cancel;
 mod config;
+pub mod contract;
 mod create;
 pub(crate) mod grant;
 pub(crate) mod list;
 mod payment;
+pub mod profile;
 mod read;
 mod received;
 mod refund;
@@ -33,7 +35,8 @@ use crate::deadline::Deadline;
 use crate::http::FindError;
 use api::Api;
 pub use config::{BacenConfig, BacenConfigError, Timeouts};
-use grant::GrantForm;
+pub use grant::GrantForm;
+pub use profile::Profile;
 use read::Expected;
 
 /// The reason for refusing payouts: the standard has no request for them.
@@ -54,7 +57,7 @@ impl BacenAcquirer {
     /// # Errors
     /// [`BacenConfigError`] for the invalid part of the configuration.
     pub fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
-        Self::asking_tokens(config, GrantForm::Form)
+        Self::asking_tokens(config, config.profile.token_body)
     }
 
     /// Creates the client of an institution with another form of token request.

@@ -11,8 +11,9 @@ use cais_ports::{ChargeOrder, UpstreamCharge, UpstreamStatus};
 use jiff::{SignedDuration, Timestamp};
 
 use super::payment;
+use super::profile::Dates;
 use super::wire::{Cob, REMOVED_BY_US, parse_amount};
-use crate::http::{Defect, instant};
+use crate::http::Defect;
 
 /// The `expiracao` of an answer without one, in seconds (API Pix).
 const DEFAULT_EXPIRATION_S: i64 = 86_400;
@@ -48,7 +49,11 @@ fn mismatch(field: &str, what: &str) -> Defect {
 }
 
 /// Parses the body of a successful answer.
-pub(super) fn charge(body: &[u8], expected: &Expected<'_>, key: &PixKey) -> Result<UpstreamCharge, Defect> {
+pub(super) fn charge(
+    body: &[u8],
+    expected: &Expected<'_>,
+    (key, dates): (&PixKey, Dates),
+) -> Result<UpstreamCharge, Defect> {
     let cob: Cob<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a charge".to_owned()))?;
     match cob.txid.as_deref() {
@@ -70,8 +75,8 @@ pub(super) fn charge(body: &[u8], expected: &Expected<'_>, key: &PixKey) -> Resu
         amount,
         status: status(&cob)?,
         copy_paste,
-        expires_at: expires_at(&cob)?,
-        payments: payment::of_charge(&cob, expected.txid)?,
+        expires_at: expires_at(&cob, dates)?,
+        payments: payment::of_charge(&cob, expected.txid, dates)?,
         answered_at: None,
     })
 }
@@ -90,7 +95,10 @@ fn status(cob: &Cob<'_>) -> Result<UpstreamStatus, Defect> {
     match cob.status.as_deref() {
         Some("ATIVA") => Ok(UpstreamStatus::Active),
         Some("CONCLUIDA") => Ok(UpstreamStatus::Completed),
-        Some(REMOVED_BY_US | "REMOVIDA_PELO_PSP") => Ok(UpstreamStatus::Removed),
+        // The text of the standard itself also spells the status so.
+        Some(REMOVED_BY_US | "REMOVIDA_PELO_PSP" | "REMOVIDO_PELO_USUARIO_RECEBEDOR" | "REMOVIDO_PELO_PSP") => {
+            Ok(UpstreamStatus::Removed)
+        }
         Some(_) => Err(mismatch("status", "is not a status of the API Pix")),
         None => Err(mismatch("status", "is missing")),
     }
@@ -117,11 +125,11 @@ fn copy_paste(cob: &Cob<'_>, amount: Money) -> Result<String, Defect> {
     }
 }
 
-fn expires_at(cob: &Cob<'_>) -> Result<Timestamp, Defect> {
+fn expires_at(cob: &Cob<'_>, dates: Dates) -> Result<Timestamp, Defect> {
     let calendar = cob.calendario.as_ref();
     let created = calendar.and_then(|calendar| calendar.criacao.as_deref());
     let created = created.ok_or_else(|| mismatch("calendario.criacao", "is missing"))?;
-    let created = instant(created).ok_or_else(|| mismatch("calendario.criacao", "is not an instant"))?;
+    let created = dates.read(created).ok_or_else(|| mismatch("calendario.criacao", "is not an instant"))?;
     let wrong = || mismatch("calendario.expiracao", "is not a time to pay");
     let seconds = match calendar.and_then(|calendar| calendar.expiracao) {
         Some(text) => text.get().trim_matches('"').parse().map_err(|_| wrong())?,

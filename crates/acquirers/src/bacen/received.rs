@@ -38,7 +38,7 @@ async fn look_up(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> R
     let Some(reply) = api.get(&path, &PIX_ABSENT, deadline).await? else { return Ok(None) };
     let pix: Pix<'_> = serde_json::from_slice(reply.success(of_reply)?)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a Pix".to_owned()))?;
-    let payment = payment::read("pix", &pix)?;
+    let payment = payment::read("pix", &pix, api.dates())?;
     if payment.end_to_end_id != *end_to_end_id {
         return Err(Defect::mismatch("endToEndId", "differs from the request").into());
     }
@@ -49,7 +49,7 @@ async fn look_up(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> R
 fn read(api: &Api, at: &str, row: &RawValue) -> Result<Option<ReceivedPix>, Defect> {
     let pix: Pix<'_> = serde_json::from_str(row.get()).map_err(|_| Defect::mismatch(at, "cannot be read"))?;
     let txid = pix.txid.as_deref().and_then(|text| Txid::parse(text).ok());
-    match payment::read(at, &pix) {
+    match payment::read(at, &pix, api.dates()) {
         Ok(payment) => Ok(Some(ReceivedPix { txid, payment })),
         Err(defect) if txid.is_some() => Err(defect),
         Err(defect) => {

@@ -32,7 +32,8 @@ pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> 
         return Err(error);
     }
     let body = reply.success(of_reply).map_err(FindError::of_a_read)?;
-    returns::read(body, &name, Some(order.amount)).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
+    returns::read(body, &name, (Some(order.amount), api.dates()))
+        .map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 
 /// Requests `GET /v2/pix/{e2eid}/devolucao/{id}`.
@@ -52,7 +53,7 @@ async fn read(
     deadline: Deadline,
 ) -> Result<Option<UpstreamReturn>, FindError> {
     let Some(reply) = api.get(&path(end_to_end_id, name), &RETURN_ABSENT, deadline).await? else { return Ok(None) };
-    Ok(Some(returns::read(reply.success(of_reply)?, name, None)?))
+    Ok(Some(returns::read(reply.success(of_reply)?, name, (None, api.dates()))?))
 }
 
 fn path(end_to_end_id: &EndToEndId, name: &str) -> String {

@@ -4,8 +4,9 @@ use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::money::Money;
 use cais_ports::{ReturnNature, UpstreamProgress, UpstreamReturn};
 
+use super::profile::Dates;
 use super::wire::{Return, line, parse_amount};
-use crate::http::{Defect, instant};
+use crate::http::Defect;
 
 /// The longest kept `motivo`, in characters (API Pix).
 const MAX_REASON_CHARS: usize = 140;
@@ -14,7 +15,7 @@ const MAX_REASON_CHARS: usize = 140;
 ///
 /// # Errors
 /// [`Defect`] for another content, another return, or an amount other than `amount`.
-pub(super) fn read(body: &[u8], name: &str, amount: Option<Money>) -> Result<UpstreamReturn, Defect> {
+pub(super) fn read(body: &[u8], name: &str, (amount, dates): (Option<Money>, Dates)) -> Result<UpstreamReturn, Defect> {
     let wire: Return<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a return".to_owned()))?;
     match wire.id.as_deref() {
@@ -28,7 +29,7 @@ pub(super) fn read(body: &[u8], name: &str, amount: Option<Money>) -> Result<Ups
     if amount.is_some_and(|amount| amount != found) {
         return Err(Defect::mismatch("valor", "is not the ordered amount"));
     }
-    let progress = progress(&wire).ok_or_else(|| Defect::mismatch("status", "is not a status of a return"))?;
+    let progress = progress(&wire, dates).ok_or_else(|| Defect::mismatch("status", "is not a status of a return"))?;
     let (name, return_id, nature) = (name.to_owned(), return_id(&wire), nature(&wire));
     Ok(UpstreamReturn { name, return_id, nature, amount: found, progress })
 }
@@ -36,14 +37,14 @@ pub(super) fn read(body: &[u8], name: &str, amount: Option<Money>) -> Result<Ups
 /// Parses a return within its Pix, also one that others requested; `None` for an unreadable amount.
 ///
 /// A return with an unknown status counts as in flight, so its amount is not credited.
-pub(super) fn within_pix(wire: &Return<'_>) -> Option<UpstreamReturn> {
+pub(super) fn within_pix(wire: &Return<'_>, dates: Dates) -> Option<UpstreamReturn> {
     let name = wire.id.as_deref().or(wire.rtr_id.as_deref()).unwrap_or_default();
     Some(UpstreamReturn {
         name: name.to_owned(),
         return_id: return_id(wire),
         nature: nature(wire),
         amount: wire.valor.as_deref().and_then(parse_amount)?,
-        progress: progress(wire).unwrap_or(UpstreamProgress::Processing),
+        progress: progress(wire, dates).unwrap_or(UpstreamProgress::Processing),
     })
 }
 
@@ -60,12 +61,12 @@ fn nature(wire: &Return<'_>) -> ReturnNature {
     }
 }
 
-fn progress(wire: &Return<'_>) -> Option<UpstreamProgress> {
+fn progress(wire: &Return<'_>, dates: Dates) -> Option<UpstreamProgress> {
     match wire.status.as_deref()? {
         "EM_PROCESSAMENTO" => Some(UpstreamProgress::Processing),
         "DEVOLVIDO" => {
             let settled = wire.horario.as_ref().and_then(|times| times.liquidacao.as_deref());
-            Some(UpstreamProgress::Done { at: settled.and_then(instant) })
+            Some(UpstreamProgress::Done { at: settled.and_then(|text| dates.read(text)) })
         }
         "NAO_REALIZADO" => {
             let reason = wire.motivo.as_deref().and_then(|text| line(text, MAX_REASON_CHARS));

@@ -64,6 +64,12 @@ impl EfiAcquirer {
         Self { callbacks_use_mtls, ..self }
     }
 
+    /// Returns the client of the standard's operations.
+    #[must_use]
+    pub fn standard(&self) -> &BacenAcquirer {
+        &self.bacen
+    }
+
     /// Requests an access token and discards it. Returns the institution's clock if the answer has a `Date`.
     ///
     /// # Errors

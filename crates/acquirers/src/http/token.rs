@@ -143,7 +143,8 @@ impl Tokens {
         Ok(reply.date)
     }
 
-    async fn request(&self) -> Result<Reply, AcquirerError> {
+    /// Sends a token request. Returns the raw answer.
+    pub(crate) async fn request(&self) -> Result<Reply, AcquirerError> {
         let deadline = Deadline::after(self.timeout);
         send(&self.client, self.grant.request(), MAX_ANSWER_BYTES, deadline).await.map_err(|error| match error {
             TransportError::NotSent(reason) | TransportError::Lost(reason) => unavailable(&reason),

@@ -22,7 +22,7 @@ async fn after_ten(answer: Act) -> (bool, &'static str) {
     for _ in 0..FAILURES_TO_OPEN * 2 {
         last = kind(&guarded.find_charge(&txid(), BUDGET).await);
     }
-    (router.first().is_some(), last)
+    (router.first(&[]).is_some(), last)
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn refused_records_do_not_affect_other_orders() {
     })
     .await;
     let router = Router::new(vec![Arc::new(efi(&server.url()))]);
-    let main = router.first().unwrap();
+    let main = router.first(&[]).unwrap();
     let guarded = router.named(&main).unwrap();
     for _ in 0..FAILURES_TO_OPEN * 2 {
         assert_eq!(kind(&guarded.find_charge(&txid(), BUDGET).await), "unknown");

@@ -235,12 +235,12 @@ async fn failing_infractions_do_not_open_breaker_for_charges() {
     .await;
     let efi = efi(&server.url());
     let router = Router::new(vec![Arc::new(efi)]);
-    let guarded = router.named(&router.first().unwrap()).unwrap();
+    let guarded = router.named(&router.first(&[]).unwrap()).unwrap();
     assert!(guarded.reports_infractions());
     for _ in 0..FAILURES_TO_OPEN {
         assert_eq!(kind(&guarded.list_infractions(day(0), BUDGET).await), "unknown");
         assert_eq!(kind(&guarded.send_defense(&crate::defenses::order(), BUDGET).await), "unknown");
     }
-    assert!(router.first().is_some(), "the breaker does not count these calls");
+    assert!(router.first(&[]).is_some(), "the breaker does not count these calls");
     assert!(guarded.find_charge(&txid(), BUDGET).await.is_ok());
 }

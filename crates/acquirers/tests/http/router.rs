@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cais_acquirers::Router;
 use cais_acquirers::breaker::{FAILURES_TO_OPEN, OPEN_FOR};
+use cais_acquirers::{Route, Router};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
 use cais_ports::acquirer::MockAcquirer;
@@ -97,7 +97,7 @@ async fn unknown_acquirer_or_passed_deadline_makes_no_call() {
     let issued = router.issue(&order(), &name("a"), Duration::ZERO).await;
     assert_eq!(shown(issued), "none: ");
     assert!(router.named(&name("gone")).is_none());
-    assert!(Router::new(Vec::new()).first().is_none());
+    assert!(Router::new(Vec::new()).first(&[]).is_none());
 }
 
 #[tokio::test]
@@ -114,18 +114,18 @@ async fn open_breaker_skips_acquirer_then_allows_one_trial() {
     );
     let (a, b) = (name("a"), name("b"));
     for _ in 0..failures {
-        assert_eq!(router.first(), Some(a.clone()));
+        assert_eq!(router.first(&[]), Some(a.clone()));
         assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
     }
-    assert_eq!(router.first(), Some(b.clone()));
+    assert_eq!(router.first(&[]), Some(b.clone()));
     // Skipped without a call, also by name.
     assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
     let result = router.named(&a).unwrap().create_charge(&order(), BUDGET).await;
     assert_eq!(kind(&result), "unavailable");
     clock.pass(OPEN_FOR);
-    assert_eq!(router.first(), Some(a.clone()));
+    assert_eq!(router.first(&[]), Some(a.clone()));
     assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
-    assert_eq!(router.first(), Some(b));
+    assert_eq!(router.first(&[]), Some(b));
     assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
 }
 
@@ -136,7 +136,7 @@ async fn all_breakers_open_gives_error_without_reasons() {
     for _ in 0..failures {
         assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "none: a down");
     }
-    assert!(router.first().is_none());
+    assert!(router.first(&[]).is_none());
     assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "none: ");
 }
 
@@ -146,7 +146,7 @@ async fn business_refusals_never_open_a_breaker() {
     for _ in 0..50 {
         assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "none: a no");
     }
-    assert!(router.first().is_some());
+    assert!(router.first(&[]).is_some());
 }
 
 #[tokio::test]
@@ -230,7 +230,7 @@ async fn outgoing_calls_pass_the_breaker() {
     let after_five = ["unknown", "unknown", "unknown", "unknown", "unknown", "unavailable"];
     assert_eq!(money_out(&*guarded, BUDGET).await, after_five);
     assert_eq!(money_out(&*guarded, BUDGET).await, ["unavailable"; 6]);
-    assert_eq!(router.first_sender(), None);
+    assert_eq!(router.first_sender(&[]), None);
 
     let router = Router::new(vec![Arc::new(broken(&AcquirerError::Refused("no".to_owned())))]);
     let guarded = router.named(&name("a")).unwrap();
@@ -238,7 +238,7 @@ async fn outgoing_calls_pass_the_breaker() {
         assert_eq!(money_out(&*guarded, BUDGET).await, ["refused"; 6]);
     }
     assert_eq!(money_out(&*guarded, Duration::ZERO).await, ["unavailable"; 6]);
-    assert_eq!(router.first_sender(), Some(name("a")));
+    assert_eq!(router.first_sender(&[]), Some(name("a")));
 }
 
 #[tokio::test]
@@ -255,7 +255,7 @@ async fn absent_payout_counts_as_an_answer() {
         assert_eq!(guarded.find_refund(&pix(), refund_order().id, BUDGET).await, Ok(None));
         assert!(guarded.list_sent(day(0), BUDGET).await.is_ok());
     }
-    assert_eq!(router.first(), Some(name("a")));
+    assert_eq!(router.first(&[]), Some(name("a")));
 }
 
 #[tokio::test]
@@ -272,11 +272,88 @@ async fn payout_goes_to_first_available_sender() {
     };
     let router = Router::new(vec![called("a", false), called("b", true), called("c", true), called("b", false)]);
     assert_eq!(router.names(), ["a", "b", "c"].map(name));
-    assert_eq!((router.first(), router.first_sender()), (Some(name("a")), Some(name("b"))));
+    assert_eq!((router.first(&[]), router.first_sender(&[])), (Some(name("a")), Some(name("b"))));
     assert!(router.named(&name("b")).unwrap().sends_payouts());
     for _ in 0..FAILURES_TO_OPEN {
         assert!(router.named(&name("b")).unwrap().find_payout(&instruction_id(), BUDGET).await.is_err());
     }
-    assert_eq!((router.first(), router.first_sender()), (Some(name("a")), Some(name("c"))));
-    assert_eq!(Router::new(vec![called("a", false)]).first_sender(), None);
+    assert_eq!((router.first(&[]), router.first_sender(&[])), (Some(name("a")), Some(name("c"))));
+    assert_eq!(Router::new(vec![called("a", false)]).first_sender(&[]), None);
+}
+
+/// Creates an acquirer that sends payouts or not.
+fn sender(text: &str, sends: bool) -> Arc<dyn Acquirer> {
+    let mut mock = MockAcquirer::new();
+    mock.expect_name().return_const(name(text));
+    mock.expect_sends_payouts().return_const(sends);
+    mock.expect_create_charge().returning(|_, _| says("refuses"));
+    Arc::new(mock)
+}
+
+#[test]
+fn order_and_preference_select_the_acquirer() {
+    let numbered = |order| Route { order, ..Route::default() };
+    let router = Router::with_routes(vec![
+        (sender("a", true), numbered(None)),
+        (sender("b", true), numbered(Some(2))),
+        (sender("c", true), numbered(Some(1))),
+    ]);
+    assert_eq!(router.names(), ["c", "b", "a"].map(name));
+    for (preferred, wanted) in [(&[][..], "c"), (&["b"], "b"), (&["gone", "a"], "a"), (&["gone"], "c")] {
+        let preferred: Vec<_> = preferred.iter().map(|text| name(text)).collect();
+        assert_eq!(router.first(&preferred), Some(name(wanted)), "{preferred:?}");
+        assert_eq!(router.first_sender(&preferred), Some(name(wanted)), "{preferred:?}");
+    }
+}
+
+#[test]
+fn acquirers_with_one_number_share_by_weight() {
+    let route = |weight| Route { order: Some(1), weight, ..Route::default() };
+    let last = Route { order: Some(2), weight: 9, ..Route::default() };
+    let router = Router::with_routes(vec![
+        (sender("a", true), route(3)),
+        (sender("b", true), route(1)),
+        (sender("c", true), last),
+    ]);
+    let chosen: Vec<_> = (0..8).filter_map(|_| router.first(&[])).collect();
+    let count = |text: &str| chosen.iter().filter(|found| **found == name(text)).count();
+    assert_eq!((count("a"), count("b"), count("c")), (6, 2, 0));
+}
+
+#[tokio::test]
+async fn drained_acquirer_gets_no_new_order() {
+    let router = Router::new(vec![sender("a", true), sender("b", true)]);
+    router.set_drained(vec![name("a")]);
+    assert_eq!((router.first(&[name("a")]), router.first_sender(&[])), (Some(name("b")), Some(name("b"))));
+    assert!(router.named(&name("a")).is_some(), "open orders are finished there");
+    let issued = router.issue(&order(), &name("b"), BUDGET).await;
+    assert_eq!(shown(issued), "none: b no", "a drained acquirer is no failover");
+    router.set_drained(vec![name("a"), name("b")]);
+    assert_eq!((router.first(&[]), router.first_sender(&[])), (None, None));
+    router.set_drained(Vec::new());
+    assert_eq!(router.first(&[]), Some(name("a")));
+}
+
+#[tokio::test]
+async fn operations_limit_new_orders_and_failover() {
+    let route = |charges, payouts| Route { charges, payouts, ..Route::default() };
+    let router = Router::with_routes(vec![
+        (sender("a", true), route(true, false)),
+        (sender("b", true), route(false, true)),
+        (sender("c", false), route(true, true)),
+    ]);
+    let preferred = [name("b"), name("c"), name("a")];
+    assert_eq!((router.first(&[]), router.first_sender(&[])), (Some(name("a")), Some(name("b"))));
+    assert_eq!((router.first(&preferred), router.first_sender(&preferred)), (Some(name("c")), Some(name("b"))));
+    let issued = router.issue(&order(), &name("a"), BUDGET).await;
+    assert_eq!(shown(issued), "none: a no, c no");
+}
+
+#[tokio::test]
+async fn replaced_client_receives_later_calls() {
+    let router = Router::new(vec![acquirer("a", "refuses", 1)]);
+    assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "none: a no");
+    router.replace(acquirer("gone", "takes", 0));
+    router.replace(acquirer("a", "takes", 1));
+    assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "a issued it");
 }

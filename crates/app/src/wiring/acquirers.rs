@@ -1,15 +1,22 @@
 //! Creates the configured acquirers, and examines them for `config check` and `doctor`.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
+use cais_acquirers::bacen::profile::{CredentialsIn, Dates};
 use cais_acquirers::{
-    AccountBalance, BacenAcquirer, BacenConfig, Certificate, EfiAcquirer, Timeouts, WooviAcquirer, WooviConfig,
+    AccountBalance, BacenAcquirer, BacenConfig, Certificate, EfiAcquirer, GrantForm, Profile, Route, Timeouts,
+    WooviAcquirer, WooviConfig,
 };
-use cais_config::{AcquirerConfig, AcquirerKind, Config, Problem, Problems};
-use cais_ports::{Acquirer, AcquirerError};
+use cais_cli::ConfiguredAcquirer;
+use cais_config::{
+    AcquirerConfig, AcquirerKind, Config, Operations, Pairs, Problem, Problems, SANDBOX, TokenBody, TokenCredentials,
+};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{Acquirer, AcquirerError, Secret};
 use jiff::Timestamp;
 
 use crate::logging::chain;
@@ -54,12 +61,54 @@ fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Pr
     problems
 }
 
-fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn Acquirer>> {
+/// Creates a configured acquirer without a request to it.
+///
+/// # Errors
+/// Its certificates and addresses.
+pub fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn Acquirer>> {
     Ok(match settings.kind {
         AcquirerKind::Bacen => Arc::new(BacenAcquirer::new(&bacen_config(settings)?)?),
         AcquirerKind::Efi => Arc::new(efi(settings)?),
         AcquirerKind::Woovi => Arc::new(WooviAcquirer::new(&woovi_config(settings)?)?),
     })
+}
+
+/// Returns the new orders that the configuration gives an acquirer.
+pub(super) fn route(settings: &AcquirerConfig) -> Route {
+    let Operations { charges, payouts } = settings.operations;
+    Route { order: settings.order, weight: settings.weight, charges, payouts }
+}
+
+/// The state of the files with an acquirer's certificates and secrets. A change of any content changes the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileState(u64);
+
+/// Reads the files of an acquirer again. Returns the settings with the present secrets, and the state of all files.
+///
+/// # Errors
+/// A file cannot be read, or holds no secret.
+pub fn reread(config: &Config, settings: &AcquirerConfig) -> anyhow::Result<(AcquirerConfig, FileState)> {
+    let mut settings = settings.clone();
+    let mut hasher = DefaultHasher::new();
+    for file in [&settings.certificate_file, &settings.ca_file, &settings.webhook_public_key_file].into_iter().flatten()
+    {
+        read(file)?.hash(&mut hasher);
+    }
+    let name = settings.name.clone();
+    for (field, secret) in [
+        ("client_secret", &mut settings.client_secret),
+        ("application_key", &mut settings.application_key),
+        ("app_id", &mut settings.app_id),
+        ("webhook_hmac_secret", &mut settings.webhook_hmac_secret),
+        ("certificate_passphrase", &mut settings.certificate_passphrase),
+    ] {
+        if let Some(file) = config.secret_file(&format!("acquirers.{name}.{field}")) {
+            let text = cais_config::read_secret(&file.display().to_string()).map_err(anyhow::Error::msg)?;
+            text.hash(&mut hasher);
+            *secret = Some(Secret::new(text));
+        }
+    }
+    Ok((settings, FileState(hasher.finish())))
 }
 
 /// The proof that an acquirer accepts our credentials.
@@ -101,6 +150,37 @@ pub fn certificate_expires_at(settings: &AcquirerConfig) -> anyhow::Result<Optio
     Ok(bacen_config(settings)?.certificate.map(|certificate| certificate.expires_at()).transpose()?)
 }
 
+/// Returns the acquirers of the configuration for the command line; of the sandbox, its single acquirer.
+#[must_use]
+pub fn acquirers_of(config: &Config) -> Vec<ConfiguredAcquirer> {
+    if config.sandbox {
+        let Ok(name) = AcquirerName::parse(SANDBOX) else { return Vec::new() };
+        let operations = vec!["charges", "payouts", "infractions"];
+        return vec![ConfiguredAcquirer { name, kind: SANDBOX, operations, order: None, weight: 1, certificate: None }];
+    }
+    let mut acquirers: Vec<&AcquirerConfig> = config.acquirers.iter().collect();
+    acquirers.sort_by_key(|settings| settings.order.map_or((true, 0), |order| (false, order)));
+    acquirers.into_iter().map(of_settings).collect()
+}
+
+fn of_settings(settings: &AcquirerConfig) -> ConfiguredAcquirer {
+    let sends = settings.kind != AcquirerKind::Bacen;
+    let operations = [
+        ("charges", settings.operations.charges),
+        ("payouts", settings.operations.payouts && sends),
+        ("infractions", sends),
+    ];
+    let certificate = certificate_expires_at(settings).map_err(|error| chain(error.as_ref())).transpose();
+    ConfiguredAcquirer {
+        name: settings.name.clone(),
+        kind: settings.kind.as_str(),
+        operations: operations.into_iter().filter(|(_, has)| *has).map(|(operation, _)| operation).collect(),
+        order: settings.order,
+        weight: settings.weight,
+        certificate,
+    }
+}
+
 fn read(file: &PathBuf) -> anyhow::Result<Vec<u8>> {
     fs::read(file).with_context(|| format!("{} cannot be read", file.display()))
 }
@@ -127,10 +207,49 @@ fn woovi_config(settings: &AcquirerConfig) -> anyhow::Result<WooviConfig> {
     })
 }
 
-fn bacen_config(settings: &AcquirerConfig) -> anyhow::Result<BacenConfig> {
+/// Returns the profile of the institution, with the differences that are set one by one.
+fn profile(settings: &AcquirerConfig) -> anyhow::Result<Profile> {
+    let mut profile = match &settings.profile {
+        Some(name) => Profile::named(name).with_context(|| format!("there is no profile {name}"))?,
+        None => Profile::default(),
+    };
+    if let Some(path) = &settings.path_prefix {
+        profile.path_prefix.clone_from(path);
+    }
+    if let Some(body) = settings.token_body {
+        profile.token_body = match body {
+            TokenBody::Form => GrantForm::Form,
+            TokenBody::Json => GrantForm::Json,
+        };
+    }
+    if let Some(credentials) = settings.token_credentials {
+        profile.credentials = match credentials {
+            TokenCredentials::Header => CredentialsIn::Header,
+            TokenCredentials::Body => CredentialsIn::Body,
+        };
+    }
+    if let Some(scope) = &settings.token_scope {
+        profile.scope = Some(scope.clone());
+    }
+    if let Some(Pairs(headers)) = &settings.extra_headers {
+        profile.headers.clone_from(headers);
+    }
+    if let Some(brasilia) = settings.brasilia_dates {
+        profile.dates = if brasilia { Dates::Brasilia } else { Dates::Rfc3339 };
+    }
+    Ok(profile)
+}
+
+/// Returns the client configuration of the Central Bank's API Pix.
+///
+/// # Errors
+/// A file cannot be read, or a key is missing.
+pub fn bacen_config(settings: &AcquirerConfig) -> anyhow::Result<BacenConfig> {
     let certificate = settings.certificate_file.as_ref().map(read).transpose()?;
     Ok(BacenConfig {
         token_url: settings.token_url.clone(),
+        profile: profile(settings)?,
+        application_key: settings.application_key.clone(),
         certificate: certificate.map(|bytes| Certificate::new(bytes, settings.certificate_passphrase.clone())),
         extra_root_pem: settings.ca_file.as_ref().map(read).transpose()?,
         ..BacenConfig::new(

@@ -10,7 +10,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 
 use anyhow::Context;
-use cais_acquirers::Router;
+use cais_acquirers::{Route, Router};
 use cais_cli::{Migrations, Opened};
 use cais_config::{Config, Problems, World};
 use cais_dashboard::{Dashboard, Site};
@@ -29,7 +29,10 @@ use cais_use_cases::logins::Logins;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
-pub use acquirers::{Access, certificate_expires_at, check_access, configured_acquirers};
+pub use acquirers::{
+    Access, FileState, acquirers_of, bacen_config, certificate_expires_at, check_access, configured_acquirer,
+    configured_acquirers, reread,
+};
 
 use crate::clock::OffsetClock;
 use crate::ids::UuidV7;
@@ -139,11 +142,19 @@ pub fn make_data_dir(config: &Config) -> anyhow::Result<()> {
         .with_context(|| format!("the data directory {} cannot be made", config.data_dir.display()))
 }
 
-/// Returns the acquirers sorted by name, with a record of the ones that respond.
+/// Returns the router of the acquirers, each with the new orders that the configuration gives it.
 #[must_use]
-pub fn router(acquirers: Vec<Arc<dyn Acquirer>>) -> Arc<dyn Acquirers> {
+pub fn router(acquirers: Vec<Arc<dyn Acquirer>>, config: &Config) -> Arc<Router> {
     cais_acquirers::trace::set_source(cais_http_api::trace::current);
-    Arc::new(Router::new(acquirers))
+    let route = |acquirer: &Arc<dyn Acquirer>| {
+        let settings = config.acquirers.iter().find(|settings| settings.name == *acquirer.name());
+        settings.map_or_else(Route::default, acquirers::route)
+    };
+    let routes = acquirers.into_iter().map(|acquirer| {
+        let route = route(&acquirer);
+        (acquirer, route)
+    });
+    Arc::new(Router::with_routes(routes.collect()))
 }
 
 /// Creates the dashboard behind the public URL of the service; without one the dashboard is for development.
@@ -187,7 +198,7 @@ pub async fn open_with_acquirers(config: &Config) -> anyhow::Result<Opened> {
     let infrastructure = Infrastructure::open(config).await?;
     infrastructure.confirm_world(world).await?;
     let (upstream, sandbox) = sandbox::beside(config).await?;
-    let ports = infrastructure.ports(router(upstream.acquirers), upstream.crypto);
+    let ports = infrastructure.ports(router(upstream.acquirers, config), upstream.crypto);
     let close = async move {
         infrastructure.close().await;
         if let Some(sandbox) = sandbox {

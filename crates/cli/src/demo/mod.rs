@@ -1,6 +1,6 @@
 //! `cais demo`: shows the service step by step with the built-in sandbox, and checks each step.
 
-mod client;
+pub mod client;
 mod pretty;
 mod qr;
 mod receiver;

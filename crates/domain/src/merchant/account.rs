@@ -4,6 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
+use crate::acquirer_name::AcquirerName;
 use crate::document::Document;
 use crate::fee::FeeSchedule;
 use crate::ids::AccountId;
@@ -171,6 +172,8 @@ pub struct Account {
     pub release_delay_s: u32,
     /// The spread of crypto rates; `None` means the spread of the configuration.
     pub crypto_spread: Option<Percentage>,
+    /// The acquirers that new orders of the account use first, in this order. The others follow in the configured order.
+    pub acquirers: Vec<AcquirerName>,
     /// The instant of creation.
     pub created_at: Timestamp,
     /// The number of changes. An update requires the version that was read.
@@ -245,6 +248,7 @@ mod tests {
             limits: Limits::default(),
             release_delay_s: 0,
             crypto_spread: None,
+            acquirers: Vec::new(),
             created_at: Timestamp::UNIX_EPOCH,
             version: 0,
         }

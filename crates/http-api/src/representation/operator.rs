@@ -1,5 +1,6 @@
 //! Accounts and API keys for operators: on the command line, and in the audit log.
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::fee::Operation;
 use cais_domain::merchant::account::{Account, Feature};
 use cais_domain::merchant::api_key::Scope;
@@ -35,6 +36,7 @@ pub fn account(account: &Account) -> Value {
         "limits": { "charge": amount(account.limits.charge), "payout": amount(account.limits.payout) },
         "release_delay_s": account.release_delay_s,
         "crypto_spread": account.crypto_spread.as_ref().map_or(Value::Null, percentage),
+        "acquirers": account.acquirers.iter().map(AcquirerName::as_str).collect::<Vec<_>>(),
         "created_at": instant(account.created_at),
     })
 }

@@ -4,6 +4,7 @@ mod audit;
 mod coalesce;
 mod crypto;
 mod deliveries;
+mod drains;
 mod events;
 mod infractions;
 mod logins;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::rate::parse_spread;
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
@@ -9,7 +10,7 @@ use cais_domain::merchant::account::{Account, AccountStatus, Features, Kyc, Limi
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 
-use super::{Record, id, instant, parse_enum, parsed, to_u32};
+use super::{Record, acquirer, id, instant, parse_enum, parsed, to_u32};
 use crate::error::Fault;
 use crate::sql::table::table;
 
@@ -23,6 +24,7 @@ table! {
     changing {
         version: BigInt, name: Text, document: Text, status: Text, kyc: Text, features: Text,
         charge_limit: BigInt, payout_limit: BigInt, release_delay_s: BigInt, crypto_spread: Nullable<Text>,
+        acquirers: Text,
         pix_in_fixed: BigInt, pix_in_percentage: Text, pix_in_min: Nullable<BigInt>, pix_in_max: Nullable<BigInt>,
         pix_out_fixed: BigInt, pix_out_percentage: Text, pix_out_min: Nullable<BigInt>, pix_out_max: Nullable<BigInt>,
         crypto_in_fixed: BigInt, crypto_in_percentage: Text, crypto_in_min: Nullable<BigInt>, crypto_in_max: Nullable<BigInt>,
@@ -58,6 +60,7 @@ impl Record for Account {
             payout_limit: self.limits.payout.centavos(),
             release_delay_s: self.release_delay_s.into(),
             crypto_spread: self.crypto_spread.as_ref().map(|spread| Cow::Owned(spread.to_string())),
+            acquirers: joined(&self.acquirers).into(),
             pix_in_fixed: pix_in.0,
             pix_in_percentage: pix_in.1,
             pix_in_min: pix_in.2,
@@ -107,10 +110,20 @@ impl Record for Account {
             },
             release_delay_s: to_u32(TABLE, row.release_delay_s)?,
             crypto_spread: row.crypto_spread.map(|spread| parsed(TABLE, parse_spread(&spread))).transpose()?,
+            acquirers: names(&row.acquirers)?,
             created_at: instant(TABLE, row.created_at)?,
             version: row.version,
         })
     }
+}
+
+/// Returns the names, separated by commas.
+fn joined(names: &[AcquirerName]) -> String {
+    names.iter().map(AcquirerName::as_str).collect::<Vec<_>>().join(",")
+}
+
+fn names(list: &str) -> Result<Vec<AcquirerName>, Fault> {
+    list.split(',').filter(|name| !name.is_empty()).map(|name| acquirer(TABLE, name)).collect()
 }
 
 fn rule(fixed: i64, percentage: &str, min: Option<i64>, max: Option<i64>) -> Result<FeeRule, Fault> {

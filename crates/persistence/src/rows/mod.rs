@@ -7,6 +7,7 @@ pub(crate) mod callback;
 pub(crate) mod charge;
 pub(crate) mod crypto;
 pub(crate) mod delivery;
+pub(crate) mod drain;
 pub(crate) mod endpoint;
 pub(crate) mod event;
 pub(crate) mod idempotency;

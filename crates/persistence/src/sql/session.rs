@@ -101,6 +101,7 @@ pub(crate) use loaded;
 loaded! {
     Text => String,
     (BigInt, BigInt) => (i64, i64),
+    (BigInt, BigInt, BigInt, BigInt) => (i64, i64, i64, i64),
     (Text, Text, BigInt) => (String, String, i64),
     (Text, BigInt, BigInt) => (String, i64, i64),
     (Text, Text, Text, Text) => (String, String, String, String),

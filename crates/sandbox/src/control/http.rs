@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Control, ControlError};
 use crate::{
+    dialect::Dialect,
     efi::views,
     faults::{DEFAULT_LATENCY, Fault, FaultMode, FaultTarget},
     payments::PaidPix,
@@ -185,6 +186,16 @@ pub async fn faults(payload: web::Payload, psp: Shared) -> Result<HttpResponse, 
     control(&psp).set_faults_of(target, Fault { mode: body.mode, latency }, body.path.as_deref())?;
     let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
     answer(StatusCode::OK, &json!({ "mode": body.mode, "latency_ms": latency_ms }))
+}
+
+/// `PUT /sandbox/dialect`: 200 with the dialect in force; an empty object is the institution's own.
+///
+/// # Errors
+/// 400 for an unknown field.
+pub async fn dialect(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let dialect: Dialect = read(payload).await?;
+    control(&psp).set_dialect(dialect.clone());
+    answer(StatusCode::OK, &dialect)
 }
 
 #[derive(Deserialize)]

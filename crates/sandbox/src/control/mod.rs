@@ -11,6 +11,7 @@ use jiff::SignedDuration;
 
 use self::ledger::Ledger;
 use crate::{
+    dialect::Dialect,
     faults::{Fault, FaultTarget, MAX_LATENCY},
     payments::{AMOUNT_LIMIT, PaidPix, PayError},
     psp::{Psp, StoreError},
@@ -111,6 +112,11 @@ impl Control {
         }
         self.psp.faults.set(target, fault, part);
         Ok(())
+    }
+
+    /// Sets the dialect of the API Pix until the next call.
+    pub fn set_dialect(&self, dialect: Dialect) {
+        self.psp.dialects.set(dialect);
     }
 
     /// Sets the simulator's clock `offset_s` seconds ahead of the machine's. The offset does not survive a restart.

@@ -62,6 +62,7 @@ pub fn an_account() -> Account {
         limits: Limits::default(),
         release_delay_s: 0,
         crypto_spread: None,
+        acquirers: Vec::new(),
         created_at: start(),
         version: 0,
     };

@@ -7,6 +7,7 @@ pub mod block_races;
 pub mod blocks;
 pub mod crypto;
 mod dispute;
+pub mod drains;
 pub mod due;
 pub mod durability;
 pub mod endpoint_queues;
@@ -292,6 +293,10 @@ macro_rules! store_suite {
                 due_infractions_come_longest_overdue_first
                 undefended_infractions_come_nearest_deadline_first
                 positions_move_on
+            }
+            drains {
+                drains_are_listed_by_name
+                open_orders_are_counted_by_acquirer
             }
             infraction_money {
                 infraction_is_opened_and_resolved

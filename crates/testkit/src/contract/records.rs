@@ -153,6 +153,7 @@ fn extreme_accounts() -> [Account; 2] {
         limits: Limits { charge: greatest, payout: greatest },
         release_delay_s: 2_000_000_000,
         crypto_spread: Some(parse_spread("9.9999").unwrap()),
+        acquirers: ["main", "backup"].map(|name| AcquirerName::parse(name).unwrap()).to_vec(),
         ..an_account()
     };
     let least = Account {

@@ -3,7 +3,7 @@
 use cais_domain::charge::ChargeStatus;
 use cais_domain::merchant::account::Account;
 use cais_domain::release::Release;
-use cais_ports::{ChangeSet, CommitError, Write};
+use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Write};
 
 use super::Harness;
 use super::audit::row;
@@ -74,9 +74,11 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     let mut endpoint = h.endpoint(account.id, 0).await;
     let mut infraction = an_infraction(&pending_charge(account.id), 100);
     let mut position = a_position();
+    let mut drain = AcquirerDrain { acquirer: position.acquirer.clone(), since: Some(start()), version: 0 };
     let insert = Write::insert(infraction.clone());
     h.good(steps::write(insert, start())).await;
     h.good(steps::write(Write::insert(position.clone()), start())).await;
+    h.good(steps::write(Write::insert(drain.clone()), start())).await;
     for (version, good) in [(0, false), (1, true), (1, false), (2, true)] {
         account.version = version;
         key.version = version;
@@ -87,6 +89,7 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
         endpoint.version = version;
         infraction.version = version;
         position.version = version;
+        drain.version = version;
         let writes = [
             Write::update(account.clone()),
             Write::update(key.clone()),
@@ -97,6 +100,7 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
             Write::update(endpoint.clone()),
             Write::update(infraction.clone()),
             Write::update(position.clone()),
+            Write::update(drain.clone()),
         ];
         for write in writes {
             let outcome = h.commit(steps::write(write.clone(), start())).await;

@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::block::Block;
+use cais_domain::charge::ChargeStatus;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionState};
 use cais_domain::pause::MAX_PAUSE;
 use cais_ports::{
-    Due, InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError, RecordKey,
-    UpstreamList,
+    AcquirerDrain, DrainQueries, Due, InfractionFilter, InfractionQueries, OpenOrders, Page, PageRequest, PollPosition,
+    PositionQueries, QueryError, RecordKey, UpstreamList,
 };
 use jiff::Timestamp;
 
@@ -109,5 +110,30 @@ impl PositionQueries for MemoryStore {
     ) -> Result<Option<PollPosition>, QueryError> {
         let key = RecordKey::Position { acquirer: acquirer.clone(), list };
         Ok(self.read()?.tables.positions.get(&key).cloned())
+    }
+}
+
+#[async_trait]
+impl DrainQueries for MemoryStore {
+    async fn list_drains(&self) -> Result<Vec<AcquirerDrain>, QueryError> {
+        let mut drains: Vec<_> = self.read()?.tables.drains.values().cloned().collect();
+        drains.sort_by(|one: &AcquirerDrain, other| one.acquirer.cmp(&other.acquirer));
+        Ok(drains)
+    }
+
+    async fn count_open_orders(&self, acquirer: &AcquirerName) -> Result<OpenOrders, QueryError> {
+        let state = self.read()?;
+        let tables = &state.tables;
+        let most = |found: usize| u64::try_from(found).unwrap_or(u64::MAX).min(OpenOrders::MOST.into());
+        let charges = tables.charges.values().filter(|one| one.state.status() == ChargeStatus::Pending);
+        let payouts = tables.payouts.values().filter(|one| one.due_at.is_some());
+        let refunds = tables.refunds.values().filter(|one| one.due_at.is_some());
+        let infractions = tables.infractions.values().filter(|one| one.state.status().is_open());
+        Ok(OpenOrders {
+            charges: most(charges.filter(|one| one.state.acquirer() == acquirer).count()),
+            payouts: most(payouts.filter(|one| one.state.acquirer() == acquirer).count()),
+            refunds: most(refunds.filter(|one| one.acquirer == *acquirer).count()),
+            infractions: most(infractions.filter(|one| one.acquirer == *acquirer).count()),
+        })
     }
 }

@@ -10,7 +10,9 @@ use cais_domain::merchant::account::Account;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{AnyRecord, ApiKeyRecord, Callback, Confirmation, PollPosition, RecordKey, Session, User, Write};
+use cais_ports::{
+    AcquirerDrain, AnyRecord, ApiKeyRecord, Callback, Confirmation, PollPosition, RecordKey, Session, User, Write,
+};
 
 macro_rules! tables {
     ($(
@@ -98,6 +100,9 @@ impl Tables {
         }
         if let (AnyRecord::Position(now), Some(stored)) = (&mut record, self.positions.get(key)) {
             **now = PollPosition { seen_until: now.seen_until, ..stored.clone() };
+        }
+        if let (AnyRecord::Drain(now), Some(stored)) = (&mut record, self.drains.get(key)) {
+            **now = AcquirerDrain { since: now.since, ..stored.clone() };
         }
         if let (AnyRecord::CryptoQuote(now), Some(stored)) = (&mut record, self.crypto_quotes.get(key)) {
             **now = Quote { used_by: now.used_by.clone(), ..stored.clone() };

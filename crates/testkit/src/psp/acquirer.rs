@@ -338,12 +338,14 @@ impl FakeAcquirers {
 
 #[async_trait]
 impl Acquirers for FakeAcquirers {
-    fn first(&self) -> Option<AcquirerName> {
-        self.0.iter().find(|psp| !psp.state().resting).map(|psp| psp.name.clone())
+    fn first(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
+        let available = || self.0.iter().filter(|psp| !psp.state().resting);
+        let chosen = preferred.iter().find_map(|name| available().find(|psp| psp.name == *name));
+        chosen.or_else(|| available().next()).map(|psp| psp.name.clone())
     }
 
-    fn first_sender(&self) -> Option<AcquirerName> {
-        self.first()
+    fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
+        self.first(preferred)
     }
 
     fn names(&self) -> Vec<AcquirerName> {

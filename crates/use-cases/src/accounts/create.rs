@@ -55,6 +55,7 @@ pub(crate) fn prepare(ports: &Ports, operator: &Operator, command: &CreateAccoun
         limits: Limits::default(),
         release_delay_s: 0,
         crypto_spread: None,
+        acquirers: Vec::new(),
         created_at: now,
         version: 0,
     };

@@ -1,5 +1,6 @@
 //! Use cases of accounts, for operators.
 
+pub mod acquirers;
 pub mod approve;
 pub mod create;
 pub mod crypto_spread;

@@ -142,7 +142,7 @@ impl CreateCommand for CreateCharge {
         }
         let split = resolve(ports, account, &asked.split).await?;
         let split = split.map_err(|index| ChargeRefusal::SplitRecipientNotEligible { index })?;
-        let acquirer = ports.acquirers.first().ok_or(CreateError::AcquirerUnavailable)?;
+        let acquirer = ports.acquirers.first(&account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
         let fee = account.fees.get(Operation::PixIn).fee(asked.amount);
         let terms = ChargeTerms {
             amount: asked.amount,
@@ -166,7 +166,7 @@ impl CreateCommand for CreateCharge {
     }
 
     async fn reopen(&self, ports: &Ports, abandoned: Charge) -> Result<Option<Opened<Charge>>, CreateChargeError> {
-        let acquirer = ports.acquirers.first().ok_or(CreateError::AcquirerUnavailable)?;
+        let acquirer = ports.acquirers.first(&self.account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
         let resource = match abandoned.ask(acquirer).map_err(StoreError::from)? {
             Step::Taken { charge, .. } | Step::AlreadyTaken(charge) => charge,
         };

@@ -101,7 +101,7 @@ impl CreateCommand for CreatePayout {
         if asked.amount > limit {
             return Err(CreateError::Refused(PayoutRefusal::TransactionLimit { limit }));
         }
-        let acquirer = ports.acquirers.first_sender().ok_or(CreateError::AcquirerUnavailable)?;
+        let acquirer = ports.acquirers.first_sender(&self.account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
         let fee = self.account.fees.get(Operation::PixOut).fee(asked.amount);
         let terms = PayoutTerms {
             amount: asked.amount,
@@ -123,7 +123,7 @@ impl CreateCommand for CreatePayout {
     }
 
     async fn reopen(&self, ports: &Ports, abandoned: Payout) -> Result<Option<Opened<Payout>>, CreatePayoutError> {
-        let acquirer = ports.acquirers.first_sender().ok_or(CreateError::AcquirerUnavailable)?;
+        let acquirer = ports.acquirers.first_sender(&self.account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
         let mut change = ChangeSet::new(ports.clock.now());
         let resource = match abandoned.reopen(acquirer).map_err(StoreError::from)? {
             PayoutStep::Taken { payout, transfers, event: _ } => {

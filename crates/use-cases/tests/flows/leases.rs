@@ -31,12 +31,12 @@ impl SlowReply {
 
 #[async_trait]
 impl Acquirers for SlowReply {
-    fn first(&self) -> Option<AcquirerName> {
-        self.behind.first()
+    fn first(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
+        self.behind.first(preferred)
     }
 
-    fn first_sender(&self) -> Option<AcquirerName> {
-        self.behind.first_sender()
+    fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
+        self.behind.first_sender(preferred)
     }
 
     fn names(&self) -> Vec<AcquirerName> {

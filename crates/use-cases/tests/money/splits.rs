@@ -71,7 +71,7 @@ async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Response, Cr
             },
         ))
     });
-    assert!(mock.first().is_some());
+    assert!(mock.first(&[]).is_some());
     post_at(mock, world, key, asked).await
 }
 

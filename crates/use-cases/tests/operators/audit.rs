@@ -4,10 +4,12 @@ use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::merchant::api_key::Scopes;
 use cais_domain::money::Money;
 use cais_ports::{AuditFilter, AuditRow, PageRequest};
-use cais_use_cases::accounts::{approve, crypto_spread, features, fees, limits, release_delay, resume, suspend};
-use cais_use_cases::audit;
+use cais_use_cases::accounts::{
+    acquirers, approve, crypto_spread, features, fees, limits, release_delay, resume, suspend,
+};
 use cais_use_cases::keys::create::{CreateKey, create};
 use cais_use_cases::keys::revoke::revoke;
+use cais_use_cases::{acquirer_drain, audit};
 
 use crate::world::{EMAIL, World, email, name, operator};
 
@@ -34,6 +36,8 @@ async fn operator_command_writes_one_audit_row() {
     release_delay::set(ports, by, who, 60).await.unwrap();
     let spread = cais_domain::crypto::rate::parse_spread("1.5").unwrap();
     crypto_spread::set(ports, by, who, Some(spread)).await.unwrap();
+    let backup = cais_domain::acquirer_name::AcquirerName::parse("backup").unwrap();
+    acquirers::set(ports, by, who, &[backup]).await.unwrap();
     let command = CreateKey {
         email: email(EMAIL),
         name: name("till"),
@@ -47,7 +51,7 @@ async fn operator_command_writes_one_audit_row() {
     let rows = rows(&world).await;
     let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
     let expected = "account.create account.approve account.suspend account.resume account.features account.fees \
-        account.limits account.release_delay account.crypto_spread key.create key.revoke";
+        account.limits account.release_delay account.crypto_spread account.acquirers key.create key.revoke";
     assert_eq!(actions, expected.split_whitespace().collect::<Vec<_>>());
     for row in &rows {
         assert_eq!((&row.operator, row.account), (by, Some(account.id)), "{row:?}");
@@ -73,4 +77,26 @@ async fn repeated_change_after_race_records_replaced_state() {
     let rows = rows(&world).await;
     assert_eq!(rows.len(), 2, "{rows:?}");
     assert!(rows.last().unwrap().before.as_deref().unwrap().contains("split"), "{rows:?}");
+}
+
+#[tokio::test]
+async fn drain_and_its_end_write_one_audit_row_each() {
+    let world = World::new();
+    let (ports, by) = (&world.ports, &operator());
+    let main = cais_domain::acquirer_name::AcquirerName::parse("main").unwrap();
+    assert_eq!(acquirer_drain::end(ports, by, &main).await.unwrap().version, 0, "nothing to end");
+    let began = acquirer_drain::begin(ports, by, &main).await.unwrap();
+    assert_eq!(acquirer_drain::begin(ports, by, &main).await.unwrap(), began);
+    assert_eq!(acquirer_drain::drained(ports).await.unwrap(), [main.clone()]);
+    acquirer_drain::end(ports, by, &main).await.unwrap();
+    assert_eq!(acquirer_drain::drained(ports).await.unwrap(), []);
+    acquirer_drain::begin(ports, by, &main).await.unwrap();
+    let rows = rows(&world).await;
+    let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
+    assert_eq!(actions, ["acquirer.drain", "acquirer.undrain", "acquirer.drain"]);
+    let first = rows.first().unwrap();
+    assert_eq!((first.subject.as_str(), first.account), ("main", None));
+    assert_eq!(first.before.as_deref(), Some(r#"{"acquirer":"main","drained_since":null}"#));
+    let after: serde_json::Value = serde_json::from_str(first.after.as_deref().unwrap()).unwrap();
+    assert!(after["drained_since"].is_string(), "{after}");
 }

@@ -1,0 +1,96 @@
+//! The rules of the API Pix 2.9.0 for the fields of answers.
+
+use cais_domain::br_code::BrCode;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
+use serde_json::Value;
+
+use super::ContractStep;
+use crate::bacen::wire::parse_amount;
+use crate::http::instant;
+
+/// The rule of a field.
+#[derive(Clone, Copy)]
+pub(super) enum Rule<'a> {
+    /// Exactly this text.
+    Is(&'a str),
+    /// One of these texts.
+    OneOf(&'a [&'a str]),
+    /// An amount as a text with two decimals.
+    Amount,
+    /// Exactly this amount.
+    AmountIs(&'a str),
+    /// RFC 3339 with an offset.
+    Instant,
+    /// A whole number.
+    Number,
+    /// An array.
+    Array,
+    /// A code with a valid checksum.
+    Code,
+    /// The identifier of a Pix.
+    EndToEndId,
+    /// The identifier of a return.
+    ReturnId,
+}
+
+impl Rule<'_> {
+    fn is_met(self, value: &Value) -> bool {
+        let text = value.as_str();
+        match self {
+            Self::Is(wanted) => text == Some(wanted),
+            Self::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
+            Self::Amount => text.and_then(parse_amount).is_some(),
+            Self::AmountIs(wanted) => text == Some(wanted),
+            Self::Instant => text.and_then(instant).is_some(),
+            Self::Number => value.is_u64(),
+            Self::Array => value.is_array(),
+            Self::Code => text.is_some_and(|text| BrCode::parse(text).is_ok()),
+            Self::EndToEndId => text.is_some_and(|text| EndToEndId::parse(text).is_ok()),
+            Self::ReturnId => text.is_some_and(|text| ReturnId::parse(text).is_ok()),
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Is(wanted) => format!("the text {wanted}"),
+            Self::OneOf(words) => format!("one of {}", words.join(", ")),
+            Self::Amount => "a text with digits, a point and two decimals".to_owned(),
+            Self::AmountIs(wanted) => format!("the text {wanted}"),
+            Self::Instant => "an instant of RFC 3339 with an offset".to_owned(),
+            Self::Number => "a whole number".to_owned(),
+            Self::Array => "an array".to_owned(),
+            Self::Code => "a code with a valid checksum".to_owned(),
+            Self::EndToEndId => "an end-to-end id of 32 characters".to_owned(),
+            Self::ReturnId => "a return id of 32 characters".to_owned(),
+        }
+    }
+}
+
+/// Checks one field. `path` has points between names; `at` is the value that contains the field.
+pub(super) fn field(step: &mut ContractStep, at: &Value, path: &str, rule: Rule<'_>) {
+    let found = path.split('.').try_fold(at, |value, name| value.get(name));
+    match found {
+        None | Some(Value::Null) => step.diverge(format_args!("{path} is missing: the standard requires it")),
+        Some(value) if rule.is_met(value) => {}
+        Some(value) => step.diverge(format_args!("{path} is {value}: the standard requires {}", rule.text())),
+    }
+}
+
+/// Checks the status of the answer.
+pub(super) fn status(step: &mut ContractStep, wanted: &[u16]) {
+    let Some(found) = step.status else { return };
+    if !wanted.contains(&found) {
+        let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+        step.diverge(format_args!("the status is {found}: the standard requires {}", wanted.join(" or ")));
+    }
+}
+
+/// Checks the content of a problem.
+pub(super) fn problem(step: &mut ContractStep, answer: &Value) {
+    const TYPE: &str = "https://pix.bcb.gov.br/api/v2/error/";
+    match answer.get("type").and_then(Value::as_str) {
+        Some(kind) if kind.starts_with(TYPE) => {}
+        Some(kind) => step.diverge(format_args!("type is {kind}: the standard requires {TYPE}…")),
+        None => step.diverge("type is missing: the standard requires a problem of RFC 7807"),
+    }
+}

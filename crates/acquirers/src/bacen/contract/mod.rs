@@ -1,0 +1,77 @@
+//! A trial of the standard's contract against an institution: one step per operation, each with its request, its answer
+//! and every divergence from the API Pix 2.9.0.
+
+mod judge;
+mod steps;
+
+use std::fmt;
+
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::txid::Txid;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::BacenAcquirer;
+
+/// The result of a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ContractReport {
+    /// The steps, in order.
+    pub steps: Vec<ContractStep>,
+}
+
+/// One operation of the trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ContractStep {
+    /// The operation.
+    pub name: &'static str,
+    /// Method and path; `None` for a skipped step.
+    pub request: Option<String>,
+    /// The body of the request.
+    pub request_body: Option<Value>,
+    /// The status of the answer; `None` without an answer.
+    pub status: Option<u16>,
+    /// The body of the answer; a text if it is not JSON.
+    pub answer: Option<Value>,
+    /// The divergences from the standard. None means that the step passed.
+    pub divergences: Vec<String>,
+    /// The reason why the step was skipped.
+    pub skipped: Option<String>,
+}
+
+/// The values of a trial.
+#[derive(Debug, Clone)]
+pub struct ContractTrial {
+    /// The txid of the test charge: never used before.
+    pub txid: Txid,
+    /// The address of the test webhook. The registered address is restored at the end.
+    pub webhook_url: String,
+    /// A received Pix of at least R$ 0.01, which is returned in part; `None` skips the refund.
+    pub paid: Option<EndToEndId>,
+}
+
+impl ContractReport {
+    /// Returns whether no step has a divergence.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.steps.iter().all(|step| step.divergences.is_empty())
+    }
+}
+
+impl ContractStep {
+    fn skipped(name: &'static str, reason: &str) -> Self {
+        let skipped = Some(reason.to_owned());
+        Self { name, request: None, request_body: None, status: None, answer: None, divergences: Vec::new(), skipped }
+    }
+
+    fn diverge(&mut self, divergence: impl fmt::Display) {
+        self.divergences.push(divergence.to_string());
+    }
+}
+
+impl BacenAcquirer {
+    /// Tries the contract of the standard with a charge of R$ 1.00, which is cancelled at the end.
+    pub async fn try_contract(&self, trial: &ContractTrial) -> ContractReport {
+        ContractReport { steps: steps::run(self.api(), trial).await }
+    }
+}

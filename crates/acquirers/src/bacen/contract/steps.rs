@@ -1,0 +1,297 @@
+//! The steps of a trial.
+
+use std::time::Duration;
+
+use cais_ports::AcquirerError;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::judge::{Rule, field, problem, status};
+use super::{ContractStep, ContractTrial};
+use crate::bacen::api::Api;
+use crate::bacen::wire::REMOVED_BY_US;
+use crate::deadline::Deadline;
+use crate::http::{Reply, encode_segment};
+
+/// The amount of the test charge.
+const AMOUNT: &str = "1.00";
+/// The amount of the test refund.
+const REFUND: &str = "0.01";
+/// The limit of one step.
+const STEP: Duration = Duration::from_secs(15);
+/// The statuses of a charge.
+const STATUSES: [&str; 4] = ["ATIVA", "CONCLUIDA", REMOVED_BY_US, "REMOVIDA_PELO_PSP"];
+/// A txid that no charge has.
+const UNKNOWN: &str = "00000000000000000000000000000000";
+
+/// Fields of answers that are secrets or name a person.
+const MASKED: [&str; 8] =
+    ["access_token", "refresh_token", "id_token", "client_secret", "cpf", "cnpj", "nome", "infoPagador"];
+
+pub(super) async fn run(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
+    let mut steps = all(api, trial).await;
+    for answer in steps.iter_mut().filter_map(|step| step.answer.as_mut()) {
+        mask(answer);
+    }
+    steps
+}
+
+/// Replaces secrets and personal data, in every depth.
+fn mask(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if MASKED.contains(&name.as_str()) {
+                    *value = "***".into();
+                } else {
+                    mask(value);
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(mask),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+async fn all(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
+    let token = token(api).await;
+    if token.status != Some(200) {
+        return vec![token];
+    }
+    let began = Timestamp::now();
+    let mut steps = vec![token, create(api, trial).await, read(api, trial).await, repeat(api, trial).await];
+    steps.push(unknown(api).await);
+    steps.push(list_charges(api, trial, began).await);
+    steps.extend(webhook(api, trial).await);
+    steps.push(list_received(api).await);
+    steps.push(match &trial.paid {
+        Some(pix) => refund(api, pix.as_str(), trial.txid.as_str()).await,
+        None => ContractStep::skipped("refund", "no received Pix was given"),
+    });
+    steps.push(cancel(api, trial).await);
+    steps
+}
+
+/// Sends one request, and records it with its answer.
+async fn call(api: &Api, name: &'static str, method: Method, path: &str, body: Option<Value>) -> ContractStep {
+    let bytes = body.as_ref().map(|body| body.to_string().into_bytes());
+    let mut step = ContractStep {
+        name,
+        request: Some(format!("{method} {path}")),
+        request_body: body,
+        status: None,
+        answer: None,
+        divergences: Vec::new(),
+        skipped: None,
+    };
+    record(&mut step, api.ask(method, path, bytes.as_deref(), Deadline::after(STEP)).await);
+    step
+}
+
+fn record(step: &mut ContractStep, reply: Result<Reply, AcquirerError>) {
+    match reply {
+        Ok(reply) => {
+            step.status = Some(reply.status.as_u16());
+            let text = || Value::String(String::from_utf8_lossy(&reply.body).chars().take(1_000).collect());
+            if !reply.body.is_empty() {
+                step.answer = Some(serde_json::from_slice(&reply.body).unwrap_or_else(|_| text()));
+                if !reply.is_json {
+                    step.diverge("the content type is not JSON");
+                }
+            }
+        }
+        Err(error) => step.diverge(format_args!("there is no answer: {error}")),
+    }
+}
+
+fn answer(step: &ContractStep) -> Value {
+    step.answer.clone().unwrap_or(Value::Null)
+}
+
+async fn token(api: &Api) -> ContractStep {
+    let mut step = ContractStep {
+        name: "token",
+        request: Some("POST (token address)".to_owned()),
+        request_body: None,
+        status: None,
+        answer: None,
+        divergences: Vec::new(),
+        skipped: None,
+    };
+    record(&mut step, api.ask_token().await);
+    status(&mut step, &[200]);
+    let body = answer(&step);
+    if !body.get("access_token").is_some_and(Value::is_string) {
+        step.diverge("access_token is missing: RFC 6749 requires it");
+    }
+    if !body.get("token_type").and_then(Value::as_str).is_some_and(|kind| kind.eq_ignore_ascii_case("bearer")) {
+        step.diverge("token_type is not Bearer: RFC 6749 requires it");
+    }
+    field(&mut step, &body, "expires_in", Rule::Number);
+    step
+}
+
+fn charge(api: &Api) -> Value {
+    json!({
+        "calendario": { "expiracao": 3600 },
+        "valor": { "original": AMOUNT },
+        "chave": api.key().as_str(),
+        "solicitacaoPagador": "Contract test",
+    })
+}
+
+fn charge_path(trial: &ContractTrial) -> String {
+    format!("/v2/cob/{}", trial.txid)
+}
+
+/// Checks the fields of a charge.
+fn judge_charge(step: &mut ContractStep, trial: &ContractTrial, wanted: Rule<'_>) {
+    if !step.status.is_some_and(|status| (200..300).contains(&status)) {
+        return;
+    }
+    let body = answer(step);
+    for (path, rule) in [
+        ("txid", Rule::Is(trial.txid.as_str())),
+        ("status", wanted),
+        ("revisao", Rule::Number),
+        ("calendario.criacao", Rule::Instant),
+        ("calendario.expiracao", Rule::Number),
+        ("valor.original", Rule::AmountIs(AMOUNT)),
+        ("chave", Rule::Is(step_key(step).as_str())),
+        ("pixCopiaECola", Rule::Code),
+    ] {
+        field(step, &body, path, rule);
+    }
+}
+
+/// Returns the key of the request, or of the answer for a request without one.
+fn step_key(step: &ContractStep) -> String {
+    let of = |body: &Option<Value>| body.as_ref()?.get("chave")?.as_str().map(ToOwned::to_owned);
+    of(&step.request_body).or_else(|| of(&step.answer)).unwrap_or_default()
+}
+
+async fn create(api: &Api, trial: &ContractTrial) -> ContractStep {
+    let mut step = call(api, "create", Method::PUT, &charge_path(trial), Some(charge(api))).await;
+    status(&mut step, &[201]);
+    judge_charge(&mut step, trial, Rule::Is("ATIVA"));
+    step
+}
+
+async fn read(api: &Api, trial: &ContractTrial) -> ContractStep {
+    let mut step = call(api, "read", Method::GET, &charge_path(trial), None).await;
+    status(&mut step, &[200]);
+    judge_charge(&mut step, trial, Rule::OneOf(&STATUSES));
+    step
+}
+
+/// Sends the same charge again. Institutions differ: a change, a conflict, or a refusal.
+async fn repeat(api: &Api, trial: &ContractTrial) -> ContractStep {
+    let mut step = call(api, "repeat", Method::PUT, &charge_path(trial), Some(charge(api))).await;
+    status(&mut step, &[200, 201, 400, 409]);
+    if step.status.is_some_and(|status| status >= 400) {
+        let body = answer(&step);
+        problem(&mut step, &body);
+    }
+    step
+}
+
+async fn unknown(api: &Api) -> ContractStep {
+    let mut step = call(api, "read unknown", Method::GET, &format!("/v2/cob/{UNKNOWN}"), None).await;
+    status(&mut step, &[404]);
+    let body = answer(&step);
+    problem(&mut step, &body);
+    step
+}
+
+/// Checks the paging of a list.
+fn judge_paging(step: &mut ContractStep) {
+    let body = answer(step);
+    for name in ["paginaAtual", "itensPorPagina", "quantidadeDePaginas", "quantidadeTotalDeItens"] {
+        field(step, &body, &format!("parametros.paginacao.{name}"), Rule::Number);
+    }
+    for name in ["inicio", "fim"] {
+        field(step, &body, &format!("parametros.{name}"), Rule::Instant);
+    }
+}
+
+fn period(from: Timestamp) -> String {
+    let to = Timestamp::now().saturating_add(SignedDuration::from_mins(5)).unwrap_or(from);
+    format!("inicio={from:.0}&fim={to:.0}&paginacao.paginaAtual=0&paginacao.itensPorPagina=100")
+}
+
+async fn list_charges(api: &Api, trial: &ContractTrial, began: Timestamp) -> ContractStep {
+    let from = began.saturating_sub(SignedDuration::from_mins(5)).unwrap_or(began);
+    let mut step = call(api, "list charges", Method::GET, &format!("/v2/cob?{}", period(from)), None).await;
+    status(&mut step, &[200]);
+    judge_paging(&mut step);
+    let body = answer(&step);
+    field(&mut step, &body, "cobs", Rule::Array);
+    let rows = body.get("cobs").and_then(Value::as_array);
+    let has = |row: &Value| row.get("txid").and_then(Value::as_str) == Some(trial.txid.as_str());
+    if !rows.is_some_and(|rows| rows.iter().any(has)) {
+        step.diverge("cobs has no row with the txid of the new charge");
+    }
+    step
+}
+
+async fn list_received(api: &Api) -> ContractStep {
+    let from = Timestamp::now().saturating_sub(SignedDuration::from_hours(24)).unwrap_or(Timestamp::UNIX_EPOCH);
+    let mut step = call(api, "list received", Method::GET, &format!("/v2/pix?{}", period(from)), None).await;
+    status(&mut step, &[200]);
+    judge_paging(&mut step);
+    let body = answer(&step);
+    field(&mut step, &body, "pix", Rule::Array);
+    for row in body.get("pix").and_then(Value::as_array).into_iter().flatten() {
+        field(&mut step, row, "endToEndId", Rule::EndToEndId);
+        field(&mut step, row, "valor", Rule::Amount);
+        field(&mut step, row, "horario", Rule::Instant);
+    }
+    step
+}
+
+/// Registers the test address, reads it, and restores the address before.
+async fn webhook(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
+    let path = format!("/v2/webhook/{}", encode_segment(api.key().as_str()));
+    let before = call(api, "webhook before", Method::GET, &path, None).await;
+    let before = before.answer.as_ref().and_then(|answer| answer.get("webhookUrl")?.as_str().map(ToOwned::to_owned));
+    let set = |url: &str| Some(json!({ "webhookUrl": url }));
+    let mut put = call(api, "webhook", Method::PUT, &path, set(&trial.webhook_url)).await;
+    status(&mut put, &[200]);
+    let mut get = call(api, "read webhook", Method::GET, &path, None).await;
+    status(&mut get, &[200]);
+    let body = answer(&get);
+    field(&mut get, &body, "webhookUrl", Rule::Is(&trial.webhook_url));
+    let mut last = match before {
+        Some(url) => call(api, "restore webhook", Method::PUT, &path, set(&url)).await,
+        None => call(api, "remove webhook", Method::DELETE, &path, None).await,
+    };
+    status(&mut last, &[200, 204]);
+    vec![put, get, last]
+}
+
+/// Returns a centavo of a received Pix, and reads the return.
+async fn refund(api: &Api, pix: &str, id: &str) -> ContractStep {
+    let path = format!("/v2/pix/{pix}/devolucao/{id}");
+    let mut step = call(api, "refund", Method::PUT, &path, Some(json!({ "valor": REFUND }))).await;
+    status(&mut step, &[201]);
+    let body = answer(&step);
+    for (path, rule) in [
+        ("id", Rule::Is(id)),
+        ("rtrId", Rule::ReturnId),
+        ("valor", Rule::AmountIs(REFUND)),
+        ("horario.solicitacao", Rule::Instant),
+        ("status", Rule::OneOf(&["EM_PROCESSAMENTO", "DEVOLVIDO", "NAO_REALIZADO"])),
+    ] {
+        field(&mut step, &body, path, rule);
+    }
+    step
+}
+
+async fn cancel(api: &Api, trial: &ContractTrial) -> ContractStep {
+    let body = json!({ "status": REMOVED_BY_US });
+    let mut step = call(api, "cancel", Method::PATCH, &charge_path(trial), Some(body)).await;
+    status(&mut step, &[200]);
+    judge_charge(&mut step, trial, Rule::Is(REMOVED_BY_US));
+    step
+}

@@ -1,0 +1,120 @@
+//! The trial of the standard's contract against the sandbox, without and with deliberate defects.
+
+use cais_acquirers::{BacenAcquirer, BacenConfig, ContractReport, ContractTrial, Secret};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::pix_key::PixKey;
+use cais_domain::txid::Txid;
+use cais_ports::Acquirer as _;
+use cais_sandbox::{Control, Defect, Dialect, Sandbox, SandboxConfig};
+
+use crate::answers::{BUDGET, order};
+
+struct Bed {
+    acquirer: BacenAcquirer,
+    control: Control,
+    paid: EndToEndId,
+    _sandbox: Sandbox,
+}
+
+impl Bed {
+    async fn start() -> Self {
+        let sandbox = Sandbox::start(SandboxConfig::default()).await.unwrap();
+        let (control, credentials) = (sandbox.control(), sandbox.credentials());
+        let config = BacenConfig::new(
+            AcquirerName::parse("main").unwrap(),
+            credentials.base_url.as_str(),
+            credentials.client_id.as_str(),
+            Secret::new(credentials.client_secret.as_str()),
+            PixKey::parse(&credentials.pix_key).unwrap(),
+        );
+        let acquirer = BacenAcquirer::new(&config).unwrap();
+        acquirer.create_charge(&order(), BUDGET).await.unwrap();
+        let paid = control.pay(&order().txid, None).unwrap().end_to_end_id;
+        Self { acquirer, control, paid, _sandbox: sandbox }
+    }
+
+    /// Runs a trial with a txid of its own.
+    async fn run(&self, number: usize) -> ContractReport {
+        let txid = Txid::parse(&format!("contract{number:024}")).unwrap();
+        let webhook_url = "https://shop.example/contract".to_owned();
+        let trial = ContractTrial { txid, webhook_url, paid: Some(self.paid.clone()) };
+        self.acquirer.try_contract(&trial).await
+    }
+}
+
+/// Returns the steps with a divergence.
+fn diverging(report: &ContractReport) -> Vec<&'static str> {
+    report.steps.iter().filter(|step| !step.divergences.is_empty()).map(|step| step.name).collect()
+}
+
+#[tokio::test]
+async fn institution_of_the_standard_passes_the_trial() {
+    let bed = Bed::start().await;
+    bed.acquirer.register_callback("https://shop.example/before", BUDGET).await.unwrap();
+    let report = bed.run(0).await;
+    assert!(report.is_clean(), "{:#?}", report.steps);
+    let names: Vec<_> = report.steps.iter().map(|step| step.name).collect();
+    let expected = [
+        "token",
+        "create",
+        "read",
+        "repeat",
+        "read unknown",
+        "list charges",
+        "webhook",
+        "read webhook",
+        "restore webhook",
+        "list received",
+        "refund",
+        "cancel",
+    ];
+    assert_eq!(names, expected);
+    let shown = serde_json::to_string(&report).unwrap();
+    assert!(shown.contains(r#""access_token":"***""#), "{shown}");
+}
+
+#[tokio::test]
+async fn trial_finds_every_deliberate_defect() {
+    let bed = Bed::start().await;
+    for (number, defect) in Defect::ALL.into_iter().enumerate() {
+        bed.control.set_dialect(Dialect { defect: Some(defect), ..Dialect::default() });
+        let report = bed.run(number + 1).await;
+        let wanted = match defect {
+            Defect::TokenWithoutLife => "token",
+            Defect::WrongStatus
+            | Defect::MissingField
+            | Defect::WrongDateFormat
+            | Defect::NumberForText
+            | Defect::OtherTxid
+            | Defect::OtherAmount
+            | Defect::UnknownStatus
+            | Defect::WrongChecksum => "create",
+            Defect::CancelIgnored => "cancel",
+            Defect::NoPagination | Defect::EmptyList => "list charges",
+            Defect::WebhookNotRegistered => "read webhook",
+            Defect::HtmlProblem => "read unknown",
+            Defect::ReturnStatus => "refund",
+            Defect::PixWithoutId => "list received",
+        };
+        assert!(diverging(&report).contains(&wanted), "{defect:?}: {:#?}", report.steps);
+    }
+}
+
+#[tokio::test]
+async fn trial_without_a_paid_pix_skips_the_refund() {
+    let bed = Bed::start().await;
+    let txid = Txid::parse(&"c".repeat(32)).unwrap();
+    let trial = ContractTrial { txid, webhook_url: "https://shop.example/contract".to_owned(), paid: None };
+    let report = bed.acquirer.try_contract(&trial).await;
+    let refund = report.steps.iter().find(|step| step.name == "refund").unwrap();
+    assert!(refund.skipped.is_some() && report.is_clean(), "{:#?}", report.steps);
+}
+
+#[tokio::test]
+async fn trial_ends_at_a_refused_token() {
+    let bed = Bed::start().await;
+    bed.control.set_dialect(Dialect { token_path: Some("/elsewhere".to_owned()), ..Dialect::default() });
+    let report = bed.run(1).await;
+    assert_eq!((report.steps.len(), diverging(&report)), (1, vec!["token"]));
+}

@@ -1,0 +1,52 @@
+//! Drained acquirers: new orders go elsewhere, and open ones are finished.
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use jiff::Timestamp;
+
+use crate::queries::QueryError;
+
+/// The drain of an acquirer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcquirerDrain {
+    /// The acquirer.
+    pub acquirer: AcquirerName,
+    /// The beginning of the drain; `None` after its end.
+    pub since: Option<Timestamp>,
+    /// The number of changes. An update requires the version that was read.
+    pub version: i64,
+}
+
+/// The open orders of all accounts at an acquirer, each counted to [`OpenOrders::MOST`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OpenOrders {
+    /// Charges that can still be paid.
+    pub charges: u64,
+    /// Payouts that are `processing`.
+    pub payouts: u64,
+    /// Refunds that are `processing`.
+    pub refunds: u64,
+    /// Infractions without a decision, with and without a defense.
+    pub infractions: u64,
+}
+
+impl OpenOrders {
+    /// The limit of each count, which keeps counting cheap. A greater number means the same to an operator.
+    pub const MOST: u32 = 100_000;
+
+    /// Returns the number of all open orders.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.charges.saturating_add(self.payouts).saturating_add(self.refunds).saturating_add(self.infractions)
+    }
+}
+
+/// Drains and open orders.
+#[async_trait]
+pub trait DrainQueries: Send + Sync {
+    /// Lists the drains in the order of names, also ended ones. Operators write them, so they are few.
+    async fn list_drains(&self) -> Result<Vec<AcquirerDrain>, QueryError>;
+
+    /// Counts the open orders at an acquirer.
+    async fn count_open_orders(&self, acquirer: &AcquirerName) -> Result<OpenOrders, QueryError>;
+}

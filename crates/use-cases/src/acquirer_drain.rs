@@ -1,0 +1,94 @@
+//! Drains an acquirer for an operator: new orders go to other acquirers, and open orders are finished at this one.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Operator, QueryError, Write};
+use jiff::Timestamp;
+
+use crate::Ports;
+use crate::audit::{self, AuditedChange};
+
+/// The largest number of attempts of one change after concurrent changes. Operators are few.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// The reason for which a drain was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DrainError {
+    /// Concurrent changes prevented every attempt.
+    #[error("other commands change the acquirer at the same time; try again")]
+    Contended,
+    /// The drains could not be read.
+    #[error("the drains could not be read")]
+    Query(#[source] QueryError),
+    /// The store failed. After `Unavailable` the change may be committed.
+    #[error("the drain could not be changed")]
+    Store(#[source] CommitError),
+}
+
+/// Begins the drain of an acquirer. A repeat changes nothing.
+///
+/// # Errors
+/// [`DrainError`].
+pub async fn begin(ports: &Ports, operator: &Operator, name: &AcquirerName) -> Result<AcquirerDrain, DrainError> {
+    let since = Some(ports.clock.now());
+    change(ports, (operator, "acquirer.drain"), name, |drain| drain.since.or(since)).await
+}
+
+/// Ends the drain of an acquirer. A repeat changes nothing.
+///
+/// # Errors
+/// [`DrainError`].
+pub async fn end(ports: &Ports, operator: &Operator, name: &AcquirerName) -> Result<AcquirerDrain, DrainError> {
+    change(ports, (operator, "acquirer.undrain"), name, |_| None).await
+}
+
+/// Returns the drained acquirers.
+///
+/// # Errors
+/// [`QueryError`].
+pub async fn drained(ports: &Ports) -> Result<Vec<AcquirerName>, QueryError> {
+    let drains = ports.queries.list_drains().await?.into_iter();
+    Ok(drains.filter(|drain| drain.since.is_some()).map(|drain| drain.acquirer).collect())
+}
+
+/// Sets `since` as `decide` returns it, with a row of the audit log. Without a change nothing is written.
+async fn change(
+    ports: &Ports,
+    (operator, action): (&Operator, &'static str),
+    name: &AcquirerName,
+    decide: impl Fn(&AcquirerDrain) -> Option<Timestamp>,
+) -> Result<AcquirerDrain, DrainError> {
+    for _ in 0..MAX_ATTEMPTS {
+        let drains = ports.queries.list_drains().await.map_err(DrainError::Query)?;
+        let stored = drains.into_iter().find(|drain| drain.acquirer == *name);
+        let before =
+            stored.clone().unwrap_or_else(|| AcquirerDrain { acquirer: name.clone(), since: None, version: 0 });
+        let after = AcquirerDrain { since: decide(&before), ..before.clone() };
+        if after == before {
+            return Ok(before);
+        }
+        let mut change = ChangeSet::new(ports.clock.now());
+        change.writes.push(match stored {
+            Some(_) => Write::update(after.clone()),
+            None => Write::insert(after.clone()),
+        });
+        let audited = AuditedChange {
+            action,
+            subject: name.to_string(),
+            account: None,
+            before: Some(as_json(&before)),
+            after: Some(as_json(&after)),
+        };
+        change.writes.push(audit::record(ports, operator, change.at, audited));
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok(AcquirerDrain { version: after.version.saturating_add(1), ..after }),
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(DrainError::Store(error)),
+        }
+    }
+    Err(DrainError::Contended)
+}
+
+fn as_json(drain: &AcquirerDrain) -> Vec<u8> {
+    let since = drain.since.map_or_else(|| "null".to_owned(), |since| format!(r#""{since:.3}""#));
+    format!(r#"{{"acquirer":"{}","drained_since":{since}}}"#, drain.acquirer).into_bytes()
+}
