@@ -1,5 +1,6 @@
 //! The trial of an acquirer for `cais acquirer test`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -11,10 +12,11 @@ use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
-use cais_ports::{Acquirer, PayoutOrder, UpstreamProgress};
+use cais_ports::{Acquirer, Clock as _, IdGenerator as _, PayoutOrder, Secret, UpstreamProgress};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
+use crate::clock::OffsetClock;
+use crate::ids::UuidV7;
 use crate::wiring;
 
 /// The address of the test webhook. The institution registers it, and the address before is restored.
@@ -32,8 +34,11 @@ pub async fn run(config: &Config, name: &AcquirerName, test: &AcquirerTest) -> a
     let settings = config.acquirers.iter().find(|settings| settings.name == *name);
     let settings = settings.with_context(|| format!("the configuration has no acquirer {name}"))?;
     // A txid has the form of this service's own, and belongs to no charge.
-    let txid = Txid::parse(&Uuid::now_v7().simple().to_string())?;
-    let trial = ContractTrial { txid, webhook_url: WEBHOOK_URL.to_owned(), paid: test.paid.clone() };
+    let clock = Arc::new(OffsetClock::new());
+    let ids = UuidV7::new(clock.clone());
+    let txid = Txid::parse(&ids.next_uuid().simple().to_string())?;
+    let webhook_url = WEBHOOK_URL.to_owned();
+    let trial = ContractTrial { txid, webhook_url, now: clock.now(), paid: test.paid.clone() };
     let mut report = match settings.kind {
         AcquirerKind::Bacen => {
             let mut report = BacenAcquirer::new(&wiring::bacen_config(settings)?)?.try_contract(&trial).await;
@@ -44,14 +49,14 @@ pub async fn run(config: &Config, name: &AcquirerName, test: &AcquirerTest) -> a
             let acquirer = EfiAcquirer::new(&wiring::bacen_config(settings)?)?;
             let mut report = acquirer.standard().try_contract(&trial).await;
             report.steps.push(match &test.payout_to {
-                Some(key) => payout(&acquirer, key).await?,
+                Some(key) => payout(&acquirer, key, &ids).await?,
                 None => skipped("no key was given"),
             });
             report
         }
         AcquirerKind::Woovi => bail!("the kind `woovi` does not serve the Central Bank's API Pix"),
     };
-    mask_keys(&mut report, settings.application_key.as_ref().map(|key| key.expose().to_owned()).as_deref());
+    mask_key(&mut report, settings.application_key.as_ref().map(Secret::expose));
     let is_clean = report.is_clean();
     let mut value = serde_json::to_value(&report)?;
     if let Value::Object(object) = &mut value {
@@ -77,9 +82,9 @@ fn step(
 }
 
 /// Sends one centavo, and looks the payout up.
-async fn payout(acquirer: &EfiAcquirer, key: &PixKey) -> anyhow::Result<ContractStep> {
+async fn payout(acquirer: &EfiAcquirer, key: &PixKey, ids: &UuidV7) -> anyhow::Result<ContractStep> {
     let order = PayoutOrder {
-        instruction_id: InstructionId::parse(&Uuid::now_v7().simple().to_string())?,
+        instruction_id: InstructionId::parse(&ids.next_uuid().simple().to_string())?,
         amount: Money::from_centavos(1),
         pix_key: key.clone(),
         recipient_document: None,
@@ -115,7 +120,7 @@ async fn payout(acquirer: &EfiAcquirer, key: &PixKey) -> anyhow::Result<Contract
 }
 
 /// Replaces the key of the application in divergences, which may repeat a part of an answer.
-fn mask_keys(report: &mut ContractReport, key: Option<&str>) {
+fn mask_key(report: &mut ContractReport, key: Option<&str>) {
     let Some(key) = key else { return };
     for divergence in report.steps.iter_mut().flat_map(|step| &mut step.divergences) {
         *divergence = divergence.replace(key, "***");

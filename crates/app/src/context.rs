@@ -74,7 +74,9 @@ impl CliContext for AppContext {
                 let acquirers = wiring::configured_acquirers(&config).err();
                 let crypto = wiring::crypto::configured(&config, None).err();
                 let found = acquirers.into_iter().chain(crypto).flat_map(|Problems(problems)| problems);
-                (config.world().err().into_iter().chain(found).collect(), warnings(&config))
+                let mut slips = warnings(&config);
+                slips.extend(wiring::certificate_warnings(&config, self.now()));
+                (config.world().err().into_iter().chain(found).collect(), slips)
             }
             Err(Problems(problems)) => (problems, Vec::new()),
         };

@@ -16,7 +16,7 @@ use cais_http_api::{
     AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, RecentCurrencies, ServeOptions, Telemetry,
     WorkerWakeups, serve,
 };
-use cais_ports::PageRequest;
+use cais_ports::{Clock as _, PageRequest};
 use cais_sandbox::{Sandbox, credentials_file};
 use cais_use_cases::Ports;
 use cais_use_cases::keys::KeyRing;
@@ -134,7 +134,8 @@ impl Service {
         let ports = infrastructure.ports(router.clone(), crypto);
         // Before the first request: a drained acquirer receives no order after a restart.
         acquirer_upkeep::refresh_drains(&ports, &router).await?;
-        for Warning { name, key, what } in warnings(&config) {
+        let expiring = wiring::certificate_warnings(&config, infrastructure.clock.now());
+        for Warning { name, key, what } in warnings(&config).into_iter().chain(expiring) {
             tracing::warn!(
                 warning = name,
                 key,

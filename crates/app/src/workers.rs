@@ -89,10 +89,8 @@ async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     measures::show_open("refund", ports.queries.count_open_refunds().await?, now);
     let drained = acquirer_drain::drained(ports).await?;
     for name in ports.acquirers.names() {
-        let open = match drained.contains(&name) {
-            true => ports.queries.count_open_orders(&name).await?,
-            false => OpenOrders::default(),
-        };
+        let is_drained = drained.contains(&name);
+        let open = if is_drained { ports.queries.count_open_orders(&name).await? } else { OpenOrders::default() };
         measures::show_drained_orders(&name, open);
     }
     if ports.crypto.is_some() {

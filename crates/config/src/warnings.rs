@@ -16,8 +16,10 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// The name of the warning about files with secrets.
 pub const SECRET_FILE_READABLE: &str = "secret_file_readable";
+/// The name of the warning about a client certificate that expires soon. The program that reads certificates adds it.
+pub const CERTIFICATE_EXPIRES: &str = "certificate_expires";
 /// The stable names of all warnings, in the log and in the output of `config check`.
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 9] = [
     "master_key_weak",
     SECRET_FILE_READABLE,
     "data_dir_writable",
@@ -25,6 +27,7 @@ pub const NAMES: [&str; 8] = [
     "admin_listen_open",
     "webhooks_unrestricted",
     "efi_without_certificate",
+    CERTIFICATE_EXPIRES,
     "rate_limits_not_shared",
 ];
 

@@ -7,6 +7,7 @@ use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
 use cais_ports::Acquirer as _;
 use cais_sandbox::{Control, Defect, Dialect, Sandbox, SandboxConfig};
+use jiff::Timestamp;
 
 use crate::answers::{BUDGET, order};
 
@@ -14,6 +15,7 @@ struct Bed {
     acquirer: BacenAcquirer,
     control: Control,
     paid: EndToEndId,
+    paid_at: Timestamp,
     _sandbox: Sandbox,
 }
 
@@ -30,15 +32,16 @@ impl Bed {
         );
         let acquirer = BacenAcquirer::new(&config).unwrap();
         acquirer.create_charge(&order(), BUDGET).await.unwrap();
-        let paid = control.pay(&order().txid, None).unwrap().end_to_end_id;
-        Self { acquirer, control, paid, _sandbox: sandbox }
+        let pix = control.pay(&order().txid, None).unwrap();
+        let (paid, paid_at) = (pix.end_to_end_id, pix.paid_at);
+        Self { acquirer, control, paid, paid_at, _sandbox: sandbox }
     }
 
     /// Runs a trial with a txid of its own.
     async fn run(&self, number: usize) -> ContractReport {
         let txid = Txid::parse(&format!("contract{number:024}")).unwrap();
         let webhook_url = "https://shop.example/contract".to_owned();
-        let trial = ContractTrial { txid, webhook_url, paid: Some(self.paid.clone()) };
+        let trial = ContractTrial { txid, webhook_url, now: self.paid_at, paid: Some(self.paid.clone()) };
         self.acquirer.try_contract(&trial).await
     }
 }
@@ -105,7 +108,8 @@ async fn trial_finds_every_deliberate_defect() {
 async fn trial_without_a_paid_pix_skips_the_refund() {
     let bed = Bed::start().await;
     let txid = Txid::parse(&"c".repeat(32)).unwrap();
-    let trial = ContractTrial { txid, webhook_url: "https://shop.example/contract".to_owned(), paid: None };
+    let webhook_url = "https://shop.example/contract".to_owned();
+    let trial = ContractTrial { txid, webhook_url, now: bed.paid_at, paid: None };
     let report = bed.acquirer.try_contract(&trial).await;
     let refund = report.steps.iter().find(|step| step.name == "refund").unwrap();
     assert!(refund.skipped.is_some() && report.is_clean(), "{:#?}", report.steps);

@@ -12,14 +12,18 @@ use cais_acquirers::{
     WooviAcquirer, WooviConfig,
 };
 use cais_cli::ConfiguredAcquirer;
+use cais_config::warnings::{CERTIFICATE_EXPIRES, Warning};
 use cais_config::{
     AcquirerConfig, AcquirerKind, Config, Operations, Pairs, Problem, Problems, SANDBOX, TokenBody, TokenCredentials,
 };
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{Acquirer, AcquirerError, Secret};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::logging::chain;
+
+/// The remaining validity below which a certificate is a warning, as in `doctor`: acquirers need days to issue a new one.
+const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// Creates every configured acquirer without a request to it.
 ///
@@ -181,6 +185,22 @@ fn of_settings(settings: &AcquirerConfig) -> ConfiguredAcquirer {
     }
 }
 
+/// Returns a warning for each client certificate that expires soon.
+#[must_use]
+pub fn certificate_warnings(config: &Config, now: Timestamp) -> Vec<Warning> {
+    let mut found = Vec::new();
+    for settings in &config.acquirers {
+        // A certificate that cannot be read is a problem, and reported as such.
+        let Ok(Some(expires_at)) = certificate_expires_at(settings) else { continue };
+        if expires_at.duration_since(now) < EXPIRES_SOON {
+            let key = format!("acquirers.{}.certificate_file", settings.name);
+            let what = format!("expires at {expires_at:.0}: order a new certificate, and replace the file");
+            found.push(Warning { name: CERTIFICATE_EXPIRES, key, what });
+        }
+    }
+    found
+}
+
 fn read(file: &PathBuf) -> anyhow::Result<Vec<u8>> {
     fs::read(file).with_context(|| format!("{} cannot be read", file.display()))
 }
@@ -190,7 +210,11 @@ fn given<T: Clone>(value: Option<&T>, key: &'static str) -> anyhow::Result<T> {
     value.cloned().with_context(|| format!("{key} is missing"))
 }
 
-fn efi(settings: &AcquirerConfig) -> anyhow::Result<EfiAcquirer> {
+/// Returns the client of Efí.
+///
+/// # Errors
+/// Its certificates and addresses.
+pub fn efi(settings: &AcquirerConfig) -> anyhow::Result<EfiAcquirer> {
     Ok(EfiAcquirer::new(&bacen_config(settings)?)?.with_callback_mtls(settings.callback_mtls))
 }
 

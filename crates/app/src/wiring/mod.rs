@@ -30,8 +30,8 @@ use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
 pub use acquirers::{
-    Access, FileState, acquirers_of, bacen_config, certificate_expires_at, check_access, configured_acquirer,
-    configured_acquirers, reread,
+    Access, FileState, acquirers_of, bacen_config, certificate_expires_at, certificate_warnings, check_access,
+    configured_acquirer, configured_acquirers, reread,
 };
 
 use crate::clock::OffsetClock;

@@ -129,9 +129,9 @@ impl Answer<'_> {
             | Defect::WrongChecksum
             | Defect::EmptyList
             | Defect::WebhookNotRegistered
-            | Defect::TokenWithoutLife => {}
+            | Defect::TokenWithoutLife
             // The translation writes the page.
-            Defect::HtmlProblem => {}
+            | Defect::HtmlProblem => {}
         }
     }
 

@@ -80,6 +80,7 @@ impl Defect {
 /// A dialect. The default is the institution's own: the standard with Efí's habits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate difference between institutions")]
 pub struct Dialect {
     /// The path of the API, in place of `/v2`, which then does not exist.
     pub path_prefix: Option<String>,

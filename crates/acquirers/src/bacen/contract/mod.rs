@@ -8,6 +8,7 @@ use std::fmt;
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -46,6 +47,8 @@ pub struct ContractTrial {
     pub txid: Txid,
     /// The address of the test webhook. The registered address is restored at the end.
     pub webhook_url: String,
+    /// The present instant. Lists are read from a day before it.
+    pub now: Timestamp,
     /// A received Pix of at least R$ 0.01, which is returned in part; `None` skips the refund.
     pub paid: Option<EndToEndId>,
 }
