@@ -13,7 +13,7 @@ CREATE TABLE accounts (
     -- A percentage; NULL stands for the spread of the configuration.
     crypto_spread TEXT,
     -- The acquirers that new orders use first, separated by commas.
-    acquirers TEXT NOT NULL,
+    acquirers TEXT NOT NULL DEFAULT '',
     pix_in_fixed INTEGER NOT NULL CHECK (pix_in_fixed >= 0),
     pix_in_percentage TEXT NOT NULL,
     pix_in_min INTEGER CHECK (pix_in_min >= 0),
