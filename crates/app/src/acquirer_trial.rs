@@ -46,7 +46,7 @@ pub async fn run(config: &Config, name: &AcquirerName, test: &AcquirerTest) -> a
             report
         }
         AcquirerKind::Efi => {
-            let acquirer = EfiAcquirer::new(&wiring::bacen_config(settings)?)?;
+            let acquirer = wiring::efi(settings)?;
             let mut report = acquirer.standard().try_contract(&trial).await;
             report.steps.push(match &test.payout_to {
                 Some(key) => payout(&acquirer, key, &ids).await?,

@@ -31,7 +31,7 @@ use cais_webhooks::{HttpSender, WebhookPolicy};
 
 pub use acquirers::{
     Access, FileState, acquirers_of, bacen_config, certificate_expires_at, certificate_warnings, check_access,
-    configured_acquirer, configured_acquirers, reread,
+    configured_acquirer, configured_acquirers, efi, reread,
 };
 
 use crate::clock::OffsetClock;
