@@ -32,15 +32,15 @@ impl Machine {
     pub fn look(server: Option<&Postgres>) -> Self {
         let program = server.map(|server| server.program("postgres").display().to_string());
         let postgres = program.and_then(|program| output(&program, &["-V"]).ok());
-        let said = |program, arguments: &[&str]| known(output(program, arguments).ok());
+        let of_command = |program, arguments: &[&str]| known(output(program, arguments).ok());
         Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             processor: known(field("/proc/cpuinfo", "model name")),
             memory_mib: memory_mib(),
-            kernel: said("uname", &["-sr"]),
+            kernel: of_command("uname", &["-sr"]),
             postgres: known(postgres),
-            rustc: said("rustc", &["-V"]),
-            day: said("date", &["-u", "+%Y-%m-%d"]),
+            rustc: of_command("rustc", &["-V"]),
+            day: of_command("date", &["-u", "+%Y-%m-%d"]),
         }
     }
 

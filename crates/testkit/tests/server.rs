@@ -22,8 +22,8 @@ async fn lives_and_dies(engine: Engine) {
     cais.launch().await.unwrap();
     assert_eq!(cais.http_as(&key).get("/v1/charges").await.unwrap().status, 200);
 
-    let (code, said) = cais.cli_raw(&["no-such-command"]).unwrap();
-    assert_ne!(code, Some(0), "{said}");
+    let (code, printed) = cais.cli_raw(&["no-such-command"]).unwrap();
+    assert_ne!(code, Some(0), "{printed}");
     let folder = cais.data_dir().to_owned();
     drop(cais);
     assert!(!folder.exists());

@@ -25,8 +25,8 @@ async fn lists_and_details(engine: Engine) {
     let shown = node.cli(&["infraction", "show", &id(&first)]);
     assert_eq!((&shown["id"], &shown["status"]), (&first["id"], &json!("open")));
     assert_eq!(shown["end_to_end_id"], first["end_to_end_id"]);
-    let (code, said) = node.cais.cli_raw(&["infraction", "show", "inf_01arz3ndektsv4rrffq69g5fav"]).unwrap();
-    assert_eq!(code, Some(1), "{said}");
+    let (code, printed) = node.cais.cli_raw(&["infraction", "show", "inf_01arz3ndektsv4rrffq69g5fav"]).unwrap();
+    assert_eq!(code, Some(1), "{printed}");
 }
 
 async fn alerts_before_the_deadline(engine: Engine) {

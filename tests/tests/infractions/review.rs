@@ -21,8 +21,8 @@ async fn unexplained_return_waits_for_an_operator(engine: Engine) {
         eventually("the infraction is listed", || async { shop.all("/infractions?limit=200").await.pop() }).await;
     let name = id(&opened);
     let refused = ["infraction", "resolve", &name, "--outcome", "won", "--note", "x"];
-    let (code, said) = node.cais.cli_raw(&refused).unwrap();
-    assert!(code == Some(1) && said.contains("not marked for review"), "{said}");
+    let (code, printed) = node.cais.cli_raw(&refused).unwrap();
+    assert!(code == Some(1) && printed.contains("not marked for review"), "{printed}");
 
     // Money is returned, and the dispute is reopened and rejected, while the service is down.
     node.cais.kill9().unwrap();
@@ -48,8 +48,8 @@ async fn unexplained_return_waits_for_an_operator(engine: Engine) {
             .map(ToOwned::to_owned)
     };
     let too_much = decide("15.01");
-    let (code, said) = node.cais.cli_raw(&too_much.each_ref().map(String::as_str)).unwrap();
-    assert!(code == Some(1) && said.contains("above the contested amount"), "{said}");
+    let (code, printed) = node.cais.cli_raw(&too_much.each_ref().map(String::as_str)).unwrap();
+    assert!(code == Some(1) && printed.contains("above the contested amount"), "{printed}");
     let resolved = node.cli(&decide("15").each_ref().map(String::as_str));
     assert_eq!(
         (&resolved["status"], &resolved["needs_review"], centavos(&resolved["held"])),

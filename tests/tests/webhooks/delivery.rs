@@ -122,12 +122,12 @@ async fn retry_after_delays_the_next_attempt(engine: Engine) {
     };
     assert!((3_600..3_700).contains(&waits(&delivery)), "{delivery}");
     // A value below the schedule, a value above a day, and an invalid value.
-    for (said, least, most) in [("0", 4, 60), ("999999999", 86_400, 86_500), ("soon\x01", 4, 60)] {
-        let receiver = Receiver::that(Manner::Answers(503, vec![format!("retry-after: {said}")], Vec::new())).await;
+    for (pause, least, most) in [("0", 4, 60), ("999999999", 86_400, 86_500), ("soon\x01", 4, 60)] {
+        let receiver = Receiver::that(Manner::Answers(503, vec![format!("retry-after: {pause}")], Vec::new())).await;
         let endpoint = register(&shop, &receiver.url("/hooks"), &["*"]).await;
         paid(&shop, "10").await;
         let delivery = newest(&shop, &endpoint, "pending", 1).await;
-        assert!((least..most).contains(&waits(&delivery)), "{said}: {delivery}");
+        assert!((least..most).contains(&waits(&delivery)), "{pause}: {delivery}");
     }
 }
 

@@ -41,12 +41,12 @@ async fn each_failure_has_its_error(engine: Engine) {
 async fn endless_answer_is_a_success(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
-    let said = format!("thank\u{7}you {}", "x".repeat(10_000));
+    let body = format!("thank\u{7}you {}", "x".repeat(10_000));
     for (manner, kept) in [
         (Manner::Drips, None),
         (Manner::Floods, None),
         (Manner::Answers(204, Vec::new(), Vec::new()), None),
-        (Manner::Answers(200, vec!["x-odd: \u{e9}\u{1}".into()], said.into_bytes()), Some("thank")),
+        (Manner::Answers(200, vec!["x-odd: \u{e9}\u{1}".into()], body.into_bytes()), Some("thank")),
     ] {
         let receiver = Receiver::that(manner.clone()).await;
         let endpoint = register(&shop, &receiver.url("/hooks"), &["payout.failed"]).await;

@@ -50,11 +50,11 @@ fn accepts(program: &str, file: &str, code: &str, driver: &str, case: &Value) ->
         std::os::unix::fs::symlink(verifiers().join("node/node_modules"), folder.path().join("node_modules")).unwrap();
     }
     let output = fed(&mut command, case.to_string().as_bytes());
-    let said = String::from_utf8(output.stdout).unwrap();
-    match said.trim() {
+    let printed = String::from_utf8(output.stdout).unwrap();
+    match printed.trim() {
         "accepted charge.paid" => true,
         "refused" => false,
-        _ => panic!("{program} said {said:?} and {}", String::from_utf8_lossy(&output.stderr)),
+        _ => panic!("{program} printed {printed:?} and {}", String::from_utf8_lossy(&output.stderr)),
     }
 }
 
@@ -179,11 +179,11 @@ async fn signatures_are_checked_by_hand(engine: Engine) {
         .map(str::to_owned);
         node.cais.cli_raw(&arguments.each_ref().map(String::as_str)).unwrap()
     };
-    let (code, said) = verify(&received.body);
-    assert_eq!(code, Some(0), "{said}");
-    let (code, said) = verify(b"{}");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(!said.contains(&secret(&endpoint)), "{said}");
+    let (code, printed) = verify(&received.body);
+    assert_eq!(code, Some(0), "{printed}");
+    let (code, printed) = verify(b"{}");
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(!printed.contains(&secret(&endpoint)), "{printed}");
 }
 
 async fn events_are_forwarded_as_they_happen(engine: Engine) {

@@ -51,12 +51,12 @@ fn receipt(reply: &Reply) -> Result<DefenseReceipt, AcquirerError> {
         return if is_its_own { Ok(DefenseReceipt::Taken) } else { Err(lost()) };
     }
     let problem = Problem::read(reply);
-    let says = |what: fn(&Problem) -> bool| problem.as_ref().is_some_and(what);
+    let is_problem = |what: fn(&Problem) -> bool| problem.as_ref().is_some_and(what);
     match reply.status {
         // Any conflict means that a defense may exist, possibly ours.
-        StatusCode::CONFLICT if says(Problem::is_typed) => Ok(DefenseReceipt::AlreadyThere),
+        StatusCode::CONFLICT if is_problem(Problem::is_typed) => Ok(DefenseReceipt::AlreadyThere),
         StatusCode::UNPROCESSABLE_ENTITY
-            if says(|problem| problem.is(NOT_POSSIBLE) && problem.mentions(&OF_DEADLINES)) =>
+            if is_problem(|problem| problem.is(NOT_POSSIBLE) && problem.mentions(&OF_DEADLINES)) =>
         {
             Ok(DefenseReceipt::TooLate)
         }

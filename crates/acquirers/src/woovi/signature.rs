@@ -160,7 +160,7 @@ mod tests {
     fn unusable_keys_are_refused() {
         const ELLIPTIC: &str = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEPhxYjikl6aAgPymBvqrOCxVB3/lp\n0SGBoXsV8elM2bMSkhX8OCyfNEJYk+i7gLoW41lrWne+5K7fVjTdBqyXrA==\n-----END PUBLIC KEY-----\n";
         const SHORT: &str = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAMUEJH+k8Oh3YbDqo8z9gqRFFcjWgKuU\njaVgqvy+LVYjrumBK3oxHzVT2crUetxFPCYK0olNHqz+Bbt87hoEseUCAwEAAQ==\n-----END PUBLIC KEY-----\n";
-        for (public, secret, said) in [
+        for (public, secret, message) in [
             (None, None, "webhook_public_key_file or webhook_hmac_secret"),
             (Some(""), None, "webhook_public_key_file must have"),
             (Some("junk"), None, "webhook_public_key_file must have"),
@@ -169,8 +169,8 @@ mod tests {
             (Some(LONG_KEY), Some(" "), "webhook_hmac_secret must not be empty"),
         ] {
             let error = CallbackKeys::new(public, secret.map(Secret::new).as_ref()).err();
-            let said_by = error.map(|error| error.to_string()).unwrap_or_default();
-            assert!(said_by.starts_with(said), "{public:?}: {said_by}");
+            let reported = error.map(|error| error.to_string()).unwrap_or_default();
+            assert!(reported.starts_with(message), "{public:?}: {reported}");
         }
     }
 }

@@ -27,11 +27,11 @@ fn invalid_configuration_is_named() {
         ),
         (|config| config.extra_root_pem = Some(b"junk".to_vec()), "the extra root certificate has no"),
     ];
-    for (change, said) in cases {
+    for (change, message) in cases {
         let mut config = config("http://127.0.0.1:9");
         change(&mut config);
         let error = BacenAcquirer::new(&config).map(|_| ()).unwrap_err();
-        assert!(error.to_string().contains(said), "{said}: {error}");
+        assert!(error.to_string().contains(message), "{message}: {error}");
     }
 }
 

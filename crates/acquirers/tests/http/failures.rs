@@ -8,7 +8,7 @@ use crate::server::{Act, Server, closed_port};
 #[tokio::test]
 async fn certain_refusal_causes_no_look_up() {
     let nome = http(400, "application/json", r#"{"nome":"valor_invalido","mensagem":"Valor inválido"}"#);
-    for (answer, wanted, said) in [
+    for (answer, wanted, message) in [
         (problem(400, "CobOperacaoInvalida"), "refused", "400 CobOperacaoInvalida: Recusado."),
         (problem(404, "NaoEncontrado"), "refused", "404 NaoEncontrado"),
         (problem(410, "PermanentementeRemovido"), "refused", "410"),
@@ -22,7 +22,7 @@ async fn certain_refusal_causes_no_look_up() {
         let server = Server::start(move |_, _| answer.clone()).await;
         let result = acquirer(&server.url()).create_charge(&order(), BUDGET).await;
         assert_eq!(kind(&result), wanted, "{}", reason(&result));
-        assert!(reason(&result).contains(said), "{}", reason(&result));
+        assert!(reason(&result).contains(message), "{}", reason(&result));
         assert_eq!(server.methods(), "PUT");
     }
 }

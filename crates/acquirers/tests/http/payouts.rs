@@ -135,7 +135,7 @@ async fn payout_without_webhook_of_the_key_names_the_remedy() {
 #[tokio::test]
 async fn refusal_carries_text_for_the_merchant() {
     let schema = json!({"nome": "json_invalido", "mensagem": "Valores inválidos.", "erros": [{"chave": "type"}]});
-    for (answer, wanted, said) in [
+    for (answer, wanted, message) in [
         (nome(400, "documento_bloqueado"), "refused", "refused: Em português."),
         (nome(400, "chave_nao_pertence_ao_documento"), "refused", "refused: Em português."),
         (nome(404, "chave_favorecido_nao_encontrada"), "refused", "refused: Em português."),
@@ -163,7 +163,7 @@ async fn refusal_carries_text_for_the_merchant() {
     ] {
         let (result, methods) = send(answer, Act::Cut).await;
         assert_eq!(kind(&result), wanted, "{}", reason(&result));
-        assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
+        assert!(reason(&result).contains(message), "{message}: {}", reason(&result));
         assert_eq!(methods, "PUT");
     }
 }
@@ -223,10 +223,10 @@ fn lies() -> Vec<(&'static str, Value)> {
 
 #[tokio::test]
 async fn contradictory_answer_leaves_outcome_unknown() {
-    for (said, lie) in lies() {
+    for (message, lie) in lies() {
         let (result, methods) = send(json_reply(201, &lie), Act::Cut).await;
         assert_eq!(kind(&result), "unknown", "{lie}");
-        assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
+        assert!(reason(&result).contains(message), "{message}: {}", reason(&result));
         assert_eq!(methods, "PUT");
     }
 }

@@ -87,7 +87,7 @@ async fn progress_of_refund_is_read() {
 
 #[tokio::test]
 async fn refund_is_refused_only_by_a_listed_kind() {
-    for (put, wanted, said) in [
+    for (put, wanted, message) in [
         (problem(400, "PixDevolucaoInvalida"), "refused", "refused: Recusado."),
         (problem(400, "RequisicaoInvalida"), "refused", "refused: Recusado."),
         (nome(422, "valor_invalido"), "refused", "refused: Em português."),
@@ -100,7 +100,7 @@ async fn refund_is_refused_only_by_a_listed_kind() {
     ] {
         let (result, methods) = send(put, Act::Cut).await;
         assert_eq!(kind(&result), wanted, "{}", reason(&result));
-        assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
+        assert!(reason(&result).contains(message), "{message}: {}", reason(&result));
         assert_eq!(methods, "PUT", "sent once");
     }
 }
@@ -129,7 +129,7 @@ async fn certain_and_unknown_failures_are_distinguished() {
 #[tokio::test]
 async fn contradictory_answer_leaves_outcome_unknown() {
     let lie = |pointer: &str, value: Option<Value>| changed(devolucao(), pointer, value);
-    for (said, lie, is_seen_by_a_find) in [
+    for (message, lie, is_seen_by_a_find) in [
         ("id differs from the request", lie("/id", Some(json!("x"))), true),
         ("id is missing", lie("/id", None), true),
         ("valor is not the ordered amount", lie("/valor", Some(json!("4.01"))), false),
@@ -143,7 +143,7 @@ async fn contradictory_answer_leaves_outcome_unknown() {
     ] {
         let (result, _) = send(json_reply(201, &lie), Act::Cut).await;
         assert_eq!(kind(&result), "unknown", "{lie}");
-        assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
+        assert!(reason(&result).contains(message), "{message}: {}", reason(&result));
         let found = lie.clone();
         let server = Server::start(move |_, _| json_reply(200, &found)).await;
         let found = acquirer(&server.url()).find_refund(&pix(), refund_order().id, BUDGET).await;

@@ -33,7 +33,7 @@ fn charge() -> UpstreamCharge {
     }
 }
 
-fn says(word: &str) -> Result<UpstreamCharge, AcquirerError> {
+fn reply(word: &str) -> Result<UpstreamCharge, AcquirerError> {
     match word {
         "takes" => Ok(charge()),
         "refuses" => Err(AcquirerError::Refused("no".to_owned())),
@@ -46,7 +46,7 @@ fn says(word: &str) -> Result<UpstreamCharge, AcquirerError> {
 fn acquirer(called: &str, word: &'static str, times: usize) -> Arc<dyn Acquirer> {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name(called));
-    mock.expect_create_charge().times(times).returning(move |_, _| says(word));
+    mock.expect_create_charge().times(times).returning(move |_, _| reply(word));
     Arc::new(mock)
 }
 
@@ -78,12 +78,12 @@ fn shown(issued: Result<(AcquirerName, UpstreamCharge), IssueError>) -> String {
         Ok((name, _)) => format!("{name} issued it"),
         Err(IssueError::Unknown { acquirer, reason }) => format!("unknown at {acquirer}: {reason}"),
         Err(IssueError::NoneTook { reasons }) => {
-            let said = |error: &AcquirerError| match error {
+            let message = |error: &AcquirerError| match error {
                 AcquirerError::Refused(why) | AcquirerError::Unavailable(why) | AcquirerError::OutcomeUnknown(why) => {
                     why.clone()
                 }
             };
-            let list: Vec<_> = reasons.iter().map(|(name, why)| format!("{name} {}", said(why))).collect();
+            let list: Vec<_> = reasons.iter().map(|(name, why)| format!("{name} {}", message(why))).collect();
             format!("none: {}", list.join(", "))
         }
     }
@@ -181,13 +181,13 @@ async fn slow_acquirer_leaves_time_for_the_next() {
     first.expect_name().return_const(name("a"));
     first.expect_create_charge().times(1).returning(|_, budget| {
         assert!(budget <= Duration::from_millis(6_500), "{budget:?}");
-        says("refuses")
+        reply("refuses")
     });
     let mut second = MockAcquirer::new();
     second.expect_name().return_const(name("b"));
     second.expect_create_charge().times(1).returning(|_, budget| {
         assert!(budget > Duration::from_secs(7), "{budget:?}");
-        says("takes")
+        reply("takes")
     });
     let router = Router::new(vec![Arc::new(first), Arc::new(second)]);
     assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "b issued it");

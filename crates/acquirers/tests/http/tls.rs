@@ -189,7 +189,7 @@ fn unusable_certificate_file_is_named() {
     let p12 = client.pkcs12("pass", EncryptionAlgorithm::PbeWithHmacSha256AndAes256, MacAlgorithm::HmacSha256);
     let only_certificate = client.certificate.pem().into_bytes();
     let mixed = format!("{}{}", client.certificate.pem(), other.key.serialize_pem()).into_bytes();
-    for (name, certificate, said) in [
+    for (name, certificate, message) in [
         ("wrong passphrase", Certificate::new(p12.clone(), Some(Secret::new("other"))), "or the passphrase is wrong"),
         ("no passphrase", Certificate::new(p12, None), "or the passphrase is wrong"),
         ("no key", Certificate::new(only_certificate, None), "has no private key"),
@@ -198,6 +198,6 @@ fn unusable_certificate_file_is_named() {
         let mut config = config("http://127.0.0.1:9");
         config.certificate = Some(certificate);
         let error = BacenAcquirer::new(&config).map(|_| ()).unwrap_err();
-        assert!(error.to_string().contains(said), "{name}: {error}");
+        assert!(error.to_string().contains(message), "{name}: {error}");
     }
 }

@@ -186,10 +186,10 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     // Outcomes apply in their order: after a success the failures begin anew.
     put_tests(h, &other, 2, 13).await;
     let claimed = claim(h, &[&other], 20).await;
-    let said = claimed.iter().zip([(21, Health::Healthy), (22, Health::Failing)]);
-    let said =
-        said.map(|(one, (at_s, health))| FinishedAttempt { health, ..attempt(one, at_s, AttemptOutcome::Failed) });
-    h.store.finish(said.collect()).await.unwrap();
+    let attempts = claimed.iter().zip([(21, Health::Healthy), (22, Health::Failing)]);
+    let attempts =
+        attempts.map(|(one, (at_s, health))| FinishedAttempt { health, ..attempt(one, at_s, AttemptOutcome::Failed) });
+    h.store.finish(attempts.collect()).await.unwrap();
     assert_eq!(h.store.failing_since(queue_of(&other)).await.unwrap(), Some(after_s(22)));
 
     let third = h.endpoint(account, 2).await;

@@ -36,7 +36,7 @@ pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
     ] {
         let event = an_event(account, kind, "chg_1");
         h.good(steps::publish(vec![event.clone()])).await;
-        assert_heard(h, &event, &matching).await;
+        assert_deliveries(h, &event, &matching).await;
         for endpoint in matching {
             let newest = deliveries(h, endpoint).await.into_iter().next().unwrap();
             let expected = Delivery {
@@ -69,12 +69,12 @@ pub async fn inactive_and_ended_endpoints_get_no_delivery(h: &mut Harness) {
         let deaf = h.stored_endpoint(Endpoint { state, epoch: 1, ..an_endpoint(account, slot) }).await;
         let event = NewEvent { postback: Some(a_postback(&deaf)), ..an_event(account, EventType::ChargePaid, "chg_1") };
         h.good(steps::publish(vec![event.clone()])).await;
-        assert_heard(h, &event, &[]).await;
+        assert_deliveries(h, &event, &[]).await;
     }
     let foreign = h.endpoint(other, 0).await;
     let named = NewEvent { postback: Some(a_postback(&foreign)), ..an_event(account, EventType::ChargePaid, "chg_1") };
     h.good(steps::publish(vec![named.clone()])).await;
-    assert_heard(h, &named, &[]).await;
+    assert_deliveries(h, &named, &[]).await;
     assert_eq!(deliveries(h, &foreign).await, []);
 }
 
@@ -86,7 +86,7 @@ pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
     let assert_published = async |postback: Option<Postback>, matching: &[&Endpoint]| {
         let event = NewEvent { postback, ..an_event(account, EventType::ChargePaid, "chg_1") };
         h.good(steps::publish(vec![event.clone()])).await;
-        assert_heard(h, &event, matching).await;
+        assert_deliveries(h, &event, matching).await;
     };
     let postback = a_postback(&named);
     assert_published(None, &[&wants_all]).await;
@@ -129,9 +129,9 @@ pub async fn events_of_a_change_set_have_separate_deliveries(h: &mut Harness) {
     let [first, second, third] = <[NewEvent; 3]>::try_from(events.clone()).unwrap();
     h.good(steps::publish(vec![first, of_other.clone(), second, third])).await;
     for event in &events {
-        assert_heard(h, event, &[&one, &two]).await;
+        assert_deliveries(h, event, &[&one, &two]).await;
     }
-    assert_heard(h, &of_other, &[&foreign]).await;
+    assert_deliveries(h, &of_other, &[&foreign]).await;
     assert_eq!(h.store.list_deliveries_of_event(other, events.first().unwrap().id).await.unwrap(), []);
     for (endpoint, expected) in [(&one, 3), (&two, 3), (&foreign, 1)] {
         assert_eq!(deliveries(h, endpoint).await.len(), expected);
@@ -226,14 +226,14 @@ fn one_event(account: AccountId) -> ChangeSet {
 }
 
 /// Asserts that exactly these endpoints have a delivery of the event, one each.
-async fn assert_heard(h: &Harness, event: &NewEvent, matching: &[&Endpoint]) {
+async fn assert_deliveries(h: &Harness, event: &NewEvent, matching: &[&Endpoint]) {
     let made = h.store.list_deliveries_of_event(event.account, event.id).await.unwrap();
     assert!(made.is_sorted_by(|older, newer| older.id < newer.id), "the oldest first");
-    let mut heard: Vec<_> = made.iter().map(|delivery| delivery.endpoint).collect();
+    let mut endpoints: Vec<_> = made.iter().map(|delivery| delivery.endpoint).collect();
     let mut expected: Vec<_> = matching.iter().map(|endpoint| endpoint.id).collect();
-    heard.sort_unstable();
+    endpoints.sort_unstable();
     expected.sort_unstable();
-    assert_eq!(heard, expected);
+    assert_eq!(endpoints, expected);
     for delivery in made {
         let listed = deliveries_to(h, event.account, delivery.endpoint).await;
         assert!(listed.contains(&delivery), "{delivery:?}");

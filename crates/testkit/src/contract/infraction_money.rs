@@ -80,9 +80,9 @@ pub async fn charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [0; 4]);
     let last: Vec<EventType> = kinds(h, &charge).await.into_iter().rev().take(2).collect();
     assert_eq!(last, [EventType::ChargeRefunded, EventType::InfractionLost]);
-    let heard = walk_deliveries(&*h.store, account, named.id).await;
-    let heard: Vec<EventType> = heard.iter().map(|delivery| delivery.kind).collect();
-    assert_eq!(heard, [EventType::ChargeRefunded, EventType::ChargePaid]);
+    let delivered = walk_deliveries(&*h.store, account, named.id).await;
+    let delivered: Vec<EventType> = delivered.iter().map(|delivery| delivery.kind).collect();
+    assert_eq!(delivered, [EventType::ChargeRefunded, EventType::ChargePaid]);
 }
 
 /// The blocked money is returned to the payer, and the shortfall ends.

@@ -54,18 +54,18 @@ pub async fn extreme_charges_come_back(h: &mut Harness) {
 
 /// Queries of an empty store find no record.
 pub async fn missing_charge_is_not_found(h: &mut Harness) {
-    let nobody: AccountId = fresh();
-    let charge = a_charge(nobody);
+    let stranger: AccountId = fresh();
+    let charge = a_charge(stranger);
     let store = &h.store;
-    assert_eq!(store.find_charge(nobody, charge.id).await.unwrap(), None);
+    assert_eq!(store.find_charge(stranger, charge.id).await.unwrap(), None);
     assert_eq!(store.find_charge_by_txid(&charge.txid).await.unwrap(), None);
-    assert_eq!(store.find_account(nobody).await.unwrap(), None);
+    assert_eq!(store.find_account(stranger).await.unwrap(), None);
     assert_eq!(store.find_account_by_email("").await.unwrap(), None);
-    let name = steps::idempotency_ref(nobody, "never-used");
+    let name = steps::idempotency_ref(stranger, "never-used");
     assert_eq!(store.find_idempotency_record(&name).await.unwrap(), None);
-    assert_eq!(store.list_keys(nobody).await.unwrap(), []);
-    assert_eq!(store.last_sequence(nobody).await.unwrap(), 0);
-    assert_eq!(h.balances(nobody).await, [0; 4]);
+    assert_eq!(store.list_keys(stranger).await.unwrap(), []);
+    assert_eq!(store.last_sequence(stranger).await.unwrap(), 0);
+    assert_eq!(h.balances(stranger).await, [0; 4]);
     assert_eq!(h.audit().await, 0);
     store.ready().await.unwrap();
 }

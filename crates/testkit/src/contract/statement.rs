@@ -190,8 +190,8 @@ pub async fn pages_of_a_statement_are_complete_and_stable(h: &mut Harness) {
         },
     );
     assert_eq!(amounts(&walked.await), expected);
-    let nobody = entries(h, fresh(), EntryFilter::default(), PageRequest { limit: 5, starting_after: None }).await;
-    assert_eq!(nobody, Page { rows: Vec::new(), has_more: false });
+    let stranger = entries(h, fresh(), EntryFilter::default(), PageRequest { limit: 5, starting_after: None }).await;
+    assert_eq!(stranger, Page { rows: Vec::new(), has_more: false });
 }
 
 /// A cursor is valid if its line is in the account's statement, regardless of the filter.

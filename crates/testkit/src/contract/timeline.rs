@@ -22,8 +22,8 @@ pub async fn transactions_are_merged_in_the_order_of_their_keys(h: &mut Harness)
         let walked = all(h, account, TransactionFilter::default(), limit).await;
         assert!(walked.iter().eq(written.iter().rev()), "limit {limit}");
     }
-    let nobody = list(h, fresh(), TransactionFilter::default(), first(5)).await;
-    assert_eq!(nobody, Page { rows: Vec::new(), has_more: false });
+    let stranger = list(h, fresh(), TransactionFilter::default(), first(5)).await;
+    assert_eq!(stranger, Page { rows: Vec::new(), has_more: false });
 }
 
 /// Tests each filter alone and all together, at both ends of a span, page by page.

@@ -103,9 +103,9 @@ async fn charge_refresh_before_reply_applies_outcome_first() {
     let world = World::new().await;
     let charge = world.paid().await;
     // The acquirer shows the return, while its reply is lost, a failure or a refusal.
-    for (key, says) in [("a", Sending::Silent), ("b", Sending::Down), ("c", Sending::Refuses)] {
+    for (key, sending) in [("a", Sending::Silent), ("b", Sending::Down), ("c", Sending::Refuses)] {
         let (other, paid) = (world.clone(), charge.clone());
-        world.psp.set(says);
+        world.psp.set(sending);
         world.psp.when(Moment::Ordered, move || {
             let order = other.psp.refund_orders().last().unwrap().clone();
             other.psp.change_payment(&order.end_to_end_id, |payment| {
@@ -122,7 +122,7 @@ async fn charge_refresh_before_reply_applies_outcome_first() {
             assert!(other.charge(paid.id).refunds.done.is_positive());
         });
         let answer = world.refund(key, &charge, part(100)).await.unwrap();
-        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"), "{says:?}");
+        assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "completed"), "{sending:?}");
         world.check().await;
     }
     assert_eq!((world.available(), world.in_transit()), (700, 0));

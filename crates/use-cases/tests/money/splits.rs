@@ -111,8 +111,8 @@ async fn recipients_must_be_other_active_approved_accounts() {
     for account in [&good, &suspended, &pending, &rejected] {
         world.open(account).await;
     }
-    let nobody = an_account();
-    for bad in [&suspended, &pending, &rejected, &nobody, &world.account] {
+    let stranger = an_account();
+    for bad in [&suspended, &pending, &rejected, &stranger, &world.account] {
         let refused = post(&world, "a", asking(vec![share(&good, "10"), share(bad, "10")])).await;
         assert_eq!(refused, Err(CreateChargeError::Refused(ChargeRefusal::SplitRecipientNotEligible { index: 1 })));
     }

@@ -122,8 +122,8 @@ async fn key_outside_limits_is_refused() {
     let allowed_addresses = vec!["10.0.0.0/8".parse().unwrap(); MAX_ADDRESS_BLOCKS + 1];
     let refused = create(&world.ports, &operator(), CreateKey { allowed_addresses, ..command() }).await;
     assert_eq!(refused.unwrap_err(), CreateKeyError::TooManyAddresses);
-    let nobody = create(&world.ports, &operator(), CreateKey { email: email("no@example.com"), ..command() }).await;
-    assert_eq!(nobody.unwrap_err(), CreateKeyError::Account(ChangeAccountError::NotFound(email("no@example.com"))));
+    let stranger = create(&world.ports, &operator(), CreateKey { email: email("no@example.com"), ..command() }).await;
+    assert_eq!(stranger.unwrap_err(), CreateKeyError::Account(ChangeAccountError::NotFound(email("no@example.com"))));
 }
 
 #[tokio::test]

@@ -145,10 +145,10 @@ async fn payout_that_may_have_been_sent_is_never_abandoned() {
 async fn payout_of_removed_acquirer_stays_processing() {
     let world = interrupted(2, Crash::Before, Sending::Takes).await;
     world.clock.advance(PAST_LEASE);
-    let mut nobody = cais_ports::acquirers::MockAcquirers::new();
-    nobody.expect_named().returning(|_| None);
-    nobody.expect_first_sender().return_const(None);
-    let ports = cais_use_cases::Ports { acquirers: std::sync::Arc::new(nobody), ..world.ports.clone() };
+    let mut no_sender = cais_ports::acquirers::MockAcquirers::new();
+    no_sender.expect_named().returning(|_| None);
+    no_sender.expect_first_sender().return_const(None);
+    let ports = cais_use_cases::Ports { acquirers: std::sync::Arc::new(no_sender), ..world.ports.clone() };
     let answer =
         cais_use_cases::payouts::create::create(&ports, world.command("a", named("order-1", ten_reais()))).await;
     assert_eq!(status_of(&answer.unwrap()), "processing");

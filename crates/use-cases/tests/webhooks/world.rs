@@ -173,9 +173,9 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     pub fn start(ports: Ports, limits: DispatchLimits) -> Self {
-        let (signals, heard) = mpsc::unbounded_channel();
-        let heard = stream::unfold(heard, |mut heard| async move { Some((heard.recv().await?, heard)) });
-        let task = tokio::spawn(dispatch::run(ports, limits, Box::pin(heard)));
+        let (signals, received) = mpsc::unbounded_channel();
+        let received = stream::unfold(received, |mut received| async move { Some((received.recv().await?, received)) });
+        let task = tokio::spawn(dispatch::run(ports, limits, Box::pin(received)));
         Self { signals, task }
     }
 

@@ -82,7 +82,7 @@ async fn untrusted_receiver_receives_no_request() {
 #[tokio::test]
 async fn receiver_without_tls_fails_the_handshake() {
     use tokio::io::AsyncWriteExt as _;
-    for said in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"\x15\x03\x03\x00\x02\x02\x28", b""] {
+    for raw in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"\x15\x03\x03\x00\x02\x02\x28", b""] {
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("https://127.0.0.1:{}/", listener.local_addr().unwrap().port());
         let server = tokio::spawn(async move {
@@ -90,10 +90,10 @@ async fn receiver_without_tls_fails_the_handshake() {
             stream.readable().await.unwrap();
             // The request is read, so that closing causes no reset.
             drop(stream.try_read(&mut [0; 16_000]));
-            stream.write_all(said).await.unwrap();
+            stream.write_all(raw).await.unwrap();
             stream.shutdown().await.unwrap();
         });
-        assert_eq!(outcome(&send(&super::sender(PATIENT), &url).await), "- tls_failed", "{said:?}");
+        assert_eq!(outcome(&send(&super::sender(PATIENT), &url).await), "- tls_failed", "{raw:?}");
         server.await.unwrap();
     }
 }

@@ -149,7 +149,7 @@ async fn proxy_of_the_environment_is_not_used() {
         again.env_remove("no_proxy").output().unwrap()
     };
     let output = tokio::task::spawn_blocking(run).await.unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
     assert_eq!(proxy.connections(), 0);
 }

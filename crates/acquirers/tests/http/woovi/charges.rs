@@ -217,7 +217,7 @@ async fn pix_that_may_be_of_another_charge_is_never_credited() {
     let row = |pointer: &str, value| changed(transaction(), pointer, value);
     let more =
         json!({"pageInfo": {"skip": 0, "limit": 100, "hasNextPage": true}, "transactions": vec![transaction(); 100]});
-    for (page, said) in [
+    for (page, message) in [
         (last_page("transactions", &[row("/charge", None)]), "transactions[0].charge is not the requested charge"),
         (
             last_page("transactions", &[row("/charge/correlationID", Some(json!("99jd8x2m4pe9ktva0c6rzq5w3n")))]),
@@ -238,8 +238,8 @@ async fn pix_that_may_be_of_another_charge_is_never_credited() {
     ] {
         let server = with_books(charged(&charge()), page, json!({"refunds": []}), none()).await;
         let result = woovi(&server.url()).find_charge(&txid(), BUDGET).await;
-        assert_eq!(kind(&result), "unknown", "{said}");
-        assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
+        assert_eq!(kind(&result), "unknown", "{message}");
+        assert!(reason(&result).contains(message), "{message}: {}", reason(&result));
     }
 }
 

@@ -16,11 +16,11 @@ fn invalid_configuration_is_named() {
         (|config| config.webhook_hmac_secret = None, "webhook_public_key_file or webhook_hmac_secret"),
         (|config| config.extra_root_pem = Some(b"junk".to_vec()), "the extra root certificate"),
     ];
-    for (change, said) in cases {
+    for (change, message) in cases {
         let mut config = config(WooviConfig::BASE_URL);
         change(&mut config);
         let error = WooviAcquirer::new(&config).map(|_| ()).unwrap_err();
-        assert!(error.to_string().contains(said), "{said}: {error}");
+        assert!(error.to_string().contains(message), "{message}: {error}");
     }
 }
 

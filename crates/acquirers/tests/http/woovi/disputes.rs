@@ -72,9 +72,9 @@ async fn dispute_without_amount_has_that_of_its_pix() {
                 assert_eq!((found.id.as_str(), found.amount.centavos()), (id, centavos));
                 assert_eq!(found.opened_at.to_string(), "2026-11-20T15:00:00Z", "the instant of the Pix");
             }
-            Err(said) => {
+            Err(message) => {
                 let [row] = listed.unreadable.as_slice() else { unreachable!("{listed:?}") };
-                assert!(row.name == ID && row.reason.contains(said), "{row:?}");
+                assert!(row.name == ID && row.reason.contains(message), "{row:?}");
             }
         }
     }
@@ -90,7 +90,7 @@ async fn dispute_without_amount_has_that_of_its_pix() {
 #[tokio::test]
 async fn unreadable_dispute_is_reported_with_the_others() {
     let broken = |pointer: &str, value| changed(dispute("CREATED"), pointer, value);
-    for (row, said) in [
+    for (row, message) in [
         (broken("/endToEndId", Some(json!("E1"))), "endToEndId is not an end-to-end id"),
         (broken("/endToEndId", None), "endToEndId is not an end-to-end id"),
         (broken("/id", Some(json!("a/b"))), "id is not a dispute id"),
@@ -99,8 +99,8 @@ async fn unreadable_dispute_is_reported_with_the_others() {
     ] {
         let server = Server::start(move |_, _| page(&[row.clone(), dispute("CREATED")])).await;
         let listed = woovi(&server.url()).list_infractions(day(0), BUDGET).await.unwrap();
-        assert_eq!((listed.rows.len(), listed.unreadable.len()), (1, 1), "{said}");
-        assert!(listed.unreadable.iter().all(|row| row.reason.contains(said)), "{said}: {listed:?}");
+        assert_eq!((listed.rows.len(), listed.unreadable.len()), (1, 1), "{message}");
+        assert!(listed.unreadable.iter().all(|row| row.reason.contains(message)), "{message}: {listed:?}");
     }
 }
 

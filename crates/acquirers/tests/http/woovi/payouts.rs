@@ -216,7 +216,7 @@ async fn payment_with_lost_reply_is_created_once() {
 #[tokio::test]
 async fn answer_that_contradicts_order_is_never_approved() {
     let created = |pointer: &str, value| json_reply(200, &changed(payment("CREATED"), pointer, value));
-    for (answer, said) in [
+    for (answer, message) in [
         (created("/payment/correlationID", Some(json!("01jd8x2m4pe9ktva0c6rzq5w3n"))), "correlationID differs"),
         (created("/payment/correlationID", None), "correlationID is missing"),
         (created("/payment/value", Some(json!(1235))), "value is not the ordered amount"),
@@ -228,8 +228,8 @@ async fn answer_that_contradicts_order_is_never_approved() {
     ] {
         // The look-up shows the same contradiction.
         let (result, steps) = send(answer.clone(), ok("APPROVED"), answer).await;
-        assert_eq!((kind(&result), steps.as_str()), ("unknown", "create look"), "{said}");
-        assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
+        assert_eq!((kind(&result), steps.as_str()), ("unknown", "create look"), "{message}");
+        assert!(reason(&result).contains(message), "{message}: {}", reason(&result));
     }
 }
 

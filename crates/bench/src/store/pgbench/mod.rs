@@ -203,9 +203,9 @@ struct Done {
 }
 
 impl Done {
-    fn parse(said: &str) -> Result<Self> {
-        let after = |start: &str| said.lines().find_map(|line| line.strip_prefix(start)?.split_whitespace().next());
-        ensure!(after("number of failed transactions:").unwrap_or("0") == "0", "pgbench had failures: {said}");
+    fn parse(printed: &str) -> Result<Self> {
+        let after = |start: &str| printed.lines().find_map(|line| line.strip_prefix(start)?.split_whitespace().next());
+        ensure!(after("number of failed transactions:").unwrap_or("0") == "0", "pgbench had failures: {printed}");
         let rate = after("tps =").context("pgbench printed no rate")?;
         let transactions =
             after("number of transactions actually processed:").context("pgbench printed no number of transactions")?;
@@ -233,10 +233,10 @@ mod tests {
 
     #[test]
     fn rate_is_parsed_and_failures_are_errors() {
-        let said = "number of transactions actually processed: 10\nnumber of failed transactions: 0 (0.000%)\n\
+        let printed = "number of transactions actually processed: 10\nnumber of failed transactions: 0 (0.000%)\n\
                     latency average = 20.1 ms\ntps = 3183.250000 (without initial connection time)\n";
-        assert_eq!(Done::parse(said).ok(), Some(Done { rate: 3_183.25, transactions: 10 }));
-        assert!(Done::parse(&said.replace("transactions: 0", "transactions: 3")).is_err());
+        assert_eq!(Done::parse(printed).ok(), Some(Done { rate: 3_183.25, transactions: 10 }));
+        assert!(Done::parse(&printed.replace("transactions: 0", "transactions: 3")).is_err());
         assert!(Done::parse("nothing").is_err());
     }
 

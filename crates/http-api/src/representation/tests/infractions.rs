@@ -59,11 +59,11 @@ fn infraction_has_the_contract_fields_in_every_state() {
         sent_at: at,
         submitted_at,
     };
-    let said = [r#""two\nlines""#, r#""https://a.example/?\"""#];
-    check(&infraction(InfractionState::Open, Some(defense(None))), ["open", "null", "null"], said);
+    let texts = [r#""two\nlines""#, r#""https://a.example/?\"""#];
+    check(&infraction(InfractionState::Open, Some(defense(None))), ["open", "null", "null"], texts);
     let shown = r#""2026-01-08T18:00:00.000Z""#;
     let reviewed = infraction(InfractionState::UnderReview { at }, Some(defense(Some(at))));
-    check(&reviewed, ["under_review", "null", shown], said);
+    check(&reviewed, ["under_review", "null", shown], texts);
     let theirs = Defense { text: None, evidence_url: None, sent_at: at, submitted_at: Some(at) };
     check(&infraction(InfractionState::Won { at }, Some(theirs)), ["won", shown, shown], none);
     let lost = InfractionState::Lost { returned: Money::ZERO, refunded: Money::ZERO, at };

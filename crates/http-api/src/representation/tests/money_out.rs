@@ -63,14 +63,14 @@ fn payout_has_the_contract_fields_in_every_state() {
     let (name, document, pix) = (r#""Ana \"A\"""#, r#""***.982.247-**""#, r#""E1234567820260102140000000000002""#);
     let (completed_at, at) = (instant("2026-01-02T14:00:01.25Z"), instant("2026-01-03T00:00:00Z"));
     let done = r#""2026-01-02T14:00:01.250Z""#;
-    let nobody = Recipient::default;
-    check(PayoutState::Processing(sent(None)), nobody(), ["processing", "null", "null", "null", "null", "null"]);
+    let no_recipient = Recipient::default;
+    check(PayoutState::Processing(sent(None)), no_recipient(), ["processing", "null", "null", "null", "null", "null"]);
     check(PayoutState::Processing(sent(Some(PIX))), ana(), ["processing", name, document, pix, "null", "null"]);
     let completed = PayoutState::Completed { sent: sent(Some(PIX)), at: completed_at };
     check(completed, ana(), ["completed", name, document, pix, "null", done]);
     let reason = "no \"such\" account".to_owned();
     let failed = PayoutState::Failed { sent: sent(None), reason, at };
-    check(failed, nobody(), ["failed", "null", "null", "null", r#""no \"such\" account""#, "null"]);
+    check(failed, no_recipient(), ["failed", "null", "null", "null", r#""no \"such\" account""#, "null"]);
     let reversed = PayoutState::Reversed { sent: sent(Some(PIX)), completed_at, at };
     check(reversed, ana(), ["reversed", name, document, pix, "null", done]);
 }
