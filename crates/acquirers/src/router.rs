@@ -107,9 +107,9 @@ impl Router {
     }
 
     /// Replaces the client of an acquirer, for example after a change of its certificate. An unknown name has no effect.
-    pub fn replace(&self, client: Arc<dyn Acquirer>) {
+    pub fn replace(&self, client: &Arc<dyn Acquirer>) {
         if let Some(member) = self.member(client.name()) {
-            member.acquirer.replace(Arc::clone(&client));
+            member.acquirer.replace(Arc::clone(client));
         }
     }
 

@@ -91,7 +91,7 @@ impl Files {
             match renewed {
                 Ok(None) => {}
                 Ok(Some((client, state))) => {
-                    router.replace(client);
+                    router.replace(&client);
                     self.states.insert(name.clone(), state);
                     self.problems.remove(name);
                     show_certificate(settings);

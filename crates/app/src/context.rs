@@ -139,13 +139,11 @@ impl CliContext for AppContext {
     fn public_url(&self) -> anyhow::Result<String> {
         let config = self.load(COMMAND_LOG)?;
         // The sandbox is on this machine, regardless of the public URL.
-        match config.public_url.filter(|_| !config.sandbox) {
-            Some(url) => Ok(url),
-            None => {
-                let listen = addresses::read(&config.data_dir).unwrap_or(config.listen);
-                Ok(format!("http://{}", addresses::reachable(listen)))
-            }
+        if let Some(url) = config.public_url.filter(|_| !config.sandbox) {
+            return Ok(url);
         }
+        let listen = addresses::read(&config.data_dir).unwrap_or(config.listen);
+        Ok(format!("http://{}", addresses::reachable(listen)))
     }
 
     async fn open(&self, access: Access) -> anyhow::Result<Opened> {

@@ -93,6 +93,27 @@ pub struct Service {
     upkeep: JoinHandle<()>,
 }
 
+/// Logs the probable mistakes of the configuration. They do not prevent the start.
+fn log_warnings(config: &Config, now: jiff::Timestamp) {
+    let expiring = wiring::certificate_warnings(config, now);
+    for Warning { name, key, what } in warnings(config).into_iter().chain(expiring) {
+        tracing::warn!(
+            warning = name,
+            key,
+            problem = what,
+            "configuration has a probable mistake; the start continues"
+        );
+    }
+}
+
+fn connection_limits(config: &Config) -> ConnectionLimits {
+    ConnectionLimits {
+        connections: descriptors::raise(),
+        per_address: config.max_connections_per_address,
+        ..ConnectionLimits::default()
+    }
+}
+
 impl Service {
     /// Starts all parts. On return the API responds and `addresses.json` exists.
     ///
@@ -134,15 +155,7 @@ impl Service {
         let ports = infrastructure.ports(router.clone(), crypto);
         // Before the first request: a drained acquirer receives no order after a restart.
         acquirer_upkeep::refresh_drains(&ports, &router).await?;
-        let expiring = wiring::certificate_warnings(&config, infrastructure.clock.now());
-        for Warning { name, key, what } in warnings(&config).into_iter().chain(expiring) {
-            tracing::warn!(
-                warning = name,
-                key,
-                problem = what,
-                "configuration has a probable mistake; the start continues"
-            );
-        }
+        log_warnings(&config, infrastructure.clock.now());
         let (stop, stopped) = watch::channel(false);
         let draining = Arc::new(AtomicBool::new(false));
         let wakeups = WorkerWakeups::default();
@@ -172,11 +185,7 @@ impl Service {
             telemetry: Telemetry::new(),
             pages,
         };
-        let limits = ConnectionLimits {
-            connections: descriptors::raise(),
-            per_address: config.max_connections_per_address,
-            ..ConnectionLimits::default()
-        };
+        let limits = connection_limits(&config);
         let options = ServeOptions { workers: config.workers, shutdown_timeout_s: SHUTDOWN_S, limits };
         let servers = serve(Arc::new(state), listeners.public, listeners.admin, options)
             .context("the HTTP servers do not start")?;

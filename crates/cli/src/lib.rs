@@ -287,6 +287,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table of command lines")]
     fn command_lines_are_accepted_or_rejected() {
         for (line, good) in [
             ("cais serve", true),

@@ -86,12 +86,10 @@ fn check_origin(request: &HttpRequest) -> Result<(), Failure> {
 /// Returns whether the origin is this site's: the configured one, or in development the host of the request.
 fn is_own(site: &Site, headers: &HeaderMap, origin: Option<&str>) -> bool {
     let Some(origin) = origin else { return false };
-    match &site.origin {
-        Some(own) => origin == own,
-        None => {
-            let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-            let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-            host.is_some() && authority == host
-        }
+    if let Some(own) = &site.origin {
+        return origin == own;
     }
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    host.is_some() && authority == host
 }

@@ -342,7 +342,7 @@ async fn simulated_payment_has_the_decimals_of_its_coin(engine: Engine) {
         reply.refused(400, "VALIDATION_ERROR");
         assert_eq!(reply.issues(), ["amount"], "{wrong}");
     }
-    assert_eq!(payments(&shop, &made).await, [] as [Value; 0]);
+    assert!(payments(&shop, &made).await.is_empty());
     pay(&shop, &made, json!({ "amount": "0.00000001" })).await;
     until(&shop, &made, "underpaid").await;
 }

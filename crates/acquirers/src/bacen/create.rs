@@ -70,9 +70,8 @@ pub(super) async fn create(
     tracing::warn!(acquirer = %api.name(), txid = %order.txid, "charge not found at the acquirer; it is sent again");
     match put(api, order, &body, deadline).await {
         Put::Made(charge) => Ok(charge),
-        Put::Exists => existing(api, order, deadline).await,
         Put::Wrong(reason) => Err(not_as_ordered(api, order, reason)),
-        Put::MaybeExists(_) => existing(api, order, deadline).await,
+        Put::Exists | Put::MaybeExists(_) => existing(api, order, deadline).await,
         Put::Not(_) | Put::Lost(_) => Err(AcquirerError::OutcomeUnknown(reason)),
     }
 }

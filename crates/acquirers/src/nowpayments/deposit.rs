@@ -20,7 +20,8 @@ pub(super) struct Payment<'a> {
     #[serde(borrow, rename = "payment_id")]
     id: Option<&'a RawValue>,
     parent_payment_id: Option<&'a RawValue>,
-    payment_extra_ids: Option<&'a RawValue>,
+    #[serde(rename = "payment_extra_ids")]
+    later_ids: Option<&'a RawValue>,
     order_id: Option<&'a RawValue>,
     #[serde(borrow, rename = "payment_status")]
     status: Option<&'a RawValue>,
@@ -124,7 +125,7 @@ pub(super) fn read(payment: &Payment<'_>) -> Result<UpstreamDeposit, Defect> {
     Ok(UpstreamDeposit {
         id: wire::required_id(payment.id, "payment_id")?,
         parent: wire::id(payment.parent_payment_id, "parent_payment_id")?,
-        later: later(payment.payment_extra_ids),
+        later: later(payment.later_ids),
         order: wire::short_text(payment.order_id).and_then(|text| CryptoDepositId::parse(&text).ok()),
         status: status(wire::short_text(payment.status).as_deref().unwrap_or_default()),
         address,

@@ -286,7 +286,7 @@ fn sender(text: &str, sends: bool) -> Arc<dyn Acquirer> {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name(text));
     mock.expect_sends_payouts().return_const(sends);
-    mock.expect_create_charge().returning(|_, _| says("refuses"));
+    mock.expect_create_charge().returning(|_, _| reply("refuses"));
     Arc::new(mock)
 }
 
@@ -353,7 +353,7 @@ async fn operations_limit_new_orders_and_failover() {
 async fn replaced_client_receives_later_calls() {
     let router = Router::new(vec![acquirer("a", "refuses", 1)]);
     assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "none: a no");
-    router.replace(acquirer("gone", "takes", 0));
-    router.replace(acquirer("a", "takes", 1));
+    router.replace(&acquirer("gone", "takes", 0));
+    router.replace(&acquirer("a", "takes", 1));
     assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "a issued it");
 }

@@ -37,10 +37,9 @@ impl Rule<'_> {
     fn is_met(self, value: &Value) -> bool {
         let text = value.as_str();
         match self {
-            Self::Is(wanted) => text == Some(wanted),
+            Self::Is(wanted) | Self::AmountIs(wanted) => text == Some(wanted),
             Self::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
             Self::Amount => text.and_then(parse_amount).is_some(),
-            Self::AmountIs(wanted) => text == Some(wanted),
             Self::Instant => text.and_then(instant).is_some(),
             Self::Number => value.is_u64(),
             Self::Array => value.is_array(),
@@ -52,10 +51,9 @@ impl Rule<'_> {
 
     fn text(self) -> String {
         match self {
-            Self::Is(wanted) => format!("the text {wanted}"),
+            Self::Is(wanted) | Self::AmountIs(wanted) => format!("the text {wanted}"),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
             Self::Amount => "a text with digits, a point and two decimals".to_owned(),
-            Self::AmountIs(wanted) => format!("the text {wanted}"),
             Self::Instant => "an instant of RFC 3339 with an offset".to_owned(),
             Self::Number => "a whole number".to_owned(),
             Self::Array => "an array".to_owned(),
