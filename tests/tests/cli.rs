@@ -14,7 +14,8 @@ on_both! {
     accounts keys audit_rows_of_operators ledger_verification printed_description_equals_the_served_one demo_shows_a_payment
 }
 
-const ACCOUNT: [&str; 12] = [
+const ACCOUNT: [&str; 13] = [
+    "acquirers",
     "created_at",
     "crypto_spread",
     "document",
@@ -195,7 +196,7 @@ async fn demo_shows_a_payment(engine: Engine) {
 async fn configuration_errors_are_reported_together() {
     let wrong = [
         ("CAIS_WORKERS", "many"),
-        ("CAIS_COLOUR", "blue"),
+        ("CAIS_COLOR", "blue"),
         ("CAIS_DATABASE_URL", "mysql://x"),
         ("CAIS_ACQUIRERS__MAIN__KIND", "bank"),
         ("CAIS_ACQUIRERS__MAIN__BASE_URL", "http://bank.example"),

@@ -30,7 +30,7 @@ fn failure_with_json_is_one_object_with_its_code() {
         let usage = error(&place, 2, words);
         assert_eq!(usage["code"], "usage", "{usage}");
     }
-    let wrong = unstarted(Engine::Sqlite, &[("CAIS_WORKERS", "many"), ("CAIS_COLOUR", "blue")]);
+    let wrong = unstarted(Engine::Sqlite, &[("CAIS_WORKERS", "many"), ("CAIS_COLOR", "blue")]);
     let mistakes = error(&wrong, 1, &["account", "list"]);
     assert_eq!(mistakes["code"], "configuration");
     let keys: Vec<&Value> = mistakes["problems"].as_array().unwrap().iter().map(|problem| &problem["key"]).collect();

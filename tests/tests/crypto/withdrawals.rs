@@ -267,10 +267,9 @@ async fn killed_service_sends_a_withdrawal_once(engine: Engine) {
 /// The service ends after the hold is stored and before the order leaves. The withdrawal is never sent by guess.
 async fn service_killed_before_the_order_sends_nothing(engine: Engine) {
     let bank = Institution::start();
-    // The order needs a token, which no earlier step of a withdrawal needs. No token is kept.
-    bank.ask(Method::PUT, "/sandbox/crypto/settings", &json!({ "jwt_ttl_s": 1 })).await.expect(200);
-    let (mut node, shop) = beside(&bank, engine).await;
+    // The order needs a token, which no earlier step of a withdrawal needs. A worker could get one before the fault.
     fault(&bank, "hang", "/v1/auth").await;
+    let (mut node, shop) = beside(&bank, engine).await;
     let (key, asked) = (unique("key"), body(500).to_string());
     let request = shop.json(Method::POST, "/crypto/withdrawals", asked.clone()).header("idempotency-key", &key);
     let call = tokio::spawn(Reply::try_of(request));

@@ -29,7 +29,7 @@ const PNG: HeaderValue = HeaderValue::from_static("image/png");
     description = "An image of `pay_uri` for wallets. Only a `pending` deposit has one, so that no payer scans a deposit that is over. The deposit is refreshed as by `GET /v1/crypto/deposits/{id}`. Scope: `crypto:read`.",
     params(Named<kind::CryptoDeposit>),
     responses(
-        (status = 200, description = "The image.", content_type = "image/png", body = Vec<u8>),
+        (status = 200, description = "The image, as `image/png`."),
         Errors<(code::ValidationError, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
     ),
 )]
