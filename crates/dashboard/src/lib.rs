@@ -1,9 +1,9 @@
 //! The dashboard: server-rendered pages. Every change is a form that works without scripts.
 //!
 //! To add a page: one file in `pages` with its handler and its template's struct, the template in `templates`, the texts in
-//! [`texts`], and one line in [`configure`]. A handler takes a [`visit::Visit`] or, for a change, a [`form::Form`]: they
+//! `texts`, and one line in [`configure`]. A handler takes a `visit::Visit` or, for a change, a `form::Form`: they
 //! load the session and check origin and token before the handler runs. `guard` adds the security headers and turns each
-//! [`failure::Failure`] into a page. Pages and command line call the same use cases.
+//! `failure::Failure` into a page. Pages and command line call the same use cases.
 
 mod assets;
 mod cookies;
