@@ -1,4 +1,4 @@
-//! Nobody reaches the pages or records of others.
+//! Pages and records of others are out of reach, without a session and with one.
 
 use cais_ports::Operator;
 use cais_use_cases::accounts::AccountEmail;

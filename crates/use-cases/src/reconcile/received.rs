@@ -192,7 +192,7 @@ async fn not_listed(
     let missing: Vec<CreditedPayment> =
         credited.into_values().filter(|credit| !run.is_young(credit.credited_at)).collect();
     if missing.len() > MAX_LOOKS {
-        findings.cannot_read(name, format!("{} payments are not in its list: not all are found up", missing.len()));
+        findings.cannot_read(name, format!("{} payments are not in its list: not all are looked up", missing.len()));
     }
     let found = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|credit| look_up(name, acquirer, credit));
     for finding in found.buffer_unordered(AT_ONCE).collect::<Vec<Finding>>().await {

@@ -247,7 +247,7 @@ async fn not_listed(
 ) -> Result<(), StoreError> {
     let missing: Vec<Payout> = ours.into_values().filter(|payout| should_be_known(run, payout)).collect();
     if missing.len() > MAX_LOOKS {
-        findings.cannot_read(name, format!("{} payouts are not in its list: not all are found up", missing.len()));
+        findings.cannot_read(name, format!("{} payouts are not in its list: not all are looked up", missing.len()));
     }
     let found = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|payout| look_up(run, acquirer, payout));
     for finding in found.buffer_unordered(AT_ONCE).try_collect::<Vec<Finding>>().await? {

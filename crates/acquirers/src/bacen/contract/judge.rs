@@ -13,12 +13,10 @@ use crate::http::instant;
 pub(super) enum Rule<'a> {
     /// Exactly this text.
     Is(&'a str),
-    /// One of these texts.
+    /// A text of this list.
     OneOf(&'a [&'a str]),
     /// An amount as a text with two decimals.
     Amount,
-    /// Exactly this amount.
-    AmountIs(&'a str),
     /// RFC 3339 with an offset.
     Instant,
     /// A whole number.
@@ -37,7 +35,7 @@ impl Rule<'_> {
     fn is_met(self, value: &Value) -> bool {
         let text = value.as_str();
         match self {
-            Self::Is(wanted) | Self::AmountIs(wanted) => text == Some(wanted),
+            Self::Is(wanted) => text == Some(wanted),
             Self::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
             Self::Amount => text.and_then(parse_amount).is_some(),
             Self::Instant => text.and_then(instant).is_some(),
@@ -51,7 +49,7 @@ impl Rule<'_> {
 
     fn text(self) -> String {
         match self {
-            Self::Is(wanted) | Self::AmountIs(wanted) => format!("the text {wanted}"),
+            Self::Is(wanted) => format!("the text {wanted}"),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
             Self::Amount => "a text with digits, a point and two decimals".to_owned(),
             Self::Instant => "an instant of RFC 3339 with an offset".to_owned(),

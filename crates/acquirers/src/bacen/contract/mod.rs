@@ -21,7 +21,7 @@ pub struct ContractReport {
     pub steps: Vec<ContractStep>,
 }
 
-/// One operation of the trial.
+/// An operation of the trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ContractStep {
     /// The operation.

@@ -158,7 +158,7 @@ fn judge_charge(step: &mut ContractStep, trial: &ContractTrial, wanted: Rule<'_>
         ("revisao", Rule::Number),
         ("calendario.criacao", Rule::Instant),
         ("calendario.expiracao", Rule::Number),
-        ("valor.original", Rule::AmountIs(AMOUNT)),
+        ("valor.original", Rule::Is(AMOUNT)),
         ("chave", Rule::Is(step_key(step).as_str())),
     ] {
         field(step, &body, path, rule);
@@ -291,7 +291,7 @@ async fn refund(api: &Api, pix: &str, id: &str) -> ContractStep {
     for (path, rule) in [
         ("id", Rule::Is(id)),
         ("rtrId", Rule::ReturnId),
-        ("valor", Rule::AmountIs(REFUND)),
+        ("valor", Rule::Is(REFUND)),
         ("horario.solicitacao", Rule::Instant),
         ("status", Rule::OneOf(&["EM_PROCESSAMENTO", "DEVOLVIDO", "NAO_REALIZADO"])),
     ] {

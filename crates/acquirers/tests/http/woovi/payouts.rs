@@ -169,7 +169,7 @@ async fn each_step_of_a_payout_is_resolved() {
         (refused(400, EXISTS), ok("APPROVED"), ok("CREATED"), "open", "create look approve"),
         (refused(400, EXISTS), ok("APPROVED"), ok("APPROVED"), "open", "create look"),
         (refused(404, "Not Found"), ok("APPROVED"), ok("CREATED"), "open", "create look approve"),
-        // Nothing shows whether the payment exists. It is not created again.
+        // The acquirer does not show the payment, which may still exist. The adapter does not create it again.
         (Act::Cut, ok("APPROVED"), absent(), "unknown", "create look"),
         (Act::Cut, ok("APPROVED"), html(500), "unknown", "create look"),
         (refused(400, EXISTS), ok("APPROVED"), absent(), "unknown", "create look"),
