@@ -9,9 +9,13 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{Acquirer, CryptoProcessor, PollPosition, UpstreamList, alerts};
 use jiff::{SignedDuration, Timestamp};
 
+use super::deposits::DepositList;
+use super::received::ReceivedList;
 use super::report::{Difference, DifferenceKind, Findings, Report};
+use super::sent::SentList;
 use super::windows::{WIDEST, Windows};
-use super::{RETURNS_WITHIN, Run, deposits, infractions, name_missing, names, received, sent, withdrawals};
+use super::withdrawals::WithdrawalList;
+use super::{RETURNS_WITHIN, Run, infractions, lists, name_missing, names};
 use crate::ports::Ports;
 use crate::positions;
 use crate::store_error::StoreError;
@@ -223,12 +227,16 @@ impl Pass<'_> {
         let run = Run { ports: self.ports, from, until, repair: true, progress: &|_| {}, names: Vec::new() };
         let mut findings = Findings::default();
         let compared = match source {
-            Source::Received(acquirer) => received::compare(&run, name, acquirer, &mut findings).await,
-            Source::Sent(acquirer) | Source::Returns(acquirer) => {
-                sent::compare(&run, name, acquirer, &mut findings).await
+            Source::Received(acquirer) => {
+                lists::compare(&ReceivedList { run: &run, name, acquirer }, &mut findings).await
             }
-            Source::Deposits(processor) => deposits::compare(&run, processor, &mut findings).await,
-            Source::Withdrawals(processor) => withdrawals::compare(&run, processor, &mut findings).await,
+            Source::Sent(acquirer) | Source::Returns(acquirer) => {
+                lists::compare(&SentList { run: &run, name, acquirer }, &mut findings).await
+            }
+            Source::Deposits(processor) => lists::compare(&DepositList { run: &run, processor }, &mut findings).await,
+            Source::Withdrawals(processor) => {
+                lists::compare(&WithdrawalList { run: &run, processor }, &mut findings).await
+            }
         };
         if let Err(error) = compared {
             findings.cannot_read(name, format!("local records: {error}"));

@@ -3,15 +3,14 @@
 //! Payments that a lost callback and the polls missed are credited, above all later payments to an address: only the
 //! list and callbacks show them.
 
-use std::collections::HashMap;
-
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::ProcessorId;
 use cais_domain::crypto::deposit::{ArrivedCoins, Deposit, DepositPayment, DepositState, PaymentState};
-use cais_ports::{AcquirerError, CryptoProcessor, ListRequest, UpstreamDeposit, UpstreamDepositStatus};
-use jiff::Timestamp;
+use cais_ports::{AcquirerError, CryptoProcessor, ListRequest, UpstreamDeposit, UpstreamDepositStatus, UpstreamPage};
 
+use super::lists::{ComparedList, Unlisted, Window};
 use super::report::{Difference, DifferenceKind, Findings};
-use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
 use super::{LIST_BUDGET, LOOK_BUDGET, Run};
 use crate::crypto::deposits::callback::deposit_of;
 use crate::crypto::deposits::sync::{apply, find};
@@ -20,91 +19,96 @@ use crate::store_error::StoreError;
 /// The number of payments in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// The stored payments of one window.
-type Ours = HashMap<ProcessorId, DepositPayment>;
-
-/// Compares the payments created in the run's span with the stored ones, and the payments that were first seen in it
-/// with the processor. Stops if the list cannot be read.
-pub(super) async fn compare(
-    run: &Run<'_>,
-    processor: &dyn CryptoProcessor,
-    findings: &mut Findings,
-) -> Result<(), StoreError> {
-    let name = processor.name();
-    let mut windows = Windows::new(run.from, run.until);
-    let (mut pages, mut done) = (Pages::new(), 0_u64);
-    while let Some(window) = windows.current() {
-        // A window with too many local records, or too slow a read, is divided.
-        let (mut ours, whole) = match ours(run, processor, window).await {
-            Err(StoreError::Unavailable(_)) if windows.narrow() => continue,
-            known => known?,
-        };
-        if !whole && windows.narrow() {
-            continue;
-        }
-        let mut page = Some(0);
-        while let Some(number) = page {
-            let request = ListRequest { from: window.0, to: window.1, page: number };
-            let listed = match processor.list_deposits(request, LIST_BUDGET).await {
-                Ok(listed) => listed,
-                Err(error) => {
-                    findings.cannot_read(name, format!("list of payments: {error}"));
-                    return Ok(());
-                }
-            };
-            // An unreadable row is still listed, so its payment must not be reported as absent.
-            let named = listed.unreadable.iter().filter_map(|row| ProcessorId::parse(&row.name).ok());
-            for id in named {
-                ours.remove(&id);
-            }
-            findings.unreadable(name, listed.unreadable);
-            let mut compared = 0_u64;
-            for row in &listed.rows {
-                let known = ours.remove(&row.id);
-                // The list has days around the window.
-                if known.is_none() && row.created_at.is_some_and(|at| !(window.0..window.1).contains(&at)) {
-                    continue;
-                }
-                compared = compared.saturating_add(1);
-                findings.note(judge(run, processor, row).await?);
-            }
-            findings.count_deposits(compared);
-            done = compared.saturating_add(done);
-            run.done(name, "crypto payments", done);
-            page = match pages.turn(number, listed.next) {
-                Ok(next) => next,
-                Err(reason) => {
-                    findings.cannot_read(name, format!("list of payments: {reason}"));
-                    return Ok(());
-                }
-            };
-        }
-        if !whole {
-            findings
-                .cannot_read(name, format!("more than {MOST_RECORDS} payments at {}: not all are compared", window.0));
-        }
-        not_listed(run, processor, ours, findings).await?;
-        windows.advance();
-    }
-    Ok(())
+/// A processor's list of payments, and the stored payments at it.
+pub(super) struct DepositList<'a> {
+    pub run: &'a Run<'a>,
+    pub processor: &'a dyn CryptoProcessor,
 }
 
-/// Returns the payments that were first seen in the window. The result shows whether they are complete.
-async fn ours(
-    run: &Run<'_>,
-    processor: &dyn CryptoProcessor,
-    (from, until): (Timestamp, Timestamp),
-) -> Result<(Ours, bool), StoreError> {
-    let (mut ours, mut after) = (Ours::new(), None);
-    loop {
-        let queries = &run.ports.queries;
-        let some = queries.list_crypto_payments_between(processor.name(), from, until, after, AT_A_TIME).await?;
-        let Some(last) = some.last() else { return Ok((ours, true)) };
-        after = Some((last.created_at, last.id.clone()));
-        ours.extend(some.into_iter().map(|payment| (payment.id.clone(), payment)));
-        if ours.len() > MOST_RECORDS {
-            return Ok((ours, false));
+#[async_trait]
+impl ComparedList for DepositList<'_> {
+    type Row = UpstreamDeposit;
+    type Record = DepositPayment;
+    type Id = ProcessorId;
+
+    const LIST: &'static str = "list of payments";
+    const RECORDS: &'static str = "payments";
+    const PROGRESS: &'static str = "crypto payments";
+
+    fn run(&self) -> &Run<'_> {
+        self.run
+    }
+
+    fn name(&self) -> &AcquirerName {
+        self.processor.name()
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<UpstreamPage<UpstreamDeposit>, AcquirerError> {
+        self.processor.list_deposits(request, LIST_BUDGET).await
+    }
+
+    async fn records(
+        &self,
+        (from, until): Window,
+        last: Option<&DepositPayment>,
+    ) -> Result<Vec<DepositPayment>, StoreError> {
+        let after = last.map(|last| (last.created_at, last.id.clone()));
+        Ok(self.run.ports.queries.list_crypto_payments_between(self.name(), from, until, after, AT_A_TIME).await?)
+    }
+
+    fn id(record: &DepositPayment) -> ProcessorId {
+        record.id.clone()
+    }
+
+    fn id_of_unreadable(row: &str) -> Option<ProcessorId> {
+        ProcessorId::parse(row).ok()
+    }
+
+    async fn compare(
+        &self,
+        rows: Vec<UpstreamDeposit>,
+        window: Window,
+        unlisted: &mut Unlisted<Self>,
+        findings: &mut Findings,
+    ) -> Result<u64, StoreError> {
+        let mut compared = 0_u64;
+        for row in &rows {
+            let known = unlisted.remove(&row.id);
+            // The list has days around the window.
+            if known.is_none() && row.created_at.is_some_and(|at| !(window.0..window.1).contains(&at)) {
+                continue;
+            }
+            compared = compared.saturating_add(1);
+            findings.note(judge(self.run, self.processor, row).await?);
         }
+        findings.count_deposits(compared);
+        Ok(compared)
+    }
+
+    fn is_expected(&self, record: &DepositPayment) -> bool {
+        record.state == PaymentState::Credited
+    }
+
+    async fn look_up(&self, records: Vec<DepositPayment>, findings: &mut Findings) -> Result<(), StoreError> {
+        for payment in records {
+            match self.processor.get_deposit(&payment.id, LOOK_BUDGET).await {
+                Ok(row) => findings.note(judge(self.run, self.processor, &row).await?),
+                // A missing payment and a lost reply have the same error. The list was read to its end without the payment.
+                Err(AcquirerError::OutcomeUnknown(_)) => findings.note(Some(Difference {
+                    kind: DifferenceKind::DepositNotListed,
+                    acquirer: self.name().clone(),
+                    resource: Some(payment.deposit.to_string()),
+                    upstream_id: payment.id.to_string(),
+                    ours: Some(coins(&payment.coins)),
+                    theirs: None,
+                    repaired: false,
+                })),
+                Err(error @ (AcquirerError::Unavailable(_) | AcquirerError::Refused(_))) => {
+                    findings.cannot_read(self.name(), format!("payment {}: {error}", payment.id));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -176,40 +180,6 @@ fn is_paid(row: &UpstreamDeposit) -> bool {
         | UpstreamDepositStatus::Unknown => false,
     };
     has_ended && row.has_coins()
-}
-
-/// Looks up credited payments that the list does not have.
-async fn not_listed(
-    run: &Run<'_>,
-    processor: &dyn CryptoProcessor,
-    ours: Ours,
-    findings: &mut Findings,
-) -> Result<(), StoreError> {
-    let name = processor.name();
-    let missing: Vec<DepositPayment> =
-        ours.into_values().filter(|payment| payment.state == PaymentState::Credited).collect();
-    if missing.len() > MAX_LOOKS {
-        findings.cannot_read(name, format!("{} payments are not in its list: not all are looked up", missing.len()));
-    }
-    for payment in missing.into_iter().take(MAX_LOOKS) {
-        match processor.get_deposit(&payment.id, LOOK_BUDGET).await {
-            Ok(row) => findings.note(judge(run, processor, &row).await?),
-            // A missing payment and a lost reply have the same error. The list was read to its end without the payment.
-            Err(AcquirerError::OutcomeUnknown(_)) => findings.note(Some(Difference {
-                kind: DifferenceKind::DepositNotListed,
-                acquirer: name.clone(),
-                resource: Some(payment.deposit.to_string()),
-                upstream_id: payment.id.to_string(),
-                ours: Some(coins(&payment.coins)),
-                theirs: None,
-                repaired: false,
-            })),
-            Err(error @ (AcquirerError::Unavailable(_) | AcquirerError::Refused(_))) => {
-                findings.cannot_read(name, format!("payment {}: {error}", payment.id));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn difference(

@@ -8,6 +8,7 @@
 mod automatic;
 mod deposits;
 mod infractions;
+mod lists;
 mod received;
 mod report;
 mod returns;
@@ -27,8 +28,12 @@ use jiff::{SignedDuration, Timestamp};
 use crate::crypto::exposure;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
+use deposits::DepositList;
+use received::ReceivedList;
 use report::Findings;
+use sent::SentList;
 use windows::Windows;
+use withdrawals::WithdrawalList;
 
 /// The time for one page of a list.
 const LIST_BUDGET: Duration = Duration::from_secs(30);
@@ -83,9 +88,10 @@ pub async fn run(
             findings.cannot_read(name, "it is not configured".to_owned());
             continue;
         };
-        let mut compared = vec![received::compare(&run, name, &*acquirer, &mut findings).await];
+        let mut compared =
+            vec![lists::compare(&ReceivedList { run: &run, name, acquirer: &*acquirer }, &mut findings).await];
         if acquirer.sends_payouts() {
-            compared.push(sent::compare(&run, name, &*acquirer, &mut findings).await);
+            compared.push(lists::compare(&SentList { run: &run, name, acquirer: &*acquirer }, &mut findings).await);
             compared.push(sent::compare_returns(&run, name, &*acquirer, &mut findings).await);
         }
         for error in compared.into_iter().filter_map(Result::err) {
@@ -96,8 +102,8 @@ pub async fn run(
     if let Some(crypto) = &ports.crypto {
         let (processor, name) = (&*crypto.processor, crypto.processor.name());
         let compared = [
-            deposits::compare(&run, processor, &mut findings).await,
-            withdrawals::compare(&run, processor, &mut findings).await,
+            lists::compare(&DepositList { run: &run, processor }, &mut findings).await,
+            lists::compare(&WithdrawalList { run: &run, processor }, &mut findings).await,
         ];
         for error in compared.into_iter().filter_map(Result::err) {
             findings.cannot_read(name, format!("local records: {error}"));

@@ -1,19 +1,17 @@
 //! Compares received Pix with credited payments.
 
-use std::collections::HashMap;
-
+use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
-use cais_ports::{Acquirer, ListRequest, ReceivedPix, ReservationKey};
+use cais_ports::{Acquirer, AcquirerError, ListRequest, ReceivedPix, ReservationKey, UpstreamPage};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use jiff::Timestamp;
 
+use super::lists::{ComparedList, Unlisted, Window};
 use super::report::{Difference, DifferenceKind, Finding, Findings, wide};
 use super::returns;
-use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
 use super::{LIST_BUDGET, LOOK_BUDGET, Run};
 use crate::charges::sync::refresh;
 use crate::store_error::StoreError;
@@ -23,88 +21,84 @@ use crate::work::AT_ONCE;
 /// page.
 const AT_A_TIME: u32 = 5_000;
 
-/// The credited payments of one window by end-to-end id.
-type Credited = HashMap<EndToEndId, CreditedPayment>;
-
-/// Compares one acquirer's list with the payments credited from it. Stops if the list cannot be read.
-pub(super) async fn compare(
-    run: &Run<'_>,
-    name: &AcquirerName,
-    acquirer: &dyn Acquirer,
-    findings: &mut Findings,
-) -> Result<(), StoreError> {
-    let mut windows = Windows::new(run.from, run.until);
-    let (mut pages, mut done) = (Pages::new(), 0);
-    while let Some(window) = windows.current() {
-        // A window with too many local records, or too slow a read, is divided.
-        let (mut credited, whole) = match credited(run, name, window).await {
-            Err(StoreError::Unavailable(_)) if windows.narrow() => continue,
-            known => known?,
-        };
-        if !whole && windows.narrow() {
-            continue;
-        }
-        let mut page = Some(0);
-        while let Some(number) = page {
-            let request = ListRequest { from: window.0, to: window.1, page: number };
-            let listed = match acquirer.list_received(request, LIST_BUDGET).await {
-                Ok(listed) => listed,
-                Err(error) => {
-                    findings.cannot_read(name, format!("list of received Pix: {error}"));
-                    return Ok(());
-                }
-            };
-            findings.count_received(listed.rows.len());
-            // An unreadable row is still listed, so its payment must not be reported as absent.
-            for id in listed.unreadable.iter().filter_map(|row| EndToEndId::parse(&row.name).ok()) {
-                credited.remove(&id);
-            }
-            findings.unreadable(name, listed.unreadable);
-            done = wide(listed.rows.len()).saturating_add(done);
-            let rows = listed.rows.into_iter().map(|row| {
-                let known = credited.remove(&row.payment.end_to_end_id);
-                (row, known)
-            });
-            let rows: Vec<(ReceivedPix, Option<CreditedPayment>)> = rows.collect();
-            let judged = stream::iter(rows).map(|(row, known)| judge(run, name, row, known)).buffer_unordered(AT_ONCE);
-            for finding in judged.try_collect::<Vec<Finding>>().await? {
-                findings.add(name, finding);
-            }
-            run.done(name, "received", done);
-            page = match pages.turn(number, listed.next) {
-                Ok(next) => next,
-                Err(reason) => {
-                    findings.cannot_read(name, format!("list of received Pix: {reason}"));
-                    return Ok(());
-                }
-            };
-        }
-        if whole {
-            not_listed(run, name, acquirer, credited, findings).await;
-        } else {
-            findings
-                .cannot_read(name, format!("more than {MOST_RECORDS} payments at {}: not all are compared", window.0));
-        }
-        windows.advance();
-    }
-    Ok(())
+/// An acquirer's list of received Pix, and the payments credited from it.
+pub(super) struct ReceivedList<'a> {
+    pub run: &'a Run<'a>,
+    pub name: &'a AcquirerName,
+    pub acquirer: &'a dyn Acquirer,
 }
 
-/// Returns the credited payments of the acquirer in the window. The result shows whether they are complete.
-async fn credited(
-    run: &Run<'_>,
-    name: &AcquirerName,
-    (from, until): (Timestamp, Timestamp),
-) -> Result<(Credited, bool), StoreError> {
-    let (mut credited, mut after) = (Credited::new(), None);
-    loop {
-        let some = run.ports.queries.list_payments_between(name, from, until, after, AT_A_TIME).await?;
-        let Some(last) = some.last() else { return Ok((credited, true)) };
-        after = Some((last.payment.paid_at, last.payment.end_to_end_id.clone()));
-        credited.extend(some.into_iter().map(|credit| (credit.payment.end_to_end_id.clone(), credit)));
-        if credited.len() > MOST_RECORDS {
-            return Ok((credited, false));
+#[async_trait]
+impl ComparedList for ReceivedList<'_> {
+    type Row = ReceivedPix;
+    type Record = CreditedPayment;
+    type Id = EndToEndId;
+
+    const LIST: &'static str = "list of received Pix";
+    const RECORDS: &'static str = "payments";
+    const PROGRESS: &'static str = "received";
+
+    fn run(&self) -> &Run<'_> {
+        self.run
+    }
+
+    fn name(&self) -> &AcquirerName {
+        self.name
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
+        self.acquirer.list_received(request, LIST_BUDGET).await
+    }
+
+    async fn records(
+        &self,
+        (from, until): Window,
+        last: Option<&CreditedPayment>,
+    ) -> Result<Vec<CreditedPayment>, StoreError> {
+        let after = last.map(|last| (last.payment.paid_at, last.payment.end_to_end_id.clone()));
+        Ok(self.run.ports.queries.list_payments_between(self.name, from, until, after, AT_A_TIME).await?)
+    }
+
+    fn id(record: &CreditedPayment) -> EndToEndId {
+        record.payment.end_to_end_id.clone()
+    }
+
+    fn id_of_unreadable(row: &str) -> Option<EndToEndId> {
+        EndToEndId::parse(row).ok()
+    }
+
+    async fn compare(
+        &self,
+        rows: Vec<ReceivedPix>,
+        _: Window,
+        unlisted: &mut Unlisted<Self>,
+        findings: &mut Findings,
+    ) -> Result<u64, StoreError> {
+        let count = wide(rows.len());
+        findings.count_received(count);
+        let rows = rows.into_iter().map(|row| {
+            let known = unlisted.remove(&row.payment.end_to_end_id);
+            (row, known)
+        });
+        let rows: Vec<(ReceivedPix, Option<CreditedPayment>)> = rows.collect();
+        let judged = stream::iter(rows).map(|(row, known)| judge(self.run, self.name, row, known));
+        for finding in judged.buffer_unordered(AT_ONCE).try_collect::<Vec<Finding>>().await? {
+            findings.add(self.name, finding);
         }
+        Ok(count)
+    }
+
+    fn is_expected(&self, record: &CreditedPayment) -> bool {
+        !self.run.is_young(record.credited_at)
+    }
+
+    /// An acquirer can show a payment with the charge only.
+    async fn look_up(&self, records: Vec<CreditedPayment>, findings: &mut Findings) -> Result<(), StoreError> {
+        let found = stream::iter(records).map(|credit| look_up(self.name, self.acquirer, credit));
+        for finding in found.buffer_unordered(AT_ONCE).collect::<Vec<Finding>>().await {
+            findings.add(self.name, finding);
+        }
+        Ok(())
     }
 }
 
@@ -179,25 +173,6 @@ async fn credit(
 async fn owner(run: &Run<'_>, end_to_end_id: &EndToEndId) -> Result<Option<String>, StoreError> {
     let key = ReservationKey::EndToEndId(end_to_end_id.clone());
     Ok(run.ports.queries.find_owner(&key).await?)
-}
-
-/// Checks credited payments that the list does not show. An acquirer can show them with the charge.
-async fn not_listed(
-    run: &Run<'_>,
-    name: &AcquirerName,
-    acquirer: &dyn Acquirer,
-    credited: Credited,
-    findings: &mut Findings,
-) {
-    let missing: Vec<CreditedPayment> =
-        credited.into_values().filter(|credit| !run.is_young(credit.credited_at)).collect();
-    if missing.len() > MAX_LOOKS {
-        findings.cannot_read(name, format!("{} payments are not in its list: not all are looked up", missing.len()));
-    }
-    let found = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|credit| look_up(name, acquirer, credit));
-    for finding in found.buffer_unordered(AT_ONCE).collect::<Vec<Finding>>().await {
-        findings.add(name, finding);
-    }
 }
 
 async fn look_up(name: &AcquirerName, acquirer: &dyn Acquirer, credit: CreditedPayment) -> Finding {

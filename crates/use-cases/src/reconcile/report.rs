@@ -178,12 +178,12 @@ impl From<Option<Difference>> for Finding {
 }
 
 impl Findings {
-    pub(super) fn count_received(&mut self, rows: usize) {
-        self.report.received = self.report.received.saturating_add(wide(rows));
+    pub(super) const fn count_received(&mut self, rows: u64) {
+        self.report.received = self.report.received.saturating_add(rows);
     }
 
-    pub(super) fn count_sent(&mut self, rows: usize) {
-        self.report.sent = self.report.sent.saturating_add(wide(rows));
+    pub(super) const fn count_sent(&mut self, rows: u64) {
+        self.report.sent = self.report.sent.saturating_add(rows);
     }
 
     pub(super) const fn count_deposits(&mut self, rows: u64) {

@@ -1,18 +1,18 @@
 //! Compares sent Pix with the stored payouts.
 
-use std::collections::HashMap;
-
+use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::PayoutId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStatus};
-use cais_ports::{Acquirer, ListRequest, QueryError, UpstreamPayout, UpstreamProgress};
+use cais_ports::{Acquirer, AcquirerError, ListRequest, QueryError, UpstreamPage, UpstreamPayout, UpstreamProgress};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::Timestamp;
 
+use super::lists::{ComparedList, Unlisted, Window};
 use super::report::{Difference, DifferenceKind, Finding, Findings, wide};
-use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
+use super::windows::{Pages, Windows};
 use super::{LIST_BUDGET, LOOK_BUDGET, RETURNS_WITHIN, Run};
 use crate::payouts::sync::refresh;
 use crate::store_error::StoreError;
@@ -21,73 +21,85 @@ use crate::work::AT_ONCE;
 /// The number of payouts in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// The stored payouts of one window at one acquirer.
-type Ours = HashMap<PayoutId, Payout>;
+/// An acquirer's list of sent Pix, and the stored payouts at it.
+pub(super) struct SentList<'a> {
+    pub run: &'a Run<'a>,
+    pub name: &'a AcquirerName,
+    pub acquirer: &'a dyn Acquirer,
+}
 
-/// Compares one acquirer's list with the stored payouts at it. Stops if the list cannot be read.
-pub(super) async fn compare(
-    run: &Run<'_>,
-    name: &AcquirerName,
-    acquirer: &dyn Acquirer,
-    findings: &mut Findings,
-) -> Result<(), StoreError> {
-    let mut windows = Windows::new(run.from, run.until);
-    let (mut pages, mut done) = (Pages::new(), 0);
-    while let Some(window) = windows.current() {
-        // A window with too many local records, or too slow a read, is divided.
-        let (mut ours, whole) = match ours(run, name, window).await {
-            Err(StoreError::Unavailable(_)) if windows.narrow() => continue,
-            known => known?,
-        };
-        if !whole && windows.narrow() {
-            continue;
-        }
-        let mut page = Some(0);
-        while let Some(number) = page {
-            let request = ListRequest { from: window.0, to: window.1, page: number };
-            let listed = match acquirer.list_sent(request, LIST_BUDGET).await {
-                Ok(listed) => listed,
-                Err(error) => {
-                    findings.cannot_read(name, format!("list of sent Pix: {error}"));
-                    return Ok(());
-                }
-            };
-            findings.count_sent(listed.rows.len());
-            // An unreadable row is still listed, so its payout must not be reported as absent.
-            let named = listed.unreadable.iter().filter_map(|row| InstructionId::parse(&row.name).ok()?.payout());
-            for id in named {
-                ours.remove(&id);
-            }
-            findings.unreadable(name, listed.unreadable);
-            done = wide(listed.rows.len()).saturating_add(done);
-            let rows = listed.rows.into_iter().map(|row| {
-                let known = row.instruction_id.payout().and_then(|id| ours.remove(&id));
-                (row, known)
-            });
-            let rows: Vec<(UpstreamPayout, Option<Payout>)> = rows.collect();
-            let judged =
-                stream::iter(rows).map(|(row, known)| judge(run, name, acquirer, row, known)).buffer_unordered(AT_ONCE);
-            for finding in judged.try_collect::<Vec<Finding>>().await? {
-                findings.add(name, finding);
-            }
-            run.done(name, "sent", done);
-            page = match pages.turn(number, listed.next) {
-                Ok(next) => next,
-                Err(reason) => {
-                    findings.cannot_read(name, format!("list of sent Pix: {reason}"));
-                    return Ok(());
-                }
-            };
-        }
-        if whole {
-            not_listed(run, name, acquirer, ours, findings).await?;
-        } else {
-            findings
-                .cannot_read(name, format!("more than {MOST_RECORDS} payouts at {}: not all are compared", window.0));
-        }
-        windows.advance();
+#[async_trait]
+impl ComparedList for SentList<'_> {
+    type Row = UpstreamPayout;
+    type Record = Payout;
+    type Id = PayoutId;
+
+    const LIST: &'static str = "list of sent Pix";
+    const RECORDS: &'static str = "payouts";
+    const PROGRESS: &'static str = "sent";
+
+    fn run(&self) -> &Run<'_> {
+        self.run
     }
-    Ok(())
+
+    fn name(&self) -> &AcquirerName {
+        self.name
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
+        self.acquirer.list_sent(request, LIST_BUDGET).await
+    }
+
+    async fn records(&self, (from, until): Window, last: Option<&Payout>) -> Result<Vec<Payout>, StoreError> {
+        let after = last.map(|last| last.id);
+        Ok(self.run.ports.queries.list_payouts_between(self.name, from, until, after, AT_A_TIME).await?)
+    }
+
+    fn id(record: &Payout) -> PayoutId {
+        record.id
+    }
+
+    fn id_of_unreadable(row: &str) -> Option<PayoutId> {
+        InstructionId::parse(row).ok()?.payout()
+    }
+
+    async fn compare(
+        &self,
+        rows: Vec<UpstreamPayout>,
+        _: Window,
+        unlisted: &mut Unlisted<Self>,
+        findings: &mut Findings,
+    ) -> Result<u64, StoreError> {
+        let count = wide(rows.len());
+        findings.count_sent(count);
+        let rows = rows.into_iter().map(|row| {
+            let known = row.instruction_id.payout().and_then(|id| unlisted.remove(&id));
+            (row, known)
+        });
+        let rows: Vec<(UpstreamPayout, Option<Payout>)> = rows.collect();
+        let judged = stream::iter(rows).map(|(row, known)| judge(self.run, self.name, self.acquirer, row, known));
+        for finding in judged.buffer_unordered(AT_ONCE).try_collect::<Vec<Finding>>().await? {
+            findings.add(self.name, finding);
+        }
+        Ok(count)
+    }
+
+    /// A failed payout may have been refused at once and never listed.
+    fn is_expected(&self, record: &Payout) -> bool {
+        let is_known = match record.state.status() {
+            PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Reversed => true,
+            PayoutStatus::Pending | PayoutStatus::Abandoned | PayoutStatus::Failed => false,
+        };
+        is_known && record.state.sent().is_some_and(|sent| !self.run.is_young(sent.at))
+    }
+
+    async fn look_up(&self, records: Vec<Payout>, findings: &mut Findings) -> Result<(), StoreError> {
+        let found = stream::iter(records).map(|payout| look_up(self.run, self.acquirer, payout));
+        for finding in found.buffer_unordered(AT_ONCE).try_collect::<Vec<Finding>>().await? {
+            findings.add(self.name, finding);
+        }
+        Ok(())
+    }
 }
 
 /// Compares returns in the run's span of payouts that were sent before it. Acquirers list a return with its payout,
@@ -121,7 +133,7 @@ pub(super) async fn compare_returns(
             findings.unreadable(name, listed.unreadable);
             let rows = listed.rows.into_iter().filter(|row| came_back_within(run, row));
             let rows = rows.collect::<Vec<_>>();
-            findings.count_sent(rows.len());
+            findings.count_sent(wide(rows.len()));
             let judged =
                 stream::iter(rows).map(|row| judge_returns(run, name, acquirer, row)).buffer_unordered(AT_ONCE);
             for finding in judged.try_collect::<Vec<Finding>>().await? {
@@ -148,24 +160,6 @@ async fn judge_returns(
     match run.ports.queries.find_payout_by_instruction_id(&row.instruction_id).await? {
         Some(payout) if payout.state.acquirer() == name => settle(run, acquirer, payout, row).await.map(Finding::from),
         Some(_) | None => Ok(Finding::default()),
-    }
-}
-
-/// Returns the stored payouts at the acquirer in the window. The result shows whether they are complete.
-async fn ours(
-    run: &Run<'_>,
-    name: &AcquirerName,
-    (from, until): (Timestamp, Timestamp),
-) -> Result<(Ours, bool), StoreError> {
-    let (mut ours, mut after) = (Ours::new(), None);
-    loop {
-        let some = run.ports.queries.list_payouts_between(name, from, until, after, AT_A_TIME).await?;
-        let Some(last) = some.last() else { return Ok((ours, true)) };
-        after = Some(last.id);
-        ours.extend(some.into_iter().map(|payout| (payout.id, payout)));
-        if ours.len() > MOST_RECORDS {
-            return Ok((ours, false));
-        }
     }
 }
 
@@ -235,34 +229,6 @@ async fn settle(
     }
     // The outcome may still be on its way to this service.
     Ok((!open || !run.is_young(payout.created_at)).then_some(found))
-}
-
-/// Looks up payouts that the acquirer should have and does not list.
-async fn not_listed(
-    run: &Run<'_>,
-    name: &AcquirerName,
-    acquirer: &dyn Acquirer,
-    ours: Ours,
-    findings: &mut Findings,
-) -> Result<(), StoreError> {
-    let missing: Vec<Payout> = ours.into_values().filter(|payout| should_be_known(run, payout)).collect();
-    if missing.len() > MAX_LOOKS {
-        findings.cannot_read(name, format!("{} payouts are not in its list: not all are looked up", missing.len()));
-    }
-    let found = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|payout| look_up(run, acquirer, payout));
-    for finding in found.buffer_unordered(AT_ONCE).try_collect::<Vec<Finding>>().await? {
-        findings.add(name, finding);
-    }
-    Ok(())
-}
-
-/// Returns whether the acquirer should have the payout. A failed payout may have been refused at once and never listed.
-fn should_be_known(run: &Run<'_>, payout: &Payout) -> bool {
-    let known = match payout.state.status() {
-        PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Reversed => true,
-        PayoutStatus::Pending | PayoutStatus::Abandoned | PayoutStatus::Failed => false,
-    };
-    known && payout.state.sent().is_some_and(|sent| !run.is_young(sent.at))
 }
 
 async fn look_up(run: &Run<'_>, acquirer: &dyn Acquirer, payout: Payout) -> Result<Finding, StoreError> {

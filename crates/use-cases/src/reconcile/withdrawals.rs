@@ -2,15 +2,16 @@
 //!
 //! An open withdrawal takes the processor's outcome by its usual steps. No outcome is ever reversed, and nothing is sent.
 
-use std::collections::HashMap;
-
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalStatus};
 use cais_domain::ids::CryptoWithdrawalId;
-use cais_ports::{CryptoProcessor, ListRequest, UpstreamWithdrawal, UpstreamWithdrawalStatus};
-use jiff::Timestamp;
+use cais_ports::{
+    AcquirerError, CryptoProcessor, ListRequest, UpstreamPage, UpstreamWithdrawal, UpstreamWithdrawalStatus,
+};
 
+use super::lists::{ComparedList, Unlisted, Window};
 use super::report::{Difference, DifferenceKind, Findings};
-use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
 use super::{LIST_BUDGET, LOOK_BUDGET, Run};
 use crate::crypto::withdrawals::sync::{refresh, search};
 use crate::store_error::StoreError;
@@ -18,93 +19,95 @@ use crate::store_error::StoreError;
 /// The number of withdrawals in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// The stored withdrawals of one window.
-type Ours = HashMap<CryptoWithdrawalId, Withdrawal>;
-
-/// Compares the withdrawals that were created in the run's span. Stops if the list cannot be read.
-pub(super) async fn compare(
-    run: &Run<'_>,
-    processor: &dyn CryptoProcessor,
-    findings: &mut Findings,
-) -> Result<(), StoreError> {
-    let name = processor.name();
-    let mut windows = Windows::new(run.from, run.until);
-    let (mut pages, mut done) = (Pages::new(), 0_u64);
-    while let Some(window) = windows.current() {
-        // A window with too many local records, or too slow a read, is divided.
-        let (mut ours, whole) = match ours(run, processor, window).await {
-            Err(StoreError::Unavailable(_)) if windows.narrow() => continue,
-            known => known?,
-        };
-        if !whole && windows.narrow() {
-            continue;
-        }
-        let mut page = Some(0);
-        while let Some(number) = page {
-            let request = ListRequest { from: window.0, to: window.1, page: number };
-            let listed = match processor.list_withdrawals(request, LIST_BUDGET).await {
-                Ok(listed) => listed,
-                Err(error) => {
-                    findings.cannot_read(name, format!("list of withdrawals: {error}"));
-                    return Ok(());
-                }
-            };
-            // An unreadable row is still listed, so its withdrawal must not be reported as absent.
-            let named = listed.unreadable.iter().filter_map(|row| CryptoWithdrawalId::parse(&row.name).ok());
-            for id in named {
-                ours.remove(&id);
-            }
-            findings.unreadable(name, listed.unreadable);
-            let mut compared = 0_u64;
-            for row in listed.rows {
-                let stored = find(run, processor, &row).await?;
-                let is_ours = stored.as_ref().is_some_and(|stored| ours.remove(&stored.id).is_some());
-                // The list has days around the window.
-                if !is_ours && row.created_at.is_some_and(|at| !(window.0..window.1).contains(&at)) {
-                    continue;
-                }
-                compared = compared.saturating_add(1);
-                findings.note(judge(run, processor, row, stored).await?);
-            }
-            findings.count_withdrawals(compared);
-            done = compared.saturating_add(done);
-            run.done(name, "crypto withdrawals", done);
-            page = match pages.turn(number, listed.next) {
-                Ok(next) => next,
-                Err(reason) => {
-                    findings.cannot_read(name, format!("list of withdrawals: {reason}"));
-                    return Ok(());
-                }
-            };
-        }
-        if !whole {
-            findings.cannot_read(
-                name,
-                format!("more than {MOST_RECORDS} withdrawals at {}: not all are compared", window.0),
-            );
-        }
-        not_listed(run, processor, ours, findings).await?;
-        windows.advance();
-    }
-    Ok(())
+/// A processor's list of withdrawals, and the stored withdrawals at it.
+pub(super) struct WithdrawalList<'a> {
+    pub run: &'a Run<'a>,
+    pub processor: &'a dyn CryptoProcessor,
 }
 
-/// Returns the withdrawals that were requested in the window. The result shows whether they are complete.
-async fn ours(
-    run: &Run<'_>,
-    processor: &dyn CryptoProcessor,
-    (from, until): (Timestamp, Timestamp),
-) -> Result<(Ours, bool), StoreError> {
-    let (mut ours, mut after) = (Ours::new(), None);
-    loop {
-        let queries = &run.ports.queries;
-        let some = queries.list_crypto_withdrawals_between(processor.name(), from, until, after, AT_A_TIME).await?;
-        let Some(last) = some.last() else { return Ok((ours, true)) };
-        after = Some(last.id);
-        ours.extend(some.into_iter().map(|withdrawal| (withdrawal.id, withdrawal)));
-        if ours.len() > MOST_RECORDS {
-            return Ok((ours, false));
+#[async_trait]
+impl ComparedList for WithdrawalList<'_> {
+    type Row = UpstreamWithdrawal;
+    type Record = Withdrawal;
+    type Id = CryptoWithdrawalId;
+
+    const LIST: &'static str = "list of withdrawals";
+    const RECORDS: &'static str = "withdrawals";
+    const PROGRESS: &'static str = "crypto withdrawals";
+
+    fn run(&self) -> &Run<'_> {
+        self.run
+    }
+
+    fn name(&self) -> &AcquirerName {
+        self.processor.name()
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<UpstreamPage<UpstreamWithdrawal>, AcquirerError> {
+        self.processor.list_withdrawals(request, LIST_BUDGET).await
+    }
+
+    async fn records(&self, (from, until): Window, last: Option<&Withdrawal>) -> Result<Vec<Withdrawal>, StoreError> {
+        let after = last.map(|last| last.id);
+        Ok(self.run.ports.queries.list_crypto_withdrawals_between(self.name(), from, until, after, AT_A_TIME).await?)
+    }
+
+    fn id(record: &Withdrawal) -> CryptoWithdrawalId {
+        record.id
+    }
+
+    fn id_of_unreadable(row: &str) -> Option<CryptoWithdrawalId> {
+        CryptoWithdrawalId::parse(row).ok()
+    }
+
+    async fn compare(
+        &self,
+        rows: Vec<UpstreamWithdrawal>,
+        window: Window,
+        unlisted: &mut Unlisted<Self>,
+        findings: &mut Findings,
+    ) -> Result<u64, StoreError> {
+        let mut compared = 0_u64;
+        for row in rows {
+            let stored = find(self.run, self.processor, &row).await?;
+            let is_ours = stored.as_ref().is_some_and(|stored| unlisted.remove(&stored.id).is_some());
+            // The list has days around the window.
+            if !is_ours && row.created_at.is_some_and(|at| !(window.0..window.1).contains(&at)) {
+                continue;
+            }
+            compared = compared.saturating_add(1);
+            findings.note(judge(self.run, self.processor, row, stored).await?);
         }
+        findings.count_withdrawals(compared);
+        Ok(compared)
+    }
+
+    /// A failed withdrawal may have been refused at once.
+    fn is_expected(&self, record: &Withdrawal) -> bool {
+        let is_known = match record.state.status() {
+            WithdrawalStatus::Processing | WithdrawalStatus::Completed => true,
+            WithdrawalStatus::Pending | WithdrawalStatus::Abandoned | WithdrawalStatus::Failed => false,
+        };
+        is_known && record.state.sent().is_some_and(|sent| !self.run.is_young(sent.at))
+    }
+
+    async fn look_up(&self, records: Vec<Withdrawal>, findings: &mut Findings) -> Result<(), StoreError> {
+        for withdrawal in records {
+            match search(self.run.ports, &withdrawal, LOOK_BUDGET).await {
+                Ok(Some(upstream)) => findings.note(settle(self.run, self.processor, withdrawal, upstream).await?),
+                Ok(None) => findings.note(Some(Difference {
+                    kind: DifferenceKind::WithdrawalNotListed,
+                    acquirer: self.name().clone(),
+                    resource: Some(withdrawal.id.to_string()),
+                    upstream_id: batch_of(&withdrawal),
+                    ours: Some(withdrawal.state.status().as_str().to_owned()),
+                    theirs: None,
+                    repaired: false,
+                })),
+                Err(error) => findings.cannot_read(self.name(), format!("withdrawal {}: {error}", withdrawal.id)),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -186,45 +189,6 @@ async fn settle(
     }
     // The outcome may still be on its way to this service.
     Ok((!is_open || !is_young).then_some(found))
-}
-
-/// Looks up withdrawals that the processor should have and does not list.
-async fn not_listed(
-    run: &Run<'_>,
-    processor: &dyn CryptoProcessor,
-    ours: Ours,
-    findings: &mut Findings,
-) -> Result<(), StoreError> {
-    let name = processor.name();
-    let missing: Vec<Withdrawal> = ours.into_values().filter(|withdrawal| should_be_known(run, withdrawal)).collect();
-    if missing.len() > MAX_LOOKS {
-        findings.cannot_read(name, format!("{} withdrawals are not in its list: not all are looked up", missing.len()));
-    }
-    for withdrawal in missing.into_iter().take(MAX_LOOKS) {
-        match search(run.ports, &withdrawal, LOOK_BUDGET).await {
-            Ok(Some(upstream)) => findings.note(settle(run, processor, withdrawal, upstream).await?),
-            Ok(None) => findings.note(Some(Difference {
-                kind: DifferenceKind::WithdrawalNotListed,
-                acquirer: name.clone(),
-                resource: Some(withdrawal.id.to_string()),
-                upstream_id: batch_of(&withdrawal),
-                ours: Some(withdrawal.state.status().as_str().to_owned()),
-                theirs: None,
-                repaired: false,
-            })),
-            Err(error) => findings.cannot_read(name, format!("withdrawal {}: {error}", withdrawal.id)),
-        }
-    }
-    Ok(())
-}
-
-/// Returns whether the processor should have the withdrawal. A failed withdrawal may have been refused at once.
-fn should_be_known(run: &Run<'_>, withdrawal: &Withdrawal) -> bool {
-    let known = match withdrawal.state.status() {
-        WithdrawalStatus::Processing | WithdrawalStatus::Completed => true,
-        WithdrawalStatus::Pending | WithdrawalStatus::Abandoned | WithdrawalStatus::Failed => false,
-    };
-    known && withdrawal.state.sent().is_some_and(|sent| !run.is_young(sent.at))
 }
 
 fn is_open(withdrawal: &Withdrawal) -> bool {
