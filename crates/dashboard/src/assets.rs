@@ -1,39 +1,57 @@
-//! Files of the pages, in the binary. Their names contain their hash, so browsers keep them for ever.
+//! Files of the pages, in the binary. Their paths contain their hash, so browsers keep them for ever.
 
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use actix_web::{HttpResponse, web};
-use ring::digest::{SHA256, digest};
+use rust_embed::{EmbeddedFile, RustEmbed};
 
-const CSS: &str = include_str!("../assets/dashboard.css");
+#[derive(RustEmbed)]
+#[folder = "assets/"]
+struct Files;
 
-/// The name of the style sheet: `dashboard-0123456789abcdef.css`.
-static CSS_NAME: LazyLock<String> = LazyLock::new(|| {
-    let hash = digest(&SHA256, CSS.as_bytes());
-    let start: String = hash.as_ref().iter().take(8).fold(String::new(), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    format!("dashboard-{start}.css")
+/// The paths of the files that every page loads.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    /// The style sheet.
+    pub(crate) css: String,
+    /// Copy buttons and countdowns.
+    pub(crate) script: String,
+    /// The library that refreshes parts of a page.
+    pub(crate) htmx: String,
+}
+
+static PATHS: LazyLock<Paths> = LazyLock::new(|| Paths {
+    css: path("dashboard.css"),
+    script: path("dashboard.js"),
+    htmx: path("htmx-4.0.1.min.js"),
 });
-static CSS_PATH: LazyLock<String> = LazyLock::new(|| format!("/assets/{}", *CSS_NAME));
 
-/// Returns the path of the style sheet.
-pub(crate) fn css_path() -> &'static str {
-    &CSS_PATH
+/// Returns the paths of the files that every page loads.
+pub(crate) fn paths() -> &'static Paths {
+    &PATHS
+}
+
+/// Returns `/assets/{hash}/{name}`.
+fn path(name: &str) -> String {
+    Files::get(name).map(|file| format!("/assets/{}/{name}", hash(&file))).unwrap_or_default()
+}
+
+/// Returns the first 64 bits of the file's SHA-256 in hexadecimal.
+fn hash(file: &EmbeddedFile) -> String {
+    file.metadata.sha256_hash().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns a file.
-pub(crate) async fn serve(name: web::Path<String>) -> HttpResponse {
-    if *name != *CSS_NAME {
+pub(crate) async fn serve(path: web::Path<(String, String)>) -> HttpResponse {
+    let (wanted, name) = path.into_inner();
+    let Some(file) = Files::get(&name).filter(|file| hash(file) == wanted) else {
         return HttpResponse::NotFound().finish();
-    }
+    };
+    let kind = if name.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
     HttpResponse::Ok()
-        .insert_header((CONTENT_TYPE, "text/css; charset=utf-8"))
+        .insert_header((CONTENT_TYPE, kind))
         .insert_header((CACHE_CONTROL, "public, max-age=31536000, immutable"))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .body(CSS)
+        .body(file.data.into_owned())
 }

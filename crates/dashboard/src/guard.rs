@@ -15,8 +15,8 @@ use crate::failure::Failure;
 use crate::layout::{self, Layout};
 use crate::state::Dashboard;
 
-/// Pages have no scripts, load styles and images from this host only, and post forms to it only.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
+/// Pages load scripts, styles and images from this host only, have no inline scripts and styles, and post forms to it only.
+const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
      frame-ancestors 'none'; base-uri 'none'";
 
 /// Runs a page and adds the headers of every page.

@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use cais_ports::{Role, SessionStage};
 
-use crate::assets;
+use crate::assets::{self, Paths};
 use crate::cookies::{self, Purpose};
 use crate::state::Dashboard;
 use crate::texts::{Language, Texts};
@@ -20,8 +20,8 @@ pub(crate) struct Layout {
     pub(crate) t: &'static Texts,
     /// The language.
     pub(crate) language: Language,
-    /// The path of the style sheet.
-    pub(crate) css: &'static str,
+    /// The paths of style sheet and scripts.
+    pub(crate) assets: &'static Paths,
     /// The token of forms; empty on a page without forms.
     pub(crate) token: String,
     /// The e-mail of a user whose login is complete.
@@ -39,7 +39,7 @@ impl Layout {
         Self {
             t: visit.language.texts(),
             language: visit.language,
-            css: assets::css_path(),
+            assets: assets::paths(),
             token: visit.token(),
             user: complete.map(|visitor| visitor.user.email.clone()),
             is_merchant: complete.is_some_and(|visitor| matches!(visitor.user.role, Role::Merchant(_))),
@@ -55,7 +55,7 @@ impl Layout {
         Self {
             t: language.texts(),
             language,
-            css: assets::css_path(),
+            assets: assets::paths(),
             token: String::new(),
             user: None,
             is_merchant: false,

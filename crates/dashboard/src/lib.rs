@@ -60,7 +60,7 @@ pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
     ] {
         config.service(page);
     }
-    config.service(web::resource("/assets/{name}").route(get().to(assets::serve)));
+    config.service(web::resource("/assets/{hash}/{name}").route(get().to(assets::serve)));
 }
 
 /// Returns a path with its handlers behind the guard.

@@ -1,4 +1,6 @@
-//! The catalogue of all texts, in Portuguese and English. A text without one of its languages does not compile.
+//! The catalogues of all texts, in Portuguese and English. A text without one of its languages does not compile.
+//!
+//! The texts of a group of pages are a catalogue of their own in a file of this folder, made by `catalogue!`.
 
 /// A language of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,12 +25,9 @@ impl Language {
         }
     }
 
-    /// Returns the texts.
+    /// Returns the texts of the frame.
     pub(crate) const fn texts(self) -> &'static Texts {
-        match self {
-            Self::Portuguese => &PORTUGUESE,
-            Self::English => &ENGLISH,
-        }
+        Texts::of(self)
     }
 
     /// Returns the other language, which the switch of each page offers.
@@ -48,23 +47,48 @@ impl Language {
     }
 }
 
-macro_rules! texts {
-    ($($name:ident: $portuguese:literal, $english:literal;)+) => {
-        /// All texts in one language.
+/// Declares a catalogue: a struct of texts, its function `of(language)`, and a test of its texts.
+///
+/// `same` names the texts that are equal in both languages.
+macro_rules! catalogue {
+    ($(#[$doc:meta])* $catalogue:ident, same: [$($same:ident),*]; $($name:ident: $portuguese:literal, $english:literal;)+) => {
+        $(#[$doc])*
         #[derive(Debug, PartialEq, Eq)]
-        pub(crate) struct Texts {
+        pub(crate) struct $catalogue {
             $(pub(crate) $name: &'static str,)+
         }
 
-        const PORTUGUESE: Texts = Texts { $($name: $portuguese,)+ };
-        const ENGLISH: Texts = Texts { $($name: $english,)+ };
+        impl $catalogue {
+            /// Returns the texts in a language.
+            pub(crate) const fn of(language: $crate::texts::Language) -> &'static Self {
+                const PORTUGUESE: $catalogue = $catalogue { $($name: $portuguese,)+ };
+                const ENGLISH: $catalogue = $catalogue { $($name: $english,)+ };
+                match language {
+                    $crate::texts::Language::Portuguese => &PORTUGUESE,
+                    $crate::texts::Language::English => &ENGLISH,
+                }
+            }
+        }
 
         #[cfg(test)]
-        const ALL: &[(&str, &str, &str)] = &[$((stringify!($name), $portuguese, $english),)+];
+        mod catalogue {
+            #[test]
+            fn every_text_exists_in_both_languages() {
+                let same: &[&str] = &[$(stringify!($same)),*];
+                for (name, portuguese, english) in [$((stringify!($name), $portuguese, $english)),+] {
+                    assert!(!portuguese.trim().is_empty() && !english.trim().is_empty(), "{name}");
+                    assert!(!portuguese.contains(['<', '>']) && !english.contains(['<', '>']), "{name}");
+                    assert_eq!(portuguese == english, same.contains(&name), "{name}");
+                }
+            }
+        }
     };
 }
 
-texts! {
+catalogue! {
+    /// The texts of the frame, of logins, keys and failures.
+    Texts, same: [menu, email];
+
     skip: "Ir para o conteúdo", "Skip to the content";
     menu: "Menu", "Menu";
     sandbox: "Ambiente de testes: dinheiro fictício", "Sandbox: play money";
@@ -174,20 +198,4 @@ texts! {
     throttled_text: "Tente de novo em alguns minutos.", "Try again in a few minutes.";
     unavailable_title: "Serviço indisponível", "Service unavailable";
     unavailable_text: "Tente de novo em alguns segundos. Se uma chave estava sendo criada, confira a lista de chaves.", "Try again in a few seconds. If a key was being created, check the list of keys.";
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ALL;
-
-    #[test]
-    fn every_text_exists_in_both_languages() {
-        for (name, portuguese, english) in ALL {
-            assert!(!portuguese.trim().is_empty() && !english.trim().is_empty(), "{name}");
-            assert!(!portuguese.contains(['<', '>']) && !english.contains(['<', '>']), "{name}");
-        }
-        // Only words that both languages share are equal.
-        let equal = ALL.iter().filter(|(_, portuguese, english)| portuguese == english).map(|(name, ..)| *name);
-        assert_eq!(equal.collect::<Vec<_>>(), ["menu", "email"]);
-    }
 }
