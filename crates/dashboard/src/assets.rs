@@ -39,7 +39,8 @@ fn path(name: &str) -> String {
 
 /// Returns the first 64 bits of the file's SHA-256 in hexadecimal.
 fn hash(file: &EmbeddedFile) -> String {
-    file.metadata.sha256_hash().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let [a, b, c, d, e, f, g, h, ..] = file.metadata.sha256_hash();
+    format!("{:016x}", u64::from_be_bytes([a, b, c, d, e, f, g, h]))
 }
 
 /// Returns a file.
@@ -48,7 +49,10 @@ pub(crate) async fn serve(path: web::Path<(String, String)>) -> HttpResponse {
     let Some(file) = Files::get(&name).filter(|file| hash(file) == wanted) else {
         return HttpResponse::NotFound().finish();
     };
-    let kind = if name.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
+    let kind = match name.rsplit_once('.') {
+        Some((_, "css")) => "text/css; charset=utf-8",
+        _ => "text/javascript; charset=utf-8",
+    };
     HttpResponse::Ok()
         .insert_header((CONTENT_TYPE, kind))
         .insert_header((CACHE_CONTROL, "public, max-age=31536000, immutable"))
