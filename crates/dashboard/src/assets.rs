@@ -39,8 +39,8 @@ fn path(name: &str) -> String {
 
 /// Returns the first 64 bits of the file's SHA-256 in hexadecimal.
 fn hash(file: &EmbeddedFile) -> String {
-    let [a, b, c, d, e, f, g, h, ..] = file.metadata.sha256_hash();
-    format!("{:016x}", u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+    let first = file.metadata.sha256_hash().first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+    format!("{first:016x}")
 }
 
 /// Returns a file.
