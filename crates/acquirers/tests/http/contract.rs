@@ -6,7 +6,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
 use cais_ports::Acquirer as _;
-use cais_sandbox::{Control, Defect, Dialect, Sandbox, SandboxConfig};
+use cais_sandbox::{Control, Defect, Dialect, Fault, FaultMode, FaultTarget, Sandbox, SandboxConfig};
 use jiff::Timestamp;
 
 use crate::answers::{BUDGET, order};
@@ -14,6 +14,7 @@ use crate::answers::{BUDGET, order};
 struct Bed {
     acquirer: BacenAcquirer,
     control: Control,
+    key: PixKey,
     paid: EndToEndId,
     paid_at: Timestamp,
     _sandbox: Sandbox,
@@ -23,18 +24,19 @@ impl Bed {
     async fn start() -> Self {
         let sandbox = Sandbox::start(SandboxConfig::default()).await.unwrap();
         let (control, credentials) = (sandbox.control(), sandbox.credentials());
+        let key = PixKey::parse(&credentials.pix_key).unwrap();
         let config = BacenConfig::new(
             AcquirerName::parse("main").unwrap(),
             credentials.base_url.as_str(),
             credentials.client_id.as_str(),
             Secret::new(credentials.client_secret.as_str()),
-            PixKey::parse(&credentials.pix_key).unwrap(),
+            key.clone(),
         );
         let acquirer = BacenAcquirer::new(&config).unwrap();
         acquirer.create_charge(&order(), BUDGET).await.unwrap();
         let pix = control.pay(&order().txid, None).unwrap();
         let (paid, paid_at) = (pix.end_to_end_id, pix.paid_at);
-        Self { acquirer, control, paid, paid_at, _sandbox: sandbox }
+        Self { acquirer, control, key, paid, paid_at, _sandbox: sandbox }
     }
 
     /// Runs a trial with a txid of its own.
@@ -75,6 +77,21 @@ async fn institution_of_the_standard_passes_the_trial() {
     assert_eq!(names, expected);
     let shown = serde_json::to_string(&report).unwrap();
     assert!(shown.contains(r#""access_token":"***""#), "{shown}");
+    for secret in ["shop.example/before", bed.key.as_str()] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn unreadable_webhook_is_never_replaced() {
+    let bed = Bed::start().await;
+    bed.acquirer.register_callback("https://shop.example/before", BUDGET).await.unwrap();
+    let fault = Fault::from(FaultMode::Error);
+    bed.control.set_faults_of(FaultTarget::Institution, fault, Some("/v2/webhook")).unwrap();
+    let report = bed.run(0).await;
+    let webhook: Vec<_> = report.steps.iter().filter(|step| step.name.contains("webhook")).collect();
+    assert_eq!(webhook.iter().map(|step| step.name).collect::<Vec<_>>(), ["registered webhook", "webhook"]);
+    assert!(webhook[1].skipped.is_some() && !webhook[0].divergences.is_empty(), "{:#?}", report.steps);
 }
 
 #[tokio::test]

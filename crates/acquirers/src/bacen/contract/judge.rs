@@ -8,6 +8,27 @@ use super::ContractStep;
 use crate::bacen::wire::parse_amount;
 use crate::http::instant;
 
+/// The text in place of secrets and personal data.
+pub(super) const MASK: &str = "***";
+/// Fields that are secrets or name a person. A Pix key can be a CPF, and a callback address proves its sender.
+const MASKED: [&str; 10] = [
+    "access_token",
+    "refresh_token",
+    "id_token",
+    "client_secret",
+    "cpf",
+    "cnpj",
+    "nome",
+    "infoPagador",
+    "webhookUrl",
+    "chave",
+];
+
+/// Returns whether the values of the field are masked.
+pub(super) fn is_masked(field: &str) -> bool {
+    MASKED.contains(&field)
+}
+
 /// The rule of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Rule<'a> {
@@ -68,6 +89,9 @@ pub(super) fn field(step: &mut ContractStep, at: &Value, path: &str, rule: Rule<
     match found {
         None | Some(Value::Null) => step.diverge(format_args!("{path} is missing: the standard requires it")),
         Some(value) if rule.is_met(value) => {}
+        Some(_) if path.rsplit('.').next().is_some_and(is_masked) => {
+            step.diverge(format_args!("{path} is not as ordered"));
+        }
         Some(value) => step.diverge(format_args!("{path} is {value}: the standard requires {}", rule.text())),
     }
 }

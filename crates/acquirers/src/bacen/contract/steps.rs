@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::judge::{Rule, field, problem, status};
+use super::judge::{MASK, Rule, field, is_masked, problem, status};
 use super::{ContractStep, ContractTrial};
 use crate::bacen::api::Api;
 use crate::bacen::wire::REMOVED_BY_US;
@@ -27,14 +27,12 @@ const STATUSES: [&str; 4] = ["ATIVA", "CONCLUIDA", REMOVED_BY_US, "REMOVIDA_PELO
 /// A txid that no charge has.
 const UNKNOWN: &str = "00000000000000000000000000000000";
 
-/// Fields of answers that are secrets or name a person.
-const MASKED: [&str; 8] =
-    ["access_token", "refresh_token", "id_token", "client_secret", "cpf", "cnpj", "nome", "infoPagador"];
-
 pub(super) async fn run(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
     let mut steps = all(api, trial).await;
-    for answer in steps.iter_mut().filter_map(|step| step.answer.as_mut()) {
-        mask(answer);
+    let key = encode_segment(api.key().as_str());
+    for step in &mut steps {
+        step.request = step.request.take().map(|request| request.replace(&*key, MASK));
+        [&mut step.request_body, &mut step.answer].into_iter().flatten().for_each(mask);
     }
     steps
 }
@@ -44,8 +42,8 @@ fn mask(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                if MASKED.contains(&name.as_str()) {
-                    *value = "***".into();
+                if is_masked(name) {
+                    *value = MASK.into();
                 } else {
                     mask(value);
                 }
@@ -121,6 +119,9 @@ async fn token(api: &Api) -> ContractStep {
         skipped: None,
     };
     record(&mut step, api.ask_token().await);
+    if step.answer.as_ref().is_some_and(Value::is_string) {
+        step.answer = Some(MASK.into());
+    }
     status(&mut step, &[200]);
     let body = answer(&step);
     if !body.get("access_token").is_some_and(Value::is_string) {
@@ -262,11 +263,20 @@ async fn list_received(api: &Api, trial: &ContractTrial) -> ContractStep {
     step
 }
 
-/// Registers the test address, reads it, and restores the address before.
+/// Registers the test address, reads it, and restores the address before. An address that cannot be read could not be
+/// restored, so the steps are skipped.
 async fn webhook(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
     let path = format!("/v2/webhook/{}", encode_segment(api.key().as_str()));
-    let before = call(api, "webhook before", Method::GET, &path, None).await;
-    let before = before.answer.as_ref().and_then(|answer| answer.get("webhookUrl")?.as_str().map(ToOwned::to_owned));
+    let mut before = call(api, "registered webhook", Method::GET, &path, None).await;
+    let url = answer(&before).get("webhookUrl").and_then(Value::as_str).map(ToOwned::to_owned);
+    let url = match (before.status, url) {
+        (Some(404), _) => None,
+        (Some(200), Some(url)) => Some(url),
+        _ => {
+            before.diverge("the registered address cannot be read");
+            return vec![before, ContractStep::skipped("webhook", "the registered address could not be restored")];
+        }
+    };
     let set = |url: &str| Some(json!({ "webhookUrl": url }));
     let mut put = call(api, "webhook", Method::PUT, &path, set(&trial.webhook_url)).await;
     status(&mut put, &[200]);
@@ -274,7 +284,7 @@ async fn webhook(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
     status(&mut get, &[200]);
     let body = answer(&get);
     field(&mut get, &body, "webhookUrl", Rule::Is(&trial.webhook_url));
-    let mut last = match before {
+    let mut last = match url {
         Some(url) => call(api, "restore webhook", Method::PUT, &path, set(&url)).await,
         None => call(api, "remove webhook", Method::DELETE, &path, None).await,
     };
