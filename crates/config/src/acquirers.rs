@@ -1,6 +1,7 @@
 //! The acquirers of a configuration.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::path::PathBuf;
 
 use cais_domain::acquirer_name::AcquirerName;
@@ -98,9 +99,15 @@ impl TokenCredentials {
     }
 }
 
-/// Names with their values.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Names with their values. `Debug` shows the names only.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Pairs(pub Vec<(String, String)>);
+
+impl fmt::Debug for Pairs {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
 
 impl Pairs {
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -239,9 +246,9 @@ keys! {
             .optional()
             .default_shown("of `profile`")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
-        /// Headers of every request, as `name=value` separated by commas. They replace those of the profile. Only for
-        /// `bacen`.
-        extra_headers: Option<Pairs> = text("name=value, separated by commas", Pairs::parse)
+        /// Headers of every request, as `name=value` separated by commas. They replace those of the profile. The values
+        /// `{client_id}` and `{application_key}` are filled in. Only for `bacen`.
+        extra_headers: Option<Pairs> = secret("name=value, separated by commas", Pairs::parse)
             .optional()
             .default_shown("of `profile`")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);

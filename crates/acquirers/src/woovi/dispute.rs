@@ -22,7 +22,7 @@ use crate::efi::infraction::{is_id, situation};
 use crate::http::{Defect, FindError, part};
 
 /// Disputes without an amount need a request each, so a page is short.
-const DISPUTES: List = List { path: "/dispute", field: "disputes", per_page: 40, names: &["/id", "/endToEndId"] };
+const DISPUTES: List = List { path: "/dispute", field: "disputes", per_page: 10, names: &["/id", "/endToEndId"] };
 /// The words of a dispute in texts of refusals.
 const DISPUTE: [&str; 2] = ["dispute", "disputa"];
 /// The longest kept reason, in characters: the limit of DICT.
