@@ -1,7 +1,7 @@
 //! The first step of an action that needs a one-time code.
 
 use cais_domain::ids::ConfirmationId;
-use cais_ports::{ChangeSet, Confirmation, ConfirmationState, PendingAction, Write};
+use cais_ports::{ChangeSet, Confirmation, ConfirmationState, PendingAction, SessionStage, Write};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{LoginError, Logins, Visitor};
@@ -12,10 +12,14 @@ const LASTS: SignedDuration = SignedDuration::from_mins(10);
 /// Stores the action. It is carried out by [`super::confirm::confirm`] in the same session.
 ///
 /// # Errors
-/// [`LoginError::Over`] if the action concerns a key of another account, or a merchant's page has no merchant.
+/// [`LoginError::Over`] if the action concerns a key of another account, a merchant's page has no merchant, or the login
+/// is not complete.
 pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) -> Result<ConfirmationId, LoginError> {
     let ports = &logins.ports;
     let account = visitor.user.role.account().ok_or(LoginError::Over)?;
+    if visitor.session.stage != SessionStage::Complete {
+        return Err(LoginError::Over);
+    }
     if let PendingAction::RevokeKey { prefix } = &action {
         let found = ports.queries.find_key(prefix).await?;
         found.filter(|(key, _)| key.account == account && key.revoked_at.is_none()).ok_or(LoginError::Over)?;

@@ -23,8 +23,9 @@ pub async fn enter(
 ) -> Result<NewSession, LoginError> {
     let ports = &logins.ports;
     let now = ports.clock.now();
-    if visitor.session.wrong_codes > 0 && !logins.throttle.take(&visitor.user.email, browser.address, now) {
-        tracing::warn!(user = %visitor.user.id, client = %browser.address_text(), "code refused; too many attempts");
+    let name = visitor.user.id.to_string();
+    if !logins.throttle.take(&name, browser.address, now) {
+        tracing::warn!(user = %name, client = %browser.address_text(), "code refused; too many attempts");
         return Err(LoginError::Throttled);
     }
     for _ in 0..MAX_ATTEMPTS {
@@ -50,6 +51,7 @@ pub async fn enter(
         match ports.store.commit(change).await {
             Ok(_) => {
                 logins.throttle.forgive(&email);
+                logins.throttle.forgive(&name);
                 tracing::info!(user = %created.session.user, client = %browser.address_text(), "user logged in");
                 return Ok(created);
             }

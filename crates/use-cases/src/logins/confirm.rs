@@ -33,6 +33,12 @@ pub async fn confirm(
     text: &str,
 ) -> Result<Confirmed, LoginError> {
     let ports = &logins.ports;
+    // New confirmations are free, so their limits of wrong codes alone would not bound a thief of the session.
+    let user = visitor.user.id.to_string();
+    if !logins.throttle.take(&user, browser.address, ports.clock.now()) {
+        tracing::warn!(%user, client = %browser.address_text(), "action refused; too many attempts");
+        return Err(LoginError::Throttled);
+    }
     for _ in 0..MAX_ATTEMPTS {
         let visitor = sessions::reread(logins, &visitor.session).await?;
         let confirmation = begin::find(logins, &visitor, id).await?;
@@ -52,8 +58,7 @@ pub async fn confirm(
                 Err(CommitError::Stale) => continue,
                 outcome => outcome.map_err(LoginError::Store)?,
             };
-            let (user, client) = (visitor.user.id, browser.address_text());
-            tracing::info!(%user, %client, "action refused; the code is wrong");
+            tracing::info!(%user, client = %browser.address_text(), "action refused; the code is wrong");
             return Err(error);
         };
         let (confirmed, mut change) = carry_out(logins, browser, &visitor, &confirmation.action).await?;
@@ -61,7 +66,10 @@ pub async fn confirm(
         change.writes.push(Write::update(User { totp, ..visitor.user }));
         change.writes.push(Write::update(Confirmation { state: ConfirmationState::Done, ..confirmation }));
         match ports.store.commit(change).await {
-            Ok(_) => return Ok(confirmed),
+            Ok(_) => {
+                logins.throttle.forgive(&user);
+                return Ok(confirmed);
+            }
             Err(CommitError::Stale) => {}
             Err(error) => return Err(LoginError::Store(error)),
         }
@@ -81,6 +89,8 @@ async fn carry_out(
     let account = visitor.user.role.account().ok_or(LoginError::Over)?;
     match action {
         PendingAction::CreateKey { name, scopes, expires_in_days } => {
+            let holder = ports.queries.find_account(account).await?.ok_or(LoginError::Over)?;
+            holder.permit_write().map_err(|_| LoginError::Over)?;
             let terms = KeyTerms {
                 name: name.clone(),
                 scopes: *scopes,

@@ -1,7 +1,7 @@
 //! The first step of a login: e-mail and password.
 
 use cais_domain::ids::SessionId;
-use cais_ports::{ChangeSet, Secret, Session, SessionStage, SigningSecret, Totp, User, Write};
+use cais_ports::{ChangeSet, CommitError, Secret, Session, SessionStage, SigningSecret, Totp, User, Write};
 use jiff::{SignedDuration, Timestamp};
 
 use super::token::SecretToken;
@@ -80,19 +80,23 @@ pub async fn log_in(
         return Err(LoginError::Refused);
     };
     let created = NewSession::draw(logins, &user, SessionStage::Password, browser, now);
-    let mut change = ChangeSet::new(now);
-    match user.totp {
-        Totp::Enrolled { .. } => {}
+    let totp = match user.totp.clone() {
+        enrolled @ Totp::Enrolled { .. } => enrolled,
         // A secret that an earlier login showed is replaced.
         Totp::Missing | Totp::Enrolling { .. } => {
             let mut bytes = [0; 32];
             ports.keyed_hash.fill_random(&mut bytes);
             let sealed = ports.secret_cipher.encrypt(&user.id.to_string(), &SigningSecret(bytes));
-            let secret = sealed.map_err(|_| LoginError::Secret)?;
-            change.writes.push(Write::update(User { totp: Totp::Enrolling { secret }, ..user }));
+            Totp::Enrolling { secret: sealed.map_err(|_| LoginError::Secret)? }
         }
-    }
+    };
+    let mut change = ChangeSet::new(now);
+    // The user is always written: a login that began before a change of the password must not end after it.
+    change.writes.push(Write::update(User { totp, ..user }));
     change.writes.push(Write::insert(created.session.clone()));
-    ports.store.commit(change).await.map_err(LoginError::Store)?;
-    Ok(created)
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(created),
+        Err(CommitError::Stale) => Err(LoginError::Contended),
+        Err(error) => Err(LoginError::Store(error)),
+    }
 }

@@ -1,4 +1,4 @@
-//! Changes the password of a user who knows the present one.
+//! Changes the password of a user who knows the current one.
 
 use cais_domain::login::password;
 use cais_ports::{ChangeSet, CommitError, Secret, User, Write};
@@ -10,7 +10,7 @@ use crate::audit::{self, AuditedChange};
 /// Replaces the password and ends all other sessions of the user.
 ///
 /// # Errors
-/// [`SetPasswordError`]; `Refused` for a wrong present password.
+/// [`SetPasswordError`]; `Refused` for a wrong current password.
 pub async fn change(
     logins: &Logins,
     browser: &Browser,
@@ -20,13 +20,15 @@ pub async fn change(
 ) -> Result<(), SetPasswordError> {
     let ports = &logins.ports;
     let now = ports.clock.now();
-    if !logins.throttle.take(&visitor.user.email, browser.address, now) {
+    // By user and not by e-mail: strangers can use up the attempts of an e-mail at the login.
+    let name = visitor.user.id.to_string();
+    if !logins.throttle.take(&name, browser.address, now) {
         return Err(LoginError::Throttled.into());
     }
     let Visitor { session, user } = sessions::reread(logins, &visitor.session).await?;
     let verified = logins.passwords.verify(present, user.password.as_ref()).await.map_err(LoginError::Password)?;
     if !verified {
-        tracing::info!(user = %user.id, client = %browser.address_text(), "password not changed; the present one is wrong");
+        tracing::info!(user = %user.id, client = %browser.address_text(), "password not changed; the current one is wrong");
         return Err(LoginError::Refused.into());
     }
     password::check(new.expose(), &user.email)?;
@@ -45,7 +47,7 @@ pub async fn change(
     change.writes.push(Write::update(User { password: Some(hash), ..user }));
     match ports.store.commit(change).await {
         Ok(_) => {
-            logins.throttle.forgive(&visitor.user.email);
+            logins.throttle.forgive(&name);
             Ok(())
         }
         Err(CommitError::Stale) => Err(LoginError::Contended.into()),

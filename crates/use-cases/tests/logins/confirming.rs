@@ -6,11 +6,12 @@ use cais_domain::ids::ConfirmationId;
 use cais_domain::merchant::api_key::Scopes;
 use cais_ports::{AuditFilter, AuditQueries as _, KeyQueries as _, PageRequest, PendingAction};
 use cais_testkit::Crash;
+use cais_use_cases::accounts::suspend::suspend;
 use cais_use_cases::logins::begin::begin;
 use cais_use_cases::logins::confirm::{Confirmed, confirm};
 use cais_use_cases::logins::{LoginError, Visitor};
 
-use crate::world::{EMAIL, World, browser, name};
+use crate::world::{EMAIL, PASSWORD, World, browser, email, name, operator};
 
 fn creation() -> PendingAction {
     PendingAction::CreateKey {
@@ -94,6 +95,47 @@ async fn fifth_wrong_code_ends_the_confirmation() {
     assert_eq!(keys(&world, &visitor).await, 0);
 }
 
+/// New confirmations are free, so the wrong codes of all together have a limit.
+#[tokio::test]
+async fn wrong_codes_of_all_confirmations_are_limited() {
+    let world = World::new();
+    let visitor = world.visitor(EMAIL).await;
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let id = begun(&world, &visitor, creation()).await;
+        for _ in 0..4 {
+            seen.push(with(&world, &visitor, id, "999999").await.unwrap_err());
+        }
+    }
+    assert_eq!(seen.iter().filter(|error| **error == LoginError::Refused).count(), 10);
+    assert_eq!(seen[10..], [LoginError::Throttled, LoginError::Throttled]);
+    let id = begun(&world, &visitor, creation()).await;
+    let right = world.code(&visitor.user, 0);
+    assert_eq!(with(&world, &visitor, id, &right).await.unwrap_err(), LoginError::Throttled);
+    world.clock.advance(Duration::from_mins(5));
+    let right = world.code(&visitor.user, 0);
+    with(&world, &visitor, id, &right).await.unwrap();
+}
+
+#[tokio::test]
+async fn suspended_account_creates_no_key() {
+    let world = World::new();
+    let visitor = world.visitor(EMAIL).await;
+    let id = begun(&world, &visitor, creation()).await;
+    suspend(&world.logins.ports, &operator(), &email(EMAIL)).await.unwrap();
+    let code = world.code(&visitor.user, 0);
+    assert_eq!(with(&world, &visitor, id, &code).await.unwrap_err(), LoginError::Over);
+    assert_eq!(keys(&world, &visitor).await, 0);
+}
+
+#[tokio::test]
+async fn half_login_begins_no_action() {
+    let world = World::new();
+    world.visitor(EMAIL).await;
+    let half = world.found(&world.log_in(EMAIL, PASSWORD).await.unwrap()).await.unwrap();
+    assert_eq!(begin(&world.logins, &half, creation()).await.unwrap_err(), LoginError::Over);
+}
+
 #[tokio::test]
 async fn confirmation_is_over_after_ten_minutes() {
     let world = World::new();
@@ -111,7 +153,7 @@ async fn confirmation_is_bound_to_its_user_and_session() {
     let id = begun(&world, &ana, creation()).await;
     let code = world.code(&bia.user, 0);
     assert_eq!(with(&world, &bia, id, &code).await.unwrap_err(), LoginError::Over, "another user");
-    let half = world.found(&world.log_in(EMAIL, crate::world::PASSWORD).await.unwrap()).await.unwrap();
+    let half = world.found(&world.log_in(EMAIL, PASSWORD).await.unwrap()).await.unwrap();
     let code = world.code(&ana.user, 0);
     let other = cais_use_cases::logins::code::enter(&world.logins, &browser(), &half, &code).await.unwrap();
     let other = world.found(&other).await.unwrap();

@@ -192,6 +192,18 @@ async fn cookie_without_the_right_secret_names_no_session() {
     assert!(sessions::find(&world.logins, &whole).await.unwrap().is_some());
 }
 
+/// A login that verified the old password must not end after the change of that password.
+#[tokio::test]
+async fn login_changes_the_version_of_the_user() {
+    let world = World::new();
+    world.visitor(EMAIL).await;
+    let before = world.user(EMAIL).await;
+    world.log_in(EMAIL, PASSWORD).await.unwrap();
+    let after = world.user(EMAIL).await;
+    assert!(after.version > before.version);
+    assert_eq!((after.totp, after.password), (before.totp, before.password));
+}
+
 #[tokio::test]
 async fn user_lists_and_ends_own_sessions_only() {
     let world = World::new();
