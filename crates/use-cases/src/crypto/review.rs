@@ -43,6 +43,9 @@ pub enum ResolvePaymentError {
     /// The processor returned the coins to the payer.
     #[error("the processor returned the coins to the payer")]
     Returned,
+    /// The processor shows other coins than the stored payment.
+    #[error("the processor shows other coins than the stored payment; read the deposit first")]
+    CoinsDiffer,
     /// The processor's record could not be read.
     #[error("the payment could not be read at the processor: {0}")]
     Unread(#[from] AcquirerError),
@@ -73,17 +76,21 @@ pub async fn resolve_payment(
     let not_found = || ResolvePaymentError::NotFound(id.clone());
     let found = ports.queries.find_crypto_deposit_of_payment(processor, id).await.map_err(StoreError::from)?;
     let mut deposit = found.ok_or_else(not_found)?;
-    if let PaymentDecision::Credit(_) = decision {
-        let record = ports.crypto_processor(processor)?.get_deposit(id, READ_BUDGET).await?;
-        if record.status == UpstreamDepositStatus::Refunded {
-            return Err(ResolvePaymentError::Returned);
-        }
+    let record_of_credit = match decision {
+        PaymentDecision::Credit(_) => Some(ports.crypto_processor(processor)?.get_deposit(id, READ_BUDGET).await?),
+        PaymentDecision::Dismiss => None,
+    };
+    if record_of_credit.as_ref().is_some_and(|record| record.status == UpstreamDepositStatus::Refunded) {
+        return Err(ResolvePaymentError::Returned);
     }
     for _ in 0..MAX_COMMIT_RETRIES {
         let payments = ports.queries.list_deposit_payments(deposit.account, deposit.id, MAX_PAYMENTS).await;
         let payments = payments.map_err(StoreError::from)?;
         let before = payments.into_iter().find(|payment| payment.id == *id).ok_or_else(not_found)?;
         let (mut change, after) = decide(ports, deposit.clone(), before.clone(), decision)?;
+        if record_of_credit.as_ref().is_some_and(|record| record.received.as_ref() != Some(&before.coins)) {
+            return Err(ResolvePaymentError::CoinsDiffer);
+        }
         let audited = AuditedChange {
             action: "crypto_payment.resolve",
             subject: id.to_string(),

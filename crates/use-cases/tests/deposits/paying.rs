@@ -6,7 +6,7 @@ use cais_domain::crypto::deposit::{ArrivedCoins, DepositStatus, PaymentReview, P
 use cais_domain::event::EventType;
 use cais_ports::Clock as _;
 use cais_ports::UpstreamDepositStatus as Upstream;
-use cais_testkit::Crash;
+use cais_testkit::{CapturedLogs, Crash};
 use cais_use_cases::crypto::review::list_payments;
 
 use cais_testkit::psp::Looking;
@@ -198,6 +198,23 @@ async fn credited_deposit_stands_when_the_processor_returns_the_coins() {
     world.clock.advance(LONG);
     world.poll().await;
     world.paid(id).await;
+}
+
+#[tokio::test]
+async fn credited_later_payment_that_goes_back_raises_an_alert() {
+    for over in [Upstream::Refunded, Upstream::Failed, Upstream::Expired] {
+        let world = World::new().await;
+        let (id, first) = world.pending().await;
+        world.processor.pay(&first, Upstream::Finished, COINS);
+        let second = world.processor.pay_again(&first, "10");
+        world.read(id).await;
+        world.processor.change_payment(&second, |payment| payment.status = over);
+        let (money, logs) = (world.money(), CapturedLogs::start());
+        world.call_back(&second).await.unwrap();
+        world.process().await;
+        assert_eq!(world.money(), money, "{over:?}");
+        assert!(!logs.alerts("crypto_deposit_contradicted").is_empty(), "{over:?}");
+    }
 }
 
 #[tokio::test]

@@ -85,6 +85,17 @@ async fn credit_requires_that_the_processor_has_the_coins() {
 }
 
 #[tokio::test]
+async fn credit_requires_the_coins_of_the_stored_payment() {
+    let world = World::new().await;
+    let (_, payment) = wrong_asset(&world).await;
+    let fewer = CryptoAmount::parse(Currency::UsdtBsc, "1").unwrap();
+    world.processor.change_payment(&payment, |payment| payment.received = Some(ArrivedCoins::Supported(fewer)));
+    let credit = PaymentDecision::Credit(Money::from_centavos(20_000));
+    assert_eq!(resolve(&world, &payment, credit).await, Err(ResolvePaymentError::CoinsDiffer));
+    assert_eq!(world.money(), (0, 0, 0));
+}
+
+#[tokio::test]
 async fn coins_of_failed_payment_are_credited_if_it_finishes() {
     let world = World::new().await;
     let (id, payment) = world.pending().await;

@@ -141,6 +141,12 @@ async fn judge(
     use UpstreamDepositStatus::{
         Confirmed, Confirming, Expired, Failed, Finished, PartiallyPaid, Refunded, Sending, Unknown, Waiting,
     };
+    let went_back = matches!(record.status, Refunded | Failed | Expired);
+    let is_later = deposit.state.issued().is_some_and(|issued| issued.payment != record.id);
+    if went_back && is_later && find(ports, deposit, &record.id).await?.is_some_and(|known| known.gross.is_positive()) {
+        contradicted(deposit, record, "credited later payment is over at its processor; manual review needed");
+        return Ok(None);
+    }
     let coins = record.received.as_ref().filter(|_| record.has_coins());
     match (record.status, coins) {
         (Finished | PartiallyPaid, Some(coins)) => receive(ports, deposit, record, coins, now).await,
