@@ -1,17 +1,17 @@
-//! The audit rules for payouts, refunds and splits: the ledger moved the amounts that the records state.
+//! The audit rules for payouts, refunds, splits and crypto withdrawals: the ledger moved the amounts that the records state.
 //!
 //! Each rule begins with the entries that name a record, and computes their expected sum from the status of that record.
 
-/// The sums of the entries of each payout, refund and infraction, with their account: in transit, sent, kept by the system accounts, and
-/// returned.
+/// The sums of the entries of each payout, refund, infraction and crypto withdrawal, with their account: in transit, sent, kept by the
+/// system accounts, and returned.
 macro_rules! moved {
     () => {
         "WITH m AS (SELECT resource_id, max(CASE WHEN substr(holder, 1, 4) = 'acc_' THEN holder END) AS account, \
          CAST(sum(CASE WHEN bucket = 'in_transit' THEN amount ELSE 0 END) AS BIGINT) AS held, \
-         CAST(sum(CASE WHEN substr(holder, 1, 11) = 'settlement:' AND amount > 0 THEN amount ELSE 0 END) AS BIGINT) AS sent, \
+         CAST(sum(CASE WHEN (substr(holder, 1, 11) = 'settlement:' OR substr(holder, 1, 7) = 'crypto:') AND amount > 0 THEN amount ELSE 0 END) AS BIGINT) AS sent, \
          CAST(sum(CASE WHEN holder = 'fees' THEN amount ELSE 0 END) AS BIGINT) AS kept, \
          CAST(sum(CASE WHEN substr(holder, 1, 11) = 'settlement:' AND amount < 0 THEN -amount ELSE 0 END) AS BIGINT) AS back \
-         FROM entries WHERE substr(resource_id, 1, 4) IN ('pyt_', 'rfd_', 'inf_') GROUP BY resource_id) \
+         FROM entries WHERE substr(resource_id, 1, 4) IN ('pyt_', 'rfd_', 'inf_', 'cwd_') GROUP BY resource_id) \
          SELECT what, expected, stored FROM ("
     };
 }
@@ -78,7 +78,7 @@ macro_rules! parts {
 }
 
 /// Each rule has one parameter: the greatest number of rows.
-pub(super) const RULES: [&str; 4] = [
+pub(super) const RULES: [&str; 5] = [
     // A payout in flight holds its amount and fee. A completed payout moved both to their destinations, even if it was returned later.
     concat!(
         moved!(),
@@ -89,6 +89,16 @@ pub(super) const RULES: [&str; 4] = [
         amount!("fee of" "kept" of "payouts" "pyt_" is "CASE WHEN t.status IN ('completed', 'reversed') THEN t.fee END"),
         " UNION ALL ",
         amount!("returned amount of" "back" of "payouts" "pyt_" is "t.returned"),
+        differing!()
+    ),
+    // A crypto withdrawal in flight holds its amount and fee. A completed withdrawal moved both to their destinations.
+    concat!(
+        moved!(),
+        amount!("in transit for" "held" of "crypto_withdrawals" "cwd_" is "CASE WHEN t.status IN ('pending', 'processing') THEN t.amount + t.fee END"),
+        " UNION ALL ",
+        amount!("sent by" "sent" of "crypto_withdrawals" "cwd_" is "CASE WHEN t.status = 'completed' THEN t.amount END"),
+        " UNION ALL ",
+        amount!("fee of" "kept" of "crypto_withdrawals" "cwd_" is "CASE WHEN t.status = 'completed' THEN t.fee END"),
         differing!()
     ),
     // A refund in flight holds its amount. The amount of a completed refund has left the account.

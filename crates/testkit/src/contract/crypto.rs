@@ -6,7 +6,7 @@ use cais_domain::crypto::deposit::{
     Arrival, ArrivedCoins, DepositPayment, DepositState, DepositStatus, PaymentReview, PaymentState, Received,
     Resolution,
 };
-use cais_domain::crypto::withdrawal::{WithdrawalPrice, WithdrawalState, WithdrawalStatus};
+use cais_domain::crypto::withdrawal::{WithdrawalPrice, WithdrawalState, WithdrawalStatus, WithdrawalStep};
 use cais_domain::crypto::{CryptoAmount, Currency, Deposit, Quote, Side, Withdrawal};
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::FeeRule;
@@ -273,6 +273,27 @@ pub async fn credited_crypto_deposit_agrees_with_the_ledger(h: &mut Harness) {
     update(h, DepositPayment { fee: Money::ZERO, version: 1, ..resolved.payment.clone() }).await;
     assert_eq!(h.store.verify_ledger().await.unwrap().differences.len(), 1);
     update(h, DepositPayment { version: 2, ..resolved.payment }).await;
+    h.audit().await;
+}
+
+/// A stored fee that differs from the moved fee is a difference.
+pub async fn completed_crypto_withdrawal_agrees_with_the_ledger(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 100_000).await;
+    let withdrawal = a_withdrawal(account);
+    let mut pending = ChangeSet { transfers: withdrawal.hold(), ..ChangeSet::new(start()) };
+    pending.writes.push(Write::insert(withdrawal.clone()));
+    h.good(pending).await;
+    h.audit().await;
+    let step = Withdrawal { version: 1, ..withdrawal }.complete(None, None, start()).unwrap();
+    let WithdrawalStep::Taken { withdrawal, transfers, .. } = step else { unreachable!("{step:?}") };
+    h.good(ChangeSet { writes: vec![Write::update(*withdrawal.clone())], transfers, ..ChangeSet::new(start()) }).await;
+    h.audit().await;
+    let stored = Withdrawal { version: 2, ..*withdrawal };
+    let price = WithdrawalPrice { fee: Money::from_centavos(1), ..stored.price.clone() };
+    update(h, Withdrawal { price, ..stored.clone() }).await;
+    assert_eq!(h.store.verify_ledger().await.unwrap().differences.len(), 1);
+    update(h, Withdrawal { version: 3, ..stored }).await;
     h.audit().await;
 }
 

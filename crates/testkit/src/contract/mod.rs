@@ -234,6 +234,7 @@ macro_rules! store_suite {
                 updates_of_one_payment_in_a_batch_follow_each_other
                 deposit_payments_come_back_and_wait_for_review
                 credited_crypto_deposit_agrees_with_the_ledger
+                completed_crypto_withdrawal_agrees_with_the_ledger
                 expired_unused_crypto_quotes_are_removed
                 crypto_withdrawals_come_back_in_every_state
                 withdrawals_wait_for_review
