@@ -6,6 +6,8 @@ use actix_web::ResponseError;
 use actix_web::http::StatusCode;
 use cais_ports::{PasswordHashError, QueryError};
 use cais_use_cases::logins::LoginError;
+use cais_use_cases::statement::ListError;
+use cais_use_cases::store_error::StoreError;
 
 /// The reason for which a page is not shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +54,21 @@ impl ResponseError for Failure {
 impl From<QueryError> for Failure {
     fn from(error: QueryError) -> Self {
         Self::Unavailable(error.to_string())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl From<ListError> for Failure {
+    fn from(error: ListError) -> Self {
+        match error {
+            ListError::UnknownCursor => Self::NotFound,
+            ListError::Unavailable { .. } | ListError::Internal(_) => Self::Unavailable(error.to_string()),
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! Amounts and instants as people read them.
 
+use std::fmt;
+
+use askama::filters::HtmlSafe;
 use cais_domain::money::Money;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -29,6 +32,16 @@ impl When {
         Self { local: at.to_zoned(zone).strftime(pattern).to_string(), utc: format!("{at:.0}") }
     }
 }
+
+/// Writes the element `time`. Both texts consist of digits and signs, so the output needs no escape.
+impl fmt::Display for When {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { local, utc } = self;
+        write!(formatter, "<time datetime=\"{utc}\" title=\"{utc}\">{local}</time>")
+    }
+}
+
+impl HtmlSafe for When {}
 
 /// Returns an amount in BRL: `R$ 1.234,56` or `R$ 1,234.56`.
 pub(crate) fn brl(amount: Money, language: Language) -> String {

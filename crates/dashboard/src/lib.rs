@@ -13,6 +13,7 @@ mod format;
 mod guard;
 mod layout;
 mod pages;
+mod query;
 mod state;
 mod texts;
 mod visit;
@@ -36,8 +37,8 @@ const MAX_FORM_BYTES: usize = 16 * 1024;
 /// Adds all pages to an application.
 pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
     use pages::{
-        code, confirm, enrol, home, keys, language, log_in, log_out, new_key, password, revoke_key, sessions, sign_up,
-        welcome,
+        code, confirm, enrol, events, home, keys, language, log_in, log_out, new_key, password, revoke_key, sessions,
+        sign_up, webhooks, welcome,
     };
     let (get, post) = (web::get, web::post);
     config.app_data(Data::from(Arc::clone(dashboard)));
@@ -57,6 +58,18 @@ pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
         page("/keys/new", vec![get().to(new_key::show), post().to(new_key::submit)]),
         page("/keys/{prefix}/revoke", vec![get().to(revoke_key::show), post().to(revoke_key::submit)]),
         page("/confirm/{id}", vec![get().to(confirm::show), post().to(confirm::submit)]),
+        page("/webhooks", vec![get().to(webhooks::list::show)]),
+        page("/webhooks/new", vec![get().to(webhooks::create::show), post().to(webhooks::create::submit)]),
+        page("/webhooks/{id}", vec![get().to(webhooks::show::show), post().to(webhooks::actions::change)]),
+        page("/webhooks/{id}/pause", vec![post().to(webhooks::actions::pause)]),
+        page("/webhooks/{id}/activate", vec![post().to(webhooks::actions::activate)]),
+        page("/webhooks/{id}/test", vec![post().to(webhooks::actions::send_test)]),
+        page("/webhooks/{id}/rotate", vec![post().to(webhooks::rotate::submit)]),
+        page("/webhooks/{id}/delete", vec![get().to(webhooks::delete::show), post().to(webhooks::delete::submit)]),
+        page("/webhooks/{id}/deliveries/{delivery}/resend", vec![post().to(webhooks::actions::resend)]),
+        page("/events", vec![get().to(events::list::show)]),
+        page("/events/{id}", vec![get().to(events::show::show)]),
+        page("/events/{id}/resend", vec![post().to(events::show::resend)]),
     ] {
         config.service(page);
     }

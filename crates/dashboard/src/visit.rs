@@ -12,7 +12,9 @@ use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
 use askama::Template;
 use cais_domain::ids::AccountId;
+use cais_domain::merchant::account::Account;
 use cais_ports::SessionStage;
+use cais_use_cases::Ports;
 use cais_use_cases::logins::log_in::NewSession;
 use cais_use_cases::logins::{Browser, Visitor, sessions};
 
@@ -117,6 +119,20 @@ impl Visit {
     pub(crate) fn merchant(&self) -> Result<(&Visitor, AccountId), Failure> {
         let visitor = self.complete()?;
         visitor.user.role.account().map(|account| (visitor, account)).ok_or(Failure::NotFound)
+    }
+
+    /// Returns the account of a complete login.
+    ///
+    /// # Errors
+    /// As for [`Visit::merchant`]; [`Failure::Unavailable`].
+    pub(crate) async fn account(&self) -> Result<Account, Failure> {
+        let (_, account) = self.merchant()?;
+        self.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)
+    }
+
+    /// Returns the ports of the use cases.
+    pub(crate) fn ports(&self) -> &Ports {
+        &self.dashboard.logins.ports
     }
 
     fn at(&self, stage: SessionStage) -> Result<&Visitor, Failure> {

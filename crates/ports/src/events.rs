@@ -64,6 +64,22 @@ pub struct Delivery {
     pub created_at: Timestamp,
 }
 
+/// The recent deliveries of an endpoint, in two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EndpointActivity {
+    /// The number of waiting deliveries, counted to [`EndpointActivity::MOST_WAITING`].
+    pub waiting: u64,
+    /// The beginning of the latest successful attempt among the newest [`EndpointActivity::RECENT`] deliveries.
+    pub last_success: Option<Timestamp>,
+}
+
+impl EndpointActivity {
+    /// The limit of the count, which keeps counting cheap. A greater number means the same to a merchant.
+    pub const MOST_WAITING: u32 = 1_000;
+    /// The number of newest deliveries that are read. The limit keeps the read cheap at an endpoint that fails for days.
+    pub const RECENT: u32 = 100;
+}
+
 /// Webhook endpoints.
 #[async_trait]
 pub trait EndpointQueries: Send + Sync {
@@ -79,6 +95,8 @@ pub trait EndpointQueries: Send + Sync {
     ) -> Result<Page<Endpoint>, QueryError>;
     /// Returns the instant since which every attempt in the queue failed; `None` if the last one succeeded.
     async fn failing_since(&self, queue: EndpointQueue) -> Result<Option<Timestamp>, QueryError>;
+    /// Returns the number of waiting deliveries and the latest success of the queue's endpoint.
+    async fn endpoint_activity(&self, queue: EndpointQueue) -> Result<EndpointActivity, QueryError>;
 }
 
 /// Events.

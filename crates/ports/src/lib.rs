@@ -61,7 +61,9 @@ pub use deliveries::{
     DueQueues, EndpointQueue, FinishedAttempt, Health, NewDelivery,
 };
 pub use due::{CLOCK_DIFFERENCE, DELIVERY_LEASE, Due, REQUEST_LEASE};
-pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
+pub use events::{
+    Delivery, DeliveryQueries, EndpointActivity, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent,
+};
 pub use exchange_rates::{ExchangeRates, UsdRate};
 pub use idempotency::{
     Fingerprint, IdempotencyChange, IdempotencyRecord, IdempotencyRef, NewIdempotencyRecord, ResponseKind,

@@ -3,6 +3,7 @@
 pub(crate) mod code;
 pub(crate) mod confirm;
 pub(crate) mod enrol;
+pub(crate) mod events;
 pub(crate) mod home;
 pub(crate) mod keys;
 pub(crate) mod language;
@@ -13,4 +14,5 @@ pub(crate) mod password;
 pub(crate) mod revoke_key;
 pub(crate) mod sessions;
 pub(crate) mod sign_up;
+pub(crate) mod webhooks;
 pub(crate) mod welcome;

@@ -94,7 +94,7 @@ async fn operator_sets_a_password_and_has_no_merchant_pages() {
     assert_eq!(browser.post("/login/enrol", &[("code", &code)]).await.status, 200);
     let home = browser.get("/").await;
     assert!(home.body.contains("operador") && !home.body.contains("/keys"), "{}", home.body);
-    for path in ["/keys", "/keys/new"] {
+    for path in ["/keys", "/keys/new", "/webhooks", "/webhooks/new", "/webhooks/x", "/events", "/events/x"] {
         assert_eq!(browser.get(path).await.status, 404, "{path}");
     }
 }

@@ -11,7 +11,9 @@ use actix_web::http::header::{HeaderMap, SET_COOKIE};
 use actix_web::test::{TestRequest, init_service, read_body, try_call_service};
 use actix_web::{App, HttpMessage as _};
 use cais_domain::login::code::step_at;
-use cais_ports::{Clock as _, LoginQueries as _, OneTimeCodes as _, Totp, User};
+use cais_domain::merchant::webhook::WebhookUrl;
+use cais_ports::webhooks::MockWebhookSender;
+use cais_ports::{Clock as _, LoginQueries as _, OneTimeCodes as _, Totp, UrlRefusal, User};
 use cais_testkit::builders::an_account;
 use cais_testkit::{ManualClock, MemoryStore, PlainCodes, PlainPasswords};
 use cais_use_cases::keys::KeyRing;
@@ -34,7 +36,8 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(public_url: Option<&str>) -> Self {
-        let cais_testkit::World { ports, store, clock, .. } = cais_testkit::World::empty(an_account());
+        let cais_testkit::World { mut ports, store, clock, .. } = cais_testkit::World::empty(an_account());
+        ports.webhooks = Arc::new(receivers());
         let dashboard = Arc::new(Dashboard {
             keys: KeyRing::new(ports.clone()),
             logins: Logins::new(ports, Arc::new(PlainPasswords::default()), Arc::new(PlainCodes)),
@@ -75,6 +78,21 @@ impl World {
         let secret = self.dashboard.logins.ports.secret_cipher.decrypt(&user.id.to_string(), sealed).unwrap();
         format!("{:06}", PlainCodes.code(&secret, step_at(self.clock.now()) + ahead).0)
     }
+}
+
+/// Returns the rules for addresses of receivers: https, and not this host. Sends nothing.
+fn receivers() -> MockWebhookSender {
+    fn permits(url: &WebhookUrl) -> Result<(), UrlRefusal> {
+        match url.as_str() {
+            url if !url.starts_with("https://") => Err(UrlRefusal::Scheme),
+            url if url.contains("//127.") => Err(UrlRefusal::NotPublic),
+            _ => Ok(()),
+        }
+    }
+    let mut sender = MockWebhookSender::new();
+    sender.expect_permits().returning(permits);
+    sender.expect_vet().returning(permits);
+    sender
 }
 
 /// An answer.

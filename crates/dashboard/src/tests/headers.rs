@@ -8,7 +8,22 @@ const EMAIL: &str = "ana@shop.example";
 async fn every_page_has_a_strict_policy_and_no_inline_code() {
     let world = World::new(None);
     let mut browser = world.logged_in(EMAIL).await;
-    for path in ["/", "/keys", "/keys/new", "/sessions", "/password", "/signup", "/login", "/welcome/x", "/confirm/x"] {
+    for path in [
+        "/",
+        "/keys",
+        "/keys/new",
+        "/sessions",
+        "/password",
+        "/signup",
+        "/login",
+        "/welcome/x",
+        "/confirm/x",
+        "/webhooks",
+        "/webhooks/new",
+        "/webhooks/x",
+        "/events",
+        "/events/x",
+    ] {
         let seen = browser.get(path).await;
         let policy = seen.header("content-security-policy").unwrap_or_default();
         assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}");

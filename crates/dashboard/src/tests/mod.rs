@@ -7,3 +7,4 @@ mod forgery;
 mod headers;
 mod keys;
 mod logins;
+mod webhooks;

@@ -85,15 +85,18 @@ macro_rules! catalogue {
     };
 }
 
+pub(crate) mod webhooks;
+
 catalogue! {
     /// The texts of the frame, of logins, keys and failures.
-    Texts, same: [menu, email];
+    Texts, same: [menu, email, webhooks];
 
     skip: "Ir para o conteúdo", "Skip to the content";
     menu: "Menu", "Menu";
     sandbox: "Ambiente de testes: dinheiro fictício", "Sandbox: play money";
     home: "Início", "Home";
     keys: "Chaves de API", "API keys";
+    webhooks: "Webhooks", "Webhooks";
     sessions: "Sessões", "Sessions";
     password: "Senha", "Password";
     log_out: "Sair", "Log out";

@@ -5,7 +5,8 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId, EventId};
 use cais_domain::merchant::webhook::{Endpoint, WebhookUrl};
 use cais_ports::{
-    EndpointQueries, EndpointQueue, EventFilter, EventPage, EventQueries, Page, PageRequest, QueryError, StoredEvent,
+    EndpointActivity, EndpointQueries, EndpointQueue, EventFilter, EventPage, EventQueries, Page, PageRequest,
+    QueryError, StoredEvent,
 };
 use jiff::Timestamp;
 
@@ -37,6 +38,13 @@ fn endpoints_of(account: AccountId, page: PageRequest<EndpointId>) -> impl Selec
         .limit(one_more(page))
 }
 
+/// Counts the waiting deliveries of a queue, and finds the latest success among the newest deliveries of its endpoint.
+const ACTIVITY: &str = "SELECT \
+     (SELECT count(*) FROM (SELECT 1 FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? LIMIT ?) AS w), \
+     coalesce((SELECT max(a.at) FROM (SELECT account_id, id FROM deliveries WHERE account_id = ? AND endpoint_id = ? \
+     ORDER BY id DESC LIMIT ?) AS d JOIN delivery_attempts AS a ON a.account_id = d.account_id AND a.delivery_id = d.id \
+     WHERE a.error IS NULL), 0)";
+
 #[async_trait]
 impl EndpointQueries for Persistence {
     async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError> {
@@ -62,6 +70,19 @@ impl EndpointQueries for Persistence {
         self.pool()
             .read(move |session| {
                 session.rows(query)?.pop().map(|since| instant("endpoint_failures", since)).transpose()
+            })
+            .await
+    }
+
+    async fn endpoint_activity(&self, queue: EndpointQueue) -> Result<EndpointActivity, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let EndpointQueue { account, endpoint, epoch } = queue;
+                let query = Query::new(ACTIVITY).bind(endpoint).bind(epoch).bind(EndpointActivity::MOST_WAITING);
+                let query = query.bind(account).bind(endpoint).bind(EndpointActivity::RECENT);
+                let (waiting, last): (i64, i64) = session.load(&query)?.pop().unwrap_or_default();
+                let last_success = if last == 0 { None } else { Some(instant("delivery_attempts", last)?) };
+                Ok(EndpointActivity { waiting: u64::try_from(waiting).unwrap_or_default(), last_success })
             })
             .await
     }
@@ -158,6 +179,22 @@ mod tests {
                 assert!(matches!(steps.as_slice(), [step] if step.contains(along)), "{steps:?}");
             }
         }
+    }
+
+    #[test]
+    fn activity_is_read_along_keys() {
+        let steps = Planner::new().plan(ACTIVITY);
+        for along in [
+            "pending_deliveries_due (endpoint_id=? AND epoch=?)",
+            "(account_id=? AND endpoint_id=?)",
+            "(account_id=? AND delivery_id=?)",
+        ] {
+            assert!(steps.iter().any(|step| step.contains(along)), "{along}: {steps:?}");
+        }
+        let is_bounded = |step: &String| {
+            !step.starts_with("SCAN") || ["SCAN d", "SCAN w", "SCAN CONSTANT ROW"].contains(&step.as_str())
+        };
+        assert!(steps.iter().all(is_bounded), "{steps:?}");
     }
 
     #[test]

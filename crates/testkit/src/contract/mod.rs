@@ -1,6 +1,7 @@
 //! The contract of every store, as tests that run against each of them: `store_suite!(engine);` in a test file.
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test fails by panicking")]
 
+pub mod activity;
 mod attempts;
 pub mod audit;
 pub mod block_races;
@@ -172,6 +173,10 @@ macro_rules! store_suite {
                 cancelled_delivery_can_be_put_again
                 delivery_cancelled_in_flight_can_be_put_again
                 endpoint_failure_is_recorded_until_success
+            }
+            activity {
+                activity_counts_waiting_and_finds_the_last_success
+                activity_of_another_epoch_or_account_is_separate
             }
             endpoint_queues {
                 queues_come_in_their_order

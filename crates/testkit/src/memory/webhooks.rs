@@ -2,11 +2,15 @@
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, EndpointId, EventId};
-use cais_domain::merchant::webhook::{Endpoint, WebhookUrl};
-use cais_ports::{EndpointQueries, EndpointQueue, EventFilter, EventPage, EventQueries, Page, PageRequest, QueryError};
+use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint, WebhookUrl};
+use cais_ports::{
+    EndpointActivity, EndpointQueries, EndpointQueue, EventFilter, EventPage, EventQueries, Page, PageRequest,
+    QueryError,
+};
 use jiff::Timestamp;
 
 use super::MemoryStore;
+use super::deliveries::Row;
 use super::queries::{count, cut};
 use super::state::StoredEvent;
 
@@ -37,6 +41,17 @@ impl EndpointQueries for MemoryStore {
         let state = self.read()?;
         let own = state.endpoint(queue.account, queue.endpoint).is_some();
         Ok(state.failing.get(&(queue.endpoint, queue.epoch)).filter(|_| own).copied())
+    }
+
+    async fn endpoint_activity(&self, queue: EndpointQueue) -> Result<EndpointActivity, QueryError> {
+        let state = self.read()?;
+        let own = || state.deliveries.values().rev().filter(|row| row.key.endpoint == queue.endpoint);
+        let waits = |row: &&Row| row.status == DeliveryStatus::Pending && row.epoch == queue.epoch;
+        let waiting = own().filter(waits).take(count(EndpointActivity::MOST_WAITING)).count();
+        let newest = own().filter(|row| row.key.account == queue.account).take(count(EndpointActivity::RECENT));
+        let successes = newest.flat_map(|row| row.attempts.values()).filter(|attempt| attempt.error.is_none());
+        let last_success = successes.map(|attempt| attempt.at).max();
+        Ok(EndpointActivity { waiting: u64::try_from(waiting).unwrap_or(u64::MAX), last_success })
     }
 }
 

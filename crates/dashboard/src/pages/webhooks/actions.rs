@@ -1,0 +1,92 @@
+//! Changes of an endpoint that lead back to its page: fields, pause, test and resend.
+
+use actix_web::{HttpResponse, web};
+use cais_domain::ids::DeliveryId;
+use cais_domain::merchant::webhook::{Endpoint, EndpointChange};
+use cais_use_cases::webhooks::{change, deliveries, test};
+
+use super::fields::{self, Fields};
+use super::refusals::{change_refused, send_again_refused};
+use super::{own, show};
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::layout::redirect;
+use crate::texts::webhooks::WebhookTexts;
+
+/// Changes address, description and events.
+pub(crate) async fn change(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let endpoint = own(&form.visit, &id).await?;
+    match fields::read(&form, WebhookTexts::of(form.visit.language)) {
+        Ok(fields::Values { url, description, subscription }) => {
+            let request = EndpointChange {
+                url: Some(url),
+                subscription: Some(subscription),
+                description: Some(description),
+                active: None,
+            };
+            apply(&form, endpoint, request, Some(Fields::sent(&form))).await
+        }
+        Err(text) => show::refused(&form.visit, &endpoint, Some(Fields::sent(&form)), text).await,
+    }
+}
+
+/// Pauses the endpoint.
+pub(crate) async fn pause(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let endpoint = own(&form.visit, &id).await?;
+    apply(&form, endpoint, EndpointChange { active: Some(false), ..EndpointChange::default() }, None).await
+}
+
+/// Activates the endpoint, also after the service disabled it.
+pub(crate) async fn activate(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let endpoint = own(&form.visit, &id).await?;
+    apply(&form, endpoint, EndpointChange { active: Some(true), ..EndpointChange::default() }, None).await
+}
+
+async fn apply(
+    form: &Form,
+    endpoint: Endpoint,
+    request: EndpointChange,
+    sent: Option<Fields>,
+) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let account = visit.account().await?;
+    match change::change(visit.ports(), &account, endpoint.id, request).await {
+        Ok(endpoint) => Ok(redirect(&format!("/webhooks/{}", endpoint.id))),
+        Err(error) => {
+            let text = change_refused(error, WebhookTexts::of(visit.language))?;
+            show::refused(visit, &endpoint, sent, text).await
+        }
+    }
+}
+
+/// Sends a test.
+pub(crate) async fn send_test(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let account = visit.account().await?;
+    let endpoint = own(visit, &id).await?;
+    let sent = test::test(visit.ports(), &account, endpoint.id).await;
+    match sent {
+        Ok(_) => Ok(redirect(&format!("/webhooks/{}", endpoint.id))),
+        Err(error) => {
+            let text = send_again_refused(error, WebhookTexts::of(visit.language))?;
+            show::refused(visit, &endpoint, None, text).await
+        }
+    }
+}
+
+/// Sends a delivery again.
+pub(crate) async fn resend(form: Form, path: web::Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let account = visit.account().await?;
+    let (endpoint, delivery) = path.into_inner();
+    let endpoint = own(visit, &endpoint).await?;
+    let delivery = DeliveryId::parse(&delivery).map_err(|_| Failure::NotFound)?;
+    let sent = deliveries::resend(visit.ports(), &account, endpoint.id, delivery).await;
+    match sent {
+        Ok(_) => Ok(redirect(&format!("/webhooks/{}", endpoint.id))),
+        Err(error) => {
+            let text = send_again_refused(error, WebhookTexts::of(visit.language))?;
+            show::refused(visit, &endpoint, None, text).await
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Creates a webhook endpoint. The answer to the form shows its secret once.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
+use cais_use_cases::webhooks::create::{self, CreateEndpoint};
+
+use super::fields::{self, Fields};
+use super::refusals::create_refused;
+use super::rotate::SecretPage;
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::layout::Layout;
+use crate::texts::webhooks::WebhookTexts;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "webhooks/new.html")]
+struct NewPage<'a> {
+    page: Layout,
+    t: &'static WebhookTexts,
+    error: Option<&'a str>,
+    fields: Fields,
+}
+
+/// Shows the form.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    visit.merchant()?;
+    let (page, t) = (visit.layout(), WebhookTexts::of(visit.language));
+    Ok(visit.ok(&NewPage { page, t, error: None, fields: Fields::new() }))
+}
+
+/// Creates the endpoint.
+pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let account = visit.account().await?;
+    let (page, t) = (visit.layout(), WebhookTexts::of(visit.language));
+    let refused = match fields::read(&form, t) {
+        Ok(fields::Values { url, description, subscription }) => {
+            let request = CreateEndpoint { url, subscription, description };
+            match create::create(visit.ports(), &account, request).await {
+                Ok((endpoint, secret)) => return Ok(visit.ok(&SecretPage::new(visit, &endpoint, &secret))),
+                Err(error) => create_refused(error, t)?,
+            }
+        }
+        Err(text) => text,
+    };
+    let shown = NewPage { page, t, error: Some(refused), fields: Fields::sent(&form) };
+    Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+}

@@ -1,0 +1,32 @@
+//! Webhook endpoints and their deliveries.
+
+pub(crate) mod actions;
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod deliveries;
+mod fields;
+mod health;
+pub(crate) mod list;
+mod refusals;
+pub(crate) mod rotate;
+pub(crate) mod show;
+
+pub(crate) use refusals::send_again_refused;
+
+use cais_domain::ids::EndpointId;
+use cais_domain::merchant::webhook::Endpoint;
+use cais_use_cases::webhooks::list as endpoints;
+
+use crate::failure::Failure;
+use crate::visit::Visit;
+
+fn parse(id: &str) -> Result<EndpointId, Failure> {
+    EndpointId::parse(id).map_err(|_| Failure::NotFound)
+}
+
+/// Returns an endpoint of the merchant that is not deleted.
+async fn own(visit: &Visit, id: &str) -> Result<Endpoint, Failure> {
+    let (_, account) = visit.merchant()?;
+    let id = parse(id)?;
+    endpoints::find(visit.ports(), account, id).await?.ok_or(Failure::NotFound)
+}

@@ -1,0 +1,118 @@
+//! Shows an endpoint: its health, the forms that change it, and its deliveries.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use cais_domain::ids::DeliveryId;
+use cais_domain::merchant::webhook::{DEFAULT_GRACE_S, Endpoint, MAX_GRACE_S};
+use cais_ports::PageRequest;
+use cais_use_cases::webhooks::deliveries::{self as use_case, ListDeliveriesError};
+
+use super::deliveries::{self, Row};
+use super::fields::Fields;
+use super::health::{self, Health};
+use super::own;
+use crate::failure::Failure;
+use crate::format::When;
+use crate::layout::Layout;
+use crate::query::{Query, STARTING_AFTER, path_with};
+use crate::texts::webhooks::WebhookTexts;
+use crate::visit::Visit;
+
+/// The deliveries of a page. Each is shown with its attempts and its payload.
+const PAGE: u32 = 20;
+/// One hour, in seconds.
+const HOUR_S: u32 = 3_600;
+
+#[derive(Template)]
+#[template(path = "webhooks/show.html")]
+struct ShowPage<'a> {
+    page: Layout,
+    t: &'static WebhookTexts,
+    error: Option<&'a str>,
+    id: String,
+    url: String,
+    created: When,
+    previous_until: Option<When>,
+    health: Health,
+    fields: Fields,
+    graces: [Grace; 4],
+    deliveries: Vec<(Row, Option<String>)>,
+    is_first_page: bool,
+    is_fresh: bool,
+    older: Option<String>,
+}
+
+/// A period in which the previous secret also signs.
+struct Grace {
+    seconds: u32,
+    name: &'static str,
+    is_default: bool,
+}
+
+/// Shows the endpoint with a page of its deliveries.
+pub(crate) async fn show(visit: Visit, id: web::Path<String>, query: Query) -> Result<HttpResponse, Failure> {
+    let endpoint = own(&visit, &id).await?;
+    let cursor = query.get(STARTING_AFTER).map(DeliveryId::parse).transpose().map_err(|_| Failure::NotFound)?;
+    let fields = Fields::of(&endpoint);
+    rendered(&visit, &endpoint, fields, (StatusCode::OK, None), cursor).await
+}
+
+/// Shows the endpoint after a refused change, with the fields as they were sent.
+pub(super) async fn refused(
+    visit: &Visit,
+    endpoint: &Endpoint,
+    sent: Option<Fields>,
+    error: &str,
+) -> Result<HttpResponse, Failure> {
+    let fields = sent.unwrap_or_else(|| Fields::of(endpoint));
+    rendered(visit, endpoint, fields, (StatusCode::UNPROCESSABLE_ENTITY, Some(error)), None).await
+}
+
+async fn rendered(
+    visit: &Visit,
+    endpoint: &Endpoint,
+    fields: Fields,
+    (status, error): (StatusCode, Option<&str>),
+    cursor: Option<DeliveryId>,
+) -> Result<HttpResponse, Failure> {
+    let request = PageRequest { limit: PAGE, starting_after: cursor };
+    let listed = use_case::list(visit.ports(), endpoint.account, endpoint.id, request).await;
+    let listed = listed.map_err(|error| match error {
+        ListDeliveriesError::NotFound | ListDeliveriesError::UnknownCursor => Failure::NotFound,
+        ListDeliveriesError::Store(error) => error.into(),
+    })?;
+    let mut rows = Vec::new();
+    for delivery in &listed.rows {
+        let payload = deliveries::payload(visit, endpoint.account, delivery).await?;
+        rows.push((deliveries::row(visit, delivery), payload));
+    }
+    let (id, t) = (endpoint.id.to_string(), WebhookTexts::of(visit.language));
+    let last = listed.rows.last().filter(|_| listed.has_more).map(|delivery| delivery.id.to_string());
+    let older = last.map(|last| path_with(&format!("/webhooks/{id}"), &[(STARTING_AFTER, &last)]));
+    let now = visit.ports().clock.now();
+    let previous = endpoint.previous.as_ref().filter(|previous| now < previous.until);
+    let shown = ShowPage {
+        page: visit.layout(),
+        t,
+        error,
+        url: endpoint.url.to_string(),
+        created: When::of(endpoint.created_at, visit.language),
+        previous_until: previous.map(|previous| When::of(previous.until, visit.language)),
+        health: health::read(visit, endpoint).await?,
+        fields,
+        graces: [
+            (0, t.grace_none),
+            (HOUR_S, t.grace_hour),
+            (DEFAULT_GRACE_S, t.grace_day),
+            (MAX_GRACE_S, t.grace_week),
+        ]
+        .map(|(seconds, name)| Grace { seconds, name, is_default: seconds == DEFAULT_GRACE_S }),
+        is_first_page: cursor.is_none(),
+        is_fresh: cursor.is_none() && rows.iter().any(|(row, _)| row.is_fresh),
+        deliveries: rows,
+        older,
+        id,
+    };
+    Ok(visit.page(status, &shown))
+}
