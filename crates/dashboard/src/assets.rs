@@ -15,6 +15,8 @@ struct Files;
 pub(crate) struct Paths {
     /// The style sheet.
     pub(crate) css: String,
+    /// The icon of the browser's tab.
+    pub(crate) icon: String,
     /// Copy buttons and countdowns.
     pub(crate) script: String,
     /// The library that refreshes parts of a page.
@@ -23,6 +25,7 @@ pub(crate) struct Paths {
 
 static PATHS: LazyLock<Paths> = LazyLock::new(|| Paths {
     css: path("dashboard.css"),
+    icon: path("icon.svg"),
     script: path("dashboard.js"),
     htmx: path("htmx-4.0.1.min.js"),
 });
@@ -51,6 +54,7 @@ pub(crate) async fn serve(path: web::Path<(String, String)>) -> HttpResponse {
     };
     let kind = match name.rsplit_once('.') {
         Some((_, "css")) => "text/css; charset=utf-8",
+        Some((_, "svg")) => "image/svg+xml",
         _ => "text/javascript; charset=utf-8",
     };
     HttpResponse::Ok()

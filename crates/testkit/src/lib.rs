@@ -3,6 +3,7 @@
 //! No part of this crate is in the product. To test a new store, implement [`contract::Engine`] for it and write `store_suite!(engine);`.
 
 pub mod builders;
+pub mod chromium;
 pub mod clock;
 pub mod contended;
 pub mod contract;
@@ -23,6 +24,7 @@ pub mod secret_cipher;
 pub mod server;
 pub mod world;
 
+pub use chromium::Chromium;
 pub use clock::ManualClock;
 pub use contended::ContendedStore;
 pub use hooked::HookedStore;

@@ -25,7 +25,16 @@ pub(crate) struct Watchdog(Child);
 impl Watchdog {
     /// Watches the child process `id`.
     pub(crate) fn over(id: u32) -> Result<Self> {
-        let script = format!("read -r _; kill -9 {id}");
+        Self::with(&id.to_string())
+    }
+
+    /// Watches a process group by the id of its first process.
+    pub(crate) fn over_group(id: u32) -> Result<Self> {
+        Self::with(&format!("-{id}"))
+    }
+
+    fn with(target: &str) -> Result<Self> {
+        let script = format!("read -r _; kill -9 {target}");
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(script);
         shell.stdout(Stdio::null()).stderr(Stdio::null());

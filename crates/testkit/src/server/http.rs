@@ -30,7 +30,7 @@ pub struct Reply {
 }
 
 /// Returns a client that follows no redirects and has a time limit.
-pub(super) fn client() -> Result<reqwest::Client> {
+pub(crate) fn client() -> Result<reqwest::Client> {
     // Another test in this process may have installed the provider already, with the same effect.
     drop(rustls::crypto::ring::default_provider().install_default());
     let client = reqwest::Client::builder().timeout(TIMEOUT).no_proxy();

@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::postgres::Cluster;
 use crate::process::{Folder, Watchdog, output, run, wait_for};
 pub use binary::cais_binary;
+pub(crate) use http::client;
 pub use http::{Http, Reply};
 
 /// The longest start or end of the program, also on a machine that is busy with other tests.

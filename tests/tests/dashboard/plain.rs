@@ -4,12 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use cais_domain::login::code::STEP_S;
-use cais_ports::{OneTimeCodes as _, SigningSecret};
-use cais_secrets::TotpCodes;
 use reqwest::Client;
 use serde_json::Value;
 
+use super::authenticator::{Authenticator, present_step};
 use crate::support::{Engine, Node, Reply, Shop, client, eventually, on_both, shared, unique};
 
 on_both! { key_made_in_the_dashboard_calls_the_api operator_logs_in_with_a_link }
@@ -24,12 +22,11 @@ struct Browser {
     base: String,
     cookies: BTreeMap<String, String>,
     token: String,
-    last_step: i64,
 }
 
 impl Browser {
     fn new(node: &Node) -> Self {
-        Self { client: client(), base: node.base(), cookies: BTreeMap::new(), token: String::new(), last_step: 0 }
+        Self { client: client(), base: node.base(), cookies: BTreeMap::new(), token: String::new() }
     }
 
     async fn get(&mut self, path: &str) -> Reply {
@@ -59,49 +56,41 @@ impl Browser {
         reply
     }
 
-    /// Returns a code that was not used before, and waits until the service accepts it.
-    async fn code(&mut self, secret: &SigningSecret) -> String {
-        let last = self.last_step;
-        self.last_step = eventually("an unused code", || async {
-            let now = seconds_now();
-            let present = now.div_euclid(STEP_S);
-            let first = if now.rem_euclid(STEP_S) < EARLY_S { present - 1 } else { present };
-            Some((last + 1).max(first)).filter(|step| *step <= present + 1)
-        })
-        .await;
-        format!("{:06}", TotpCodes.code(secret, self.last_step).0)
-    }
-
-    /// Logs in for the first time. Returns the secret of the authenticator.
-    async fn enrol(&mut self, email: &str) -> SigningSecret {
+    /// Logs in for the first time. Returns the authenticator.
+    async fn enrol(&mut self, email: &str) -> Authenticator {
         self.get("/login").await;
         let reply = self.post("/login", &[("email", email), ("password", PASSWORD)]).await;
         assert_eq!((reply.status, reply.header("location")), (303, Some("/login")), "{}", reply.text());
         let page = self.get("/login/enrol").await;
-        let secret = from_base32(&between(&page, "id=\"secret\">", "<"));
-        let code = self.code(&secret).await;
+        let mut authenticator = Authenticator::read(&between(&page, "id=\"secret\">", "<"));
+        let code = code(&mut authenticator).await;
         let reply = self.post("/login/enrol", &[("code", &code)]).await;
         assert_eq!(reply.status, 200, "{}", reply.text());
-        secret
+        authenticator
     }
 
     /// Confirms the action of a form with a fresh code. Returns the page of its result.
-    async fn confirm(&mut self, path: &str, fields: &[(&str, &str)], secret: &SigningSecret) -> Reply {
+    async fn confirm(&mut self, path: &str, fields: &[(&str, &str)], authenticator: &mut Authenticator) -> Reply {
         assert_eq!(self.get(path).await.status, 200);
         let begun = self.post(path, fields).await;
         let confirmation = begun.header("location").unwrap().to_owned();
         self.get(&confirmation).await;
-        let code = self.code(secret).await;
+        let code = code(authenticator).await;
         let reply = self.post(&confirmation, &[("code", &code)]).await;
         assert_eq!(reply.status, 200, "{}", reply.text());
         reply
     }
 }
 
-/// Returns the seconds of the machine's clock, which is the clock of authenticators.
-#[expect(clippy::disallowed_methods, reason = "an authenticator is outside the service")]
-fn seconds_now() -> i64 {
-    jiff::Timestamp::now().as_second()
+/// Returns a code that was not used before, and waits until the service accepts it.
+async fn code(authenticator: &mut Authenticator) -> String {
+    let step = eventually("an unused code", || async {
+        let (present, age_s) = present_step();
+        let first = if age_s < EARLY_S { present - 1 } else { present };
+        Some(authenticator.unused_step(first)).filter(|step| *step <= present + 1)
+    })
+    .await;
+    authenticator.code(step)
 }
 
 fn text<'v>(value: &'v Value, field: &str) -> &'v str {
@@ -118,17 +107,6 @@ fn escaped(byte: u8) -> String {
     format!("%{byte:02X}")
 }
 
-fn from_base32(text: &str) -> SigningSecret {
-    let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-    let bits: Vec<u8> = text
-        .chars()
-        .map(|letter| u8::try_from(alphabet.find(letter).unwrap()).unwrap())
-        .flat_map(|value| (0..5).rev().map(move |place| (value >> place) & 1))
-        .collect();
-    let bytes: Vec<u8> = bits.chunks_exact(8).map(|byte| byte.iter().fold(0, |sum, bit| sum << 1 | bit)).collect();
-    SigningSecret(bytes.try_into().unwrap())
-}
-
 async fn key_made_in_the_dashboard_calls_the_api(engine: Engine) {
     let node = shared(engine).await;
     let email = format!("{}@shop.example", unique("holder"));
@@ -138,16 +116,16 @@ async fn key_made_in_the_dashboard_calls_the_api(engine: Engine) {
     let fields = [("email", email.as_str()), ("name", "Loja"), ("document", "12345678909"), ("password", PASSWORD)];
     assert_eq!(browser.post("/signup", &fields).await.header("location"), Some("/login?signed-up"));
     node.cli(&["account", "approve", "--account", &email]);
-    let secret = browser.enrol(&email).await;
+    let mut authenticator = browser.enrol(&email).await;
     assert!(browser.get("/").await.text().contains("id=\"available\">R$ 0,00"));
     let fields = [("name", "caixa"), ("scope", "balance:read"), ("scope", "charges:read"), ("days", "")];
-    let made = browser.confirm("/keys/new", &fields, &secret).await;
+    let made = browser.confirm("/keys/new", &fields, &mut authenticator).await;
     let key = between(&made, "id=\"key\">", "<");
     let shop = Shop::new(node.base(), email.clone(), key.clone());
     assert_eq!(shop.get("/balance").await.status, 200);
     assert_eq!(shop.get("/payouts").await.status, 403, "only the chosen scopes");
     let prefix = key.split('_').nth(1).unwrap();
-    browser.confirm(&format!("/keys/{prefix}/revoke"), &[], &secret).await;
+    browser.confirm(&format!("/keys/{prefix}/revoke"), &[], &mut authenticator).await;
     assert_eq!(shop.get("/balance").await.status, 401, "at once on this node");
     let rows = node.cli(&["audit", "list", "--account", &email, "--by", &email]);
     let rows = rows.get("data").unwrap().as_array().unwrap();

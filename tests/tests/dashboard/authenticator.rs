@@ -1,0 +1,47 @@
+//! The authenticator of a user: computes codes from the secret that the enrolment page shows.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use cais_domain::login::code::STEP_S;
+use cais_ports::{OneTimeCodes as _, SigningSecret};
+use cais_secrets::TotpCodes;
+
+/// The alphabet of base32 (RFC 4648, section 6).
+const BASE32: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/// The secret of a user, and the step of the last code.
+pub struct Authenticator {
+    secret: SigningSecret,
+    last_step: i64,
+}
+
+impl Authenticator {
+    /// Reads the secret as the enrolment page shows it.
+    pub fn read(secret: &str) -> Self {
+        let bits: Vec<u8> = secret
+            .chars()
+            .map(|letter| u8::try_from(BASE32.find(letter).unwrap()).unwrap())
+            .flat_map(|value| (0..5).rev().map(move |place| (value >> place) & 1))
+            .collect();
+        let bytes: Vec<u8> = bits.chunks_exact(8).map(|byte| byte.iter().fold(0, |sum, bit| sum << 1 | bit)).collect();
+        Self { secret: SigningSecret(bytes.try_into().unwrap()), last_step: 0 }
+    }
+
+    /// Returns the first step from `earliest` on whose code was not used.
+    pub fn unused_step(&self, earliest: i64) -> i64 {
+        earliest.max(self.last_step + 1)
+    }
+
+    /// Returns the code of a step, which counts as used from now on.
+    pub fn code(&mut self, step: i64) -> String {
+        self.last_step = step;
+        format!("{:06}", TotpCodes.code(&self.secret, step).0)
+    }
+}
+
+/// Returns the step of the machine's clock, which is the clock of authenticators, and the seconds that it has lasted.
+#[expect(clippy::disallowed_methods, reason = "an authenticator is outside the service")]
+pub fn present_step() -> (i64, i64) {
+    let now = jiff::Timestamp::now().as_second();
+    (now.div_euclid(STEP_S), now.rem_euclid(STEP_S))
+}
