@@ -18,6 +18,7 @@ pub mod end_to_end_id;
 pub mod event;
 pub mod external_id;
 pub mod fee;
+pub mod hex;
 pub mod ids;
 pub mod infraction;
 pub mod instruction_id;

@@ -1,17 +1,15 @@
 //! The signature of a callback: HMAC-SHA512 over the body's JSON with the members of all objects sorted.
 
+use cais_domain::hex;
 use ring::hmac;
 use serde_json::Value;
-
-/// The length of the signature, in hexadecimal digits.
-const HEX_DIGITS: usize = 128;
 
 /// Returns whether `signature` is the processor's for `body`. The comparison takes the same time for all signatures.
 ///
 /// The processor signs its own serialization: no blanks, members sorted at all depths, and numbers as in the body. An
 /// unreadable body has no signature.
 pub(super) fn is_valid(secret: &str, signature: &str, body: &[u8]) -> bool {
-    let Some(signature) = decode_hex(signature) else { return false };
+    let Some(signature) = hex::decode(signature) else { return false };
     let Some(canonical) = canonical(body) else { return false };
     let key = hmac::Key::new(hmac::HMAC_SHA512, secret.trim().as_bytes());
     hmac::verify(&key, &canonical, &signature).is_ok()
@@ -21,15 +19,6 @@ pub(super) fn is_valid(secret: &str, signature: &str, body: &[u8]) -> bool {
 fn canonical(body: &[u8]) -> Option<Vec<u8>> {
     let value: Value = serde_json::from_slice(body).ok()?;
     serde_json::to_vec(&value).ok()
-}
-
-fn decode_hex(text: &str) -> Option<Vec<u8>> {
-    let nibble = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pair = |pair: &[u8]| Some((nibble(pair.first()?)? << 4) | nibble(pair.get(1)?)?);
-    if text.len() != HEX_DIGITS {
-        return None;
-    }
-    text.as_bytes().chunks_exact(2).map(pair).collect()
 }
 
 #[cfg(test)]

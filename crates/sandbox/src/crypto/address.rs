@@ -1,15 +1,13 @@
 //! Deposit addresses with valid checksums, whose keys do not exist, and the check of addresses of withdrawals.
 
 use cais_domain::crypto::Address;
+use cais_domain::hex;
 use ring::{
     digest::{SHA256, digest},
     hmac,
 };
 
-use super::{
-    coins::{AddressForm, Coin},
-    credentials::hex,
-};
+use super::coins::{AddressForm, Coin};
 
 /// The bytes of an address without version and checksum.
 const HASH_LENGTH: usize = 20;
@@ -25,7 +23,7 @@ pub fn deposit_address(seed: &hmac::Key, coin: &Coin, payment_id: u64) -> String
     match coin.address {
         AddressForm::Base58(version) => base58check(version, &hash),
         // Lower case carries no checksum.
-        AddressForm::Evm => format!("0x{}", hex(hash.into_iter())),
+        AddressForm::Evm => format!("0x{}", hex::encode(hash)),
     }
 }
 

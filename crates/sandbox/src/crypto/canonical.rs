@@ -1,9 +1,10 @@
 //! Canonical JSON: keys sorted at every level, no spaces, numbers as JavaScript prints them (RFC 8785).
 
+use cais_domain::hex;
 use ring::hmac;
 use serde_json::Value;
 
-use super::{amount::Amount, credentials::hex};
+use super::amount::Amount;
 
 /// Returns the canonical text of a value. Numbers keep all their digits, so a caller must not give more digits than a
 /// JavaScript number has.
@@ -57,5 +58,5 @@ fn list<T>(
 #[must_use]
 pub fn signature(secret: &str, canonical: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA512, secret.trim().as_bytes());
-    hex(hmac::sign(&key, canonical.as_bytes()).as_ref().iter().copied())
+    hex::encode(hmac::sign(&key, canonical.as_bytes()).as_ref())
 }

@@ -1,8 +1,9 @@
 //! The processor's credentials. They derive from the client secret, so the state file needs no field of its own, and
 //! they survive restarts.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
+use cais_domain::hex;
 use ring::hmac;
 
 use super::totp;
@@ -80,7 +81,7 @@ impl Keys {
     pub fn of(client_secret: &str) -> Self {
         let root = hmac::Key::new(hmac::HMAC_SHA256, client_secret.as_bytes());
         let derive = |purpose: &str| hmac::sign(&root, purpose.as_bytes());
-        let text = |purpose: &str, bytes: usize| hex(derive(purpose).as_ref().iter().take(bytes).copied());
+        let text = |purpose: &str, bytes: usize| hex::encode(derive(purpose).as_ref().iter().take(bytes));
         let mut totp = [0_u8; totp::KEY_LENGTH];
         for (to, from) in totp.iter_mut().zip(derive("totp").as_ref()) {
             *to = *from;
@@ -100,14 +101,4 @@ impl Keys {
             addresses: hmac::Key::new(hmac::HMAC_SHA256, derive("addresses").as_ref()),
         }
     }
-}
-
-/// Returns bytes as hexadecimal digits in lower case.
-#[must_use]
-pub fn hex(bytes: impl Iterator<Item = u8>) -> String {
-    bytes.fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _written = write!(text, "{byte:02x}");
-        text
-    })
 }

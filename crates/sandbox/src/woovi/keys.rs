@@ -4,10 +4,11 @@
 use std::fmt;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use cais_domain::hex;
 use ring::hmac;
 
 use super::{PATH, webhook_key};
-use crate::{config::Credentials, crypto::credentials::hex};
+use crate::config::Credentials;
 
 /// The credentials of a client. `Debug` masks the secrets.
 #[derive(Clone, PartialEq, Eq)]
@@ -55,7 +56,7 @@ impl Keys {
     #[must_use]
     pub fn of(client_secret: &str) -> Self {
         let root = hmac::Key::new(hmac::HMAC_SHA256, client_secret.as_bytes());
-        let derive = |purpose: &str| hex(hmac::sign(&root, purpose.as_bytes()).as_ref().iter().copied());
+        let derive = |purpose: &str| hex::encode(hmac::sign(&root, purpose.as_bytes()).as_ref());
         let client = derive("woovi client");
         let id = client.get(..32).unwrap_or_default();
         Self {

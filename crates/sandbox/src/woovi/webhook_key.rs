@@ -4,13 +4,12 @@
 //! this project signs with RSA but does not create RSA keys.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use cais_domain::hex;
 use ring::{
     digest::{SHA256, digest},
     rand::SystemRandom,
     signature::{RSA_PKCS1_SHA256, RsaKeyPair},
 };
-
-use crate::crypto::credentials::hex;
 
 /// The private key of the sandbox, 2048 bits, in PKCS #8. Public on purpose.
 const PRIVATE: &str = include_str!("webhook-key.pem");
@@ -41,7 +40,7 @@ impl WebhookKey {
 /// Returns the SHA-256 of the public key in DER, as hexadecimal digits.
 #[must_use]
 pub fn identifier() -> String {
-    hex(digest(&SHA256, &der(PUBLIC).unwrap_or_default()).as_ref().iter().copied())
+    hex::encode(digest(&SHA256, &der(PUBLIC).unwrap_or_default()).as_ref())
 }
 
 /// Returns the content of a PEM text.

@@ -1,7 +1,6 @@
 //! Secrets of sessions and one-time links: a public id, and 256 random bits of which only a hash is stored.
 
-use std::fmt::Write as _;
-
+use cais_domain::hex;
 use cais_domain::ids::{Id, IdKind};
 use cais_ports::{Secret, SecretHash};
 
@@ -31,7 +30,7 @@ impl<K: IdKind> SecretToken<K> {
     pub(super) fn draw(ports: &Ports, id: Id<K>) -> Self {
         let mut bytes = [0; SECRET_BYTES];
         ports.keyed_hash.fill_random(&mut bytes);
-        Self { id, secret: Secret::new(hex(&bytes)) }
+        Self { id, secret: Secret::new(hex::encode(bytes)) }
     }
 
     /// Parses the text of [`SecretToken::expose`].
@@ -56,13 +55,4 @@ impl<K: IdKind> SecretToken<K> {
     pub(super) fn has(&self, ports: &Ports, purpose: &str, hash: &SecretHash) -> bool {
         ports.keyed_hash.verify(purpose, self.secret.expose().as_bytes(), hash)
     }
-}
-
-/// Returns bytes as hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

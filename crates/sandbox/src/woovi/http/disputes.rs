@@ -1,13 +1,13 @@
 //! `/dispute`: infractions and their evidence.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use cais_domain::hex;
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
 use super::{Shared, admit, json as answer};
 use crate::{
-    crypto::credentials::hex,
     psp::Psp,
     requests::Operation,
     wire::instant,
@@ -81,7 +81,7 @@ fn document(value: Value) -> Result<Document, WooviError> {
 
 /// Returns a document at the address of the institution's copy.
 fn view(psp: &Psp, document: &Document) -> Value {
-    let name = hex(digest(&SHA256, document.url.as_bytes()).as_ref().iter().copied().take(16));
+    let name = hex::encode(digest(&SHA256, document.url.as_bytes()).as_ref().iter().take(16));
     json!({
         "url": format!("http://{}{PATH}files/{name}", psp.host),
         "description": document.description.as_deref(),
