@@ -9,6 +9,7 @@ mod locks;
 mod postgres;
 mod proxy;
 mod queue;
+mod queue_metrics;
 mod readiness;
 mod retention;
 mod sqlite;

@@ -15,6 +15,7 @@ mod addresses;
 mod answer;
 mod client;
 mod failure;
+mod measured;
 pub mod relay;
 mod resolver;
 mod sender;

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use crate::addresses::AddressRules;
 pub use crate::client::SenderError;
 use crate::client::{for_receivers, system_roots};
+use crate::measured::InFlight;
 use crate::resolver::{Lookup, Resolver, SystemLookup, Unresolved};
 use crate::signing::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signatures};
 use crate::vetting::{Target, judge};
@@ -131,6 +132,24 @@ impl HttpSender {
             Err(_) => Err(AttemptError::TimedOut),
         }
     }
+
+    async fn send_once(&self, outgoing: &Outgoing<'_>) -> Sent {
+        let began = Instant::now();
+        let outcome = self.attempt(outgoing).await;
+        let duration_ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
+        let response = match outcome {
+            Ok(response) => response,
+            Err(error) => {
+                let error = Some(error);
+                return Sent { status_code: None, error, retry_after: None, response_body: None, duration_ms };
+            }
+        };
+        let status = response.status();
+        let error = failure::of_status(status);
+        let retry_after = error.and_then(|_| answer::retry_after(response.headers(), outgoing.at));
+        let response_body = answer::beginning(response, self.budgets.body).await;
+        Sent { status_code: Some(status.as_u16()), error, retry_after, response_body, duration_ms }
+    }
 }
 
 #[async_trait]
@@ -150,20 +169,9 @@ impl WebhookSender for HttpSender {
     }
 
     async fn send<'a>(&self, outgoing: Outgoing<'a>) -> Sent {
-        let began = Instant::now();
-        let outcome = self.attempt(&outgoing).await;
-        let duration_ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
-        let response = match outcome {
-            Ok(response) => response,
-            Err(error) => {
-                let error = Some(error);
-                return Sent { status_code: None, error, retry_after: None, response_body: None, duration_ms };
-            }
-        };
-        let status = response.status();
-        let error = failure::of_status(status);
-        let retry_after = error.and_then(|_| answer::retry_after(response.headers(), outgoing.at));
-        let response_body = answer::beginning(response, self.budgets.body).await;
-        Sent { status_code: Some(status.as_u16()), error, retry_after, response_body, duration_ms }
+        let in_flight = InFlight::begin();
+        let sent = self.send_once(&outgoing).await;
+        in_flight.end(sent.duration_ms);
+        sent
     }
 }

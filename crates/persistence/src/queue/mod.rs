@@ -13,6 +13,7 @@ mod far_ahead;
 mod finish;
 mod health;
 mod link;
+mod measured;
 mod put;
 
 pub(crate) use claim::{Endpoints, assemble, claimed_text, endpoints, queues_of};
@@ -137,7 +138,8 @@ impl DeliveryQueue for Persistence {
         limit: u32,
     ) -> Result<DueQueues, QueryError> {
         let far_ahead = Arc::clone(&self.queue().far_ahead);
-        self.queue()
+        let due = self
+            .queue()
             .others
             .ask(move |work| {
                 let engine = work.engine();
@@ -148,7 +150,9 @@ impl DeliveryQueue for Persistence {
                     endpoint_queues::due(&*engine, session, now, after, limit)
                 })
             })
-            .await
+            .await?;
+        measured::show_due(&due, now);
+        Ok(due)
     }
 
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {
@@ -171,7 +175,10 @@ impl DeliveryQueue for Persistence {
     }
 
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError> {
-        self.queue().outcomes.ask(move |work| finish::finish(work, &finished)).await
+        let labels = measured::Labels::of(&finished);
+        self.queue().outcomes.ask(move |work| finish::finish(work, &finished)).await?;
+        labels.count();
+        Ok(())
     }
 
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
