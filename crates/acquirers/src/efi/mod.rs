@@ -2,6 +2,7 @@
 
 mod balance;
 mod callbacks;
+mod contract;
 mod defense;
 pub(crate) mod infraction;
 mod payout;
@@ -62,12 +63,6 @@ impl EfiAcquirer {
     #[must_use]
     pub fn with_callback_mtls(self, callbacks_use_mtls: bool) -> Self {
         Self { callbacks_use_mtls, ..self }
-    }
-
-    /// Returns the client of the standard's operations.
-    #[must_use]
-    pub fn standard(&self) -> &BacenAcquirer {
-        &self.bacen
     }
 
     /// Requests an access token and discards it. Returns the institution's clock if the answer has a `Date`.

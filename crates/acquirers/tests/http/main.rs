@@ -14,6 +14,7 @@ mod config;
 mod contract;
 mod create;
 mod defenses;
+mod efi_trial;
 mod failures;
 mod find;
 mod infractions;

@@ -59,15 +59,29 @@ impl ContractReport {
     pub fn is_clean(&self) -> bool {
         self.steps.iter().all(|step| step.divergences.is_empty())
     }
+
+    /// Replaces a secret in divergences, which may repeat a part of an answer.
+    pub fn mask(&mut self, secret: &str) {
+        for divergence in self.steps.iter_mut().flat_map(|step| &mut step.divergences) {
+            *divergence = divergence.replace(secret, "***");
+        }
+    }
 }
 
 impl ContractStep {
-    fn skipped(name: &'static str, reason: &str) -> Self {
+    pub(crate) fn new(name: &'static str, request: String) -> Self {
+        let request = Some(request);
+        Self { name, request, request_body: None, status: None, answer: None, divergences: Vec::new(), skipped: None }
+    }
+
+    /// Returns a step that was skipped for a reason.
+    #[must_use]
+    pub fn skipped(name: &'static str, reason: &str) -> Self {
         let skipped = Some(reason.to_owned());
         Self { name, request: None, request_body: None, status: None, answer: None, divergences: Vec::new(), skipped }
     }
 
-    fn diverge(&mut self, divergence: impl fmt::Display) {
+    pub(crate) fn diverge(&mut self, divergence: impl fmt::Display) {
         self.divergences.push(divergence.to_string());
     }
 }

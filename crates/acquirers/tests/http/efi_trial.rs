@@ -1,0 +1,50 @@
+//! The trial of Efí against the sandbox: the steps of the standard, and a payout.
+
+use cais_acquirers::{BacenConfig, ContractReport, ContractTrial, EfiAcquirer, Secret};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::pix_key::PixKey;
+use cais_domain::txid::Txid;
+use cais_ports::{Acquirer as _, PayoutOrder};
+use cais_sandbox::{Sandbox, SandboxConfig};
+use jiff::Timestamp;
+
+use crate::answers::{BUDGET, payout_order};
+
+async fn run(payout: Option<&PayoutOrder>) -> ContractReport {
+    let sandbox = Sandbox::start(SandboxConfig::default()).await.unwrap();
+    let credentials = sandbox.credentials();
+    let config = BacenConfig::new(
+        AcquirerName::parse("main").unwrap(),
+        credentials.base_url.as_str(),
+        credentials.client_id.as_str(),
+        Secret::new(credentials.client_secret.as_str()),
+        PixKey::parse(&credentials.pix_key).unwrap(),
+    );
+    let txid = Txid::parse(&"d".repeat(32)).unwrap();
+    let webhook_url = "https://shop.example/contract".to_owned();
+    let trial = ContractTrial { txid, webhook_url, now: Timestamp::UNIX_EPOCH, paid: None };
+    let efi = EfiAcquirer::new(&config).unwrap();
+    // Efí sends payouts only for a key with a callback address, which the trial restores.
+    efi.register_callback("https://shop.example/before", BUDGET).await.unwrap();
+    efi.try_contract(&trial, payout).await
+}
+
+#[tokio::test]
+async fn trial_of_efi_sends_the_payout_and_looks_it_up() {
+    let order = payout_order();
+    let report = run(Some(&order)).await;
+    let step = report.steps.last().unwrap();
+    assert_eq!((step.name, &step.divergences, &step.skipped), ("payout", &Vec::new(), &None));
+    assert_eq!(step.request, Some(format!("payout {} of {}", order.instruction_id, order.amount)));
+    assert_eq!(step.answer.as_ref().unwrap()["amount"], order.amount.to_string());
+}
+
+#[tokio::test]
+async fn trial_of_efi_without_a_key_skips_the_payout() {
+    let mut report = run(None).await;
+    let step = report.steps.last_mut().unwrap();
+    assert_eq!((step.name, step.skipped.as_deref()), ("payout", Some("no key was given")));
+    step.divergences.push("the answer repeats hush-1 and hush-1".to_owned());
+    report.mask("hush-1");
+    assert_eq!(report.steps.last().unwrap().divergences, ["the answer repeats *** and ***"]);
+}
