@@ -56,7 +56,7 @@ const RUNTIME_THREADS: usize = 2;
 #[command(
     name = "cais",
     version,
-    about = "A payment service for Pix: charges, payouts, refunds, balance and their API",
+    about = "A payment service for Pix: charges, payouts, refunds and crypto coins behind one API, with a dashboard",
     propagate_version = true
 )]
 pub struct Cli {
@@ -96,7 +96,7 @@ enum Command {
     Operator(login::OperatorCommand),
     /// Print a one-time link with which the holder of an account or an operator sets a new password and authenticator
     LoginLink(login::EmailArg),
-    /// List acquirers, and drain one
+    /// List, drain and test acquirers
     #[command(subcommand)]
     Acquirer(acquirer::AcquirerCommand),
     /// Create, list and revoke API keys
@@ -117,7 +117,7 @@ enum Command {
     /// List and show disputes (MED) of all accounts
     #[command(subcommand)]
     Infraction(infraction::InfractionCommand),
-    /// Decide crypto withdrawals that wait for an operator
+    /// Decide crypto withdrawals and payments that wait for an operator
     #[command(subcommand)]
     Crypto(crypto::CryptoCommand),
     /// Forward an account's events to an address of this machine as they happen, signed like webhooks

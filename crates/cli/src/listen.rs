@@ -159,7 +159,7 @@ impl Listening<'_> {
         let value = json!({ "forward_to": to, "base_url": base_url, "secret": secret, "after_sequence": last });
         self.output.print(&value, || {
             let rows = [("from", base_url.to_owned()), ("to", to.to_owned()), ("secret", secret.clone())];
-            format!("Forwarding new events; Ctrl-C ends it.\n\n{}\n", fields(&rows))
+            format!("Forwarding new events; Ctrl-C ends the command.\n\n{}\n", fields(&rows))
         })?;
         Ok(())
     }

@@ -57,7 +57,7 @@ pub async fn login_link(
 fn print(email: &AccountEmail, base: &str, token: &LinkToken, output: Output) -> anyhow::Result<()> {
     let url = format!("{base}/welcome/{}", token.expose());
     output.print(&json!({ "email": email.as_str(), "one_time_url": url }), || {
-        format!("{url}\n\nThe link sets the password of {email}. It works once, within 24 hours.")
+        format!("{url}\n\nThe link sets the password of {email}, once and within 24 hours.")
     })?;
     Ok(())
 }

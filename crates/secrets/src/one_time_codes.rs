@@ -1,4 +1,4 @@
-//! One-time codes by time (RFC 6238) with HMAC-SHA1, the function that every authenticator supports.
+//! Time-based one-time codes (RFC 6238) with HMAC-SHA1, the function that every authenticator supports.
 
 use cais_domain::login::Code;
 use cais_ports::{OneTimeCodes, SigningSecret};

@@ -165,13 +165,13 @@ fn print_next_steps(screen: Screen, address: SocketAddr, key: &str, data_dir: &P
   curl -s http://{address}/v1/transactions -H "authorization: Bearer $KEY"
   curl -s http://{address}/v1/balance/entries -H "authorization: Bearer $KEY" -H 'accept: text/csv'
 
-  # Dispute it (MED), and see what is blocked
+  # Dispute the payment of lunch-1 (MED); the balance shows the blocked amount
   curl -s -X POST http://{address}/v1/sandbox/charges/ext:lunch-1/infraction -H "authorization: Bearer $KEY"
 
   # Forward every new event, signed, to an address of yours
   CAIS_API_KEY=$KEY cais listen --base-url http://{address} --forward-to http://127.0.0.1:3000/hooks
 
-  Ctrl-C ends it. `cais demo`, and `cais serve --sandbox` in the same data directory ({data_dir}),
+  Ctrl-C ends the service. `cais demo`, and `cais serve --sandbox` in the same data directory ({data_dir}),
   use the same account, key and money."#,
         data_dir = data_dir.display(),
     ))?;

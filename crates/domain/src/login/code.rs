@@ -1,4 +1,4 @@
-//! One-time codes by time (TOTP, RFC 6238): six digits that change every 30 seconds.
+//! Time-based one-time codes (TOTP, RFC 6238): six digits that change every 30 seconds.
 
 use jiff::Timestamp;
 
