@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cais_acquirers::Router;
-use cais_config::{AcquirerConfig, Config};
+use cais_config::{AcquirerConfig, Config, FileState};
 use cais_domain::acquirer_name::AcquirerName;
+use cais_http_api::telemetry::gauges;
 use cais_ports::{QueryError, alerts};
 use cais_use_cases::{Ports, acquirer_drain};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::logging::chain;
-use crate::measures;
-use crate::wiring::{self, FileState};
+use crate::wiring;
 
 /// The interval of reads of the drains: a drain takes effect on every node within seconds.
 const DRAINS_EVERY: Duration = Duration::from_secs(2);
@@ -27,12 +27,12 @@ const FILES_EVERY: Duration = Duration::from_secs(10);
 /// The drains cannot be read.
 pub async fn refresh_drains(ports: &Ports, router: &Router) -> Result<(), QueryError> {
     let drained = acquirer_drain::drained(ports).await?;
-    measures::show_drains(&ports.acquirers.names(), &drained);
+    gauges::show_drains(&ports.acquirers.names(), &drained);
     router.set_drained(drained);
     Ok(())
 }
 
-/// Starts the loop. It ends soon after `stop` turns true.
+/// Starts the loop, which ends soon after `stop` turns true.
 #[must_use]
 pub fn start(ports: &Ports, router: &Arc<Router>, config: &Config, stop: &watch::Receiver<bool>) -> JoinSet<()> {
     let (ports, router, mut stop) = (ports.clone(), Arc::clone(router), stop.clone());
@@ -70,7 +70,7 @@ impl Files {
     fn new(config: Config) -> Self {
         let mut states = BTreeMap::new();
         for settings in &config.acquirers {
-            if let Ok((_, state)) = wiring::reread(&config, settings) {
+            if let Ok((_, state)) = config.reread(settings) {
                 states.insert(settings.name.clone(), state);
             }
             show_certificate(settings);
@@ -82,7 +82,8 @@ impl Files {
     fn reload_changed(&mut self, router: &Router) {
         for settings in &self.config.acquirers {
             let name = &settings.name;
-            let renewed = wiring::reread(&self.config, settings).and_then(|(settings, state)| {
+            let reread = self.config.reread(settings).map_err(anyhow::Error::msg);
+            let renewed = reread.and_then(|(settings, state)| {
                 if self.states.get(name) == Some(&state) {
                     return Ok(None);
                 }
@@ -116,6 +117,6 @@ impl Files {
 /// Sets the gauge of the certificate's end. An unreadable certificate is reported by the start and the reload.
 fn show_certificate(settings: &AcquirerConfig) {
     if let Ok(Some(expires_at)) = wiring::certificate_expires_at(settings) {
-        measures::show_certificate(&settings.name, expires_at);
+        gauges::show_certificate(&settings.name, expires_at);
     }
 }

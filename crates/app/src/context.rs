@@ -12,6 +12,7 @@ use cais_cli::{
 use cais_config::warnings::warnings;
 use cais_config::{Config, CryptoSettings, Problems, Sources, WebhookSettings, data_dir_problem, docs};
 use cais_domain::acquirer_name::AcquirerName;
+use cais_http_api::addresses;
 use cais_ports::Clock as _;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -19,7 +20,7 @@ use serde_json::Value;
 use crate::clock::OffsetClock;
 use crate::serve::{Listeners, Service};
 use crate::wiring::{self, Infrastructure};
-use crate::{acquirer_trial, addresses, doctor, logging};
+use crate::{acquirer_trial, doctor, logging};
 
 /// The log filter of commands that print on standard output.
 const COMMAND_LOG: &str = "warn";

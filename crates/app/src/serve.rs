@@ -12,9 +12,11 @@ use async_trait::async_trait;
 use cais_cli::RunningService;
 use cais_config::warnings::{Warning, warnings};
 use cais_config::{Config, Problems};
+use cais_http_api::connections::raise_file_limit;
+use cais_http_api::telemetry::{gauges, table};
 use cais_http_api::{
     AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, RecentCurrencies, ServeOptions, Telemetry,
-    WorkerWakeups, serve,
+    WorkerWakeups, addresses, serve,
 };
 use cais_ports::{Clock as _, PageRequest};
 use cais_sandbox::{Sandbox, credentials_file};
@@ -26,7 +28,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::deliveries::Deliveries;
 use crate::wiring::{self, Infrastructure, Upstream};
-use crate::{acquirer_upkeep, addresses, callbacks, descriptors, measures, metric_table, workers};
+use crate::{acquirer_upkeep, callbacks, workers};
 
 /// Seconds for requests in flight after shutdown begins; the API answers within 10 s.
 const SHUTDOWN_S: u64 = 20;
@@ -108,7 +110,7 @@ fn log_warnings(config: &Config, now: jiff::Timestamp) {
 
 fn connection_limits(config: &Config) -> ConnectionLimits {
     ConnectionLimits {
-        connections: descriptors::raise(),
+        connections: raise_file_limit(),
         per_address: config.max_connections_per_address,
         ..ConnectionLimits::default()
     }
@@ -128,11 +130,11 @@ impl Service {
         // Mistakes end the start before any file is made.
         let _without_callbacks = wiring::crypto::configured(&config, None)?;
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
-        let recorder = metric_table::recorder()?;
+        let recorder = table::recorder()?;
         let metrics_handle = recorder.handle();
         // An error means that this process already has a recorder, as in tests.
         let _installed = metrics::set_global_recorder(recorder);
-        measures::register();
+        gauges::register();
         metrics_process::Collector::default().describe();
         let infrastructure = Infrastructure::open(&config).await?;
         infrastructure.confirm_world(world).await?;

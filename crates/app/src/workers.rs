@@ -14,7 +14,8 @@ use futures_util::FutureExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::{logging, measures};
+use crate::logging;
+use cais_http_api::telemetry::gauges;
 use cais_http_api::{Wakeup, WorkerWakeups};
 
 /// The logged error of a pass that panicked; the panic itself is on standard error.
@@ -83,19 +84,19 @@ pub fn start(ports: &Ports, wakeups: &WorkerWakeups, stop: &watch::Receiver<bool
 /// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, and of crypto reviews.
 async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     let counts = callbacks::count(ports).await?;
-    measures::show_callbacks(&ports.acquirers.names(), &counts);
+    gauges::show_callbacks(&ports.acquirers.names(), &counts);
     let now = ports.clock.now();
-    measures::show_open("payout", ports.queries.count_open_payouts().await?, now);
-    measures::show_open("refund", ports.queries.count_open_refunds().await?, now);
+    gauges::show_open("payout", ports.queries.count_open_payouts().await?, now);
+    gauges::show_open("refund", ports.queries.count_open_refunds().await?, now);
     let drained = acquirer_drain::drained(ports).await?;
     for name in ports.acquirers.names() {
         let is_drained = drained.contains(&name);
         let open = if is_drained { ports.queries.count_open_orders(&name).await? } else { OpenOrders::default() };
-        measures::show_drained_orders(&name, open);
+        gauges::show_drained_orders(&name, open);
     }
     if ports.crypto.is_some() {
-        measures::show_reviews("withdrawal", crypto::withdrawals::review::list(ports).await?.len());
-        measures::show_reviews("payment", crypto::review::list_payments(ports).await?.len());
+        gauges::show_reviews("withdrawal", crypto::withdrawals::review::list(ports).await?.len());
+        gauges::show_reviews("payment", crypto::review::list_payments(ports).await?.len());
     }
     Ok(Pass::default())
 }
@@ -104,7 +105,7 @@ async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
 async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
     let alerts = infractions::alerts::run_once(ports).await?;
     for alert in &alerts {
-        measures::count_alert(alert.hours);
+        gauges::count_alert(alert.hours);
     }
     Ok(Pass { done: alerts.len(), more: false })
 }
@@ -113,7 +114,7 @@ async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
 async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
     let run = reconcile::run_once(ports).await?;
     for standing in &run.standings {
-        measures::set_reconciled(standing);
+        gauges::set_reconciled(standing);
     }
     Ok(Pass { done: run.done, more: false })
 }
@@ -121,7 +122,7 @@ async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
 /// Compares the coins at the crypto processor with the ledger, and sets the gauges.
 async fn exposure(ports: &Ports) -> Result<Pass, WorkError> {
     if let Some(crypto) = &ports.crypto {
-        measures::show_exposure(&crypto::exposure::read(ports, crypto).await?);
+        gauges::show_exposure(&crypto::exposure::read(ports, crypto).await?);
     }
     Ok(Pass::default())
 }
@@ -136,7 +137,7 @@ struct Failures {
 impl Failures {
     fn note(&mut self, worker: &str, cause: String) {
         self.in_a_row = self.in_a_row.saturating_add(1);
-        measures::show_failures(worker, self.in_a_row);
+        gauges::show_failures(worker, self.in_a_row);
         if self.logged.as_ref() != Some(&cause) {
             tracing::warn!(worker, cause, "worker pass failed; it is repeated after a pause");
             self.logged = Some(cause);
@@ -147,7 +148,7 @@ impl Failures {
         if self.in_a_row > 0 {
             tracing::info!(worker, failures = self.in_a_row, "worker recovered");
             *self = Self::default();
-            measures::show_failures(worker, 0);
+            gauges::show_failures(worker, 0);
         }
     }
 

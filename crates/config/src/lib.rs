@@ -3,12 +3,14 @@
 //! To add a key: one line in [`Config`] or in one of its tables, with the text for the page as its documentation. Then
 //! `cais config docs > docs/CONFIGURATION.md`.
 
+mod acquirer_files;
 mod acquirers;
 mod crypto;
 mod declare;
 mod directory;
 pub mod docs;
 mod given;
+mod installation;
 mod log_format;
 mod problem;
 mod reader;
@@ -30,8 +32,10 @@ use cais_secrets::MasterKey;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
+pub use acquirer_files::FileState;
 pub use acquirers::{AcquirerConfig, AcquirerKind, Operations, Pairs, SANDBOX, TokenBody, TokenCredentials};
 pub use crypto::{CryptoSettings, NOWPAYMENTS, ProcessorConfig, ProcessorKind};
+pub use installation::{InstallationError, compare_world};
 pub use log_format::LogFormat;
 pub use problem::{Problem, Problems};
 pub use reader::Effective;

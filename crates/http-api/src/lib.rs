@@ -1,6 +1,7 @@
 //! The REST API over HTTP: routes, checks, bodies, errors, documents. No decision about money is made here.
 
 mod accept;
+pub mod addresses;
 mod auth;
 pub mod auth_failures;
 mod balance;

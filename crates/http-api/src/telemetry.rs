@@ -1,4 +1,7 @@
-//! Metrics of requests, and one log line for each.
+//! Metrics of requests, and one log line for each. [`table`] has every metric of the service, [`gauges`] sets those of workers.
+
+pub mod gauges;
+pub mod table;
 
 use std::collections::HashMap;
 use std::net::IpAddr;

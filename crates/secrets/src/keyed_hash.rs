@@ -1,11 +1,12 @@
 //! HMAC-SHA256 under the master key.
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::hex;
 use cais_ports::{KeyedHash, SecretHash};
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::master_key::{MasterKey, hex};
+use crate::master_key::MasterKey;
 
 /// Characters of a callback address's token: 128 bits in hex.
 const TOKEN_CHARS: usize = 32;
@@ -55,7 +56,7 @@ impl KeyedHash for HmacSha256 {
 pub fn callback_token(keyed_hash: &dyn KeyedHash, acquirer: &AcquirerName, generation: u32) -> String {
     // A name has no slash, so two different pairs of name and generation never give the same text.
     let secret = if generation == 0 { acquirer.to_string() } else { format!("{acquirer}/{generation}") };
-    let mut token = hex(&keyed_hash.hash("callback", secret.as_bytes()).0);
+    let mut token = hex::encode(keyed_hash.hash("callback", secret.as_bytes()).0);
     token.truncate(TOKEN_CHARS);
     token
 }

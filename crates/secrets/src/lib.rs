@@ -6,17 +6,19 @@
 //! - [`Aes256GcmCipher`] implements [`cais_ports::SecretCipher`]: signing secrets are encrypted under a key derived by
 //!   such a hash.
 //!
-//! Two adapters of logins need no key: [`Argon2Passwords`] implements [`cais_ports::Passwords`], and [`TotpCodes`] implements
-//! [`cais_ports::OneTimeCodes`].
+//! Three adapters need no key: [`Argon2Passwords`] implements [`cais_ports::Passwords`], [`TotpCodes`] implements
+//! [`cais_ports::OneTimeCodes`], and [`UuidV7`] implements [`cais_ports::IdGenerator`].
 
 mod cipher;
+mod ids;
 mod keyed_hash;
 mod master_key;
 mod one_time_codes;
 mod passwords;
 
 pub use cipher::Aes256GcmCipher;
+pub use ids::UuidV7;
 pub use keyed_hash::{HmacSha256, callback_token};
-pub use master_key::{MASTER_KEY_FILE, MasterKey, MasterKeyError, hex};
+pub use master_key::{MASTER_KEY_FILE, MasterKey, MasterKeyError};
 pub use one_time_codes::TotpCodes;
 pub use passwords::Argon2Passwords;

@@ -9,7 +9,11 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use cais_domain::hex;
+use cais_ports::KeyedHash as _;
 use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::keyed_hash::HmacSha256;
 
 /// The file of a master key that is not configured, in the data directory.
 pub const MASTER_KEY_FILE: &str = "master.key";
@@ -51,7 +55,7 @@ impl MasterKey {
     /// Reads 32 bytes in hex or base64 of either alphabet.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let bytes = if text.len() == 64 { unhex(text)? } else { unbase64(text)? };
+        let bytes = if text.len() == 64 { hex::decode(text)? } else { unbase64(text)? };
         bytes.try_into().ok().map(Self)
     }
 
@@ -65,6 +69,12 @@ impl MasterKey {
     #[must_use]
     pub fn is_weak(&self) -> bool {
         self.distinct_bytes() < MIN_DISTINCT_BYTES
+    }
+
+    /// Returns the check value of the key, in hex. The key cannot be derived from the value.
+    #[must_use]
+    pub fn check_value(&self) -> String {
+        hex::encode(HmacSha256::new(self).hash("master-key-check", b"cais").0)
     }
 
     fn distinct_bytes(&self) -> usize {
@@ -97,7 +107,7 @@ impl MasterKey {
         SystemRandom::new().fill(&mut bytes).map_err(|_| MasterKeyError::NoEntropy)?;
         let mut tag = [0; 8];
         SystemRandom::new().fill(&mut tag).map_err(|_| MasterKeyError::NoEntropy)?;
-        publish(&path, &hex(&bytes), &hex(&tag)).map_err(failed)?;
+        publish(&path, &hex::encode(bytes), &hex::encode(tag)).map_err(failed)?;
         // If another process was faster, the key in its file is valid.
         let text = fs::read_to_string(&path).map_err(failed)?;
         Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file))
@@ -121,22 +131,6 @@ fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
         fs::File::open(folder)?.sync_all()?;
     }
     Ok(())
-}
-
-/// Returns `bytes` in lower-case hex.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
-    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> =
-        text.chars().map(|digit| digit.to_digit(16).and_then(|value| u8::try_from(value).ok())).collect();
-    digits?
-        .chunks(2)
-        .map(|pair| pair.iter().try_fold(0_u8, |value, digit| value.checked_mul(16)?.checked_add(*digit)))
-        .collect()
 }
 
 fn unbase64(text: &str) -> Option<Vec<u8>> {

@@ -91,6 +91,7 @@ const RULES: [Rule; 17] = [
             "metrics-exporter-prometheus",
             "metrics-process",
             "ring",
+            "rustix",
             "tracing-subscriber",
             "utoipa",
             "utoipa-actix-web",
@@ -116,7 +117,7 @@ const RULES: [Rule; 17] = [
         name: "cais-config",
         ours: &["cais-domain", "cais-persistence", "cais-ports", "cais-rate-limits", "cais-secrets"],
         common: false,
-        others: &["figment", "ipnet", "tracing-subscriber"],
+        others: &["figment", "ipnet", "thiserror", "tracing-subscriber"],
     },
     // Neither persistence nor acquirers: the binary supplies what needs them. Of the API, commands use the forms of
     // resources and days; of webhooks, the signatures.
@@ -151,7 +152,6 @@ const RULES: [Rule; 17] = [
             "metrics-exporter-prometheus",
             "metrics-process",
             "mimalloc",
-            "ring",
             "rustix",
             "tracing-subscriber",
         ],

@@ -9,7 +9,7 @@ use super::root;
 use super::sources::rust_files;
 
 /// The file of the table.
-const TABLE: &str = "crates/app/src/metric_table.rs";
+const TABLE: &str = "crates/http-api/src/telemetry/table.rs";
 
 #[test]
 fn metrics_in_the_sources_are_those_of_the_table() -> Result<()> {

@@ -5,9 +5,8 @@ use cais_ports::Clock as _;
 use jiff::Timestamp;
 
 use crate::clock::OffsetClock;
-use crate::installation;
 use cais_cli::Finding;
-use cais_config::Config;
+use cais_config::{Config, compare_world};
 
 const CHECK: &str = "database";
 
@@ -62,7 +61,7 @@ fn schema(config: &Config, found: &Inspection) -> Finding {
 fn world(config: &Config, found: &Inspection) -> Finding {
     const CHECK: &str = "world";
     match (config.world(), &found.world) {
-        (Ok(asked), Some(recorded)) => match installation::compare_world(recorded, asked) {
+        (Ok(asked), Some(recorded)) => match compare_world(recorded, asked) {
             Ok(()) => Finding::ok(CHECK, recorded.clone()),
             Err(error) => Finding::failed(CHECK, error.to_string()),
         },
@@ -74,7 +73,8 @@ fn world(config: &Config, found: &Inspection) -> Finding {
 
 fn master_key(config: &Config, recorded: Option<&str>) -> Finding {
     const CHECK: &str = "master key";
-    match installation::compare_master_key(config, recorded) {
+    let compared = config.find_master_key().and_then(|key| config.compare_master_key(key.as_ref(), recorded));
+    match compared {
         Ok(true) => Finding::ok(CHECK, "is the key of this database"),
         Ok(false) => Finding::ok(CHECK, "not recorded in the database yet; the first start records it"),
         Err(error) => Finding::failed(CHECK, crate::logging::chain(&error)),

@@ -1,7 +1,6 @@
 //! Creates the configured acquirers, and examines them for `config check` and `doctor`.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use cais_config::{
     AcquirerConfig, AcquirerKind, Config, Operations, Pairs, Problem, Problems, SANDBOX, TokenBody, TokenCredentials,
 };
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{Acquirer, AcquirerError, Secret};
+use cais_ports::{Acquirer, AcquirerError};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::logging::chain;
@@ -81,38 +80,6 @@ pub fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn 
 pub(super) fn route(settings: &AcquirerConfig) -> Route {
     let Operations { charges, payouts } = settings.operations;
     Route { order: settings.order, weight: settings.weight, charges, payouts }
-}
-
-/// The state of the files with an acquirer's certificates and secrets. A change of any content changes the value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileState(u64);
-
-/// Reads the files of an acquirer again. Returns the settings with the present secrets, and the state of all files.
-///
-/// # Errors
-/// A file cannot be read, or holds no secret.
-pub fn reread(config: &Config, settings: &AcquirerConfig) -> anyhow::Result<(AcquirerConfig, FileState)> {
-    let mut settings = settings.clone();
-    let mut hasher = DefaultHasher::new();
-    for file in [&settings.certificate_file, &settings.ca_file, &settings.webhook_public_key_file].into_iter().flatten()
-    {
-        read(file)?.hash(&mut hasher);
-    }
-    let name = settings.name.clone();
-    for (field, secret) in [
-        ("client_secret", &mut settings.client_secret),
-        ("application_key", &mut settings.application_key),
-        ("app_id", &mut settings.app_id),
-        ("webhook_hmac_secret", &mut settings.webhook_hmac_secret),
-        ("certificate_passphrase", &mut settings.certificate_passphrase),
-    ] {
-        if let Some(file) = config.secret_file(&format!("acquirers.{name}.{field}")) {
-            let text = cais_config::read_secret(&file.display().to_string()).map_err(anyhow::Error::msg)?;
-            text.hash(&mut hasher);
-            *secret = Some(Secret::new(text));
-        }
-    }
-    Ok((settings, FileState(hasher.finish())))
 }
 
 /// The proof that an acquirer accepts our credentials.

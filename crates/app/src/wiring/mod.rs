@@ -18,9 +18,9 @@ use cais_http_api::Pages;
 use cais_http_api::representation::JsonRepresentation;
 use cais_persistence::migrations::{self, Schema};
 use cais_persistence::{Persistence, StoreConfig};
-use cais_ports::{Acquirer, Acquirers, DeliveryQueue, IdGenerator, KeyedHash, RateLimits, WebhookSender};
+use cais_ports::{Acquirer, Acquirers, IdGenerator, KeyedHash, RateLimits, WebhookSender};
 use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
-use cais_secrets::{Aes256GcmCipher, Argon2Passwords, HmacSha256, TotpCodes};
+use cais_secrets::{Aes256GcmCipher, Argon2Passwords, HmacSha256, TotpCodes, UuidV7};
 use cais_use_cases::Ports;
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::crypto::CryptoSources;
@@ -30,14 +30,12 @@ use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
 pub use acquirers::{
-    Access, FileState, acquirers_of, bacen_config, certificate_expires_at, certificate_warnings, check_access,
-    configured_acquirer, configured_acquirers, efi, reread,
+    Access, acquirers_of, bacen_config, certificate_expires_at, certificate_warnings, check_access,
+    configured_acquirer, configured_acquirers, efi,
 };
 
 use crate::clock::OffsetClock;
-use crate::ids::UuidV7;
 use crate::installation;
-use crate::measured::{MeasuredQueue, MeasuredSender};
 
 /// The parts that every command needs: clock, identifiers, secrets, store.
 pub struct Infrastructure {
@@ -46,7 +44,6 @@ pub struct Infrastructure {
     /// Hashes under the master key.
     pub keyed_hash: Arc<dyn KeyedHash>,
     ids: Arc<dyn IdGenerator>,
-    deliveries: Arc<dyn DeliveryQueue>,
     webhooks: Arc<dyn WebhookSender>,
     persistence: Persistence,
 }
@@ -77,9 +74,8 @@ impl Infrastructure {
                 return Err(error.into());
             }
         };
-        let deliveries = Arc::new(MeasuredQueue::new(Arc::new(persistence.clone())));
         let webhooks = webhook_sender(config)?;
-        Ok(Self { clock, keyed_hash: Arc::new(HmacSha256::new(&master)), ids, deliveries, webhooks, persistence })
+        Ok(Self { clock, keyed_hash: Arc::new(HmacSha256::new(&master)), ids, webhooks, persistence })
     }
 
     /// Checks that the database belongs to the configured world; the first check records the world.
@@ -103,7 +99,7 @@ impl Infrastructure {
             ids: Arc::clone(&self.ids),
             keyed_hash: Arc::clone(&self.keyed_hash),
             representation: Arc::new(JsonRepresentation::new()),
-            deliveries: Arc::clone(&self.deliveries),
+            deliveries: Arc::new(self.persistence.clone()),
             webhooks: Arc::clone(&self.webhooks),
             secret_cipher: Arc::new(Aes256GcmCipher::new(Arc::clone(&self.keyed_hash))),
             limits: UpstreamLimits::default(),
@@ -127,7 +123,7 @@ fn webhook_sender(config: &Config) -> anyhow::Result<Arc<dyn WebhookSender>> {
         allow_addresses: config.webhooks.allow_addresses.clone(),
     };
     let sender = HttpSender::new(policy).context("webhooks cannot be sent")?;
-    Ok(Arc::new(MeasuredSender::new(Arc::new(sender))))
+    Ok(Arc::new(sender))
 }
 
 /// Creates the data directory with access for its owner only.

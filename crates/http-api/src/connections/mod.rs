@@ -5,6 +5,7 @@
 
 mod connection;
 mod failure;
+mod file_limit;
 mod per_address;
 mod service;
 mod stream;
@@ -12,6 +13,7 @@ mod stream;
 use std::time::Duration;
 
 pub use self::connection::{Connection, RequestGuard};
+pub use self::file_limit::raise_file_limit;
 pub use self::per_address::{PerAddress, network};
 pub use self::service::{CUT, Door, factory};
 

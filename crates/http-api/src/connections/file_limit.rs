@@ -1,8 +1,9 @@
 //! The limit of open files of the process, and the resulting limit of connections.
 
-use cais_http_api::connections::MAX_CONNECTIONS;
 use cais_ports::alerts;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::MAX_CONNECTIONS;
 
 /// Descriptors other than clients' connections. Listeners, logs and calls to acquirers and receivers of webhooks need
 /// some hundred at peak. Database connections are at most 80, with SQLite three files each.
@@ -12,7 +13,7 @@ const FEW: usize = 1_000;
 
 /// Raises the limit of open files to its maximum. Returns the resulting limit of connections.
 #[must_use]
-pub fn raise() -> usize {
+pub fn raise_file_limit() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let files = if raised.is_ok() { maximum } else { current };
@@ -53,7 +54,7 @@ mod tests {
 
     #[test]
     fn soft_limit_is_raised_to_the_hard_one() {
-        let _connections = raise();
+        let _connections = raise_file_limit();
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
         assert_eq!(current, maximum);
     }

@@ -10,8 +10,8 @@ use cais_use_cases::reconcile::Standing;
 use jiff::Timestamp;
 use metrics::{counter, gauge};
 
-use crate::{measured, metric_table};
-use cais_http_api::{auth_failures, connections};
+use super::table;
+use crate::{auth_failures, connections};
 
 /// The version of the program.
 const BUILD: &str = "cais_build_info";
@@ -51,7 +51,7 @@ const DIFFERENCES: &str = "cais_reconcile_differences";
 
 /// Describes every metric, and registers the metrics of alert rules at zero.
 pub fn register() {
-    metric_table::describe();
+    table::describe();
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     for zero in [
         "cais_commit_queue_full_total",
@@ -63,7 +63,7 @@ pub fn register() {
     }
     let labeled: [(&'static str, &'static str, &[&'static str]); 4] = [
         ("cais_commit_unknown_total", "outcome", &["committed", "not_committed", "unknown"]),
-        (measured::ATTEMPTS, "outcome", &["succeeded", "retried", "failed"]),
+        ("cais_webhook_attempts_total", "outcome", &["succeeded", "retried", "failed"]),
         (auth_failures::TOTAL, "reason", &auth_failures::REASONS),
         (connections::CUT, "reason", &["head", "body", "write", "per_address"]),
     ];
@@ -75,7 +75,7 @@ pub fn register() {
     for hours in ALERT_HOURS {
         counter!(ALERTS, "hours" => hours.to_string()).increment(0);
     }
-    for zero in [CALLBACKS_OPEN, measured::IN_FLIGHT, measured::BACKLOG, measured::OLDEST_DUE] {
+    for zero in [CALLBACKS_OPEN, "cais_webhook_in_flight", "cais_webhook_backlog", "cais_webhook_oldest_due_seconds"] {
         gauge!(zero).set(0.0);
     }
 }

@@ -75,17 +75,29 @@ fn compose(ms: u64, tail: u128) -> Uuid {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use jiff::Timestamp;
+
     use super::*;
-    use crate::clock::OffsetClock;
+
+    /// A clock that advances with each read, by a third of a millisecond. The value is in microseconds.
+    struct TestClock(AtomicI64);
+
+    impl Clock for TestClock {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_microsecond(self.0.fetch_add(333, Ordering::SeqCst)).unwrap_or_default()
+        }
+    }
 
     #[test]
     fn identifiers_grow_also_when_the_clock_goes_back() {
-        let clock = Arc::new(OffsetClock::new());
+        let clock = Arc::new(TestClock(AtomicI64::new(1_700_000_000_000_000)));
         let ids = UuidV7::new(clock.clone());
         let mut last = ids.next_uuid();
         for round in 0..20_000 {
             if round == 10_000 {
-                clock.set_offset_s(-60);
+                clock.0.fetch_sub(60_000_000, Ordering::SeqCst);
             }
             let next = ids.next_uuid();
             assert!(next > last, "{last} then {next}");

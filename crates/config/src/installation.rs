@@ -1,0 +1,114 @@
+//! The comparison of a configuration with its database: one world and one master key for the whole life of a database.
+
+use std::path::Path;
+
+use cais_ports::QueryError;
+use cais_secrets::{MASTER_KEY_FILE, MasterKey, MasterKeyError};
+
+use crate::{Config, World};
+
+/// The reason to reject a start.
+#[derive(Debug, thiserror::Error)]
+pub enum InstallationError {
+    /// The database belongs to the other world.
+    #[error(
+        "this database belongs to the {recorded} world, and this start is of the {asked} world: balances of the sandbox are play money, so the two never share a database. {}",
+        advice(*.asked)
+    )]
+    OtherWorld {
+        /// The world that the first start recorded.
+        recorded: String,
+        /// The world of this start.
+        asked: World,
+    },
+    /// The key differs from that of the first start.
+    #[error(
+        "the master key in {origin} is not the key of this database: every API key would be refused, and no webhook could be signed. Give the key that the database was set up with"
+    )]
+    OtherMasterKey {
+        /// The file or the variable that the key was read from.
+        origin: String,
+    },
+    /// The database has a master key, but the key is not found.
+    #[error(
+        "{file} does not exist, and the database was set up with a master key: restore the file from its backup, or give the key in CAIS_MASTER_KEY or `master_key_file`. With a new key every API key would be refused"
+    )]
+    LostMasterKey {
+        /// The file of the data directory.
+        file: String,
+    },
+    /// The file cannot be used.
+    #[error(transparent)]
+    MasterKey(#[from] MasterKeyError),
+    /// The database cannot be read.
+    #[error("the database cannot be checked: {0}")]
+    Query(#[from] QueryError),
+}
+
+const fn advice(asked: World) -> &'static str {
+    match asked {
+        World::Live => {
+            "Use a new database (`database_url`, `data_dir`) for the acquirers, or start without acquirers and with `--sandbox`"
+        }
+        World::Sandbox => {
+            "Configure its acquirers, or use another database (`database_url`, `data_dir`) for the sandbox"
+        }
+    }
+}
+
+/// Compares the recorded world of a database with the requested world.
+///
+/// # Errors
+/// [`InstallationError::OtherWorld`].
+pub fn compare_world(recorded: &str, asked: World) -> Result<(), InstallationError> {
+    let recorded = recorded.to_owned();
+    if recorded == asked.as_str() { Ok(()) } else { Err(InstallationError::OtherWorld { recorded, asked }) }
+}
+
+impl Config {
+    /// Returns the configured master key, else that of the data directory; `None` before the first start.
+    ///
+    /// # Errors
+    /// [`InstallationError::MasterKey`].
+    pub fn find_master_key(&self) -> Result<Option<MasterKey>, InstallationError> {
+        match &self.master_key {
+            Some(key) => Ok(Some(key.clone())),
+            None => Ok(MasterKey::find(&self.data_dir)?),
+        }
+    }
+
+    /// Compares the found master key with the check value of a database. Returns `false` if the key or the value does
+    /// not exist yet; the next start creates both.
+    ///
+    /// # Errors
+    /// [`InstallationError::OtherMasterKey`], [`InstallationError::LostMasterKey`].
+    pub fn compare_master_key(
+        &self,
+        key: Option<&MasterKey>,
+        recorded: Option<&str>,
+    ) -> Result<bool, InstallationError> {
+        match (key, recorded) {
+            (Some(key), Some(recorded)) if key.check_value() == recorded => Ok(true),
+            (Some(_), Some(_)) => Err(InstallationError::OtherMasterKey { origin: origin(self) }),
+            (None, Some(_)) => Err(InstallationError::LostMasterKey { file: file(&self.data_dir) }),
+            (Some(_) | None, None) => Ok(false),
+        }
+    }
+}
+
+fn file(data_dir: &Path) -> String {
+    data_dir.join(MASTER_KEY_FILE).display().to_string()
+}
+
+/// Returns the file or variable with the key of this start.
+fn origin(config: &Config) -> String {
+    if config.master_key.is_none() {
+        return file(&config.data_dir);
+    }
+    let entry = |key: &str| config.effective.iter().find(|entry| entry.key == key);
+    match (entry("master_key_file"), entry("master_key")) {
+        (Some(named), _) => named.value.clone(),
+        (None, Some(given)) => given.origin.clone(),
+        (None, None) => "the configuration".to_owned(),
+    }
+}
