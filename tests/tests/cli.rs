@@ -269,6 +269,27 @@ async fn probable_slips_are_warnings_in_check_and_log() {
 }
 
 #[tokio::test]
+async fn acquirer_without_https_public_url_is_a_warning() {
+    let acquirer = [
+        ("CAIS_ACQUIRERS__MAIN__KIND", "bacen"),
+        // A port without a server: the start makes no call to an acquirer.
+        ("CAIS_ACQUIRERS__MAIN__BASE_URL", "https://127.0.0.1:1"),
+        ("CAIS_ACQUIRERS__MAIN__CLIENT_ID", "id"),
+        ("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET", "secret"),
+        ("CAIS_ACQUIRERS__MAIN__PIX_KEY", "71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e"),
+    ];
+    let mut place = unstarted(Engine::Sqlite, &acquirer);
+    let report = place.cli(&["config", "check"]).unwrap();
+    assert_eq!(report["warnings"][0]["warning"], "public_url_insecure", "{report}");
+    let (_, printed) = place.cli_raw(&["doctor"]).unwrap();
+    assert!(printed.contains("public_url_insecure"), "{printed}");
+    place.launch().await.unwrap();
+    assert!(place.log().contains("public_url_insecure"), "{}", place.log());
+    place.set("CAIS_PUBLIC_URL", "https://pay.example");
+    assert_eq!(place.cli(&["config", "check"]).unwrap()["warnings"], json!([]));
+}
+
+#[tokio::test]
 async fn sqlite_creates_a_master_key_and_postgres_requires_one() {
     let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
     for command in [&["account", "list"][..], &["key", "revoke", "000000000000"], &["ledger", "verify"]] {

@@ -79,7 +79,10 @@ keys! {
         admin_listen: SocketAddr = address()
             .default("127.0.0.1:9180")
             .rejected_if(move |admin| Some(*admin) == listen && admin.port() != 0, "must differ from `listen`");
-        /// The base of the callback addresses that acquirers call, and the address at which browsers reach the dashboard.
+        /// The URL at which acquirers and browsers reach the service: the base of callback addresses, and the origin of the
+        /// dashboard. The dashboard refuses forms of any other origin. With `https`, cookies are limited to TLS and have
+        /// the prefix `__Host-`. Without the URL, and in the sandbox, the dashboard accepts the host of each request,
+        /// which is for development only. Set an `https` URL for production.
         public_url: Option<String> =
             text("http or https URL", url::base).optional().default_shown("`http://` and the address of `listen`");
         /// The directory of the service's files. Created if absent.

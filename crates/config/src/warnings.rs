@@ -19,12 +19,13 @@ pub const SECRET_FILE_READABLE: &str = "secret_file_readable";
 /// The name of the warning about a client certificate that expires soon. The program that reads certificates adds it.
 pub const CERTIFICATE_EXPIRES: &str = "certificate_expires";
 /// The stable names of all warnings, in the log and in the output of `config check`.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 10] = [
     "master_key_weak",
     SECRET_FILE_READABLE,
     "data_dir_writable",
     "database_unencrypted",
     "admin_listen_open",
+    "public_url_insecure",
     "webhooks_unrestricted",
     "efi_without_certificate",
     CERTIFICATE_EXPIRES,
@@ -75,6 +76,9 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
             "can be reached from other machines, and metrics need no key: permit only your monitoring to reach it";
         warn("admin_listen_open", "admin_listen", what.to_owned());
     }
+    if let Some(what) = public_url_risk(config) {
+        warn("public_url_insecure", "public_url", what.to_owned());
+    }
     if !config.sandbox {
         let settings = &config.webhooks;
         let set = [
@@ -96,6 +100,22 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
         }
     }
     found
+}
+
+/// Returns the risk of the public URL beside a real acquirer. Plain http acquirers are simulators on this machine.
+fn public_url_risk(config: &Config) -> Option<&'static str> {
+    if !config.acquirers.iter().any(|acquirer| acquirer.base_url.starts_with("https://")) {
+        return None;
+    }
+    match &config.public_url {
+        Some(url) if url.starts_with("https://") => None,
+        Some(_) => {
+            Some("is not https: passwords, session cookies and callbacks are sent unencrypted: set the `https` URL")
+        }
+        None => Some(
+            "is not set: acquirers cannot reach the service, and the dashboard accepts forms of any host: set the `https` URL",
+        ),
+    }
 }
 
 /// Returns the files that hold secrets, each with its key.
@@ -146,6 +166,7 @@ mod tests {
             ("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET_FILE", secret.as_str()),
             ("CAIS_ACQUIRERS__MAIN__CERTIFICATE_FILE", secret.as_str()),
             ("CAIS_ACQUIRERS__MAIN__BASE_URL", "https://bank.example"),
+            ("CAIS_PUBLIC_URL", "https://pay.example"),
             ("CAIS_ACQUIRERS__MAIN__PIX_KEY", "71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e"),
         ];
         let with = |name: &'static str, value: &'static str| {
@@ -164,6 +185,11 @@ mod tests {
         assert_eq!(kinds(&with_redis[..2]), ["rate_limits_not_shared"]);
         assert_eq!(kinds(&with_redis), [""; 0]);
         assert_eq!(with("CAIS_ADMIN_LISTEN", "0.0.0.0:9180"), ["admin_listen_open"]);
+        assert_eq!(with("CAIS_PUBLIC_URL", "http://pay.example"), ["public_url_insecure"]);
+        let without_url: Vec<_> = live.iter().filter(|(name, _)| *name != "CAIS_PUBLIC_URL").copied().collect();
+        assert_eq!(kinds(&without_url), ["public_url_insecure"]);
+        let sandbox = [("CAIS_DATA_DIR", data_dir.as_str()), ("CAIS_SANDBOX", "true")];
+        assert_eq!(kinds(&sandbox), [""; 0]);
         assert_eq!(with("CAIS_WEBHOOKS__ALLOW_INSECURE", "true"), ["webhooks_unrestricted"]);
         assert_eq!(with("CAIS_WEBHOOKS__ALLOW_ADDRESSES", "10.0.0.0/8"), ["webhooks_unrestricted"]);
         let bare: Vec<_> = live.iter().filter(|(name, _)| !name.contains("CERTIFICATE")).copied().collect();
