@@ -103,7 +103,7 @@ const RULES: [Rule; 17] = [
         name: "cais-dashboard",
         ours: &["cais-domain", "cais-ports", "cais-qr-code", "cais-use-cases"],
         common: true,
-        others: &["actix-web", "askama", "cookie", "ring", "url"],
+        others: &["actix-web", "askama", "cookie", "ring", "rust-embed", "url"],
     },
     // The sandbox represents another company's system, so it uses only value types.
     Rule {
