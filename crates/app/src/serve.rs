@@ -166,20 +166,23 @@ impl Service {
         let paths = tokens.iter().map(|(name, token)| (name.clone(), token.as_str())).chain(crypto_paths);
         let keys = KeyRing::new(ports.clone());
         let public_url = config.public_url.as_deref().filter(|_| !config.sandbox);
-        let pages = wiring::dashboard(&ports, &keys, public_url, config.sandbox)?;
+        let syncs = SyncGate::new();
+        let controls = sandbox.as_ref().zip(acquirers.first()).map(|(sandbox, acquirer)| {
+            let name = acquirer.name().clone();
+            wiring::sandbox::controls(sandbox.control(), name, Arc::clone(&infrastructure.clock))
+        });
+        let pages = wiring::dashboard(&ports, &keys, &syncs, public_url, controls.as_ref())?;
         let state = AppState {
             ports: ports.clone(),
             keys,
             rates: wiring::rate_limits(&config),
             failures: AuthFailures::default(),
             trusted_proxies: config.trusted_proxies.clone(),
-            syncs: SyncGate::new(),
+            syncs,
             currencies: RecentCurrencies::default(),
             exports: Exports::default(),
-            sandbox: sandbox.as_ref().zip(acquirers.first()).map(|(sandbox, acquirer)| {
-                let name = acquirer.name().clone();
-                wiring::sandbox::controls(sandbox.control(), name, Arc::clone(&infrastructure.clock))
-            }),
+            public_url: public_url.map(str::to_owned),
+            sandbox: controls,
             callbacks: callbacks::restricted(CallbackPaths::new(paths), &config),
             wake: wakeups.clone(),
             metrics_handle: metrics_handle.clone(),

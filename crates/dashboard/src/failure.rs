@@ -8,6 +8,7 @@ use cais_ports::{PasswordHashError, QueryError};
 use cais_use_cases::logins::LoginError;
 use cais_use_cases::statement::ListError;
 use cais_use_cases::store_error::StoreError;
+use cais_use_cases::upstream_order::FetchError;
 
 /// The reason for which a page is not shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,8 @@ impl fmt::Display for Failure {
         }
     }
 }
+
+impl std::error::Error for Failure {}
 
 impl ResponseError for Failure {
     fn status_code(&self) -> StatusCode {
@@ -68,6 +71,17 @@ impl From<ListError> for Failure {
         match error {
             ListError::UnknownCursor => Self::NotFound,
             ListError::Unavailable { .. } | ListError::Internal(_) => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<FetchError> for Failure {
+    fn from(error: FetchError) -> Self {
+        match error {
+            FetchError::NotFound => Self::NotFound,
+            FetchError::InProgress { .. } | FetchError::Unavailable { .. } | FetchError::Internal(_) => {
+                Self::Unavailable(error.to_string())
+            }
         }
     }
 }

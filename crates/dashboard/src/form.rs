@@ -67,7 +67,11 @@ impl FromRequest for Form {
     }
 }
 
-fn check_origin(request: &HttpRequest) -> Result<(), Failure> {
+/// Checks that a form came from a page of this site.
+///
+/// # Errors
+/// [`Failure::BadForm`] or [`Failure::Forged`].
+pub(crate) fn check_origin(request: &HttpRequest) -> Result<(), Failure> {
     let headers = request.headers();
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let is_form = text(CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));

@@ -7,10 +7,13 @@
 
 mod assets;
 mod cookies;
+mod detached;
+mod download;
 mod failure;
 mod form;
 mod format;
 mod guard;
+mod input;
 mod layout;
 mod pages;
 mod query;
@@ -29,7 +32,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PayloadConfig, ServiceConfig};
 use actix_web::{Error, Resource, Route};
 
-pub use state::{Dashboard, Site};
+pub use state::{Dashboard, Downloads, SandboxPay, Site};
 
 /// The largest form.
 const MAX_FORM_BYTES: usize = 16 * 1024;
@@ -73,6 +76,7 @@ pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
     ] {
         config.service(page);
     }
+    pages::payments(config);
     config.service(web::resource("/assets/{hash}/{name}").route(get().to(assets::serve)));
 }
 

@@ -1,14 +1,24 @@
 //! The state that pages share, filled once by the wiring.
 
+use std::sync::Arc;
+
+use actix_web::HttpRequest;
+use actix_web::http::header::HOST;
+use cais_domain::txid::Txid;
+use cais_use_cases::SyncGate;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use url::Url;
+
+pub use crate::download::Downloads;
 
 /// The address under which browsers see the dashboard.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Site {
     /// The origin, such as `https://pay.example`. `None`: the origin is the `Host` of each request, for development.
     pub origin: Option<String>,
+    /// The public URL of the service as configured, for links that leave the browser. `None`: as for `origin`.
+    pub base: Option<String>,
     /// `true` if the service runs on the built-in sandbox.
     pub is_sandbox: bool,
 }
@@ -20,7 +30,13 @@ impl Site {
     /// The text is no URL.
     pub fn new(public_url: Option<&str>, is_sandbox: bool) -> Result<Self, url::ParseError> {
         let origin = public_url.map(Url::parse).transpose()?.map(|url| url.origin().ascii_serialization());
-        Ok(Self { origin, is_sandbox })
+        Ok(Self { origin, base: public_url.map(str::to_owned), is_sandbox })
+    }
+
+    /// Returns the address of the service for links that leave the browser.
+    pub(crate) fn base_of(&self, request: &HttpRequest) -> String {
+        let host = || request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        self.base.clone().unwrap_or_else(|| format!("http://{}", host()))
     }
 
     /// Returns whether browsers use TLS, so that cookies may be limited to it.
@@ -36,9 +52,21 @@ pub struct Dashboard {
     pub logins: Logins,
     /// The cached API keys of this node, so that a revocation takes effect at once.
     pub keys: KeyRing,
+    /// Limits the reads of acquirers, shared with the API.
+    pub syncs: SyncGate,
     /// The address of the pages.
     pub site: Site,
+    /// Pays a charge at the built-in sandbox; `None` at real acquirers.
+    pub sandbox_pay: Option<SandboxPay>,
+    /// The reads of pages for files.
+    pub downloads: Downloads,
 }
+
+/// Pays a charge at the built-in sandbox, as its payer would. Writes to disk.
+///
+/// # Errors
+/// The reason for the log.
+pub type SandboxPay = Arc<dyn Fn(&Txid) -> Result<(), String> + Send + Sync>;
 
 #[cfg(test)]
 mod tests {

@@ -89,6 +89,11 @@ impl Visit {
         hex(&hash.0)
     }
 
+    /// Returns a random text, for the idempotency key of a form.
+    pub(crate) fn random(&self) -> String {
+        draw(&self.dashboard)
+    }
+
     /// Returns whether a form's token is this browser's.
     pub(crate) fn has_token(&self, token: &str) -> bool {
         let Some(bytes) = unhex(token) else { return false };

@@ -23,7 +23,7 @@ use crate::describe::parameters;
 use crate::error::{ApiError, ErrorCode};
 use crate::paging::{LIMIT, STARTING_AFTER};
 use crate::query::Query;
-use crate::representation::csv::{Dialect, Row, header, write_row};
+use crate::representation::csv::{Dialect, Row, lines};
 use crate::{filters, reply};
 
 /// Rows per read, the limit of the readers: a page is about 40 KiB.
@@ -33,8 +33,6 @@ pub const ROWS: u32 = 200;
 const PAGES_AT_ONCE: usize = 2;
 /// Seconds until an account with an unfinished file may retry.
 const RETRY_AFTER_S: u32 = 5;
-/// Room for a line.
-const LINE_BYTES: usize = 256;
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8; header=present");
 
 /// A file that an account requested.
@@ -169,8 +167,7 @@ where
     if call.context.is_head {
         return Ok(file.named(reply::bytes(StatusCode::OK, CSV, Bytes::new())));
     }
-    let mut beginning = header(R::NAMES, dialect);
-    write(&mut beginning, &rows, dialect);
+    let beginning = lines(&rows, dialect, true);
     drop(rows);
     let request = call.context.id;
     let rest = try_unfold((read, next, place), move |(read, next, place)| async move {
@@ -179,18 +176,9 @@ where
             tracing::error!(%request, code = error.code.name(), cause = error.cause, "file cut off; its reader receives an incomplete download");
             CutOff
         })?;
-        let mut text = Vec::new();
-        write(&mut text, &rows, dialect);
-        Ok(Some((Bytes::from(text), (read, next, place))))
+        Ok(Some((Bytes::from(lines(&rows, dialect, false)), (read, next, place))))
     });
     Ok(file.named(reply::streamed(CSV, once(async { Ok::<_, CutOff>(Bytes::from(beginning)) }).chain(rest))))
-}
-
-fn write<R: Row>(out: &mut Vec<u8>, rows: &[R], dialect: Dialect) {
-    out.reserve(rows.len().saturating_mul(LINE_BYTES));
-    for row in rows {
-        write_row(out, row, dialect);
-    }
 }
 
 /// Rows could not be read after the response had begun.

@@ -14,7 +14,6 @@ pub mod connections;
 mod context;
 mod crypto;
 mod csv;
-pub mod days;
 mod describe;
 mod docs;
 pub mod error;
@@ -48,6 +47,7 @@ mod transactions;
 mod webhooks;
 
 pub use auth_failures::AuthFailures;
+pub use cais_use_cases::days;
 pub use callbacks::CallbackPaths;
 pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};
 pub use crypto::recent::RecentCurrencies;

@@ -27,7 +27,7 @@ use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit, StoredEvent};
+use cais_ports::{ApiKeyRecord, CsvDialect, ResourceRenderer, SplitCredit, StatementEntry, StoredEvent, Transaction};
 use cais_qr_code::QrImages;
 use jiff::Timestamp;
 
@@ -63,6 +63,16 @@ impl ResourceRenderer for JsonRepresentation {
 
     fn split_credit(&self, credit: &SplitCredit) -> Vec<u8> {
         to_json(&TransactionRow::of_split_credit(credit))
+    }
+
+    fn transactions_csv(&self, rows: &[Transaction], dialect: CsvDialect, is_first: bool) -> Result<Vec<u8>, String> {
+        let rows: Result<Vec<_>, _> = rows.iter().map(TransactionRow::of).collect();
+        Ok(csv::lines(&rows.map_err(|error| error.to_string())?, dialect, is_first))
+    }
+
+    fn entries_csv(&self, rows: Vec<StatementEntry>, dialect: CsvDialect, is_first: bool) -> Vec<u8> {
+        let rows: Vec<_> = rows.into_iter().map(statement::Entry::from).collect();
+        csv::lines(&rows, dialect, is_first)
     }
 
     fn payout(&self, payout: &Payout) -> Vec<u8> {

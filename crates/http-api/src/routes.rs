@@ -53,6 +53,7 @@ fn resources(config: &mut ServiceConfig<'_>) {
         .service(charges::create::create_charge)
         .service(charges::list::list_charges)
         .service(charges::cancel::cancel_charge)
+        .service(charges::payment_page::get_payment_page)
         .service(payouts::get::get_payout)
         .service(payouts::create::create_payout)
         .service(payouts::list::list_payouts)

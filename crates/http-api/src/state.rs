@@ -40,6 +40,8 @@ pub struct AppState {
     pub currencies: RecentCurrencies,
     /// The files that are being written.
     pub exports: Exports,
+    /// The public address of the service, for links; `None` is the host of each request, for development.
+    pub public_url: Option<String>,
     /// The built-in sandbox, if it is the upstream.
     pub sandbox: Option<SandboxControls>,
     /// The acquirers and their callback paths.

@@ -111,6 +111,13 @@ pub trait EventQueries: Send + Sync {
         filter: EventFilter,
         page: EventPage,
     ) -> Result<Page<StoredEvent>, QueryError>;
+    /// Lists the first events of a resource of the account, by its public id, oldest first.
+    async fn list_events_of(
+        &self,
+        account: AccountId,
+        resource: &str,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, QueryError>;
 }
 
 /// Deliveries.

@@ -1,6 +1,7 @@
 //! Queries of payouts, refunds and releases.
 
 use async_trait::async_trait;
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::payout::Payout;
@@ -33,6 +34,12 @@ pub trait PayoutQueries: Send + Sync {
     /// Returns the payout with this instruction id, in any state.
     async fn find_payout_by_instruction_id(&self, instruction_id: &InstructionId)
     -> Result<Option<Payout>, QueryError>;
+    /// Returns a payout of the account that this Pix sent.
+    async fn find_payout_by_pix(
+        &self,
+        account: AccountId,
+        end_to_end_id: &EndToEndId,
+    ) -> Result<Option<Payout>, QueryError>;
     /// Lists the visible payouts of the account, newest first.
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
     /// Lists payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the

@@ -67,6 +67,13 @@ pub trait ChargeQueries: Send + Sync {
     ) -> Result<Option<CreditedPayment>, QueryError>;
     /// Lists the visible charges of the account, newest first.
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError>;
+    /// Lists the visible charges of the account whose request had exactly this text as the payer's document, newest first.
+    async fn list_charges_of_payer(
+        &self,
+        account: AccountId,
+        payer_document: &str,
+        limit: u32,
+    ) -> Result<Vec<Charge>, QueryError>;
     /// Lists pending charges of all accounts that expired before `before`, the longest overdue first.
     async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError>;
 }

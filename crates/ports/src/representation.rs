@@ -15,7 +15,16 @@ use jiff::Timestamp;
 
 use crate::events::StoredEvent;
 use crate::keys::ApiKeyRecord;
-use crate::statement::SplitCredit;
+use crate::statement::{SplitCredit, StatementEntry, Transaction};
+
+/// The dialect of a file of comma-separated values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CsvDialect {
+    /// RFC 4180: commas, decimal points, instants in UTC.
+    Standard,
+    /// Excel in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo.
+    ExcelBr,
+}
 
 /// Renders resources exactly as their GET returns them.
 pub trait ResourceRenderer: Send + Sync {
@@ -25,6 +34,13 @@ pub trait ResourceRenderer: Send + Sync {
     fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8>;
     /// Renders a split credit as a JSON object: the transaction of its beneficiary.
     fn split_credit(&self, credit: &SplitCredit) -> Vec<u8>;
+    /// Renders transactions as lines of CSV; `is_first` puts the line of names before them.
+    ///
+    /// # Errors
+    /// The reason for which a row cannot be shown. The store lists no such rows.
+    fn transactions_csv(&self, rows: &[Transaction], dialect: CsvDialect, is_first: bool) -> Result<Vec<u8>, String>;
+    /// Renders entries of a statement as lines of CSV; `is_first` puts the line of names before them.
+    fn entries_csv(&self, rows: Vec<StatementEntry>, dialect: CsvDialect, is_first: bool) -> Vec<u8>;
     /// Renders a payout as a JSON object.
     fn payout(&self, payout: &Payout) -> Vec<u8>;
     /// Renders a refund as a JSON object.

@@ -112,6 +112,15 @@ impl Transaction {
             Self::SplitCredit(credit) => credit.id.uuid(),
         }
     }
+
+    /// Returns the direction of the money.
+    #[must_use]
+    pub const fn direction(&self) -> Direction {
+        match self {
+            Self::Charge(_) | Self::SplitCredit(_) => Direction::CashIn,
+            Self::Payout(_) => Direction::CashOut,
+        }
+    }
 }
 
 /// The statement.

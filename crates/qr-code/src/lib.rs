@@ -1,6 +1,6 @@
 //! Renders a text as a QR code in a small PNG, fast enough for every response.
 //!
-//! [`QrImages`] returns the image as a data URL and caches recent ones, and [`png_file`] returns the file. `layout` draws the common parts of a version
+//! [`QrImages`] returns the image as a data URL and caches recent ones, and [`png_file`] and [`svg_file`] return files. `layout` draws the common parts of a version
 //! once, and `mask` judges the masks on whole rows of bits. `png` and `deflate` write the image with a code table made
 //! for it. docs/adr/0019 has the figures.
 
@@ -8,6 +8,7 @@ mod deflate;
 mod layout;
 mod mask;
 mod png;
+mod svg;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,6 +68,12 @@ impl Memory {
 #[must_use]
 pub fn png_file(code: &str) -> Option<Vec<u8>> {
     png::encode(&modules(code)?)
+}
+
+/// Returns the image of `code` as an SVG file; `None` if the code is too long for a QR code that people can scan.
+#[must_use]
+pub fn svg_file(code: &str) -> Option<String> {
+    svg::encode(&modules(code)?)
 }
 
 fn data_url(code: &str) -> Option<String> {

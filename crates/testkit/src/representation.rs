@@ -13,7 +13,7 @@ use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_ports::{ApiKeyRecord, ResourceRenderer, SplitCredit, StoredEvent};
+use cais_ports::{ApiKeyRecord, CsvDialect, ResourceRenderer, SplitCredit, StatementEntry, StoredEvent, Transaction};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -50,6 +50,18 @@ impl ResourceRenderer for TextRepresentation {
         json!({ "id": format!("txn_in_{}", credit.id.suffix()), "amount": credit.amount.to_string() })
             .to_string()
             .into_bytes()
+    }
+
+    fn transactions_csv(&self, rows: &[Transaction], dialect: CsvDialect, is_first: bool) -> Result<Vec<u8>, String> {
+        let names = if is_first { format!("{dialect:?}\r\n") } else { String::new() };
+        let lines = rows.iter().map(|row| format!("{}\r\n", row.key()));
+        Ok([names].into_iter().chain(lines).collect::<String>().into_bytes())
+    }
+
+    fn entries_csv(&self, rows: Vec<StatementEntry>, dialect: CsvDialect, is_first: bool) -> Vec<u8> {
+        let names = if is_first { format!("{dialect:?}\r\n") } else { String::new() };
+        let lines = rows.iter().map(|row| format!("{}\r\n", row.id));
+        [names].into_iter().chain(lines).collect::<String>().into_bytes()
     }
 
     fn payout(&self, payout: &Payout) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Reads an account's timeline: charges, payouts and split credits in one list, newest first.
 
-use cais_domain::ids::AccountId;
+use cais_domain::ids::{AccountId, CashInId, CashOutId};
 use cais_domain::timeline::Direction;
 use cais_ports::{Page, PageRequest, Transaction, TransactionFilter};
 use uuid::Uuid;
@@ -8,6 +8,34 @@ use uuid::Uuid;
 use crate::ports::Ports;
 pub use crate::statement::ListError;
 use crate::store_error::StoreError;
+
+/// The direction and the sort key of a transaction, which form its id.
+pub type Cursor = (Direction, Uuid);
+
+/// Returns the public id of the transaction of that key: `txn_in_…` or `txn_out_…`.
+#[must_use]
+pub fn public_id((direction, key): Cursor) -> String {
+    match direction {
+        Direction::CashIn => CashInId::new(key).to_string(),
+        Direction::CashOut => CashOutId::new(key).to_string(),
+    }
+}
+
+/// Parses the public id of a transaction.
+///
+/// # Errors
+/// The rule that the id breaks, to follow its name.
+pub fn parse_id(text: &str) -> Result<Cursor, String> {
+    if text.starts_with("txn_in_") {
+        let id = CashInId::parse(text).map_err(|error| error.to_string())?;
+        return Ok((Direction::CashIn, id.uuid()));
+    }
+    if text.starts_with("txn_out_") {
+        let id = CashOutId::parse(text).map_err(|error| error.to_string())?;
+        return Ok((Direction::CashOut, id.uuid()));
+    }
+    Err("must begin with `txn_in_` or `txn_out_`".to_owned())
+}
 
 /// Returns a page of the account's transactions. The cursor may be a transaction that the filter excludes: it marks
 /// only a position.
@@ -19,7 +47,7 @@ pub async fn list(
     account: AccountId,
     filter: TransactionFilter,
     limit: u32,
-    starting_after: Option<(Direction, Uuid)>,
+    starting_after: Option<Cursor>,
 ) -> Result<Page<Transaction>, ListError> {
     if let Some((direction, key)) = starting_after
         && find(ports, account, direction, key).await?.is_none()
@@ -41,4 +69,32 @@ pub async fn find(
     key: Uuid,
 ) -> Result<Option<Transaction>, StoreError> {
     Ok(ports.queries.find_transaction(account, direction, key).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transaction_ids_contain_their_direction() {
+        for (id, expected) in [
+            ("txn_in_01h455vb4pex5vsknk084sn02q", Direction::CashIn),
+            ("txn_out_01h455vb4pex5vsknk084sn02q", Direction::CashOut),
+        ] {
+            let cursor = parse_id(id);
+            assert_eq!(cursor.clone().map(|(direction, _)| direction), Ok(expected));
+            assert_eq!(cursor.map(public_id).as_deref(), Ok(id));
+        }
+        for bad in [
+            "",
+            "txn_",
+            "txn_in_",
+            "txn_out_1",
+            "txn_01h455vb4pex5vsknk084sn02q",
+            "chg_01h455vb4pex5vsknk084sn02q",
+            "ext:x",
+        ] {
+            assert!(parse_id(bad).is_err(), "{bad}");
+        }
+    }
 }

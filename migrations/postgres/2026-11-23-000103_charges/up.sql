@@ -9,7 +9,7 @@ CREATE TABLE charges (
     fee BIGINT NOT NULL,
     description TEXT,
     payer_name TEXT,
-    payer_document TEXT,
+    payer_document TEXT COLLATE "C",
     expires_in_s BIGINT NOT NULL,
     external_id TEXT,
     postback_endpoint TEXT,
@@ -55,3 +55,5 @@ CREATE INDEX charges_waiting ON charges (expires_at, id) WHERE status = 'pending
 -- Pages of pending charges are read along the primary key. An index for them would be updated by every creation and every payment.
 CREATE INDEX charges_refunded ON charges (account_id, status, id) WHERE status = 'refunded';
 CREATE INDEX charges_cancelled ON charges (account_id, id) WHERE status IN ('expired', 'cancelled');
+-- Finds charges by the document of their payer. Charges without one are not in the index.
+CREATE INDEX charges_of_payer ON charges (account_id, payer_document, id) WHERE payer_document IS NOT NULL;

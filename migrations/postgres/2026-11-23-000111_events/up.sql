@@ -4,7 +4,7 @@ CREATE TABLE events (
     sequence BIGINT NOT NULL CHECK (sequence >= 1),
     id TEXT COLLATE "C" NOT NULL,
     type TEXT COLLATE "C" NOT NULL,
-    resource_id TEXT NOT NULL,
+    resource_id TEXT COLLATE "C" NOT NULL,
     data BYTEA NOT NULL,
     created_at BIGINT NOT NULL,
     PRIMARY KEY (account_id, sequence),
@@ -13,3 +13,6 @@ CREATE TABLE events (
 
 -- Lists the events of a type.
 CREATE INDEX events_of_type ON events (account_id, type, sequence);
+-- Lists the events of a resource for its page in the dashboard. Ids of resources ascend, so new rows are near the end of their account's
+-- part.
+CREATE INDEX events_of_resource ON events (account_id, resource_id, sequence);

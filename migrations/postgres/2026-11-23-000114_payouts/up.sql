@@ -17,7 +17,7 @@ CREATE TABLE payouts (
     status TEXT NOT NULL CHECK (status IN ('pending', 'abandoned', 'processing', 'completed', 'failed', 'reversed')),
     acquirer TEXT NOT NULL,
     sent_at BIGINT,
-    end_to_end_id TEXT,
+    end_to_end_id TEXT COLLATE "C",
     completed_at BIGINT,
     failure TEXT,
     ended_at BIGINT,
@@ -45,3 +45,5 @@ CREATE INDEX payouts_due ON payouts (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX payouts_by_id ON payouts ((id || ''));
 -- Pages of the timeline in a rare status. Pages of completed payouts are read along the primary key.
 CREATE INDEX payouts_rare ON payouts (account_id, status, id) WHERE status = 'processing' OR status = 'failed' OR status = 'reversed';
+-- Finds the payout that sent a Pix.
+CREATE INDEX payouts_of_pix ON payouts (account_id, end_to_end_id) WHERE end_to_end_id IS NOT NULL;

@@ -54,3 +54,5 @@ CREATE INDEX charges_waiting ON charges (expires_at, id) WHERE status = 'pending
 -- Pages of pending charges are read along the primary key. An index for them would be updated by every creation and every payment.
 CREATE INDEX charges_refunded ON charges (account_id, status, id) WHERE status = 'refunded';
 CREATE INDEX charges_cancelled ON charges (account_id, id) WHERE status IN ('expired', 'cancelled');
+-- Finds charges by the document of their payer. Charges without one are not in the index.
+CREATE INDEX charges_of_payer ON charges (account_id, payer_document, id) WHERE payer_document IS NOT NULL;

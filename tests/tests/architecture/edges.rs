@@ -101,7 +101,7 @@ const RULES: [Rule; 17] = [
     // The API's sibling: pages call the same use cases. Neither persistence nor the API.
     Rule {
         name: "cais-dashboard",
-        ours: &["cais-domain", "cais-ports", "cais-qr-code", "cais-use-cases"],
+        ours: &["cais-domain", "cais-ports", "cais-qr-code", "cais-strict-json", "cais-use-cases"],
         common: true,
         others: &["actix-web", "askama", "cookie", "ring", "rust-embed", "url"],
     },

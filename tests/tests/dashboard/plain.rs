@@ -10,7 +10,11 @@ use serde_json::Value;
 use super::authenticator::{Authenticator, present_step};
 use crate::support::{Engine, Node, Reply, Shop, client, eventually, on_both, shared, unique};
 
-on_both! { key_made_in_the_dashboard_calls_the_api operator_logs_in_with_a_link }
+on_both! {
+    key_made_in_the_dashboard_calls_the_api
+    operator_logs_in_with_a_link
+    payment_page_shows_a_payment_of_the_sandbox
+}
 
 const PASSWORD: &str = "correct horse battery";
 /// The first seconds of a step, in which the code before it is still accepted for a long time.
@@ -153,4 +157,40 @@ async fn operator_logs_in_with_a_link(engine: Engine) {
     other.get(&again).await;
     assert_eq!(other.post(&again, &[("password", "another long password")]).await.status, 303);
     assert_eq!(browser.get("/").await.header("location"), Some("/login"));
+}
+
+async fn payment_page_shows_a_payment_of_the_sandbox(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let made = shop.create(r#"{"amount":12.34,"description":"Two coffees"}"#).await;
+    assert_eq!(made.status, 201, "{}", made.text());
+    let id = text(&made.json(), "id").to_owned();
+    let page = shop.get(&format!("/charges/{id}/payment-page")).await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    let page = text(&page.json(), "url").strip_prefix(&node.base()).unwrap().to_owned();
+    let mut payer = Browser::new(&node);
+    let open = payer.get(&page).await;
+    for part in ["R$ 12,34", "Two coffees", "data:image/png", "data-until="] {
+        assert!(open.text().contains(part), "{part}: {}", open.text());
+    }
+    assert!(!open.text().contains(&id), "{}", open.text());
+    let image = payer.get(&format!("{page}/qr.png")).await;
+    assert_eq!((image.status, image.header("content-type")), (200, Some("image/png")));
+    let live = format!("{page}/live?was=open");
+    assert_eq!(payer.get(&live).await.status, 204);
+    let paid = shop.pay(&id, None).await;
+    assert_eq!(paid.status, 200, "{}", paid.text());
+    let changed = payer.get(&live).await;
+    assert_eq!((changed.status, changed.header("hx-refresh")), (200, Some("true")));
+    let after = payer.get(&page).await;
+    assert!(after.text().contains("Pagamento recebido"), "{}", after.text());
+    assert!(!after.text().contains("data:image"), "{}", after.text());
+    assert_eq!(payer.get(&format!("{page}/qr.png")).await.status, 404);
+    assert!(payer.cookies.is_empty(), "no session and no cookie");
+    // The button of the page itself.
+    let id = shop.charge_id("2.00").await;
+    let page = shop.get(&format!("/charges/{id}/payment-page")).await;
+    let page = text(&page.json(), "url").strip_prefix(&node.base()).unwrap().to_owned();
+    assert_eq!(payer.post(&format!("{page}/pay"), &[]).await.header("location"), Some(page.as_str()));
+    assert_eq!(text(&shop.get(&format!("/charges/{id}")).await.json(), "status"), "paid");
 }

@@ -13,20 +13,20 @@ use anyhow::Context;
 use cais_acquirers::{Route, Router};
 use cais_cli::{Migrations, Opened};
 use cais_config::{Config, Problems, World};
-use cais_dashboard::{Dashboard, Site};
-use cais_http_api::Pages;
+use cais_dashboard::{Dashboard, Downloads, Site};
 use cais_http_api::representation::JsonRepresentation;
+use cais_http_api::{Pages, SandboxControls};
 use cais_persistence::migrations::{self, Schema};
 use cais_persistence::{Persistence, StoreConfig};
 use cais_ports::{Acquirer, Acquirers, IdGenerator, KeyedHash, RateLimits, WebhookSender};
 use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
 use cais_secrets::{Aes256GcmCipher, Argon2Passwords, HmacSha256, TotpCodes, UuidV7};
-use cais_use_cases::Ports;
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::crypto::CryptoSources;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use cais_use_cases::upstream::UpstreamLimits;
+use cais_use_cases::{Ports, SyncGate};
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
 pub use acquirers::{
@@ -157,12 +157,21 @@ pub fn router(acquirers: Vec<Arc<dyn Acquirer>>, config: &Config) -> Arc<Router>
 ///
 /// # Errors
 /// Passwords cannot be hashed.
-pub fn dashboard(ports: &Ports, keys: &KeyRing, public_url: Option<&str>, is_sandbox: bool) -> anyhow::Result<Pages> {
+pub fn dashboard(
+    ports: &Ports,
+    keys: &KeyRing,
+    syncs: &SyncGate,
+    public_url: Option<&str>,
+    sandbox: Option<&SandboxControls>,
+) -> anyhow::Result<Pages> {
     let passwords = Argon2Passwords::new().context("passwords cannot be hashed")?;
     let dashboard = Arc::new(Dashboard {
         logins: Logins::new(ports.clone(), Arc::new(passwords), Arc::new(TotpCodes)),
         keys: keys.clone(),
-        site: Site::new(public_url, is_sandbox).context("`public_url` is no URL")?,
+        syncs: syncs.clone(),
+        site: Site::new(public_url, sandbox.is_some()).context("`public_url` is no URL")?,
+        sandbox_pay: sandbox.map(sandbox::payer),
+        downloads: Downloads::default(),
     });
     Ok(Arc::new(move |config| cais_dashboard::configure(&dashboard, config)))
 }

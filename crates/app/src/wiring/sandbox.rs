@@ -9,6 +9,7 @@ use anyhow::Context;
 use cais_acquirers::{BacenConfig, EfiAcquirer};
 use cais_cli::RunningSandbox;
 use cais_config::{Config, SANDBOX};
+use cais_dashboard::SandboxPay;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -161,6 +162,13 @@ pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock
             }
         }),
     }
+}
+
+/// Returns the payer of the dashboard's pages.
+#[must_use]
+pub fn payer(controls: &SandboxControls) -> SandboxPay {
+    let institution = Arc::clone(&controls.institution);
+    Arc::new(move |txid| institution.pay(txid, None).map_err(|error| error.to_string()))
 }
 
 /// A sandbox in this process.

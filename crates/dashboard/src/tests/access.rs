@@ -17,6 +17,10 @@ async fn page_without_login_leads_to_the_login() {
     browser.get("/login").await;
     for path in [
         "/",
+        "/transactions",
+        "/transactions.csv",
+        "/charges/new",
+        "/charges/chg_01h455vb4pex5vsknk084sn02q",
         "/keys",
         "/keys/new",
         "/keys/ABCdef123456/revoke",
@@ -29,7 +33,7 @@ async fn page_without_login_leads_to_the_login() {
         assert_eq!((seen.status, seen.location()), (303, "/login"), "{path}");
         assert!(seen.header("content-security-policy").is_some(), "{path}");
     }
-    for path in ["/keys/new", "/password", "/login/code"] {
+    for path in ["/keys/new", "/charges/new", "/charges/x/refunds", "/charges/x/pay", "/password", "/login/code"] {
         let seen = browser.post(path, &[("code", "123456")]).await;
         assert_eq!((seen.status, seen.location()), (303, "/login"), "{path}");
     }
@@ -41,7 +45,7 @@ async fn half_login_reaches_no_page() {
     world.logged_in(EMAIL).await;
     let mut browser = world.browser();
     browser.log_in(EMAIL).await;
-    for path in ["/", "/keys", "/keys/new", "/sessions", "/password"] {
+    for path in ["/", "/transactions", "/charges/new", "/keys", "/keys/new", "/sessions", "/password"] {
         assert_eq!(browser.get(path).await.location(), "/login", "{path}");
     }
     // An authenticator in use is not shown or replaced.
@@ -94,7 +98,19 @@ async fn operator_sets_a_password_and_has_no_merchant_pages() {
     assert_eq!(browser.post("/login/enrol", &[("code", &code)]).await.status, 200);
     let home = browser.get("/").await;
     assert!(home.body.contains("operador") && !home.body.contains("/keys"), "{}", home.body);
-    for path in ["/keys", "/keys/new", "/webhooks", "/webhooks/new", "/webhooks/x", "/events", "/events/x"] {
+    for path in [
+        "/keys",
+        "/keys/new",
+        "/webhooks",
+        "/webhooks/new",
+        "/webhooks/x",
+        "/events",
+        "/events/x",
+        "/transactions",
+        "/transactions.csv",
+        "/charges/new",
+        "/charges/x",
+    ] {
         assert_eq!(browser.get(path).await.status, 404, "{path}");
     }
 }

@@ -15,13 +15,14 @@ use cais_domain::merchant::webhook::WebhookUrl;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{Clock as _, LoginQueries as _, OneTimeCodes as _, Totp, UrlRefusal, User};
 use cais_testkit::builders::an_account;
-use cais_testkit::{ManualClock, MemoryStore, PlainCodes, PlainPasswords};
+use cais_testkit::{FakePsp, ManualClock, MemoryStore, PlainCodes, PlainPasswords};
+use cais_use_cases::SyncGate;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use cookie::Cookie;
 use url::form_urlencoded;
 
-use crate::{Dashboard, Site, configure};
+use crate::{Dashboard, Downloads, Site, configure};
 
 pub(super) const PASSWORD: &str = "correct horse battery";
 /// The host of requests in actix's tests.
@@ -32,18 +33,27 @@ pub(super) struct World {
     pub(super) dashboard: Arc<Dashboard>,
     pub(super) store: Arc<MemoryStore>,
     pub(super) clock: Arc<ManualClock>,
+    pub(super) psp: FakePsp,
 }
 
 impl World {
     pub(super) fn new(public_url: Option<&str>) -> Self {
-        let cais_testkit::World { mut ports, store, clock, .. } = cais_testkit::World::empty(an_account());
+        let cais_testkit::World { mut ports, store, clock, psp, .. } = cais_testkit::World::empty(an_account());
         ports.webhooks = Arc::new(receivers());
+        let payer = psp.clone();
         let dashboard = Arc::new(Dashboard {
             keys: KeyRing::new(ports.clone()),
             logins: Logins::new(ports, Arc::new(PlainPasswords::default()), Arc::new(PlainCodes)),
+            syncs: SyncGate::new(),
             site: Site::new(public_url, false).unwrap(),
+            sandbox_pay: Some(Arc::new(move |txid| {
+                let charge = payer.charges().into_iter().find(|charge| charge.txid == *txid).unwrap();
+                payer.pay(txid, charge.amount.centavos());
+                Ok(())
+            })),
+            downloads: Downloads::default(),
         });
-        Self { dashboard, store, clock }
+        Self { dashboard, store, clock, psp }
     }
 
     pub(super) fn browser(&self) -> Browser<'_> {

@@ -66,6 +66,9 @@ async fn every_form_is_checked_before_its_handler() {
         "/password",
         "/sessions/x/end",
         "/keys/new",
+        "/charges/new",
+        "/charges/x/refunds",
+        "/charges/x/pay",
         "/keys/x/revoke",
         "/confirm/x",
     ] {

@@ -10,6 +10,9 @@ async fn every_page_has_a_strict_policy_and_no_inline_code() {
     let mut browser = world.logged_in(EMAIL).await;
     for path in [
         "/",
+        "/transactions",
+        "/charges/new",
+        "/pay/x",
         "/keys",
         "/keys/new",
         "/sessions",

@@ -3,8 +3,11 @@
 
 mod access;
 mod browser;
+mod charges;
 mod forgery;
 mod headers;
 mod keys;
 mod logins;
+mod pay;
+mod transactions;
 mod webhooks;

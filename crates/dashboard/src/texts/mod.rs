@@ -17,6 +17,11 @@ impl Language {
         if value == Some(Self::English.code()) { Self::English } else { Self::Portuguese }
     }
 
+    /// Returns the language with this code.
+    pub(crate) fn of_code(code: &str) -> Option<Self> {
+        [Self::Portuguese, Self::English].into_iter().find(|language| language.code() == code)
+    }
+
     /// Returns the code for HTML.
     pub(crate) const fn code(self) -> &'static str {
         match self {
@@ -85,6 +90,9 @@ macro_rules! catalogue {
     };
 }
 
+pub(crate) mod charges;
+pub(crate) mod pay;
+pub(crate) mod transactions;
 pub(crate) mod webhooks;
 
 catalogue! {
@@ -97,6 +105,7 @@ catalogue! {
     home: "Início", "Home";
     keys: "Chaves de API", "API keys";
     webhooks: "Webhooks", "Webhooks";
+    transactions: "Transações", "Transactions";
     sessions: "Sessões", "Sessions";
     password: "Senha", "Password";
     log_out: "Sair", "Log out";

@@ -4,6 +4,7 @@ pub mod cancel;
 pub mod create;
 pub mod get;
 pub mod list;
+pub mod payment_page;
 pub mod request;
 pub mod split;
 

@@ -1,11 +1,12 @@
 //! The body of `POST /v1/charges`, field by field.
 
-use cais_domain::charge::{DEFAULT_EXPIRES_IN_S, MAX_EXPIRES_IN_S, MIN_AMOUNT, MIN_EXPIRES_IN_S};
+use cais_domain::charge::{DEFAULT_EXPIRES_IN_S, MAX_EXPIRES_IN_S, MIN_AMOUNT, MIN_EXPIRES_IN_S, Origin};
 use cais_domain::external_id::ExternalId;
 use cais_domain::split::MAX_SHARES;
 use cais_domain::text::{LineBreaks, Text};
 use cais_strict_json::{Fields, Issues, Node, Problem};
 use cais_use_cases::charges::create::{self, RequestedShare};
+pub use cais_use_cases::charges::create::{MAX_DESCRIPTION, MAX_PAYER_DOCUMENT, MAX_PAYER_NAME};
 use utoipa::ToSchema;
 
 use super::split::{self, SplitItem};
@@ -13,12 +14,6 @@ use crate::input::JsonBody;
 use crate::representation::values::AmountFrom;
 use crate::rules;
 
-/// The longest description, in characters.
-pub const MAX_DESCRIPTION: usize = 140;
-/// The longest name of a payer, in characters.
-pub const MAX_PAYER_NAME: usize = 200;
-/// The longest document of a payer, in characters.
-pub const MAX_PAYER_DOCUMENT: usize = 20;
 /// The longest postback URL, in characters.
 pub const MAX_POSTBACK_URL: usize = 500;
 
@@ -102,6 +97,7 @@ impl From<NewCharge> for create::NewCharge {
             external_id: new.external_id,
             postback_url: new.postback_url,
             split: new.split.into_iter().map(RequestedShare::from).collect(),
+            origin: Origin::Api,
         }
     }
 }

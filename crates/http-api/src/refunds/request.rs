@@ -4,14 +4,13 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::text::{LineBreaks, Text};
 use cais_strict_json::{Fields, Issues, Node};
+use cais_use_cases::refunds::create::MAX_REASON;
 use utoipa::ToSchema;
 
 use crate::input::JsonBody;
 use crate::representation::values::{AmountFrom, AnyAmount};
 use crate::rules;
 
-/// Longest reason, in characters.
-pub const MAX_REASON: usize = 140;
 /// The fields of a new refund. None is required.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::io::Write as _;
 
+pub use cais_ports::CsvDialect as Dialect;
 use serde::Serialize;
 
 use super::values::{Amount, Instant};
@@ -25,22 +26,22 @@ pub fn write_row(out: &mut Vec<u8>, row: &impl Row, dialect: Dialect) {
     line.end();
 }
 
-/// The dialect of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// RFC 4180: commas, decimal points, instants in UTC.
-    Standard,
-    /// Excel in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo.
-    ExcelBr,
+/// Returns the separator of fields.
+const fn separator(dialect: Dialect) -> u8 {
+    match dialect {
+        Dialect::Standard => b',',
+        Dialect::ExcelBr => b';',
+    }
 }
 
-impl Dialect {
-    const fn separator(self) -> u8 {
-        match self {
-            Self::Standard => b',',
-            Self::ExcelBr => b';',
-        }
+/// Returns lines of CSV, after the line of names if `is_first`.
+pub fn lines<R: Row>(rows: &[R], dialect: Dialect, is_first: bool) -> Vec<u8> {
+    let mut out = if is_first { header(R::NAMES, dialect) } else { Vec::new() };
+    out.reserve(rows.len().saturating_mul(LINE_BYTES));
+    for row in rows {
+        write_row(&mut out, row, dialect);
     }
+    out
 }
 
 /// The mark that identifies a file as UTF-8 for Excel.
@@ -48,6 +49,8 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// First characters that make a spreadsheet treat a text as a formula.
 const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 
+/// Room for a line.
+const LINE_BYTES: usize = 256;
 /// The end of a line.
 const CRLF: &[u8] = b"\r\n";
 
@@ -60,7 +63,7 @@ pub fn header(names: &[&str], dialect: Dialect) -> Vec<u8> {
     };
     for (index, name) in names.iter().enumerate() {
         if index > 0 {
-            out.push(dialect.separator());
+            out.push(separator(dialect));
         }
         out.extend_from_slice(name.as_bytes());
     }
@@ -119,14 +122,14 @@ impl Line<'_> {
 
     fn separate(&mut self) {
         if self.begun {
-            self.out.push(self.dialect.separator());
+            self.out.push(separator(self.dialect));
         }
         self.begun = true;
     }
 
     /// Writes a text, quoted if needed. An empty text is quoted too, to differ from an absent value.
     fn quoted_if_needed(&mut self, text: &str) {
-        let separator = self.dialect.separator();
+        let separator = separator(self.dialect);
         let is_special = |byte| byte == separator || matches!(byte, b'"' | b'\r' | b'\n');
         let apostrophe: &[u8] = if text.starts_with(FORMULA) { b"'" } else { b"" };
         if !text.is_empty() && !text.bytes().any(is_special) {

@@ -2,16 +2,15 @@
 
 use cais_domain::allocate::{AllocationError, allocate};
 use cais_domain::charge::{Charge, Origin as By};
-use cais_domain::ids::{CashInId, CashOutId};
 use cais_domain::money::{Money, MoneyError};
 use cais_domain::payout::Payout;
 use cais_domain::rate::Percentage;
 use cais_domain::timeline::{Direction, TransactionStatus as Status};
 use cais_ports::{SplitCredit, Transaction};
+use cais_use_cases::timeline::{Cursor, public_id};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::csv::{Line, Row};
 use super::values::{Amount, Instant, Page, closed_list};
@@ -53,9 +52,6 @@ closed_list! {
     Origin [By::Api, By::Manual].map(By::as_str)
 }
 
-/// The direction and the sort key of an entry, which form its id.
-pub type Cursor = (Direction, Uuid);
-
 /// An entry of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = Transaction)]
@@ -95,15 +91,6 @@ pub struct TransactionRow {
     /// Time of the entry.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
-}
-
-/// Returns the public id of the entry of that key.
-#[must_use]
-pub fn public_id((direction, key): Cursor) -> String {
-    match direction {
-        Direction::CashIn => CashInId::new(key).to_string(),
-        Direction::CashOut => CashOutId::new(key).to_string(),
-    }
 }
 
 /// A page of the timeline.

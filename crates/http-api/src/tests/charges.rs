@@ -178,3 +178,25 @@ async fn balance_has_the_contract_fields() {
     assert_eq!(String::from_utf8(get(&world, "/v1/balance").await.body).unwrap(), expected);
     assert_eq!(get(&world, "/v1/balance?at=now").await.paths(), ["at"]);
 }
+
+#[actix_web::test]
+async fn payment_page_has_an_unguessable_address() {
+    let world = World::new().await;
+    let made = post(&world, CHARGES, "key-number-1", r#"{"amount":10,"external_id":"a/1"}"#).await;
+    let id = made.at("/id").as_str().unwrap().to_owned();
+    let first = get(&world, &format!("{CHARGES}/{id}/payment-page")).await;
+    assert_eq!(first.status, 200, "{first:?}");
+    let url = first.at("/url").as_str().unwrap().to_owned();
+    let (base, token) = url.rsplit_once("/pay/").unwrap();
+    assert!(base.starts_with("http://"), "{url}");
+    assert_eq!((token.len(), token.bytes().all(|digit| digit.is_ascii_hexdigit())), (64, true), "{url}");
+    let by_name = get(&world, &format!("{CHARGES}/ext:a%2F1/payment-page")).await;
+    assert_eq!(by_name.body, first.body);
+    let other = post(&world, CHARGES, "key-number-2", r#"{"amount":10}"#).await;
+    let other = get(&world, &format!("{CHARGES}/{}/payment-page", other.at("/id").as_str().unwrap())).await;
+    assert_ne!(other.body, first.body);
+    let missing = get(&world, &format!("{CHARGES}/chg_01h455vb4pex5vsknk084sn02q/payment-page")).await;
+    assert_eq!(missing.error(), (404, "not_found".to_owned()));
+    let query = get(&world, &format!("{CHARGES}/{id}/payment-page?x=1")).await;
+    assert_eq!(query.error(), (400, "VALIDATION_ERROR".to_owned()));
+}

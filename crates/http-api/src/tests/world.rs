@@ -16,7 +16,10 @@ use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, ResourceRenderer, SplitCredit, Store as _, StoredEvent};
+use cais_ports::{
+    ApiKeyRecord, CsvDialect, RateDecision, RateLimits, ResourceRenderer, SplitCredit, StatementEntry, Store as _,
+    StoredEvent, Transaction,
+};
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
 use cais_testkit::{FakeAcquirers, ManualClock, MemoryStore};
 use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
@@ -78,6 +81,7 @@ impl World {
             trusted_proxies: vec!["192.0.2.0/24".parse().unwrap()],
             syncs: SyncGate::new(),
             currencies: RecentCurrencies::default(),
+            public_url: None,
             exports: Exports::default(),
             sandbox: with_sandbox.then(|| SandboxControls {
                 institution: bank.clone(),
@@ -155,6 +159,14 @@ impl ResourceRenderer for Careless {
 
     fn split_credit(&self, credit: &SplitCredit) -> Vec<u8> {
         self.0.split_credit(credit)
+    }
+
+    fn transactions_csv(&self, rows: &[Transaction], dialect: CsvDialect, is_first: bool) -> Result<Vec<u8>, String> {
+        self.0.transactions_csv(rows, dialect, is_first)
+    }
+
+    fn entries_csv(&self, rows: Vec<StatementEntry>, dialect: CsvDialect, is_first: bool) -> Vec<u8> {
+        self.0.entries_csv(rows, dialect, is_first)
     }
 
     fn payout(&self, payout: &Payout) -> Vec<u8> {

@@ -8,11 +8,11 @@ use cais_domain::ids::AccountId;
 use cais_domain::timeline::{Direction, TransactionStatus};
 use cais_ports::{PageRequest, TransactionFilter};
 use cais_strict_json::Issues;
-use cais_use_cases::timeline;
+use cais_use_cases::timeline::{self, Cursor, public_id};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use super::{read_id, shown};
+use super::shown;
 use crate::context::{Authorized, TransactionsRead};
 use crate::csv::{self, DIALECT, File, Rows, Wanted};
 use crate::describe::failures::Errors;
@@ -22,7 +22,7 @@ use crate::filters::{self, CREATED_FROM, CREATED_TO};
 use crate::input::{Input, Part, Parts};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::reply;
-use crate::representation::transaction::{Cursor, TransactionPage, TransactionRow, public_id};
+use crate::representation::transaction::{TransactionPage, TransactionRow};
 use crate::representation::values::Page;
 use crate::state::AppState;
 use crate::statement::list_error;
@@ -42,7 +42,8 @@ impl Part for TransactionQuery {
             status: filters::word(&query, "status", &TransactionStatus::ALL, TransactionStatus::as_str, issues),
             created: filters::created(&query, issues),
         };
-        let wanted = csv::wanted(parts.headers(), &query, issues, || paging::page_after(&query, issues, read_id));
+        let wanted =
+            csv::wanted(parts.headers(), &query, issues, || paging::page_after(&query, issues, timeline::parse_id));
         Some(Self { filter, wanted: wanted? })
     }
 }

@@ -110,6 +110,24 @@ impl EventQueries for Persistence {
         });
         Ok(cut(rows.await?, size))
     }
+
+    async fn list_events_of(
+        &self,
+        account: AccountId,
+        resource: &str,
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, QueryError> {
+        let size = PageRequest::<EventId> { limit, starting_after: None };
+        Ok(self.page(of_resource(account, resource.to_owned(), size), event::read, size).await?.rows)
+    }
+}
+
+fn of_resource(account: AccountId, resource: String, page: PageRequest<EventId>) -> impl Select<EventRow<'static>> {
+    events::table
+        .filter(events::account_id.eq(account.to_string()))
+        .filter(events::resource_id.eq(resource))
+        .order(events::sequence)
+        .limit(one_more(page))
 }
 
 #[diesel::dsl::auto_type]
@@ -149,6 +167,7 @@ pub(super) fn lists() -> Vec<super::walks::List> {
     let paid = Some(EventType::ChargePaid);
     vec![
         super::walks::list(&endpoints_of(fresh(), super::page::first()), "'acc_a', '~', 51"),
+        super::walks::list(&of_resource(fresh(), String::new(), super::page::first()), "'acc_a', 'chg_00007', 51"),
         (page(None, None), "'acc_a', 9000, 51"),
         (page(None, Some(7)), "'acc_a', 5000, 51"),
         (page(paid, None), "'acc_a', 9000, 'rare', 51"),
@@ -195,6 +214,13 @@ mod tests {
             !step.starts_with("SCAN") || ["SCAN d", "SCAN w", "SCAN CONSTANT ROW"].contains(&step.as_str())
         };
         assert!(steps.iter().all(is_bounded), "{steps:?}");
+    }
+
+    #[test]
+    fn events_of_a_resource_are_read_along_its_index() {
+        let steps = Planner::new().plan(&texts(&of_resource(fresh(), String::new(), first())).1);
+        let along = "events_of_resource (account_id=? AND resource_id=?)";
+        assert!(matches!(steps.as_slice(), [step] if step.contains(along)), "{steps:?}");
     }
 
     #[test]

@@ -19,9 +19,9 @@ INSERT INTO idempotency_records (account_id, key, fingerprint, resource_id, fenc
 SELECT 'acc_a', name_of('k', n), decode(repeat('00', 32), 'hex'), 'r', 1, n, n, n FROM generate_series(1, 10000) AS n;
 INSERT INTO callbacks SELECT name_of('ntc_', n), 'main', CAST('received ' || n AS BYTEA), n, 'waiting', 0, n, 1 FROM generate_series(1, 10000) AS n;
 
-INSERT INTO charges (account_id, id, txid, amount, fee, expires_in_s, origin, status, acquirer, copy_paste, expires_at, paid_at,
+INSERT INTO charges (account_id, id, txid, amount, fee, payer_document, expires_in_s, origin, status, acquirer, copy_paste, expires_at, paid_at,
     end_to_end_id, ended_at, created_at, version)
-SELECT 'acc_a', name_of('chg_', n), name_of('t', n), 100, 0, 60, 'api', status, 'main', 'c', n,
+SELECT 'acc_a', name_of('chg_', n), name_of('t', n), 100, 0, name_of('', n % 100), 60, 'api', status, 'main', 'c', n,
     CASE WHEN status IN ('paid', 'refunded') THEN n END, CASE WHEN status IN ('paid', 'refunded') THEN name_of('E', n) END,
     CASE WHEN status IN ('refunded', 'expired', 'cancelled') THEN n END, n, 1
 FROM (SELECT n, CASE WHEN n <= 20 THEN 'refunded' WHEN n <= 40 THEN 'expired' WHEN n <= 60 THEN 'cancelled' WHEN n % 2 = 0 THEN 'pending'
@@ -49,7 +49,7 @@ FROM generate_series(1, 600) AS n;
 INSERT INTO entries SELECT 'acc_a', name_of('ent_', n), 'available', 1, n, 'charge', name_of('chg_', n), NULL, name_of('t', n), n
 FROM generate_series(601, 20000) AS n;
 
-INSERT INTO events SELECT 'acc_a', n, name_of('evt_', n), CASE WHEN n <= 20 THEN 'rare' ELSE 'charge.paid' END, 'r', '', n
+INSERT INTO events SELECT 'acc_a', n, name_of('evt_', n), CASE WHEN n <= 20 THEN 'rare' ELSE 'charge.paid' END, name_of('chg_', n), '', n
 FROM generate_series(1, 10000) AS n;
 INSERT INTO webhook_endpoints (account_id, id, slot, url, events, state, state_at, epoch, secret, created_at, version)
 SELECT 'acc_a', name_of('whe_', n), 0, 'u', '*', CASE WHEN n <= 20 THEN 'active' ELSE 'deleted' END, CASE WHEN n > 20 THEN n END, 0, '', n, 1

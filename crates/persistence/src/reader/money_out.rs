@@ -1,6 +1,7 @@
 //! Reads payouts, refunds and releases. Each read is one statement, with the same text on both engines.
 
 use async_trait::async_trait;
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::payout::Payout;
@@ -31,6 +32,13 @@ fn payouts_of(account: AccountId, page: PageRequest<PayoutId>) -> impl Select<Pa
         .filter(is_none_of(payouts::status, ["pending", "abandoned"]))
         .order(payouts::id.desc())
         .limit(one_more(page))
+}
+
+fn payout_of_pix(account: AccountId, end_to_end_id: EndToEndId) -> impl Select<PayoutRow<'static>> {
+    payouts::table
+        .filter(payouts::account_id.eq(account.to_string()))
+        .filter(payouts::end_to_end_id.eq(end_to_end_id.as_str().to_owned()))
+        .limit(1)
 }
 
 fn due_payouts(from: i64, until: i64, most: i64) -> impl Select<PayoutRow<'static>> {
@@ -99,6 +107,14 @@ impl PayoutQueries for Persistence {
         self.find(query, Payout::read).await
     }
 
+    async fn find_payout_by_pix(
+        &self,
+        account: AccountId,
+        end_to_end_id: &EndToEndId,
+    ) -> Result<Option<Payout>, QueryError> {
+        self.find(payout_of_pix(account, end_to_end_id.clone()), Payout::read).await
+    }
+
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError> {
         self.page(payouts_of(account, page), Payout::read, page).await
     }
@@ -153,6 +169,7 @@ pub(super) fn lists() -> Vec<super::walks::List> {
 
     vec![
         list(&payouts_of(fresh(), first()), "'acc_a', '~', 51"),
+        list(&payout_of_pix(fresh(), cais_testkit::builders::an_end_to_end_id()), "'acc_a', 'E00007', 1"),
         list(&due_payouts(0, 0, 0), "0, 9000, 51"),
         list(&refunds_of(fresh(), fresh(), first()), "'acc_a', 'chg_00007', '~', 51"),
         list(&due_refunds(0, 0, 0), "0, 9000, 51"),

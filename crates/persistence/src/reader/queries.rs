@@ -49,6 +49,19 @@ fn charges_of(account: AccountId, page: PageRequest<ChargeId>) -> impl Select<Ch
         .limit(one_more(page))
 }
 
+fn charges_of_payer(
+    account: AccountId,
+    payer_document: String,
+    page: PageRequest<ChargeId>,
+) -> impl Select<ChargeRow<'static>> {
+    charges::table
+        .filter(charges::account_id.eq(account.to_string()))
+        .filter(charges::payer_document.eq(payer_document))
+        .filter(is_none_of(charges::status, ["creating", "abandoned"]))
+        .order(charges::id.desc())
+        .limit(one_more(page))
+}
+
 fn overdue_charges(before: Timestamp, limit: u32) -> impl Select<ChargeRow<'static>> {
     charges::table
         .filter(is_one_of(charges::status, ["pending"]))
@@ -131,6 +144,17 @@ impl ChargeQueries for Persistence {
 
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError> {
         self.page(charges_of(account, page), Charge::read, page).await
+    }
+
+    async fn list_charges_of_payer(
+        &self,
+        account: AccountId,
+        payer_document: &str,
+        limit: u32,
+    ) -> Result<Vec<Charge>, QueryError> {
+        let page = PageRequest::<ChargeId> { limit, starting_after: None };
+        let query = charges_of_payer(account, payer_document.to_owned(), page);
+        Ok(self.page(query, Charge::read, page).await?.rows)
     }
 
     async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError> {
@@ -296,6 +320,7 @@ pub(super) fn lists() -> Vec<super::walks::List> {
 
     vec![
         list(&charges_of(fresh(), first()), "'acc_a', '~', 51"),
+        list(&charges_of_payer(fresh(), String::new(), first()), "'acc_a', '00007', 51"),
         list(&overdue_charges(start(), 1), "9000, 51"),
         list(&due_idempotency_records(Due::new(start(), REQUEST_LEASE), 0, 0, 0), "9000, 9000, 0, 9000, 51"),
         list(&accounts_page(first()), "'~', 51"),

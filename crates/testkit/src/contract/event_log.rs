@@ -68,6 +68,22 @@ pub async fn events_of_one_type_are_listed(h: &mut Harness) {
     }
 }
 
+/// Only the events of that resource and account, oldest first, up to the limit.
+pub async fn events_of_one_resource_are_listed(h: &mut Harness) {
+    let (account, other) = (h.account().await.id, h.account().await.id);
+    let mut written = Vec::new();
+    for (owner, resource) in [(account, "chg_1"), (account, "chg_10"), (other, "chg_1"), (account, "chg_1")] {
+        let event = an_event(owner, EventType::ChargePaid, resource);
+        let committed = h.good(steps::publish(vec![event.clone()])).await;
+        if (owner, resource) == (account, "chg_1") {
+            written.push(stored(&event, *committed.sequences.first().unwrap()));
+        }
+    }
+    assert_eq!(h.store.list_events_of(account, "chg_1", 50).await.unwrap(), written);
+    assert_eq!(h.store.list_events_of(account, "chg_1", 1).await.unwrap(), written.get(..1).unwrap());
+    assert_eq!(h.store.list_events_of(account, "chg_2", 50).await.unwrap(), []);
+}
+
 /// A cursor is an event of any type, and keeps its place while new events arrive.
 pub async fn walk_through_events_is_stable_while_events_arrive(h: &mut Harness) {
     let account = h.account().await.id;

@@ -1,7 +1,8 @@
 //! Lists: newest first, complete, and stable while rows arrive.
 
-use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
 use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{ApiKeyRecord, Page, PageRequest};
 
 use super::Harness;
@@ -84,6 +85,28 @@ pub async fn invisible_and_foreign_charges_are_not_listed(h: &mut Harness) {
     let page = charges(h, account, 1, None).await;
     let seen: Vec<ChargeId> = page.rows.iter().map(|charge| charge.id).collect();
     assert_eq!((seen, page.has_more), (vec![issued.id], true), "the charge is listed once it was issued");
+}
+
+/// Visible charges of the account with exactly that text, newest first, up to the limit.
+pub async fn charges_of_a_payer_are_listed(h: &mut Harness) {
+    let (account, other) = (h.account().await.id, h.account().await.id);
+    let document = |text: &str| Text::parse(text, 20, LineBreaks::Allowed).ok();
+    let mut own = Vec::new();
+    for (owner, text) in [(account, "12345678909"), (other, "12345678909"), (account, "123.456.789-09")] {
+        for status in [ChargeStatus::Creating, ChargeStatus::Paid, ChargeStatus::Pending] {
+            let charge = a_charge(owner);
+            let terms = ChargeTerms { payer_document: document(text), ..charge.terms.clone() };
+            let charge = h.charge(in_status(Charge { terms, ..charge }, status)).await;
+            if owner == account && text == "12345678909" && status.is_visible() {
+                own.push(charge);
+            }
+        }
+    }
+    h.pending_charge(account).await;
+    own.reverse();
+    assert_eq!(h.store.list_charges_of_payer(account, "12345678909", 50).await.unwrap(), own);
+    assert_eq!(h.store.list_charges_of_payer(account, "12345678909", 1).await.unwrap(), own.get(..1).unwrap());
+    assert_eq!(h.store.list_charges_of_payer(account, "1234567890", 50).await.unwrap(), []);
 }
 
 /// A cursor marks a place between rows.

@@ -126,6 +126,7 @@ macro_rules! store_suite {
                 event_data_is_read_back_byte_for_byte
                 events_are_listed_in_both_directions
                 events_of_one_type_are_listed
+                events_of_one_resource_are_listed
                 walk_through_events_is_stable_while_events_arrive
                 foreign_events_are_not_found
                 forward_reader_misses_no_event_under_load
@@ -208,6 +209,7 @@ macro_rules! store_suite {
                 has_more_is_exact_at_every_limit
                 walk_is_stable_while_rows_arrive
                 invisible_and_foreign_charges_are_not_listed
+                charges_of_a_payer_are_listed
                 cursor_need_not_exist
                 accounts_are_listed_newest_first
                 newest_keys_are_listed
@@ -227,6 +229,7 @@ macro_rules! store_suite {
                 pages_of_payouts_are_complete_and_stable
                 due_payouts_come_longest_overdue_first
                 payouts_are_found_by_instruction_id
+                payouts_are_found_by_their_pix
             }
             crypto {
                 crypto_quotes_come_back

@@ -1,6 +1,7 @@
 //! Payouts, refunds and releases, read from the store in memory.
 
 use async_trait::async_trait;
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::pause::MAX_PAUSE;
@@ -28,6 +29,16 @@ impl PayoutQueries for MemoryStore {
     ) -> Result<Option<Payout>, QueryError> {
         let state = self.read()?;
         Ok(state.tables.payouts.values().find(|payout| payout.instruction_id() == *instruction_id).cloned())
+    }
+
+    async fn find_payout_by_pix(
+        &self,
+        account: AccountId,
+        end_to_end_id: &EndToEndId,
+    ) -> Result<Option<Payout>, QueryError> {
+        let state = self.read()?;
+        let sent = |payout: &&Payout| payout.account == account && payout.state.end_to_end_id() == Some(end_to_end_id);
+        Ok(state.tables.payouts.values().find(sent).cloned())
     }
 
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError> {

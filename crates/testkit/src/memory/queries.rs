@@ -55,6 +55,23 @@ impl ChargeQueries for MemoryStore {
         Ok(cut(visible.cloned(), page, |charge| charge.id))
     }
 
+    async fn list_charges_of_payer(
+        &self,
+        account: AccountId,
+        payer_document: &str,
+        limit: u32,
+    ) -> Result<Vec<Charge>, QueryError> {
+        let state = self.read()?;
+        let has = |charge: &&Charge| {
+            let document = charge.terms.payer_document.as_ref();
+            charge.account == account
+                && charge.is_visible()
+                && document.is_some_and(|text| text.as_str() == payer_document)
+        };
+        let own = state.tables.charges.values().filter(has);
+        Ok(cut(own.cloned(), PageRequest { limit, starting_after: None }, |charge| charge.id).rows)
+    }
+
     async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError> {
         let due = |charge: &Charge| match &charge.state {
             ChargeState::Pending(issued) => Some(issued.expires_at).filter(|end| *end < before),

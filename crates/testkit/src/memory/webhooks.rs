@@ -85,4 +85,16 @@ impl EventQueries for MemoryStore {
         let rows = events.into_iter().take(count(page.limit)).map(StoredEvent::read).collect();
         Ok(Page { rows, has_more })
     }
+
+    async fn list_events_of(
+        &self,
+        account: AccountId,
+        resource: &str,
+        limit: u32,
+    ) -> Result<Vec<cais_ports::StoredEvent>, QueryError> {
+        let state = self.read()?;
+        let events = state.events.get(&account).into_iter().flatten();
+        let own = events.filter(|stored| stored.event.resource == resource);
+        Ok(own.take(count(limit)).map(StoredEvent::read).collect())
+    }
 }

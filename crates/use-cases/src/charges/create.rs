@@ -20,6 +20,13 @@ use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
 use crate::webhooks::postback;
 
+/// The longest description, in characters.
+pub const MAX_DESCRIPTION: usize = 140;
+/// The longest name of a payer, in characters.
+pub const MAX_PAYER_NAME: usize = 200;
+/// The longest document of a payer, in characters.
+pub const MAX_PAYER_DOCUMENT: usize = 20;
+
 /// The validated terms of a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCharge {
@@ -40,6 +47,8 @@ pub struct NewCharge {
     pub postback_url: Option<String>,
     /// The requested shares. Empty: no split.
     pub split: Vec<RequestedShare>,
+    /// The origin.
+    pub origin: Origin,
 }
 
 /// A request to create a charge.
@@ -154,7 +163,7 @@ impl CreateCommand for CreateCharge {
             external_id: asked.external_id.clone(),
             postback,
             split,
-            origin: Origin::Api,
+            origin: asked.origin,
         };
         let id = ChargeId::new(ports.ids.next_uuid());
         let charge = Charge::open(id, account.id, terms, acquirer, ports.clock.now());

@@ -6,6 +6,7 @@ pub mod expire;
 pub mod fetch;
 pub mod list;
 mod order;
+pub mod payment_page;
 mod resource;
 mod split;
 pub mod sync;

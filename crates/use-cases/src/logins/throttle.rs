@@ -15,6 +15,10 @@ const EMAIL_EVERY: SignedDuration = SignedDuration::from_mins(5);
 const ADDRESS_BURST: i32 = 60;
 /// The time after which an address has one attempt more.
 const ADDRESS_EVERY: SignedDuration = SignedDuration::from_secs(10);
+/// Public pages for one address in a burst: the payers behind the address of a mobile network.
+const PAGE_BURST: i32 = 300;
+/// The time after which an address has one public page more: about 30 open payment pages that refresh every three seconds.
+const PAGE_EVERY: SignedDuration = SignedDuration::from_millis(100);
 /// The tracked e-mails, and the tracked addresses. All others share one bucket.
 const MAX_TRACKED: usize = 16_384;
 /// The leading bytes of an IPv6 address that belong to one subscriber: a /64.
@@ -25,6 +29,7 @@ const IPV6_NETWORK_SEGMENTS: usize = 4;
 pub struct Throttle {
     emails: Buckets<String>,
     addresses: Buckets<IpAddr>,
+    pages: Buckets<IpAddr>,
 }
 
 impl Throttle {
@@ -34,6 +39,11 @@ impl Throttle {
         // The address first: a single address must not use up the attempts of all e-mails.
         network.is_none_or(|network| self.addresses.take(network, now, ADDRESS_BURST, ADDRESS_EVERY))
             && self.emails.take(email.to_owned(), now, EMAIL_BURST, EMAIL_EVERY)
+    }
+
+    /// Takes a public page of the address. Returns `false` if the address has none left.
+    pub fn take_page(&self, address: Option<IpAddr>, now: Timestamp) -> bool {
+        address.map(network).is_none_or(|network| self.pages.take(network, now, PAGE_BURST, PAGE_EVERY))
     }
 
     /// Returns all attempts of the e-mail after a complete login.
@@ -121,6 +131,16 @@ mod tests {
         assert_eq!(taken(100, "2001:db8::1"), 60);
         assert_eq!(taken(1, "2001:db8::2"), 0, "the same subscriber");
         assert_eq!(taken(1, "2001:db8:0:1::1"), 1);
+    }
+
+    #[test]
+    fn public_pages_are_limited_by_address_apart_from_logins() {
+        let throttle = Throttle::default();
+        let address = |text: &str| Some(text.parse().unwrap());
+        let taken = |second| (0..400).filter(|_| throttle.take_page(address("192.0.2.1"), at(second))).count();
+        assert_eq!((taken(0), taken(1)), (300, 10));
+        assert!(throttle.take_page(address("192.0.2.2"), at(1)));
+        assert!(throttle.take("a@b.co", address("192.0.2.1"), at(1)));
     }
 
     #[test]

@@ -23,6 +23,9 @@ use crate::response::Response;
 use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
 
+/// Longest reason, in characters.
+pub const MAX_REASON: usize = 140;
+
 /// A call to refund a charge, already read and within the contract's limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateRefund {

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::charge::{Charge, ChargeStatus, Origin};
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::ChargeId;
 use cais_domain::merchant::account::Account;
@@ -131,6 +131,7 @@ pub fn reais(reais: i64) -> NewCharge {
         external_id: None,
         postback_url: None,
         split: Vec::new(),
+        origin: Origin::Api,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Charges with shares: eligible recipients, the amount of each share, and the permanence of a share.
 
-use cais_domain::charge::{ChargeStatus, ChargeTerms};
+use cais_domain::charge::{ChargeStatus, ChargeTerms, Origin};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ledger::{Bucket, LedgerAccount};
@@ -42,6 +42,7 @@ fn asking(split: Vec<RequestedShare>) -> NewCharge {
         external_id: None,
         postback_url: None,
         split,
+        origin: Origin::Api,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The operations that send an order to an acquirer, as a merchant calls them.
 
+use cais_domain::charge::Origin;
 use cais_domain::crypto::{Address, Currency};
 use cais_domain::ids::{ChargeId, InfractionId, RequestId};
 use cais_domain::merchant::account::Account;
@@ -132,6 +133,7 @@ fn new_charge(centavos: i64) -> NewCharge {
         external_id: None,
         postback_url: None,
         split: Vec::new(),
+        origin: Origin::Api,
     }
 }
 

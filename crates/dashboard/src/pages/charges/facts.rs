@@ -1,0 +1,106 @@
+//! The records that the page of a charge shows.
+
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::event::EventType;
+use cais_domain::money::Money;
+use cais_domain::refund::{Refund, RefundStatus};
+use cais_ports::StoredEvent;
+use cais_use_cases::Ports;
+
+use super::json::member;
+use crate::failure::Failure;
+use crate::format::{When, brl};
+use crate::texts::Language;
+use crate::texts::charges::ChargesTexts;
+
+/// The most events of a charge that are read. A charge has more only after many unexpected payments.
+pub(super) const MAX_EVENTS: u32 = 20;
+
+/// Returns the first events of the charge, oldest first.
+pub(super) async fn events(ports: &Ports, charge: &Charge) -> Result<Vec<StoredEvent>, Failure> {
+    Ok(ports.queries.list_events_of(charge.account, &charge.id.to_string(), MAX_EVENTS).await?)
+}
+
+/// Money that was credited in addition to the charge's amount.
+pub(super) struct Extra {
+    pub(super) pix: String,
+    pub(super) amount: String,
+    pub(super) reason: &'static str,
+    pub(super) received: When,
+}
+
+impl Extra {
+    /// Returns the unexpected payments among the events of a charge.
+    pub(super) fn all(events: &[StoredEvent], t: &'static ChargesTexts, language: Language) -> Vec<Self> {
+        let unexpected = events.iter().filter(|event| event.kind == EventType::PaymentUnexpected);
+        let extra = |event: &StoredEvent| {
+            let pix = EndToEndId::parse(&member(&event.data, "end_to_end_id")?).ok()?;
+            let amount = Money::parse(&member(&event.data, "amount")?).ok()?;
+            let reason = match member(&event.data, "reason")?.as_str() {
+                "overpaid" => t.overpaid,
+                "duplicate" => t.duplicate,
+                "underpaid" => t.underpaid,
+                _ => t.late,
+            };
+            let received = When::of(event.created_at, language);
+            Some(Self { pix: pix.to_string(), amount: brl(amount, language), reason, received })
+        };
+        unexpected.filter_map(extra).collect()
+    }
+}
+
+/// A refund of the charge.
+pub(super) struct RefundRow {
+    pub(super) id: String,
+    pub(super) created: When,
+    pub(super) amount: String,
+    pub(super) reason: String,
+    pub(super) status: &'static str,
+    pub(super) tone: &'static str,
+    pub(super) failure: Option<String>,
+}
+
+impl RefundRow {
+    pub(super) fn of(refund: &Refund, t: &'static ChargesTexts, language: Language) -> Self {
+        let (status, tone) = match refund.state.status() {
+            RefundStatus::Pending | RefundStatus::Processing => (t.refund_processing, "waits"),
+            RefundStatus::Completed => (t.refund_completed, "good"),
+            RefundStatus::Abandoned | RefundStatus::Failed => (t.refund_failed, "bad"),
+        };
+        let failure = match &refund.state {
+            cais_domain::refund::RefundState::Failed { reason, .. } => Some(reason.clone()),
+            cais_domain::refund::RefundState::Pending
+            | cais_domain::refund::RefundState::Abandoned { .. }
+            | cais_domain::refund::RefundState::Processing { .. }
+            | cais_domain::refund::RefundState::Completed { .. } => None,
+        };
+        Self {
+            id: refund.id.to_string(),
+            created: When::of(refund.created_at, language),
+            amount: brl(refund.amount, language),
+            reason: refund.reason.as_ref().map(|text| text.as_str().to_owned()).unwrap_or_default(),
+            status,
+            tone,
+            failure,
+        }
+    }
+}
+
+/// Returns the text of a status and its class in the style sheet.
+pub(super) const fn status_text(t: &ChargesTexts, status: ChargeStatus) -> (&'static str, &'static str) {
+    match status {
+        ChargeStatus::Creating | ChargeStatus::Pending => (t.pending, "waits"),
+        ChargeStatus::Paid => (t.paid, "good"),
+        ChargeStatus::Expired => (t.expired, "over"),
+        ChargeStatus::Abandoned | ChargeStatus::Cancelled => (t.cancelled, "over"),
+        ChargeStatus::Refunded => (t.refunded, "over"),
+    }
+}
+
+/// Returns the merchant's part of a charge: its amount without the fee and the shares of others, once these are fixed.
+pub(super) fn net(charge: &Charge) -> Option<Money> {
+    let parts = charge.state.settlement()?.parts.iter().copied();
+    let net = charge.terms.amount.checked_sub(charge.terms.fee).ok()?;
+    net.checked_sub(Money::sum(parts).ok()?).ok()
+}

@@ -1,0 +1,48 @@
+//! Charges: the page of a charge with its refunds, and the form of a new one.
+
+mod facts;
+mod json;
+mod new;
+mod pay;
+mod refund;
+mod show;
+mod timeline;
+
+pub(crate) use new::{form, submit};
+pub(crate) use pay::pay;
+pub(crate) use refund::refund;
+pub(crate) use show::show;
+
+use cais_domain::merchant::account::NotPermitted;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
+use cais_ports::Fingerprint;
+
+use crate::form::Form;
+use crate::texts::charges::ChargesTexts;
+
+/// The purpose of the keyed hash that identifies the content of a form.
+const FINGERPRINT_PURPOSE: &str = "dashboard-request";
+/// The field of a form with its idempotency key.
+const KEY_FIELD: &str = "key";
+
+/// Returns the idempotency key of a form.
+fn key_of(form: &Form) -> Option<IdempotencyKey> {
+    IdempotencyKey::parse(form.get(KEY_FIELD)).ok()
+}
+
+/// Returns the identity of a form: its path and the values of its fields.
+fn fingerprint(form: &Form, path: &str, fields: &[&str]) -> Fingerprint {
+    let values = fields.iter().map(|field| form.get(field));
+    // A length before each value: values cannot run into each other.
+    let text: String = [path].into_iter().chain(values).map(|value| format!("{}:{value}", value.len())).collect();
+    let hash = form.visit.dashboard.logins.ports.keyed_hash.hash(FINGERPRINT_PURPOSE, text.as_bytes());
+    Fingerprint(hash.0)
+}
+
+const fn not_permitted(t: &ChargesTexts, reason: &NotPermitted) -> &'static str {
+    match reason {
+        NotPermitted::Suspended => t.suspended,
+        NotPermitted::KycNotApproved => t.kyc,
+        NotPermitted::FeatureDisabled(_) => t.feature,
+    }
+}

@@ -1,0 +1,150 @@
+//! The page of a charge.
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse, web};
+use askama::Template;
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::ids::ChargeId;
+use cais_domain::money::Money;
+use cais_ports::PageRequest;
+use cais_qr_code::QrImages;
+use cais_use_cases::charges::payment_page;
+use cais_use_cases::charges::{ChargeName, fetch};
+use cais_use_cases::refunds::list::{ListRefundsError, list};
+
+use super::facts::{self, Extra, MAX_EVENTS, RefundRow, status_text};
+use super::timeline::{self, Line};
+use crate::failure::Failure;
+use crate::format::{When, brl};
+use crate::layout::Layout;
+use crate::texts::charges::ChargesTexts;
+use crate::visit::Visit;
+
+/// The most refunds that the page shows, the newest ones.
+const MAX_REFUNDS: u32 = 50;
+
+#[derive(Template)]
+#[template(path = "charge.html")]
+struct ChargePage<'a> {
+    page: Layout,
+    t: &'static ChargesTexts,
+    id: String,
+    status: &'static str,
+    tone: &'static str,
+    amount: String,
+    fee: String,
+    net: Option<String>,
+    description: String,
+    payer: String,
+    external_id: String,
+    pix: String,
+    created: When,
+    expires: Option<When>,
+    open: Option<Open>,
+    /// The token of the payment page.
+    token: String,
+    link: String,
+    can_pay: bool,
+    is_disputed: bool,
+    extras: Vec<Extra>,
+    refunds: Vec<RefundRow>,
+    form: Option<RefundForm<'a>>,
+    lines: Vec<Line>,
+    is_cut: bool,
+    json: String,
+    curl: String,
+}
+
+/// The part of a charge that waits for its payer.
+struct Open {
+    qr: Option<Arc<str>>,
+    code: String,
+}
+
+/// The form of a refund: the values that were sent, and the reason for which they were refused.
+#[derive(Default)]
+pub(super) struct RefundForm<'a> {
+    pub(super) key: String,
+    pub(super) payment: &'a str,
+    pub(super) amount: &'a str,
+    pub(super) reason: &'a str,
+    pub(super) error: Option<String>,
+    /// The rest of the charge; `None` if the payment of the charge cannot be refunded.
+    pub(super) rest: Option<String>,
+}
+
+/// Shows the charge. A pending charge is refreshed from its acquirer first.
+pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpRequest) -> Result<HttpResponse, Failure> {
+    let form = RefundForm { key: visit.random(), ..RefundForm::default() };
+    page(&visit, &request, &id, StatusCode::OK, form).await
+}
+
+/// Returns the charge of the account with the id of an address.
+pub(super) async fn read(visit: &Visit, id: &str) -> Result<Charge, Failure> {
+    let (_, account) = visit.merchant()?;
+    let name = ChargeName::Id(ChargeId::parse(id).map_err(|_| Failure::NotFound)?);
+    Ok(fetch::fetch(&visit.dashboard.logins.ports, &visit.dashboard.syncs, account, &name).await?)
+}
+
+/// Returns the page with a form of a refund.
+pub(super) async fn page(
+    visit: &Visit,
+    request: &HttpRequest,
+    id: &str,
+    status: StatusCode,
+    form: RefundForm<'_>,
+) -> Result<HttpResponse, Failure> {
+    let charge = read(visit, id).await?;
+    let (ports, language) = (&visit.dashboard.logins.ports, visit.language);
+    let t = ChargesTexts::of(language);
+    let events = facts::events(ports, &charge).await?;
+    let lines = timeline::lines(ports, &charge, &events, (t, language)).await?;
+    let extras = Extra::all(&events, t, language);
+    let newest = PageRequest { limit: MAX_REFUNDS, starting_after: None };
+    let refunds = list(ports, &visit.dashboard.syncs, charge.account, &ChargeName::Id(charge.id), newest).await;
+    let refunds = refunds.map_err(|error| match error {
+        ListRefundsError::Charge(error) => Failure::from(error),
+        ListRefundsError::List(error) => Failure::from(error),
+    })?;
+    let rest = charge.state.settlement().and_then(|_| charge.refundable().ok()).filter(|rest| *rest > Money::ZERO);
+    let is_refundable = charge.open_infractions == 0 && (rest.is_some() || !extras.is_empty());
+    let base = visit.dashboard.site.base_of(request);
+    let (text, tone) = status_text(t, charge.state.status());
+    let is_open = charge.state.status() == ChargeStatus::Pending;
+    let terms = &charge.terms;
+    let payer = [&terms.payer_name, &terms.payer_document];
+    let shown = ChargePage {
+        page: visit.layout(),
+        t,
+        id: charge.id.to_string(),
+        status: text,
+        tone,
+        amount: brl(terms.amount, language),
+        fee: brl(terms.fee, language),
+        net: facts::net(&charge).map(|net| brl(net, language)),
+        description: terms.description.as_ref().map(|text| text.as_str().to_owned()).unwrap_or_default(),
+        payer: payer.into_iter().flatten().map(|text| text.as_str()).collect::<Vec<_>>().join(" · "),
+        external_id: terms.external_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+        pix: charge.state.settlement().map(|paid| paid.end_to_end_id.to_string()).unwrap_or_default(),
+        created: When::of(charge.created_at, language),
+        expires: charge.state.issued().map(|issued| When::of(issued.expires_at, language)),
+        open: charge.state.issued().filter(|_| is_open).map(|issued| Open {
+            qr: QrImages::default().data_url(&issued.copy_paste),
+            code: issued.copy_paste.clone(),
+        }),
+        token: payment_page::token(ports, charge.id),
+        link: payment_page::url(ports, &base, charge.id),
+        can_pay: visit.dashboard.sandbox_pay.is_some(),
+        is_disputed: charge.open_infractions > 0,
+        extras,
+        refunds: refunds.rows.iter().map(|refund| RefundRow::of(refund, t, language)).collect(),
+        form: is_refundable.then(|| RefundForm { rest: rest.map(|rest| brl(rest, language)), ..form }),
+        lines,
+        is_cut: events.len() >= usize::try_from(MAX_EVENTS).unwrap_or(usize::MAX),
+        json: String::from_utf8_lossy(&ports.representation.charge(&charge)).into_owned(),
+        curl: format!("curl -H \"Authorization: Bearer $CAIS_API_KEY\" {base}/v1/charges/{}", charge.id),
+    };
+    Ok(visit.page(status, &shown))
+}

@@ -1,0 +1,120 @@
+//! The timeline of a charge: its states, its events, and each attempt to deliver them.
+
+use std::collections::BTreeMap;
+
+use cais_domain::charge::{Charge, ChargeState};
+use cais_domain::ids::EndpointId;
+use cais_domain::merchant::webhook::DeliveryStatus;
+use cais_ports::{Delivery, DeliveryAttempt, StoredEvent};
+use cais_use_cases::Ports;
+use jiff::Timestamp;
+
+use crate::failure::Failure;
+use crate::format::When;
+use crate::texts::Language;
+use crate::texts::charges::ChargesTexts;
+
+/// The most deliveries of an event that are shown: an account has few active endpoints.
+const MAX_DELIVERIES: usize = 10;
+/// The most attempts of a delivery that are shown, the newest ones.
+const MAX_ATTEMPTS: usize = 10;
+
+/// A line of the timeline.
+pub(super) struct Line {
+    at: Timestamp,
+    pub(super) when: When,
+    pub(super) text: String,
+    pub(super) detail: String,
+    pub(super) tone: &'static str,
+}
+
+/// Returns the lines in the order of time.
+pub(super) async fn lines(
+    ports: &Ports,
+    charge: &Charge,
+    events: &[StoredEvent],
+    (t, language): (&'static ChargesTexts, Language),
+) -> Result<Vec<Line>, Failure> {
+    let mut lines = Lines { t, language, rows: Vec::new() };
+    lines.states(charge);
+    let mut urls = BTreeMap::new();
+    for event in events {
+        lines.push(event.created_at, format!("{} {}", t.event, event.kind.as_str()), event.id.to_string(), "");
+        let deliveries = ports.queries.list_deliveries_of_event(charge.account, event.id).await?;
+        for delivery in deliveries.iter().take(MAX_DELIVERIES) {
+            let url = url_of(ports, charge, delivery.endpoint, &mut urls).await?;
+            lines.delivery(delivery, &url);
+        }
+    }
+    // A stable sort: lines of the same instant stay in the order of their causes.
+    lines.rows.sort_by_key(|line| line.at);
+    Ok(lines.rows)
+}
+
+async fn url_of(
+    ports: &Ports,
+    charge: &Charge,
+    id: EndpointId,
+    known: &mut BTreeMap<EndpointId, String>,
+) -> Result<String, Failure> {
+    if let Some(url) = known.get(&id) {
+        return Ok(url.clone());
+    }
+    let endpoint = ports.queries.find_endpoint(charge.account, id).await?;
+    let url = endpoint.map_or_else(|| id.to_string(), |endpoint| endpoint.url.to_string());
+    known.insert(id, url.clone());
+    Ok(url)
+}
+
+struct Lines {
+    t: &'static ChargesTexts,
+    language: Language,
+    rows: Vec<Line>,
+}
+
+impl Lines {
+    fn push(&mut self, at: Timestamp, text: String, detail: String, tone: &'static str) {
+        self.rows.push(Line { at, when: When::of(at, self.language), text, detail, tone });
+    }
+
+    fn states(&mut self, charge: &Charge) {
+        let t = self.t;
+        let acquirer = format!("{} {}", t.acquirer, charge.state.acquirer());
+        self.push(charge.created_at, t.created.to_owned(), acquirer, "");
+        if let Some(settlement) = charge.state.settlement() {
+            self.push(settlement.paid_at, t.paid.to_owned(), settlement.end_to_end_id.to_string(), "good");
+        }
+        let end = match &charge.state {
+            ChargeState::Expired { at, .. } => Some((*at, t.expired)),
+            ChargeState::Cancelled { at, .. } => Some((*at, t.cancelled)),
+            ChargeState::Refunded { at, .. } => Some((*at, t.refunded)),
+            ChargeState::Creating { .. }
+            | ChargeState::Abandoned { .. }
+            | ChargeState::Pending(_)
+            | ChargeState::Paid(..) => None,
+        };
+        if let Some((at, text)) = end {
+            self.push(at, text.to_owned(), String::new(), "over");
+        }
+    }
+
+    fn delivery(&mut self, delivery: &Delivery, url: &str) {
+        let skipped = delivery.attempts.len().saturating_sub(MAX_ATTEMPTS);
+        for attempt in delivery.attempts.iter().skip(skipped) {
+            self.attempt(delivery, attempt, url);
+        }
+        let is_open = delivery.status == DeliveryStatus::Pending;
+        if let Some(next) = delivery.next_attempt_at.filter(|_| is_open) {
+            let t = self.t;
+            let text = format!("{} → {}: {}", delivery.kind.as_str(), t.delivery_pending, t.next_attempt);
+            self.push(next, text, url.to_owned(), "waits");
+        }
+    }
+
+    fn attempt(&mut self, delivery: &Delivery, attempt: &DeliveryAttempt, url: &str) {
+        let status = attempt.status_code.map(|status| status.to_string());
+        let result = status.into_iter().chain(attempt.error.clone()).collect::<Vec<_>>().join(" ");
+        let text = format!("{} → {result} {} {} ms", delivery.kind.as_str(), self.t.took, attempt.duration_ms);
+        self.push(attempt.at, text, url.to_owned(), if attempt.error.is_none() { "good" } else { "bad" });
+    }
+}

@@ -1,0 +1,191 @@
+//! Charges and their refunds, from the forms to the store.
+
+use cais_domain::charge::{Charge, ChargeStatus, Origin};
+use cais_domain::ids::ChargeId;
+use cais_domain::money::Money;
+use cais_ports::Operator;
+use cais_use_cases::accounts::{self, AccountEmail};
+
+use super::browser::{Browser, Seen, World};
+
+pub(super) const EMAIL: &str = "ana@shop.example";
+
+/// Returns a logged-in merchant whose account is approved.
+pub(super) async fn merchant<'w>(world: &'w World, email: &str) -> Browser<'w> {
+    let browser = world.logged_in(email).await;
+    let by = Operator { name: "ops".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() };
+    let email = AccountEmail::parse(email).unwrap();
+    accounts::approve::approve(&world.dashboard.logins.ports, &by, &email).await.unwrap();
+    browser
+}
+
+/// Creates a charge by the form. Returns the path of its page.
+pub(super) async fn created(browser: &mut Browser<'_>, fields: &[(&str, &str)]) -> String {
+    let key = key_of(&browser.get("/charges/new").await);
+    let seen = browser.post("/charges/new", &[&[("key", key.as_str())], fields].concat()).await;
+    assert_eq!(seen.status, 303, "{}", seen.body);
+    seen.location().to_owned()
+}
+
+fn key_of(seen: &Seen) -> String {
+    seen.between("name=\"key\" value=\"", "\"")
+}
+
+/// Returns the stored charge of a page.
+pub(super) fn stored(world: &World, path: &str) -> Charge {
+    let id = ChargeId::parse(path.strip_prefix("/charges/").unwrap()).unwrap();
+    world.store.charges().into_iter().find(|charge| charge.id == id).unwrap()
+}
+
+async fn refund(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Seen {
+    let key = key_of(&browser.get(path).await);
+    browser.post(&format!("{path}/refunds"), &[&[("key", key.as_str())], fields].concat()).await
+}
+
+#[actix_web::test]
+async fn charge_is_created_shown_and_paid_in_the_sandbox() {
+    let world = World::new(None);
+    let mut browser = merchant(&world, EMAIL).await;
+    let fields = [
+        ("amount", "1.234,56"),
+        ("description", "<script>alert(1)</script>"),
+        ("minutes", "10"),
+        ("payer_name", "Zé <b>"),
+        ("payer_document", "123.456.789-09"),
+        ("external_id", "order-1"),
+    ];
+    let path = created(&mut browser, &fields).await;
+    let charge = stored(&world, &path);
+    let terms = (charge.terms.amount, charge.terms.expires_in_s, charge.terms.origin);
+    assert_eq!(terms, (Money::from_centavos(123_456), 600, Origin::Manual));
+    let shown = browser.get(&path).await;
+    for part in [
+        "R$ 1.234,56",
+        "aguardando pagamento",
+        "data:image/png",
+        charge.state.issued().unwrap().copy_paste.as_str(),
+        "&#60;script&#62;",
+        "Zé &#60;b&#62; · 12345678909",
+        "order-1",
+        "data-until=",
+        "Authorization: Bearer $CAIS_API_KEY",
+        "hx-get=\"/pay/",
+        "adquirente main",
+    ] {
+        let has = shown.body.to_lowercase().contains(&part.to_lowercase());
+        assert!(has, "{part}: {}", shown.body);
+    }
+    assert!(!shown.body.contains("<script>") && !shown.body.contains("/refunds\""), "{}", shown.body);
+    let paid = browser.post(&format!("{path}/pay"), &[]).await;
+    assert_eq!((paid.status, paid.location()), (303, path.as_str()));
+    assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Paid);
+    let shown = browser.get(&path).await;
+    assert!(shown.body.contains("charge.paid") && !shown.body.contains("data-until="), "{}", shown.body);
+}
+
+#[actix_web::test]
+async fn repeated_form_creates_one_charge() {
+    let world = World::new(None);
+    let mut browser = merchant(&world, EMAIL).await;
+    let key = key_of(&browser.get("/charges/new").await);
+    let fields = [("key", key.as_str()), ("amount", "10,00"), ("minutes", "60")];
+    let first = browser.post("/charges/new", &fields).await;
+    let again = browser.post("/charges/new", &fields).await;
+    assert_eq!((first.status, first.location()), (303, again.location()));
+    assert_eq!(world.store.charges().len(), 1);
+    let other = browser.post("/charges/new", &[("key", key.as_str()), ("amount", "11,00"), ("minutes", "60")]).await;
+    assert_eq!(other.status, 422, "the key belongs to another form");
+    assert_eq!(world.store.charges().len(), 1);
+}
+
+#[actix_web::test]
+async fn mistakes_of_a_new_charge_are_named() {
+    let world = World::new(None);
+    let mut browser = merchant(&world, EMAIL).await;
+    for (name, value, text) in [
+        ("amount", "1,99", "pelo menos R$ 2,00"),
+        ("amount", "1.234", "pelo menos R$ 2,00"),
+        ("amount", "9999999,00", "limite da sua conta: R$ 50.000,00"),
+        ("minutes", "0", "1 a 1440 minutos"),
+        ("minutes", "1441", "1 a 1440 minutos"),
+        ("payer_document", "123.456.789-00", "CPF ou CNPJ válido"),
+        ("external_id", "a\tb", "120 caracteres"),
+    ] {
+        let key = key_of(&browser.get("/charges/new").await);
+        let fields = [(name, value), ("key", key.as_str()), ("amount", "10"), ("minutes", "60")];
+        let seen = browser.post("/charges/new", &fields).await;
+        assert_eq!(seen.status, 422, "{name} {value}");
+        assert!(seen.body.contains(text), "{name} {value}: {}", seen.body);
+    }
+    assert!(world.store.charges().is_empty());
+    let mut unapproved = world.logged_in("bia@shop.example").await;
+    let key = key_of(&unapproved.get("/charges/new").await);
+    let seen = unapproved.post("/charges/new", &[("key", key.as_str()), ("amount", "10")]).await;
+    assert!(seen.status == 422 && seen.body.contains("ainda não foi aprovado"), "{}", seen.body);
+    browser.get("/charges/new").await;
+    assert_eq!(browser.post("/charges/new", &[("amount", "10")]).await.status, 400, "no idempotency key");
+}
+
+#[actix_web::test]
+async fn refund_is_partial_then_the_rest_and_never_twice() {
+    let world = World::new(None);
+    let mut browser = merchant(&world, EMAIL).await;
+    let path = created(&mut browser, &[("amount", "10,00")]).await;
+    browser.get(&path).await;
+    browser.post(&format!("{path}/pay"), &[]).await;
+    let key = key_of(&browser.get(&path).await);
+    let fields = [("key", key.as_str()), ("payment", ""), ("amount", "4,00"), ("reason", "frio <i>")];
+    for _ in 0..2 {
+        let seen = browser.post(&format!("{path}/refunds"), &fields).await;
+        assert_eq!((seen.status, seen.location()), (303, path.as_str()), "{}", seen.body);
+    }
+    assert_eq!(world.psp.refund_orders().len(), 1);
+    let shown = browser.get(&path).await;
+    assert!(shown.body.contains("frio &#60;i&#62;") && shown.body.contains("R$ 6,00"), "{}", shown.body);
+    for (amount, text) in [("6,01", "restante: R$ 6,00"), ("0", "valor como"), ("x", "valor como")] {
+        let seen = refund(&mut browser, &path, &[("amount", amount)]).await;
+        assert_eq!(seen.status, 422, "{amount}");
+        assert!(seen.body.contains(text), "{amount}: {}", seen.body);
+    }
+    assert_eq!(refund(&mut browser, &path, &[("amount", "")]).await.status, 303);
+    assert_eq!(world.psp.refund_orders().len(), 2);
+    assert!(!browser.get(&path).await.body.contains("/refunds\""), "no rest, no form");
+}
+
+#[actix_web::test]
+async fn unexpected_payment_is_refunded_by_its_pix() {
+    let world = World::new(None);
+    let mut browser = merchant(&world, EMAIL).await;
+    let path = created(&mut browser, &[("amount", "10,00")]).await;
+    let charge = stored(&world, &path);
+    let pix = world.psp.pay(&charge.txid, 900);
+    browser.get(&path).await;
+    let shown = browser.get(&path).await;
+    assert!(shown.body.contains(pix.as_str()) && shown.body.contains("pago a menos"), "{}", shown.body);
+    let wrong = refund(&mut browser, &path, &[("payment", "E123"), ("amount", "")]).await;
+    assert_eq!(wrong.status, 422);
+    let seen = refund(&mut browser, &path, &[("payment", pix.as_str()), ("amount", "")]).await;
+    assert_eq!(seen.status, 303, "{}", seen.body);
+    let orders = world.psp.refund_orders();
+    assert_eq!(orders.iter().map(|order| order.amount.centavos()).collect::<Vec<_>>(), [900]);
+    assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Pending);
+}
+
+#[actix_web::test]
+async fn charge_of_another_account_does_not_exist() {
+    let world = World::new(None);
+    let mut ana = merchant(&world, EMAIL).await;
+    let path = created(&mut ana, &[("amount", "10,00")]).await;
+    let mut bia = merchant(&world, "bia@shop.example").await;
+    bia.get("/charges/new").await;
+    for path in [path.as_str(), "/charges/chg_01h455vb4pex5vsknk084sn02q", "/charges/x"] {
+        assert_eq!(bia.get(path).await.status, 404, "{path}");
+        bia.get("/charges/new").await;
+        for action in ["refunds", "pay"] {
+            let seen = bia.post(&format!("{path}/{action}"), &[("key", "12345678")]).await;
+            assert_eq!(seen.status, 404, "{path}/{action}");
+            bia.get("/charges/new").await;
+        }
+    }
+    assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Pending);
+}

@@ -1,0 +1,94 @@
+//! The texts of charges: the page of a charge, its refunds, and the form of a new one.
+
+catalogue! {
+    /// The texts of charges.
+    ChargesTexts, same: [json];
+
+    charge: "Cobrança", "Charge";
+    pending: "aguardando pagamento", "waiting for payment";
+    paid: "paga", "paid";
+    expired: "expirada", "expired";
+    cancelled: "cancelada", "cancelled";
+    refunded: "devolvida", "refunded";
+    qr: "Código QR do Pix", "QR code of the Pix";
+    code: "Pix copia e cola", "Pix copy-and-paste code";
+    copy: "Copiar", "Copy";
+    copied: "Copiado", "Copied";
+    left: "Expira em", "Expires in";
+    page_link: "Página de pagamento", "Payment page";
+    page_hint: "Envie este endereço ao pagador. Quem o tem pode ver e pagar a cobrança.", "Send this address to the payer. Whoever has it can see and pay the charge.";
+    sandbox_pay: "Pagar no ambiente de testes", "Pay in the sandbox";
+
+    details: "Detalhes", "Details";
+    amount: "Valor", "Amount";
+    fee: "Tarifa", "Fee";
+    net: "Líquido", "Net";
+    description: "Descrição", "Description";
+    payer: "Pagador", "Payer";
+    pix: "Id fim a fim", "End-to-end id";
+    created: "Criada", "Created";
+    expires: "Expira", "Expires";
+    acquirer: "Adquirente", "Acquirer";
+    disputed: "Há uma infração aberta sobre esta cobrança. Enquanto isso, ela não pode ser devolvida.", "An infraction on this charge is open. Until its end, the charge cannot be refunded.";
+
+    extras: "Pagamentos inesperados", "Unexpected payments";
+    extras_text: "Este dinheiro entrou no seu saldo além do valor da cobrança.", "This money was credited in addition to the charge's amount.";
+    reason: "Motivo", "Reason";
+    overpaid: "pago a mais", "overpaid";
+    duplicate: "pago de novo", "paid again";
+    underpaid: "pago a menos", "underpaid";
+    late: "pago fora do prazo", "paid too late";
+    received: "Recebido", "Received";
+
+    refunds: "Devoluções", "Refunds";
+    status: "Situação", "Status";
+    refund_processing: "em processamento", "processing";
+    refund_completed: "concluída", "completed";
+    refund_failed: "falhou", "failed";
+    refund: "Devolver", "Refund";
+    refund_which: "Pagamento", "Payment";
+    refund_main: "o pagamento da cobrança", "the payment of the charge";
+    refund_amount: "Valor (vazio: todo o restante)", "Amount (empty: the whole rest)";
+    refund_rest: "Restante da cobrança", "Rest of the charge";
+    refund_reason: "Motivo, visível ao pagador", "Reason, visible to the payer";
+    refund_amount_wrong: "Informe um valor como 1.234,56.", "Enter an amount such as 1,234.56.";
+    refund_reason_wrong: "O motivo tem até 140 caracteres.", "The reason has at most 140 characters.";
+    refund_pix_wrong: "Escolha um pagamento desta cobrança.", "Choose a payment of this charge.";
+    refund_state: "Esta cobrança não pode ser devolvida.", "This charge cannot be refunded.";
+    refund_infraction: "Há uma infração aberta sobre o pagamento.", "An infraction on the payment is open.";
+    refund_deadline: "O prazo de 90 dias para devolver terminou.", "The 90 days for a refund are over.";
+    refund_exceeds: "O valor passa do restante:", "The amount exceeds the rest:";
+    no_balance: "Saldo disponível insuficiente.", "Insufficient available balance.";
+    no_acquirer: "A adquirente não respondeu e nada foi feito. Tente de novo.", "The acquirer did not answer and nothing was done. Try again.";
+    unknown: "O resultado ainda não é conhecido. Repita o envio deste formulário: nada será feito duas vezes.", "The outcome is not known yet. Send this form again: nothing is done twice.";
+    used: "Este formulário já foi usado. Abra a página de novo.", "This form was used before. Open the page again.";
+    suspended: "Sua conta está suspensa.", "Your account is suspended.";
+    kyc: "Seu cadastro ainda não foi aprovado.", "Your registration is not approved yet.";
+    feature: "Sua conta não tem esta função. Fale com a operadora.", "Your account does not have this feature. Contact the operator.";
+
+    timeline: "Linha do tempo", "Timeline";
+    timeline_more: "Só os primeiros eventos são mostrados.", "Only the first events are shown.";
+    event: "Evento", "Event";
+    delivery_pending: "entrega pendente", "delivery pending";
+    next_attempt: "próxima tentativa", "next attempt";
+    took: "em", "in";
+    json: "JSON", "JSON";
+    curl: "Com curl", "As curl";
+
+    new: "Nova cobrança", "New charge";
+    new_amount_rule: "Pelo menos R$ 2,00.", "At least R$ 2.00.";
+    new_description: "Descrição, visível ao pagador (opcional)", "Description, visible to the payer (optional)";
+    new_minutes: "Validade em minutos (1 a 1440)", "Lifetime in minutes (1 to 1440)";
+    new_payer_name: "Nome do pagador (opcional)", "Payer's name (optional)";
+    new_payer_document: "CPF ou CNPJ do pagador (opcional)", "Payer's CPF or CNPJ (optional)";
+    new_external_id: "Seu identificador do pedido (opcional)", "Your own order id (optional)";
+    create: "Criar cobrança", "Create the charge";
+    amount_wrong: "Informe um valor de pelo menos R$ 2,00, como 1.234,56.", "Enter an amount of at least R$ 2.00, such as 1,234.56.";
+    description_wrong: "A descrição tem até 140 caracteres.", "The description has at most 140 characters.";
+    minutes_wrong: "Informe de 1 a 1440 minutos.", "Enter 1 to 1440 minutes.";
+    payer_name_wrong: "O nome tem até 200 caracteres.", "The name has at most 200 characters.";
+    payer_document_wrong: "Informe um CPF ou CNPJ válido, ou deixe vazio.", "Enter a valid CPF or CNPJ, or leave the field empty.";
+    external_id_wrong: "O identificador tem até 120 caracteres.", "The order id has at most 120 characters.";
+    external_id_used: "Outra cobrança já tem este identificador.", "Another charge has this order id.";
+    limit: "O valor passa do limite da sua conta:", "The amount exceeds your account's limit:";
+}

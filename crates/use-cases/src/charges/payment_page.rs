@@ -1,0 +1,69 @@
+//! The public page on which a payer pays a charge.
+//!
+//! Its address ends with a token: the bits of the charge's id and 128 bits of a keyed hash of them. So only this service
+//! makes such addresses, and no row is stored for them.
+
+use std::fmt::Write as _;
+
+use cais_domain::charge::Charge;
+use cais_domain::ids::ChargeId;
+use cais_domain::merchant::account::Account;
+use cais_domain::txid::Txid;
+use uuid::Uuid;
+
+use super::fetch::{ChargeName, FetchError, fetch};
+use crate::ports::Ports;
+use crate::store_error::StoreError;
+use crate::sync_gate::SyncGate;
+
+/// The purpose of the keyed hash in a token.
+const PURPOSE: &str = "payment-page";
+/// The purpose of the keyed hashes by which two proofs are compared in constant time.
+const COMPARISON: &str = "payment-page-comparison";
+/// The hexadecimal digits of 128 bits: of the charge's id, and of the proof.
+const DIGITS: usize = 32;
+
+/// Returns the token of the charge's page.
+#[must_use]
+pub fn token(ports: &Ports, charge: ChargeId) -> String {
+    format!("{}{}", charge.uuid().simple(), proof(ports, charge))
+}
+
+/// Returns the address of the charge's page below `base`, the address of the service.
+#[must_use]
+pub fn url(ports: &Ports, base: &str, charge: ChargeId) -> String {
+    format!("{}/pay/{}", base.trim_end_matches('/'), token(ports, charge))
+}
+
+/// Returns the charge that the token names, and its account. The acquirer's state is applied if it answers in time.
+///
+/// # Errors
+/// [`FetchError`]; `NotFound` for every text that is not the token of a visible charge.
+pub async fn find(ports: &Ports, syncs: &SyncGate, token: &str) -> Result<(Account, Charge), FetchError> {
+    let id = parse(ports, token).ok_or(FetchError::NotFound)?;
+    let stored = ports.queries.find_charge_by_txid(&Txid::of_charge(id)).await.map_err(StoreError::from)?;
+    let account = stored.ok_or(FetchError::NotFound)?.account;
+    let charge = fetch(ports, syncs, account, &ChargeName::Id(id)).await?;
+    let account = ports.queries.find_account(account).await.map_err(StoreError::from)?;
+    Ok((account.ok_or(FetchError::NotFound)?, charge))
+}
+
+/// Returns the charge of a token that this service made.
+fn parse(ports: &Ports, token: &str) -> Option<ChargeId> {
+    let (id, given) = token.split_at_checked(DIGITS)?;
+    let is_id = id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    let id = ChargeId::new(Uuid::try_parse(id).ok().filter(|_| is_id)?);
+    let expected = ports.keyed_hash.hash(COMPARISON, proof(ports, id).as_bytes());
+    ports.keyed_hash.verify(COMPARISON, given.as_bytes(), &expected).then_some(id)
+}
+
+/// Returns the first 128 bits of the keyed hash of an id, in hexadecimal digits.
+fn proof(ports: &Ports, charge: ChargeId) -> String {
+    let hash = ports.keyed_hash.hash(PURPOSE, charge.uuid().as_bytes());
+    let mut text = String::with_capacity(DIGITS);
+    for byte in hash.0.iter().take(DIGITS.div_ceil(2)) {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
