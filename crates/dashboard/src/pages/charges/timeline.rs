@@ -25,6 +25,8 @@ pub(super) struct Line {
     pub(super) when: When,
     pub(super) text: String,
     pub(super) detail: String,
+    /// The page of the event.
+    pub(super) link: Option<String>,
     pub(super) tone: &'static str,
 }
 
@@ -39,7 +41,7 @@ pub(super) async fn lines(
     lines.states(charge);
     let mut urls = BTreeMap::new();
     for event in events {
-        lines.push(event.created_at, format!("{} {}", t.event, event.kind.as_str()), event.id.to_string(), "");
+        lines.event(event);
         let deliveries = ports.queries.list_deliveries_of_event(charge.account, event.id).await?;
         for delivery in deliveries.iter().take(MAX_DELIVERIES) {
             let url = url_of(ports, charge, delivery.endpoint, &mut urls).await?;
@@ -74,7 +76,14 @@ struct Lines {
 
 impl Lines {
     fn push(&mut self, at: Timestamp, text: String, detail: String, tone: &'static str) {
-        self.rows.push(Line { at, when: When::of(at, self.language), text, detail, tone });
+        self.rows.push(Line { at, when: When::of(at, self.language), text, detail, link: None, tone });
+    }
+
+    fn event(&mut self, event: &StoredEvent) {
+        let (at, when) = (event.created_at, When::of(event.created_at, self.language));
+        let text = format!("{} {}", self.t.event, event.kind.as_str());
+        let link = Some(format!("/events/{}", event.id));
+        self.rows.push(Line { at, when, text, detail: event.id.to_string(), link, tone: "" });
     }
 
     fn states(&mut self, charge: &Charge) {
