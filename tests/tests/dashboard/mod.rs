@@ -4,4 +4,5 @@ mod authenticator;
 mod browser;
 mod flows;
 mod pages;
+mod payments;
 mod plain;
