@@ -166,12 +166,12 @@ impl Service {
         let paths = tokens.iter().map(|(name, token)| (name.clone(), token.as_str())).chain(crypto_paths);
         let keys = KeyRing::new(ports.clone());
         let public_url = config.public_url.as_deref().filter(|_| !config.sandbox);
-        let syncs = SyncGate::new();
+        let (syncs, currencies) = (SyncGate::new(), RecentCurrencies::default());
         let controls = sandbox.as_ref().zip(acquirers.first()).map(|(sandbox, acquirer)| {
             let name = acquirer.name().clone();
             wiring::sandbox::controls(sandbox.control(), name, Arc::clone(&infrastructure.clock))
         });
-        let pages = wiring::dashboard(&ports, &keys, &syncs, public_url, controls.as_ref())?;
+        let pages = wiring::dashboard(&ports, &keys, &syncs, &currencies, public_url, controls.as_ref())?;
         let state = AppState {
             ports: ports.clone(),
             keys,
@@ -179,7 +179,7 @@ impl Service {
             failures: AuthFailures::default(),
             trusted_proxies: config.trusted_proxies.clone(),
             syncs,
-            currencies: RecentCurrencies::default(),
+            currencies,
             exports: Exports::default(),
             public_url: public_url.map(str::to_owned),
             sandbox: controls,

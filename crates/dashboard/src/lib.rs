@@ -34,8 +34,8 @@ use actix_web::{Error, Resource, Route};
 
 pub use state::{Dashboard, Downloads, SandboxPay, Site};
 
-/// The largest form.
-const MAX_FORM_BYTES: usize = 16 * 1024;
+/// The largest form: a defense of 2,000 characters, each of which a browser writes as up to twelve bytes.
+const MAX_FORM_BYTES: usize = 32 * 1024;
 
 /// Adds all pages to an application.
 pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
@@ -77,6 +77,7 @@ pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
         config.service(page);
     }
     pages::payments(config);
+    pages::orders(config);
     config.service(web::resource("/assets/{hash}/{name}").route(get().to(assets::serve)));
 }
 

@@ -5,7 +5,10 @@ use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
+use cais_domain::ids::{Id, IdKind};
 use url::form_urlencoded;
+
+use crate::failure::Failure;
 
 /// The parameter that continues a list after a row.
 pub(crate) const STARTING_AFTER: &str = "starting_after";
@@ -18,6 +21,14 @@ impl Query {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.iter().find(|(parameter, _)| parameter == name).map(|(_, value)| value.trim());
         value.filter(|value| !value.is_empty())
+    }
+
+    /// Returns a parameter that is an id.
+    ///
+    /// # Errors
+    /// [`Failure::NotFound`] for a malformed id.
+    pub(crate) fn id<K: IdKind>(&self, name: &str) -> Result<Option<Id<K>>, Failure> {
+        self.get(name).map(|text| Id::parse(text).map_err(|_| Failure::NotFound)).transpose()
     }
 }
 

@@ -6,6 +6,7 @@ use actix_web::HttpRequest;
 use actix_web::http::header::HOST;
 use cais_domain::txid::Txid;
 use cais_use_cases::SyncGate;
+use cais_use_cases::crypto::recent::RecentCurrencies;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use url::Url;
@@ -54,6 +55,8 @@ pub struct Dashboard {
     pub keys: KeyRing,
     /// Limits the reads of acquirers, shared with the API.
     pub syncs: SyncGate,
+    /// The newest lists of crypto currencies, shared with the API.
+    pub currencies: RecentCurrencies,
     /// The address of the pages.
     pub site: Site,
     /// Pays a charge at the built-in sandbox; `None` at real acquirers.

@@ -47,10 +47,10 @@ mod transactions;
 mod webhooks;
 
 pub use auth_failures::AuthFailures;
+pub use cais_use_cases::crypto::recent::RecentCurrencies;
 pub use cais_use_cases::days;
 pub use callbacks::CallbackPaths;
 pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};
-pub use crypto::recent::RecentCurrencies;
 pub use csv::Exports;
 pub use sandbox::{
     FaultMode, InfractionRequest, Institution, InstitutionError, NotificationSignature, PaymentStep, Resolution,

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use actix_web::web::ServiceConfig;
 use cais_ports::RateLimits;
 use cais_use_cases::Ports;
+use cais_use_cases::crypto::recent::RecentCurrencies;
 use cais_use_cases::keys::authenticate::KeyRing;
 use cais_use_cases::sync_gate::SyncGate;
 use ipnet::IpNet;
@@ -14,7 +15,6 @@ use tokio::sync::Notify;
 
 use super::auth_failures::AuthFailures;
 use super::callbacks::CallbackPaths;
-use super::crypto::recent::RecentCurrencies;
 use super::csv::Exports;
 use super::sandbox::SandboxControls;
 use super::telemetry::Telemetry;

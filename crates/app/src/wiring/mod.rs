@@ -23,6 +23,7 @@ use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
 use cais_secrets::{Aes256GcmCipher, Argon2Passwords, HmacSha256, TotpCodes, UuidV7};
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::crypto::CryptoSources;
+use cais_use_cases::crypto::recent::RecentCurrencies;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use cais_use_cases::upstream::UpstreamLimits;
@@ -161,6 +162,7 @@ pub fn dashboard(
     ports: &Ports,
     keys: &KeyRing,
     syncs: &SyncGate,
+    currencies: &RecentCurrencies,
     public_url: Option<&str>,
     sandbox: Option<&SandboxControls>,
 ) -> anyhow::Result<Pages> {
@@ -169,6 +171,7 @@ pub fn dashboard(
         logins: Logins::new(ports.clone(), Arc::new(passwords), Arc::new(TotpCodes)),
         keys: keys.clone(),
         syncs: syncs.clone(),
+        currencies: currencies.clone(),
         site: Site::new(public_url, sandbox.is_some()).context("`public_url` is no URL")?,
         sandbox_pay: sandbox.map(sandbox::payer),
         downloads: Downloads::default(),

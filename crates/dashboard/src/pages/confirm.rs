@@ -62,6 +62,8 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             visit.dashboard.keys.forget(&prefix);
             Ok(visit.ok(&KeyRevokedPage { page: visit.layout(), prefix: prefix.to_string() }))
         }
+        // An order has a page of its own, which shows its cost.
+        Ok(Confirmed::Approved) => Err(Failure::NotFound),
         Err(LoginError::Refused) => {
             let text = visit.language.texts().code_wrong;
             waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
@@ -88,6 +90,7 @@ async fn waiting(
             (page.t.confirm_create, name.into_string(), Some(scopes), expires_in_days)
         }
         PendingAction::RevokeKey { prefix } => (page.t.key_revoke_title, prefix.to_string(), None, None),
+        PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => return Err(Failure::NotFound),
     };
     let (id, until) = (id.to_string(), When::of(expires_at, visit.language));
     Ok(visit.page(status, &ConfirmPage { page, error, id, title, subject, scopes, days, until }))

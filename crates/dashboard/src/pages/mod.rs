@@ -3,9 +3,11 @@
 pub(crate) mod charges;
 pub(crate) mod code;
 pub(crate) mod confirm;
+pub(crate) mod crypto;
 pub(crate) mod enrol;
 pub(crate) mod events;
 pub(crate) mod home;
+pub(crate) mod infractions;
 pub(crate) mod keys;
 pub(crate) mod language;
 pub(crate) mod log_in;
@@ -13,8 +15,10 @@ pub(crate) mod log_out;
 pub(crate) mod new_key;
 pub(crate) mod password;
 pub(crate) mod pay;
+pub(crate) mod payouts;
 pub(crate) mod revoke_key;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod sign_up;
 pub(crate) mod transactions;
 pub(crate) mod webhooks;
@@ -38,6 +42,41 @@ pub(crate) fn payments(config: &mut ServiceConfig) {
         page("/pay/{token}/pay", vec![post().to(pay::pay)]),
         page("/pay/{token}/qr.png", vec![get().to(pay::png)]),
         page("/pay/{token}/qr.svg", vec![get().to(pay::svg)]),
+    ] {
+        config.service(page);
+    }
+}
+
+/// Adds the pages of payouts, infractions and crypto, and the settings.
+pub(crate) fn orders(config: &mut ServiceConfig) {
+    use crypto::{deposits, withdrawals};
+    for page in [
+        page("/payouts", vec![get().to(payouts::list::show)]),
+        page("/payouts/new", vec![get().to(payouts::new::show), post().to(payouts::new::submit)]),
+        page("/payouts/confirm/{id}", vec![get().to(payouts::confirm::show), post().to(payouts::confirm::submit)]),
+        page("/payouts/{id}", vec![get().to(payouts::show::show)]),
+        page("/payouts/{id}/live", vec![get().to(payouts::show::live)]),
+        page("/infractions", vec![get().to(infractions::list::show)]),
+        page("/infractions/{id}", vec![get().to(infractions::show::show), post().to(infractions::defend::submit)]),
+        page("/settings", vec![get().to(settings::show)]),
+    ] {
+        config.service(page);
+    }
+    for page in [
+        page("/crypto", vec![get().to(crypto::currencies::show)]),
+        page("/crypto/deposits", vec![get().to(deposits::list::show)]),
+        page("/crypto/deposits/new", vec![get().to(deposits::new::show), post().to(deposits::new::submit)]),
+        page("/crypto/deposits/quotes/{id}", vec![get().to(deposits::quote::show), post().to(deposits::quote::submit)]),
+        page("/crypto/deposits/{id}", vec![get().to(deposits::show::show)]),
+        page("/crypto/deposits/{id}/live", vec![get().to(deposits::show::live)]),
+        page("/crypto/withdrawals", vec![get().to(withdrawals::list::show)]),
+        page("/crypto/withdrawals/new", vec![get().to(withdrawals::new::show), post().to(withdrawals::new::submit)]),
+        page(
+            "/crypto/withdrawals/confirm/{id}",
+            vec![get().to(withdrawals::confirm::show), post().to(withdrawals::confirm::submit)],
+        ),
+        page("/crypto/withdrawals/{id}", vec![get().to(withdrawals::show::show)]),
+        page("/crypto/withdrawals/{id}/live", vec![get().to(withdrawals::show::live)]),
     ] {
         config.service(page);
     }

@@ -17,6 +17,7 @@ use cais_ports::{Clock as _, LoginQueries as _, OneTimeCodes as _, Totp, UrlRefu
 use cais_testkit::builders::an_account;
 use cais_testkit::{FakePsp, ManualClock, MemoryStore, PlainCodes, PlainPasswords};
 use cais_use_cases::SyncGate;
+use cais_use_cases::crypto::recent::RecentCurrencies;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use cookie::Cookie;
@@ -31,6 +32,8 @@ pub(super) const ORIGIN: &str = "http://localhost:8080";
 /// The service.
 pub(super) struct World {
     pub(super) dashboard: Arc<Dashboard>,
+    /// The acquirers and the crypto processor.
+    pub(super) base: cais_testkit::World,
     pub(super) store: Arc<MemoryStore>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) psp: FakePsp,
@@ -38,13 +41,15 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(public_url: Option<&str>) -> Self {
-        let cais_testkit::World { mut ports, store, clock, psp, .. } = cais_testkit::World::empty(an_account());
-        ports.webhooks = Arc::new(receivers());
+        let mut base = cais_testkit::World::empty(an_account()).with_crypto("0");
+        base.ports.webhooks = Arc::new(receivers());
+        let cais_testkit::World { ports, store, clock, psp, .. } = base.clone();
         let payer = psp.clone();
         let dashboard = Arc::new(Dashboard {
             keys: KeyRing::new(ports.clone()),
             logins: Logins::new(ports, Arc::new(PlainPasswords::default()), Arc::new(PlainCodes)),
             syncs: SyncGate::new(),
+            currencies: RecentCurrencies::default(),
             site: Site::new(public_url, false).unwrap(),
             sandbox_pay: Some(Arc::new(move |txid| {
                 let charge = payer.charges().into_iter().find(|charge| charge.txid == *txid).unwrap();
@@ -53,7 +58,7 @@ impl World {
             })),
             downloads: Downloads::default(),
         });
-        Self { dashboard, store, clock, psp }
+        Self { dashboard, base, store, clock, psp }
     }
 
     pub(super) fn browser(&self) -> Browser<'_> {

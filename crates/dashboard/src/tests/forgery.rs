@@ -107,7 +107,7 @@ async fn large_form_is_refused() {
     let world = World::new(None);
     let mut browser = world.browser();
     browser.get("/login").await;
-    let seen = browser.post("/login", &[("email", &"a".repeat(17_000)), ("password", PASSWORD)]).await;
+    let seen = browser.post("/login", &[("email", &"a".repeat(crate::MAX_FORM_BYTES)), ("password", PASSWORD)]).await;
     assert_eq!(seen.status, 400);
 }
 

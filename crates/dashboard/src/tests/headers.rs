@@ -26,6 +26,15 @@ async fn every_page_has_a_strict_policy_and_no_inline_code() {
         "/webhooks/x",
         "/events",
         "/events/x",
+        "/payouts",
+        "/payouts/new",
+        "/infractions",
+        "/settings",
+        "/crypto",
+        "/crypto/deposits",
+        "/crypto/deposits/new",
+        "/crypto/withdrawals",
+        "/crypto/withdrawals/new",
     ] {
         let seen = browser.get(path).await;
         let policy = seen.header("content-security-policy").unwrap_or_default();

@@ -4,10 +4,15 @@
 mod access;
 mod browser;
 mod charges;
+mod crypto;
 mod forgery;
 mod headers;
+mod infractions;
 mod keys;
 mod logins;
 mod pay;
+mod payouts;
+mod settings;
+mod shop;
 mod transactions;
 mod webhooks;

@@ -91,7 +91,11 @@ macro_rules! catalogue {
 }
 
 pub(crate) mod charges;
+pub(crate) mod crypto;
+pub(crate) mod infractions;
 pub(crate) mod pay;
+pub(crate) mod payouts;
+pub(crate) mod settings;
 pub(crate) mod transactions;
 pub(crate) mod webhooks;
 
@@ -106,6 +110,10 @@ catalogue! {
     keys: "Chaves de API", "API keys";
     webhooks: "Webhooks", "Webhooks";
     transactions: "Transações", "Transactions";
+    payouts: "Saques", "Payouts";
+    infractions: "Infrações", "Infractions";
+    crypto: "Cripto", "Crypto";
+    settings: "Configurações", "Settings";
     sessions: "Sessões", "Sessions";
     password: "Senha", "Password";
     log_out: "Sair", "Log out";

@@ -3,6 +3,7 @@
 
 mod alert;
 mod defending;
+mod defense_terms;
 mod liable;
 mod review;
 mod state;
@@ -11,6 +12,7 @@ mod transitions;
 #[cfg(test)]
 mod table;
 
+pub use defense_terms::{DefenseTermsError, parse_defense_text, parse_evidence_url};
 pub use liable::{apportion, left_of};
 pub use review::{Review, ReviewReason};
 pub use state::{Defense, InfractionState, InfractionStatus, Situation};

@@ -3,7 +3,6 @@
 pub mod currencies;
 pub mod deposits;
 pub mod quotes;
-pub mod recent;
 pub mod withdrawals;
 
 use cais_domain::crypto::quote::UseQuoteError;

@@ -1,15 +1,12 @@
 //! The body of `POST /v1/infractions/{id}/defense`.
 
-use cais_domain::infraction::{MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL};
-use cais_domain::text::{LineBreaks, Text};
+use cais_domain::infraction::{parse_defense_text, parse_evidence_url};
+use cais_domain::text::Text;
 use cais_strict_json::{Fields, Issues, Node, Problem};
 use utoipa::ToSchema;
 
 use crate::input::JsonBody;
 use crate::rules;
-
-/// The prefix of an evidence URL.
-const HTTPS: &str = "https://";
 
 /// A merchant's defense against an infraction.
 #[derive(Debug, PartialEq, Eq, ToSchema)]
@@ -34,26 +31,11 @@ impl JsonBody for NewDefense {
 }
 
 fn words(node: &Node<'_>) -> Result<Text, Problem> {
-    let text = rules::text(node, MAX_DEFENSE_TEXT, LineBreaks::Allowed)?;
-    if text.as_str().trim().is_empty() { Err("must not be empty".into()) } else { Ok(text) }
+    parse_defense_text(rules::string(node)?).map_err(|error| error.to_string().into())
 }
 
-/// Reads an address for a person at the institution; the service never opens it.
 fn address(node: &Node<'_>) -> Result<Text, Problem> {
-    let text = rules::text(node, MAX_EVIDENCE_URL, LineBreaks::Refused)?;
-    // Browsers read a backslash as a slash.
-    let authority = text.as_str().strip_prefix(HTTPS).and_then(|rest| rest.split(['/', '\\', '?', '#']).next());
-    let host = authority.and_then(|authority| authority.split(':').next());
-    let has_host = host.is_some_and(|host| !host.is_empty());
-    let has_blank = text.as_str().contains(char::is_whitespace);
-    // Credentials may precede an @. They would be visible to every reader of the defense.
-    if authority.is_some_and(|authority| authority.contains('@')) {
-        Err("must not have a user or password".into())
-    } else if has_host && !has_blank {
-        Ok(text)
-    } else {
-        Err("must be an https URL".into())
-    }
+    parse_evidence_url(rules::string(node)?).map_err(|error| error.to_string().into())
 }
 
 #[cfg(test)]

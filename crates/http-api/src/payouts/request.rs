@@ -1,5 +1,6 @@
 //! The body of `POST /v1/payouts`, field by field.
 
+use cais_domain::charge::Origin;
 use cais_domain::document::Document;
 use cais_domain::external_id::ExternalId;
 use cais_domain::payout::MIN_AMOUNT;
@@ -68,7 +69,8 @@ impl JsonBody for NewPayout {
 
 impl From<NewPayout> for create::NewPayout {
     fn from(NewPayout { amount, pix_key, recipient_document, description, external_id, .. }: NewPayout) -> Self {
-        Self { amount: amount.0, pix_key, recipient_document, description, external_id }
+        let (amount, origin) = (amount.0, Origin::Api);
+        Self { amount, pix_key, recipient_document, description, external_id, origin }
     }
 }
 

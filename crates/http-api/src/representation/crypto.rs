@@ -2,7 +2,6 @@
 
 use cais_domain::crypto::deposit::{Deposit, Resolution};
 use cais_domain::crypto::withdrawal::Withdrawal;
-use cais_domain::crypto::{CryptoAmount, Currency};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -160,7 +159,7 @@ impl From<&Deposit> for CryptoDeposit {
             pay_amount: price.coins.to_string(),
             pay_address: issued.map(|issued| issued.address.clone()),
             pay_extra_id: issued.and_then(|issued| issued.extra_id.clone()),
-            pay_uri: issued.map(|issued| pay_uri(&issued.address, price.coins)),
+            pay_uri: deposit.pay_uri(),
             received_amount: deposit.credited.coins.to_string(),
             resolution: deposit.resolution.map(Resolution::as_str),
             status: deposit.state.status().as_str(),
@@ -171,17 +170,6 @@ impl From<&Deposit> for CryptoDeposit {
             completed_at: deposit.state.completed_at().map(Instant),
             created_at: Instant(deposit.created_at),
         }
-    }
-}
-
-/// Returns the URI of a payment: BIP 21 for bitcoin and litecoin. The other currencies have no URI that wallets agree on,
-/// so the URI is only the address.
-#[must_use]
-pub fn pay_uri(address: &str, coins: CryptoAmount) -> String {
-    match coins.currency() {
-        Currency::Btc => format!("bitcoin:{address}?amount={coins}"),
-        Currency::Ltc => format!("litecoin:{address}?amount={coins}"),
-        Currency::Trx | Currency::UsdtBsc | Currency::UsdtErc20 => address.to_owned(),
     }
 }
 

@@ -1,7 +1,11 @@
 //! An action of the dashboard that waits for a one-time code.
 
+use cais_domain::crypto::{Address, Currency};
+use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, ConfirmationId, SessionId, UserId};
 use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
+use cais_domain::money::Money;
+use cais_domain::pix_key::{PixKey, PixKeyType};
 use cais_domain::text::{LineBreaks, Text};
 use jiff::Timestamp;
 
@@ -22,6 +26,28 @@ pub enum PendingAction {
         /// The public part of the key.
         prefix: KeyPrefix,
     },
+    /// Sends a payout.
+    SendPayout {
+        /// The amount for the recipient.
+        amount: Money,
+        /// The Pix key of the recipient.
+        pix_key: PixKey,
+        /// The text that the recipient sees; not empty.
+        description: Option<Text>,
+        /// The merchant's own id of the payout.
+        external_id: Option<ExternalId>,
+    },
+    /// Sends a crypto withdrawal.
+    SendWithdrawal {
+        /// The amount that is converted to coins.
+        amount: Money,
+        /// The recipient's address. The address determines the currency.
+        address: Address,
+        /// Free text of the merchant; not empty.
+        description: Option<Text>,
+        /// The merchant's own id of the withdrawal.
+        external_id: Option<ExternalId>,
+    },
 }
 
 impl PendingAction {
@@ -31,6 +57,8 @@ impl PendingAction {
         match self {
             Self::CreateKey { .. } => "key.create",
             Self::RevokeKey { .. } => "key.revoke",
+            Self::SendPayout { .. } => "payout.send",
+            Self::SendWithdrawal { .. } => "crypto_withdrawal.send",
         }
     }
 
@@ -43,6 +71,14 @@ impl PendingAction {
                 format!("{scopes}\n{days}\n{}", name.as_str())
             }
             Self::RevokeKey { prefix } => prefix.to_string(),
+            Self::SendPayout { amount, pix_key, description, external_id } => {
+                let (kind, free) = (pix_key.key_type(), free_terms(external_id.as_ref(), description.as_ref()));
+                format!("{amount}\n{kind}\n{pix_key}\n{free}")
+            }
+            Self::SendWithdrawal { amount, address, description, external_id } => {
+                let (currency, free) = (address.currency(), free_terms(external_id.as_ref(), description.as_ref()));
+                format!("{amount}\n{currency}\n{address}\n{free}")
+            }
         }
     }
 
@@ -60,8 +96,51 @@ impl PendingAction {
                 })
             }
             "key.revoke" => Some(Self::RevokeKey { prefix: KeyPrefix::parse(terms).ok()? }),
+            "payout.send" => {
+                let OrderTerms { amount, kind, to, external_id, description } = OrderTerms::parse(terms)?;
+                let pix_key = PixKey::parse_as(to, PixKeyType::parse(kind)?).ok()?;
+                Some(Self::SendPayout { amount, pix_key, description, external_id })
+            }
+            "crypto_withdrawal.send" => {
+                let OrderTerms { amount, kind, to, external_id, description } = OrderTerms::parse(terms)?;
+                let address = Address::parse(Currency::parse(kind).ok()?, to).ok()?;
+                Some(Self::SendWithdrawal { amount, address, description, external_id })
+            }
             _ => None,
         }
+    }
+}
+
+/// Returns the free texts of an order as two lines. A missing text is an empty line.
+fn free_terms(external_id: Option<&ExternalId>, description: Option<&Text>) -> String {
+    let external_id = external_id.map(ExternalId::as_str).unwrap_or_default();
+    format!("{external_id}\n{}", description.map(Text::as_str).unwrap_or_default())
+}
+
+/// The stored terms of an order, line by line.
+struct OrderTerms<'t> {
+    amount: Money,
+    /// The kind of the Pix key, or the currency.
+    kind: &'t str,
+    /// The Pix key, or the address.
+    to: &'t str,
+    external_id: Option<ExternalId>,
+    description: Option<Text>,
+}
+
+impl<'t> OrderTerms<'t> {
+    fn parse(terms: &'t str) -> Option<Self> {
+        let mut lines = terms.split('\n');
+        let (amount, kind, to) = (Money::parse(lines.next()?).ok()?, lines.next()?, lines.next()?);
+        let external_id = match lines.next()? {
+            "" => None,
+            text => Some(ExternalId::parse(text).ok()?),
+        };
+        let description = match lines.next()? {
+            "" => None,
+            text => Some(Text::parse(text, usize::MAX, LineBreaks::Refused).ok()?),
+        };
+        if lines.next().is_some() { None } else { Some(Self { amount, kind, to, external_id, description }) }
     }
 }
 
@@ -128,6 +207,15 @@ mod tests {
 
     use super::*;
 
+    fn payout(key: &str, description: Option<&str>, external_id: Option<&str>) -> PendingAction {
+        PendingAction::SendPayout {
+            amount: Money::from_centavos(123_456),
+            pix_key: PixKey::parse(key).unwrap(),
+            description: description.map(|text| Text::parse(text, 140, LineBreaks::Refused).unwrap()),
+            external_id: external_id.map(|text| ExternalId::parse(text).unwrap()),
+        }
+    }
+
     #[test]
     fn actions_come_back_from_their_terms() {
         let name = |text| Text::parse(text, 100, LineBreaks::Refused).unwrap();
@@ -135,10 +223,29 @@ mod tests {
             PendingAction::CreateKey { name: name("caixa, loja"), scopes: Scopes::all(), expires_in_days: None },
             PendingAction::CreateKey { name: name(""), scopes: Scopes::all(), expires_in_days: Some(30) },
             PendingAction::RevokeKey { prefix: KeyPrefix::parse("ABCdef123456").unwrap() },
+            payout("ana@bank.example", Some("nota 7"), Some("order-7")),
+            payout("+5511987654321", None, Some("order-7")),
+            payout("12345678909", Some("nota 7"), None),
+            payout("123e4567-e89b-12d3-a456-426655440000", None, None),
+            PendingAction::SendWithdrawal {
+                amount: Money::from_centavos(10_001),
+                address: Address::parse(Currency::UsdtErc20, "0x52908400098527886E0F7030069857D2E4169EE7").unwrap(),
+                description: None,
+                external_id: Some(ExternalId::parse("w-1").unwrap()),
+            },
         ] {
             assert_eq!(PendingAction::parse(action.kind(), &action.terms()), Some(action));
         }
-        for (kind, terms) in [("key.create", "all"), ("key.create", "all\nx\nname"), ("key.revoke", "-"), ("x", "")] {
+        for (kind, terms) in [
+            ("key.create", "all"),
+            ("key.create", "all\nx\nname"),
+            ("key.revoke", "-"),
+            ("payout.send", "10.00\nemail\nana@bank.example\n"),
+            ("payout.send", "10.00\nemail\nana@bank.example\n\n\nmore"),
+            ("payout.send", "10.00\ncpf\nana@bank.example\n\n"),
+            ("crypto_withdrawal.send", "10.00\nusdttrc20\nx\n\n"),
+            ("x", ""),
+        ] {
             assert_eq!(PendingAction::parse(kind, terms), None, "{kind} {terms}");
         }
     }

@@ -6,6 +6,7 @@ mod error;
 pub mod exposure;
 mod prices;
 pub mod quotes;
+pub mod recent;
 pub mod review;
 pub mod withdrawals;
 

@@ -7,7 +7,7 @@ use cais_ports::{
     ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, SessionStage, Totp, User, Write,
 };
 
-use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, begin, sessions};
+use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, begin, orders, sessions};
 use crate::keys::create::{self, CreatedKey, KeyTerms};
 use crate::keys::revoke;
 
@@ -18,6 +18,8 @@ pub enum Confirmed {
     Created(Box<CreatedKey>),
     /// A key was revoked. `KeyRing::forget` makes that effective on this node at once.
     Revoked(KeyPrefix),
+    /// An order was approved. `logins::orders` sends it.
+    Approved,
 }
 
 /// Checks the code and carries the action out. The code must be newer than the last used one, so a code of the login does
@@ -61,7 +63,7 @@ pub async fn confirm(
             tracing::info!(%user, client = %browser.address_text(), "action refused; the code is wrong");
             return Err(error);
         };
-        let (confirmed, mut change) = carry_out(logins, browser, &visitor, &confirmation.action).await?;
+        let (confirmed, mut change) = carry_out(logins, browser, &visitor, &confirmation).await?;
         let totp = Totp::Enrolled { secret, last_step: step, recovery };
         change.writes.push(Write::update(User { totp, ..visitor.user }));
         change.writes.push(Write::update(Confirmation { state: ConfirmationState::Done, ..confirmation }));
@@ -82,12 +84,12 @@ async fn carry_out(
     logins: &Logins,
     browser: &Browser,
     visitor: &Visitor,
-    action: &PendingAction,
+    confirmation: &Confirmation,
 ) -> Result<(Confirmed, ChangeSet), LoginError> {
     let ports = &logins.ports;
     let operator = visitor.operator(browser);
     let account = visitor.user.role.account().ok_or(LoginError::Over)?;
-    match action {
+    match &confirmation.action {
         PendingAction::CreateKey { name, scopes, expires_in_days } => {
             let holder = ports.queries.find_account(account).await?.ok_or(LoginError::Over)?;
             holder.permit_write().map_err(|_| LoginError::Over)?;
@@ -106,6 +108,9 @@ async fn carry_out(
                 found.filter(|(key, _)| key.account == account && key.revoked_at.is_none()).ok_or(LoginError::Over)?;
             let (_, change) = revoke::prepare(ports, &operator, &key);
             Ok((Confirmed::Revoked(prefix.clone()), change))
+        }
+        PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => {
+            Ok((Confirmed::Approved, orders::approval(ports, &operator, confirmation)))
         }
     }
 }

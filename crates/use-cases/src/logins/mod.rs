@@ -7,6 +7,7 @@ pub mod confirm;
 pub mod enrol;
 pub mod invite;
 pub mod log_in;
+pub mod orders;
 pub mod password;
 pub mod sessions;
 pub mod sign_up;

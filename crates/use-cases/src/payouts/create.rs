@@ -33,6 +33,8 @@ pub struct NewPayout {
     pub description: Option<Text>,
     /// The merchant's own id of the payout.
     pub external_id: Option<ExternalId>,
+    /// The origin.
+    pub origin: Origin,
 }
 
 /// A request to create a payout.
@@ -81,6 +83,17 @@ pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Response, Cr
     upstream_order::create(ports, &command).await
 }
 
+/// Checks that the account may send the amount. Returns the fee.
+pub(super) fn check(account: &Account, amount: Money) -> Result<Money, CreatePayoutError> {
+    account.permit(Feature::PixOut)?;
+    let limit = account.limits.payout;
+    if amount > limit {
+        return Err(CreateError::Refused(PayoutRefusal::TransactionLimit { limit }));
+    }
+    let fee = account.fees.get(Operation::PixOut).fee(amount);
+    Ok(fee.map_err(|error| StoreError::Internal(error.to_string()))?)
+}
+
 impl CreateCommand for CreatePayout {
     type Resource = Payout;
     type Refusal = PayoutRefusal;
@@ -96,21 +109,17 @@ impl CreateCommand for CreatePayout {
 
     /// Checks the account's permissions first, then its limit, then the acquirer.
     async fn open(&self, ports: &Ports) -> Result<Opened<Payout>, CreatePayoutError> {
-        self.account.permit(Feature::PixOut)?;
-        let (asked, limit) = (&self.terms, self.account.limits.payout);
-        if asked.amount > limit {
-            return Err(CreateError::Refused(PayoutRefusal::TransactionLimit { limit }));
-        }
+        let asked = &self.terms;
+        let fee = check(&self.account, asked.amount)?;
         let acquirer = ports.acquirers.first_sender(&self.account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
-        let fee = self.account.fees.get(Operation::PixOut).fee(asked.amount);
         let terms = PayoutTerms {
             amount: asked.amount,
-            fee: fee.map_err(|error| StoreError::Internal(error.to_string()))?,
+            fee,
             pix_key: asked.pix_key.clone(),
             recipient_document: asked.recipient_document.clone(),
             description: asked.description.clone(),
             external_id: asked.external_id.clone(),
-            origin: Origin::Api,
+            origin: asked.origin,
         };
         let id = PayoutId::new(ports.ids.next_uuid());
         let payout = Payout::open(id, self.account.id, terms, acquirer, ports.clock.now());

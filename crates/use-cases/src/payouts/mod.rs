@@ -5,6 +5,7 @@ pub mod fetch;
 pub mod list;
 mod order;
 pub mod poll;
+pub mod preview;
 mod resource;
 mod steps;
 pub(crate) mod sync;

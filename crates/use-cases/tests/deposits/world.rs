@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
+use cais_domain::charge::Origin;
 use cais_domain::crypto::deposit::{Deposit, DepositStatus, Resolution};
 use cais_domain::crypto::quote::QuotedTerms;
 use cais_domain::crypto::{Currency, ProcessorId, Quote, Side};
@@ -155,6 +156,7 @@ pub fn two_hundred() -> NewDeposit {
         currency: Currency::UsdtErc20,
         description: None,
         external_id: None,
+        origin: Origin::Api,
         postback_url: None,
         quote: None,
     }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use cais_domain::charge::Charge;
+use cais_domain::charge::{Charge, Origin};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::ids::{ChargeId, InfractionId};
@@ -155,6 +155,7 @@ impl World {
                 recipient_document: None,
                 description: None,
                 external_id: None,
+                origin: Origin::Api,
             },
         };
         create_payout(&self.ports, command).await.unwrap()

@@ -5,5 +5,6 @@
 mod confirming;
 mod linking;
 mod logging_in;
+mod orders;
 mod signing_up;
 mod world;

@@ -9,7 +9,7 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{Clock as _, LoginQueries as _, OneTimeCodes as _, Operator, Secret, SigningSecret, Totp, User};
 use cais_testkit::builders::an_account;
 use cais_testkit::{ManualClock, MemoryStore, PlainCodes, PlainPasswords};
-use cais_use_cases::accounts::AccountEmail;
+use cais_use_cases::accounts::{AccountEmail, approve};
 use cais_use_cases::logins::log_in::{NewSession, log_in};
 use cais_use_cases::logins::sign_up::{SignUp, SignUpError, sign_up};
 use cais_use_cases::logins::{Browser, LoginError, Logins, Visitor, enrol, sessions};
@@ -19,6 +19,8 @@ pub const PASSWORD: &str = "correct horse battery";
 
 pub struct World {
     pub logins: Logins,
+    /// The acquirers and the balance of the account.
+    pub base: cais_testkit::World,
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
     pub passwords: Arc<PlainPasswords>,
@@ -28,8 +30,9 @@ impl World {
     pub fn new() -> Self {
         let base = cais_testkit::World::empty(an_account());
         let passwords = Arc::new(PlainPasswords::default());
-        let logins = Logins::new(base.ports, passwords.clone(), Arc::new(PlainCodes));
-        Self { logins, store: base.store, clock: base.clock, passwords }
+        let logins = Logins::new(base.ports.clone(), passwords.clone(), Arc::new(PlainCodes));
+        let (store, clock) = (base.store.clone(), base.clock.clone());
+        Self { logins, base, store, clock, passwords }
     }
 
     pub async fn sign_up(&self, email: &str, password: &str) -> Result<(), SignUpError> {
@@ -55,6 +58,15 @@ impl World {
         let enrolled = enrol::confirm(&self.logins, &browser(), &visitor, &code).await.unwrap();
         self.clock.advance(Duration::from_secs(30));
         self.found(&enrolled.created).await.unwrap()
+    }
+
+    /// Returns the visitor and the surroundings of the visitor's account, which is approved and has R$ 10,000.00.
+    pub async fn shop(&self, email: &str) -> (Visitor, cais_testkit::World) {
+        let visitor = self.visitor(email).await;
+        let account = approve::approve(&self.logins.ports, &operator(), &self::email(email)).await.unwrap();
+        let base = cais_testkit::World { account, ..self.base.clone() };
+        base.give(1_000_000).await;
+        (visitor, base)
     }
 
     pub async fn found(&self, session: &NewSession) -> Option<Visitor> {

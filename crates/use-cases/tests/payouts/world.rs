@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::Origin;
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
@@ -209,6 +210,7 @@ pub fn reais(reais: i64) -> NewPayout {
         recipient_document: None,
         description: None,
         external_id: None,
+        origin: Origin::Api,
     }
 }
 

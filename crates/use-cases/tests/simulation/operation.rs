@@ -78,6 +78,7 @@ impl Operation {
                     recipient_document: None,
                     description: None,
                     external_id: None,
+                    origin: Origin::Api,
                 };
                 answer(payouts::create(&ports, CreatePayout { account, request, key, fingerprint, terms }).await)
             }
@@ -103,6 +104,7 @@ impl Operation {
                     address,
                     description: None,
                     external_id: None,
+                    origin: Origin::Api,
                     quote: None,
                 };
                 let command = CreateWithdrawal { account, request, key, fingerprint, terms };

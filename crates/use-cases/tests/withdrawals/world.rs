@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
+use cais_domain::charge::Origin;
 use cais_domain::crypto::quote::QuotedTerms;
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalStatus};
 use cais_domain::crypto::{Address, Currency, Quote, Side};
@@ -213,6 +214,7 @@ pub fn a_hundred() -> NewWithdrawal {
         address: Address::parse(Currency::UsdtErc20, ADDRESS).unwrap(),
         description: None,
         external_id: None,
+        origin: Origin::Api,
         quote: None,
     }
 }

@@ -163,6 +163,18 @@ impl Deposit {
         matches!(self.state, DepositState::Completed { .. } | DepositState::Underpaid { .. })
     }
 
+    /// Returns the URI of the payment: BIP 21 for bitcoin and litecoin. The other currencies have no URI that wallets agree
+    /// on, so the URI is only the address. `None` without an address.
+    #[must_use]
+    pub fn pay_uri(&self) -> Option<String> {
+        let (address, coins) = (&self.state.issued()?.address, self.price.coins);
+        Some(match coins.currency() {
+            Currency::Btc => format!("bitcoin:{address}?amount={coins}"),
+            Currency::Ltc => format!("litecoin:{address}?amount={coins}"),
+            Currency::Trx | Currency::UsdtBsc | Currency::UsdtErc20 => address.clone(),
+        })
+    }
+
     /// Returns whether the API shows the resource.
     #[must_use]
     pub const fn is_visible(&self) -> bool {

@@ -13,7 +13,6 @@ use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, NoQuery};
 use crate::named::Named;
 use crate::reply;
-use crate::representation::crypto::pay_uri;
 
 const PNG: HeaderValue = HeaderValue::from_static("image/png");
 
@@ -41,12 +40,12 @@ pub async fn get_qr_code(
     let Input((_, Named(name))) = input;
     let found = fetch::fetch(&call.state.ports, &call.state.syncs, call.caller.account.id, &name).await;
     let deposit = found.map_err(super::fetch_error)?;
-    let DepositState::Pending(issued) = &deposit.state else {
+    let (DepositState::Pending(_), Some(uri)) = (&deposit.state, deposit.pay_uri()) else {
         let status = deposit.state.status().as_str();
         return Err(ApiError::new(ErrorCode::InvalidState)
             .with_message(format!("The deposit is {status}. Only a pending deposit has a QR code.")));
     };
-    let image = cais_qr_code::png_file(&pay_uri(&issued.address, deposit.price.coins));
+    let image = cais_qr_code::png_file(&uri);
     let image = image.ok_or_else(|| ApiError::internal("the address does not fit into a QR code".to_owned()))?;
     Ok(reply::bytes(StatusCode::OK, PNG, image))
 }

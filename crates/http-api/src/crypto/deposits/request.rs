@@ -1,5 +1,6 @@
 //! The body of `POST /v1/crypto/deposits`, field by field.
 
+use cais_domain::charge::Origin;
 use cais_domain::crypto::Currency;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::CryptoQuoteId;
@@ -61,6 +62,7 @@ impl NewCryptoDeposit {
     /// Returns the terms in a supported currency.
     pub fn terms(self, currency: Currency) -> NewDeposit {
         let Self { amount, description, external_id, postback_url, quote_id, .. } = self;
-        NewDeposit { amount: amount.0, currency, description, external_id, postback_url, quote: quote_id }
+        let (amount, origin) = (amount.0, Origin::Api);
+        NewDeposit { amount, currency, description, external_id, origin, postback_url, quote: quote_id }
     }
 }

@@ -1,5 +1,6 @@
 //! The body of `POST /v1/crypto/withdrawals`, field by field.
 
+use cais_domain::charge::Origin;
 use cais_domain::crypto::Address;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::CryptoQuoteId;
@@ -59,7 +60,8 @@ impl NewCryptoWithdrawal {
     /// Returns the terms with the parsed address.
     pub fn terms(self, address: Address) -> NewWithdrawal {
         let Self { amount, external_id, description, quote_id, .. } = self;
-        NewWithdrawal { amount: amount.0, address, description, external_id, quote: quote_id }
+        let (amount, origin) = (amount.0, Origin::Api);
+        NewWithdrawal { amount, address, description, external_id, origin, quote: quote_id }
     }
 }
 

@@ -38,6 +38,8 @@ pub struct NewDeposit {
     pub description: Option<Text>,
     /// The merchant's own id of the deposit.
     pub external_id: Option<ExternalId>,
+    /// The origin.
+    pub origin: Origin,
     /// The address of one of the account's endpoints. The events of the deposit go there too, besides the subscribed
     /// endpoints.
     pub postback_url: Option<String>,
@@ -250,7 +252,7 @@ impl CreateCommand for CreateDeposit {
             description: self.terms.description.clone(),
             external_id: self.terms.external_id.clone(),
             postback,
-            origin: Origin::Api,
+            origin: self.terms.origin,
         };
         let owner = id.to_string();
         let order = ProcessorId::parse(&owner).map_err(|error| StoreError::Internal(error.to_string()))?;

@@ -37,6 +37,8 @@ pub struct NewWithdrawal {
     pub description: Option<Text>,
     /// The merchant's own id of the withdrawal.
     pub external_id: Option<ExternalId>,
+    /// The origin.
+    pub origin: Origin,
     /// The quote to use; `None` for the current price.
     pub quote: Option<CryptoQuoteId>,
 }
@@ -234,7 +236,7 @@ impl CreateCommand for CreateWithdrawal {
             address: self.terms.address.clone(),
             description: self.terms.description.clone(),
             external_id: self.terms.external_id.clone(),
-            origin: Origin::Api,
+            origin: self.terms.origin,
         };
         let (ids, processor) = ((id, self.account.id), crypto.processor.name().clone());
         let withdrawal = Withdrawal::open(ids, terms, price, processor, ports.clock.now());

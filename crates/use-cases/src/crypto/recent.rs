@@ -2,15 +2,16 @@
 //! list ten times a second.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cais_domain::merchant::account::Account;
 use cais_domain::rate::Percentage;
-use cais_use_cases::Ports;
-use cais_use_cases::crypto::currencies::{self, LiveCurrency};
-use cais_use_cases::crypto::{CryptoSources, CryptoUnavailable};
-use tokio::sync::Mutex;
-use tokio::time::Instant;
+use futures_util::lock::Mutex;
+
+use super::currencies::{self, LiveCurrency};
+use super::{CryptoSources, CryptoUnavailable};
+use crate::ports::Ports;
 
 /// The age up to which a list is served. The minimums are informative: a quote reads them again.
 const MAX_AGE: Duration = Duration::from_secs(10);
@@ -18,9 +19,9 @@ const MAX_AGE: Duration = Duration::from_secs(10);
 /// A list or the reason of its failure, with the instant at which the reading ended.
 type Read = (Instant, Result<Vec<LiveCurrency>, CryptoUnavailable>);
 
-/// The newest list for each spread. Lists are read one at a time, and waiting callers share them.
-#[derive(Debug, Default)]
-pub struct RecentCurrencies(Mutex<BTreeMap<Option<Percentage>, Read>>);
+/// The newest list for each spread. Lists are read one at a time, and waiting callers share them. Clones share the lists.
+#[derive(Debug, Clone, Default)]
+pub struct RecentCurrencies(Arc<Mutex<BTreeMap<Option<Percentage>, Read>>>);
 
 impl RecentCurrencies {
     /// Returns the currencies with the prices of an account, at most `MAX_AGE` old.

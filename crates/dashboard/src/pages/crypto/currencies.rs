@@ -1,0 +1,61 @@
+//! The first page of crypto: the currencies with their present minimums.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use cais_use_cases::crypto::currencies::{LiveCurrency, LiveMinimum};
+
+use crate::failure::Failure;
+use crate::format::brl;
+use crate::layout::Layout;
+use crate::texts::Language;
+use crate::texts::crypto::CryptoTexts;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "crypto/currencies.html")]
+struct CurrenciesPage {
+    page: Layout,
+    t: &'static CryptoTexts,
+    notice: Option<&'static str>,
+    is_available: bool,
+    currencies: Vec<Row>,
+}
+
+struct Row {
+    code: &'static str,
+    network: &'static str,
+    deposit: Option<String>,
+    withdrawal: Option<String>,
+}
+
+/// Shows the currencies. The page is shown without them while no price can be read.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    let (_, account) = visit.merchant()?;
+    let (ports, t) = (&visit.dashboard.logins.ports, CryptoTexts::of(visit.language));
+    let account = ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
+    let (notice, current) = match &ports.crypto {
+        None => (Some(t.unavailable), Vec::new()),
+        Some(sources) => match visit.dashboard.currencies.list(ports, sources, &account).await {
+            Ok(current) => (None, current),
+            Err(error) => {
+                tracing::warn!(%error, "crypto prices could not be read; the page of crypto is shown without them");
+                (Some(t.no_prices), Vec::new())
+            }
+        },
+    };
+    let currencies = current.into_iter().map(|currency| row(currency, visit.language)).collect();
+    let is_available = ports.crypto.is_some();
+    Ok(visit.ok(&CurrenciesPage { page: visit.layout(), t, notice, is_available, currencies }))
+}
+
+fn row(LiveCurrency { currency, deposit, withdrawal }: LiveCurrency, language: Language) -> Row {
+    let minimum = |minimum: LiveMinimum| {
+        format!("{} {currency} ({})", minimum.coins.effective(), brl(minimum.effective_brl, language))
+    };
+    Row {
+        code: currency.code(),
+        network: currency.network(),
+        deposit: deposit.map(minimum),
+        withdrawal: withdrawal.map(minimum),
+    }
+}

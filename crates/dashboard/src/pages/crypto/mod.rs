@@ -1,0 +1,129 @@
+//! The pages of crypto: currencies, deposits, withdrawals.
+
+pub(crate) mod currencies;
+pub(crate) mod deposits;
+pub(crate) mod withdrawals;
+
+use cais_domain::crypto::{CryptoAmount, Currency};
+use cais_domain::external_id::ExternalId;
+use cais_domain::merchant::account::NotPermitted;
+use cais_domain::money::Money;
+use cais_domain::text::{LineBreaks, Text};
+use cais_use_cases::crypto::deposits::create::{CreateDepositError, DepositRefusal};
+use cais_use_cases::crypto::quotes::QuoteRefusal;
+use cais_use_cases::crypto::withdrawals::create::{CreateWithdrawalError, WithdrawalRefusal};
+use cais_use_cases::upstream_order::CreateError;
+
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::format::brl;
+use crate::texts::Language;
+use crate::texts::crypto::CryptoTexts;
+
+/// Longest description, in characters, as in the API.
+const MAX_DESCRIPTION: usize = 140;
+
+/// A currency in a form.
+struct CurrencyChoice {
+    code: &'static str,
+    network: &'static str,
+    is_chosen: bool,
+}
+
+/// Returns all currencies for a form.
+fn choices(chosen: &str) -> Vec<CurrencyChoice> {
+    let choice = |currency: Currency| CurrencyChoice {
+        code: currency.code(),
+        network: currency.network(),
+        is_chosen: currency.code() == chosen,
+    };
+    Currency::ALL.map(choice).into()
+}
+
+/// Returns the free texts of a form, or the text of its first mistake.
+fn free_texts(form: &Form, t: &CryptoTexts) -> Result<(Option<Text>, Option<ExternalId>), &'static str> {
+    let description = match form.get("description") {
+        "" => None,
+        text => Some(Text::parse(text, MAX_DESCRIPTION, LineBreaks::Refused).map_err(|_| t.description_wrong)?),
+    };
+    let external_id = match form.get("external_id") {
+        "" => None,
+        text => Some(ExternalId::parse(text).map_err(|_| t.external_id_wrong)?),
+    };
+    Ok((description, external_id))
+}
+
+fn not_permitted(reason: NotPermitted, t: &CryptoTexts) -> String {
+    match reason {
+        NotPermitted::Suspended => t.suspended,
+        NotPermitted::KycNotApproved => t.kyc,
+        NotPermitted::FeatureDisabled(_) => t.feature,
+    }
+    .to_owned()
+}
+
+fn above_limit(limit: Money, language: Language) -> String {
+    format!("{} {}.", CryptoTexts::of(language).limit, brl(limit, language))
+}
+
+fn below_minimum(coins: CryptoAmount, worth: Money, language: Language) -> String {
+    let (t, code) = (CryptoTexts::of(language), coins.currency());
+    format!("{} {coins} {code} ({}).", t.minimum, brl(worth, language))
+}
+
+/// Returns the text for the user about a quote that was not given.
+fn quote_refusal(refusal: &QuoteRefusal, language: Language) -> String {
+    let t = CryptoTexts::of(language);
+    match refusal {
+        QuoteRefusal::NotPermitted(reason) => not_permitted(*reason, t),
+        QuoteRefusal::TransactionLimit { limit } => above_limit(*limit, language),
+        QuoteRefusal::BelowMinimum { coins, brl } => below_minimum(*coins, *brl, language),
+        QuoteRefusal::Unavailable(_) => t.no_prices.to_owned(),
+    }
+}
+
+/// Returns the text for the user about a deposit that was not created.
+///
+/// # Errors
+/// [`Failure::Unavailable`] for a failure of the service itself.
+fn deposit_refusal(error: &CreateDepositError, language: Language) -> Result<String, Failure> {
+    let t = CryptoTexts::of(language);
+    let CreateError::Refused(refusal) = error else { return common_refusal(error, t) };
+    Ok(match refusal {
+        DepositRefusal::TransactionLimit { limit } => above_limit(*limit, language),
+        DepositRefusal::BelowMinimum { coins, brl } => below_minimum(*coins, *brl, language),
+        DepositRefusal::QuoteNotFound | DepositRefusal::Quote(_) => t.quote_over.to_owned(),
+        DepositRefusal::NoPrice(_) => t.no_prices.to_owned(),
+        DepositRefusal::PostbackUrlNotRegistered => return Err(Failure::NotFound),
+    })
+}
+
+/// Returns the text for the user about a withdrawal that was not created.
+///
+/// # Errors
+/// [`Failure::Unavailable`] for a failure of the service itself.
+fn withdrawal_refusal(error: &CreateWithdrawalError, language: Language) -> Result<String, Failure> {
+    let t = CryptoTexts::of(language);
+    let CreateError::Refused(refusal) = error else { return common_refusal(error, t) };
+    Ok(match refusal {
+        WithdrawalRefusal::TransactionLimit { limit } => above_limit(*limit, language),
+        WithdrawalRefusal::BelowMinimum { coins, brl } => below_minimum(*coins, *brl, language),
+        WithdrawalRefusal::QuoteNotFound | WithdrawalRefusal::Quote(_) => t.quote_over.to_owned(),
+        WithdrawalRefusal::InvalidAddress => t.address_wrong.to_owned(),
+        WithdrawalRefusal::NoPrice(_) => t.no_prices.to_owned(),
+    })
+}
+
+/// Returns the text about an error that deposits and withdrawals share.
+fn common_refusal<R: std::error::Error>(error: &CreateError<R>, t: &CryptoTexts) -> Result<String, Failure> {
+    Ok(match error {
+        CreateError::NotPermitted(reason) => not_permitted(*reason, t),
+        CreateError::ExternalIdConflict(_) => t.external_id_taken.to_owned(),
+        CreateError::KeyConflict => t.quote_over.to_owned(),
+        CreateError::ExternalIdInProgress { .. }
+        | CreateError::KeyInProgress { .. }
+        | CreateError::Unavailable { .. } => t.in_progress.to_owned(),
+        CreateError::AcquirerUnavailable => t.no_processor.to_owned(),
+        CreateError::Refused(_) | CreateError::Internal(_) => return Err(Failure::Unavailable(error.to_string())),
+    })
+}

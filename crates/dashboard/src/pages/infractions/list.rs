@@ -1,0 +1,163 @@
+//! Lists the infractions of the account: the unresolved ones by deadline, or those of one status.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use cais_domain::ids::{AccountId, InfractionId};
+use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_domain::money::Money;
+use cais_ports::PageRequest;
+use cais_use_cases::Ports;
+use cais_use_cases::infractions::list;
+use jiff::Timestamp;
+
+use crate::failure::Failure;
+use crate::format::{When, brl};
+use crate::layout::Layout;
+use crate::query::{Query, STARTING_AFTER};
+use crate::texts::Language;
+use crate::texts::infractions::InfractionTexts;
+use crate::visit::Visit;
+
+/// The infractions of a page. Each unresolved one needs a read of its block.
+const ROWS: u32 = 50;
+/// The unresolved infractions of a status from which the nearest deadlines are chosen: the limit of one read.
+const MAX_UNRESOLVED: u32 = 200;
+/// The value of the filter for all statuses.
+const ALL: &str = "all";
+
+#[derive(Template)]
+#[template(path = "infractions/list.html")]
+struct InfractionsPage {
+    page: Layout,
+    t: &'static InfractionTexts,
+    filters: Vec<Filter>,
+    infractions: Vec<Row>,
+    newest: Option<String>,
+    next: Option<String>,
+}
+
+struct Filter {
+    name: &'static str,
+    link: String,
+    is_chosen: bool,
+}
+
+struct Row {
+    id: String,
+    status: &'static str,
+    status_name: &'static str,
+    amount: String,
+    blocked: Option<String>,
+    external_id: String,
+    opened: When,
+    deadline: Option<When>,
+    counts_down: bool,
+    is_defended: bool,
+}
+
+/// The chosen list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Unresolved,
+    All,
+    Status(InfractionStatus),
+}
+
+impl Chosen {
+    fn of(query: &Query) -> Result<Self, Failure> {
+        match query.get("status") {
+            None => Ok(Self::Unresolved),
+            Some(ALL) => Ok(Self::All),
+            Some(name) => InfractionStatus::parse(name).map(Self::Status).ok_or(Failure::NotFound),
+        }
+    }
+
+    fn link(self) -> String {
+        match self {
+            Self::Unresolved => "/infractions".to_owned(),
+            Self::All => format!("/infractions?status={ALL}"),
+            Self::Status(status) => format!("/infractions?status={}", status.as_str()),
+        }
+    }
+
+    const fn name(self, t: &InfractionTexts) -> &'static str {
+        match self {
+            Self::Unresolved => t.unresolved,
+            Self::All => t.all,
+            Self::Status(status) => t.status_of(status),
+        }
+    }
+}
+
+/// Shows the chosen list.
+pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = visit.merchant()?;
+    let (chosen, starting_after) = (Chosen::of(&query)?, query.id(STARTING_AFTER)?);
+    let ports = &visit.dashboard.logins.ports;
+    let (rows, has_more) = read(ports, account, chosen, starting_after).await?;
+    let last = rows.last().filter(|_| has_more).map(|infraction| infraction.id);
+    let (now, t) = (ports.clock.now(), InfractionTexts::of(visit.language));
+    let mut infractions = Vec::with_capacity(rows.len());
+    for infraction in rows {
+        let held = held(ports, &infraction).await?;
+        infractions.push(row(&infraction, held, now, visit.language));
+    }
+    let every = [Chosen::Unresolved, Chosen::All].into_iter().chain(InfractionStatus::ALL.map(Chosen::Status));
+    let filters = every.map(|each| Filter { name: each.name(t), link: each.link(), is_chosen: each == chosen });
+    let filters = filters.collect();
+    let newest = starting_after.map(|_: InfractionId| chosen.link());
+    let next = last.map(|last| format!("{}&starting_after={last}", chosen.link()));
+    Ok(visit.ok(&InfractionsPage { page: visit.layout(), t, filters, infractions, newest, next }))
+}
+
+/// Returns the rows, and whether older ones exist. The unresolved infractions are one page.
+async fn read(
+    ports: &Ports,
+    account: AccountId,
+    chosen: Chosen,
+    starting_after: Option<InfractionId>,
+) -> Result<(Vec<Infraction>, bool), Failure> {
+    let status = match chosen {
+        Chosen::Unresolved => {
+            let newest = PageRequest { limit: MAX_UNRESOLVED, starting_after: None };
+            let mut rows = list::list(ports, account, Some(InfractionStatus::Open), newest).await?.rows;
+            rows.extend(list::list(ports, account, Some(InfractionStatus::UnderReview), newest).await?.rows);
+            // A defended infraction needs no action before its deadline.
+            let is_defended = |infraction: &Infraction| infraction.state.status() == InfractionStatus::UnderReview;
+            rows.sort_by_key(|infraction| {
+                (is_defended(infraction), infraction.deadline_at.unwrap_or(Timestamp::MAX), infraction.id)
+            });
+            rows.truncate(usize::try_from(ROWS).unwrap_or(usize::MAX));
+            return Ok((rows, false));
+        }
+        Chosen::All => None,
+        Chosen::Status(status) => Some(status),
+    };
+    let listed = list::list(ports, account, status, PageRequest { limit: ROWS, starting_after }).await?;
+    Ok((listed.rows, listed.has_more))
+}
+
+/// Returns the amount that the infraction blocks now; `None` after its end.
+pub(super) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Option<Money>, Failure> {
+    if !infraction.state.status().is_open() {
+        return Ok(None);
+    }
+    let block = ports.queries.find_block(infraction.account, infraction.id).await?;
+    Ok(block.map(|block| block.held))
+}
+
+fn row(infraction: &Infraction, held: Option<Money>, now: Timestamp, language: Language) -> Row {
+    let (t, status) = (InfractionTexts::of(language), infraction.state.status());
+    Row {
+        id: infraction.id.to_string(),
+        status: status.as_str(),
+        status_name: t.status_of(status),
+        amount: brl(infraction.amount, language),
+        blocked: held.map(|held| brl(held, language)),
+        external_id: infraction.external_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+        opened: When::of(infraction.opened_at, language),
+        deadline: infraction.deadline_at.map(|at| When::of(at, language)),
+        counts_down: status == InfractionStatus::Open && infraction.deadline_at.is_some_and(|at| at > now),
+        is_defended: infraction.defense.is_some(),
+    }
+}

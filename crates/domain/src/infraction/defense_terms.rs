@@ -1,0 +1,52 @@
+//! The rules for the content of a defense.
+
+use super::{MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL};
+use crate::text::{LineBreaks, Text, TextError};
+
+/// The prefix of an evidence URL.
+const HTTPS: &str = "https://";
+
+/// The reason a text is no content of a defense. Messages are safe to show to clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DefenseTermsError {
+    /// Too long, or with control characters.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// The text of the defense is empty.
+    #[error("must not be empty")]
+    Empty,
+    /// The address has a user or a password, which each reader of the defense could see.
+    #[error("must not have a user or password")]
+    Credentials,
+    /// The address is no https URL.
+    #[error("must be an https URL")]
+    NotHttps,
+}
+
+/// Parses the text of a defense.
+///
+/// # Errors
+/// [`DefenseTermsError`] with the violated rule.
+pub fn parse_defense_text(text: &str) -> Result<Text, DefenseTermsError> {
+    let parsed = Text::parse(text, MAX_DEFENSE_TEXT, LineBreaks::Allowed)?;
+    if text.trim().is_empty() { Err(DefenseTermsError::Empty) } else { Ok(parsed) }
+}
+
+/// Parses the address of evidence. The address is for a person at the institution; the service never opens it.
+///
+/// # Errors
+/// [`DefenseTermsError`] with the violated rule.
+pub fn parse_evidence_url(text: &str) -> Result<Text, DefenseTermsError> {
+    let parsed = Text::parse(text, MAX_EVIDENCE_URL, LineBreaks::Refused)?;
+    // Browsers read a backslash as a slash.
+    let authority = text.strip_prefix(HTTPS).and_then(|rest| rest.split(['/', '\\', '?', '#']).next());
+    let host = authority.and_then(|authority| authority.split(':').next());
+    let has_host = host.is_some_and(|host| !host.is_empty());
+    if authority.is_some_and(|authority| authority.contains('@')) {
+        Err(DefenseTermsError::Credentials)
+    } else if has_host && !text.contains(char::is_whitespace) {
+        Ok(parsed)
+    } else {
+        Err(DefenseTermsError::NotHttps)
+    }
+}
