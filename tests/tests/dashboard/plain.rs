@@ -174,7 +174,7 @@ async fn payment_page_shows_a_payment_of_the_sandbox(engine: Engine) {
         assert!(open.text().contains(part), "{part}: {}", open.text());
     }
     assert!(!open.text().contains(&id), "{}", open.text());
-    let image = payer.get(&format!("{page}/qr.png")).await;
+    let image = Reply::of(payer.client.get(format!("{}{page}/qr.png", payer.base))).await;
     assert_eq!((image.status, image.header("content-type")), (200, Some("image/png")));
     let live = format!("{page}/live?was=open");
     assert_eq!(payer.get(&live).await.status, 204);
