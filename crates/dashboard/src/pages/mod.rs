@@ -20,6 +20,7 @@ pub(crate) mod revoke_key;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod sign_up;
+pub(crate) mod statement;
 pub(crate) mod transactions;
 pub(crate) mod webhooks;
 pub(crate) mod welcome;
@@ -47,7 +48,7 @@ pub(crate) fn payments(config: &mut ServiceConfig) {
     }
 }
 
-/// Adds the pages of payouts, infractions and crypto, and the settings.
+/// Adds the pages of payouts, infractions and crypto, the statement and the settings.
 pub(crate) fn orders(config: &mut ServiceConfig) {
     use crypto::{deposits, withdrawals};
     for page in [
@@ -59,6 +60,8 @@ pub(crate) fn orders(config: &mut ServiceConfig) {
         page("/infractions", vec![get().to(infractions::list::show)]),
         page("/infractions/{id}", vec![get().to(infractions::show::show), post().to(infractions::defend::submit)]),
         page("/settings", vec![get().to(settings::show)]),
+        page("/statement", vec![get().to(statement::show)]),
+        page("/statement.csv", vec![get().to(statement::download)]),
     ] {
         config.service(page);
     }

@@ -30,6 +30,7 @@ async fn every_page_has_a_strict_policy_and_no_inline_code() {
         "/payouts/new",
         "/infractions",
         "/settings",
+        "/statement",
         "/crypto",
         "/crypto/deposits",
         "/crypto/deposits/new",

@@ -14,5 +14,6 @@ mod pay;
 mod payouts;
 mod settings;
 mod shop;
+mod statement;
 mod transactions;
 mod webhooks;

@@ -96,6 +96,7 @@ pub(crate) mod infractions;
 pub(crate) mod pay;
 pub(crate) mod payouts;
 pub(crate) mod settings;
+pub(crate) mod statement;
 pub(crate) mod transactions;
 pub(crate) mod webhooks;
 
@@ -111,6 +112,7 @@ catalogue! {
     webhooks: "Webhooks", "Webhooks";
     transactions: "Transações", "Transactions";
     payouts: "Saques", "Payouts";
+    statement: "Extrato", "Statement";
     infractions: "Infrações", "Infractions";
     crypto: "Cripto", "Crypto";
     settings: "Configurações", "Settings";
