@@ -1,6 +1,7 @@
 //! The macro for enums whose values have names, on the wire or in the store.
 
 /// Declares such an enum: each variant with its name, once. The enum also gets `ALL`, `as_str` and `parse`.
+#[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* pub enum $enum:ident { $($(#[$doc:meta])* $variant:ident = $name:literal,)+ }) => {
         $(#[$about])*

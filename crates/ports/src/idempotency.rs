@@ -25,35 +25,16 @@ pub struct IdempotencyRef {
     pub key: IdempotencyKey,
 }
 
-/// The kind of an answer to a request with a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ResponseKind {
-    /// The resource that the request created.
-    Created,
-    /// The existing resource that has the external id of the request.
-    Existing,
-    /// The error that the balance is below the needed amount. No resource was created.
-    InsufficientBalance,
-}
-
-impl ResponseKind {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Created, Self::Existing, Self::InsufficientBalance];
-
-    /// Returns the name in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Existing => "existing",
-            Self::InsufficientBalance => "insufficient_balance",
-        }
-    }
-
-    /// Returns the kind with this name.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+cais_domain::named! {
+    /// The kind of an answer to a request with a key.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ResponseKind {
+        /// The resource that the request created.
+        Created = "created",
+        /// The existing resource that has the external id of the request.
+        Existing = "existing",
+        /// The error that the balance is below the needed amount. No resource was created.
+        InsufficientBalance = "insufficient_balance",
     }
 }
 

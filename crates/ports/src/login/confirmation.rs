@@ -144,35 +144,16 @@ impl<'t> OrderTerms<'t> {
     }
 }
 
-/// The state of a confirmation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConfirmationState {
-    /// The code is missing.
-    Open,
-    /// The action was carried out.
-    Done,
-    /// Too many wrong codes ended it.
-    Refused,
-}
-
-impl ConfirmationState {
-    /// Every state.
-    pub const ALL: [Self; 3] = [Self::Open, Self::Done, Self::Refused];
-
-    /// Returns the name in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Done => "done",
-            Self::Refused => "refused",
-        }
-    }
-
-    /// Returns the state with this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
+cais_domain::named! {
+    /// The state of a confirmation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ConfirmationState {
+        /// The code is missing.
+        Open = "open",
+        /// The action was carried out.
+        Done = "done",
+        /// Too many wrong codes ended it.
+        Refused = "refused",
     }
 }
 

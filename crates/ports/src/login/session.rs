@@ -5,32 +5,14 @@ use jiff::Timestamp;
 
 use crate::keys::SecretHash;
 
-/// The progress of a login.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionStage {
-    /// The password was right; the one-time code is missing.
-    Password,
-    /// The login is complete.
-    Complete,
-}
-
-impl SessionStage {
-    /// Every stage.
-    pub const ALL: [Self; 2] = [Self::Password, Self::Complete];
-
-    /// Returns the name in the store.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Password => "password",
-            Self::Complete => "complete",
-        }
-    }
-
-    /// Returns the stage with this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|stage| stage.as_str() == name)
+cais_domain::named! {
+    /// The progress of a login.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SessionStage {
+        /// The password was right; the one-time code is missing.
+        Password = "password",
+        /// The login is complete.
+        Complete = "complete",
     }
 }
 

@@ -22,21 +22,24 @@ pub enum ArrivedCoins {
     },
 }
 
-/// The reason for which an operator has to decide about a payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PaymentReview {
-    /// The coins are of another currency than the deposit.
-    WrongAsset,
-    /// The payment arrived so late that the rate of the deposit no longer holds.
-    TooLate,
-    /// With this payment, more than twice the requested coins would be credited.
-    TooMany,
-    /// The deposit is not visible, or its coins were returned to the payer.
-    UnexpectedState,
-    /// The processor now shows fewer coins than were credited.
-    FewerCoins,
-    /// The processor shows coins, and reports an error or an expiry: it may not have them. They are credited if it does.
-    NotFinished,
+named! {
+    /// The reason for which an operator has to decide about a payment.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum PaymentReview {
+        /// The coins are of another currency than the deposit.
+        WrongAsset = "wrong_asset",
+        /// The payment arrived so late that the rate of the deposit no longer holds.
+        TooLate = "too_late",
+        /// With this payment, more than twice the requested coins would be credited.
+        TooMany = "too_many_coins",
+        /// The deposit is not visible, or its coins were returned to the payer.
+        UnexpectedState = "unexpected_state",
+        /// The processor now shows fewer coins than were credited.
+        FewerCoins = "fewer_coins",
+        /// The processor shows coins, and reports an error or an expiry: it may not have them. They are credited if it
+        /// does.
+        NotFinished = "not_finished",
+    }
 }
 
 /// The state of a payment.
@@ -118,31 +121,6 @@ impl Deposit {
             // Only coins beyond every supply have no worth.
             Ok(Resolution::Overpaid) | Err(_) => PaymentResolution::Overpaid,
         }
-    }
-}
-
-impl PaymentReview {
-    /// Every reason.
-    pub const ALL: [Self; 6] =
-        [Self::WrongAsset, Self::TooLate, Self::TooMany, Self::UnexpectedState, Self::FewerCoins, Self::NotFinished];
-
-    /// Returns the name in the store, in the API and on the command line.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::WrongAsset => "wrong_asset",
-            Self::TooLate => "too_late",
-            Self::TooMany => "too_many_coins",
-            Self::UnexpectedState => "unexpected_state",
-            Self::FewerCoins => "fewer_coins",
-            Self::NotFinished => "not_finished",
-        }
-    }
-
-    /// Returns the reason with this name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == name)
     }
 }
 
