@@ -80,8 +80,11 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Looks the order up by its name.
     fn look_up(&self, ports: &Ports, acquirer: &Self::Upstream) -> impl Future<Output = Evidence<Self::Record>> + Send;
 
-    /// Searches for the order in the acquirer's list around the time of its sending.
-    fn list(&self, ports: &Ports, acquirer: &Self::Upstream) -> impl Future<Output = Evidence<Self::Record>> + Send;
+    /// Searches for the order in the acquirer's list around the time of its sending. By default the look-up has searched
+    /// the list already.
+    fn list(&self, _ports: &Ports, _acquirer: &Self::Upstream) -> impl Future<Output = Evidence<Self::Record>> + Send {
+        std::future::ready(Evidence::NotRead)
+    }
 
     /// Compares a record of the acquirer with the order. A record that differs is ignored.
     fn agrees(&self, record: &Self::Record) -> bool;
@@ -112,8 +115,12 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Applies a record of the acquirer, and returns the stored order.
     fn apply(self, ports: &Ports, record: Self::Record) -> impl Future<Output = Result<Self, StoreError>> + Send;
 
-    /// Ends an order that its acquirer refuses and does not have.
-    fn end_refused(self, ports: &Ports, reason: &str) -> impl Future<Output = Result<Self, StoreError>> + Send;
+    /// Ends an order that its acquirer refuses and does not have. By default an error, for orders that are never sent
+    /// again: only a repeated request is refused here.
+    fn end_refused(self, _ports: &Ports, reason: &str) -> impl Future<Output = Result<Self, StoreError>> + Send {
+        let error = format!("{}: the order is never sent again, but was refused: {reason}", self.id());
+        std::future::ready(Err(StoreError::Internal(error)))
+    }
 
     /// Returns the last request; `None` once the outcome is known.
     fn sent(&self) -> Option<Sent>;
@@ -124,8 +131,10 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Returns the order after a poll at `now`. The next poll follows after a longer pause.
     fn postponed(self, now: Timestamp) -> Self;
 
-    /// Returns the order before a repeated sending.
-    fn resent(self, now: Timestamp) -> Result<Self, StoreError>;
+    /// Returns the order before a repeated sending. By default an error, for orders that are never sent again.
+    fn resent(self, _now: Timestamp) -> Result<Self, StoreError> {
+        Err(StoreError::Internal(format!("{}: the order is never sent again", self.id())))
+    }
 
     /// Returns whether the outcome has been open for so long that an alert is due.
     fn is_overdue(&self, now: Timestamp) -> bool;

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::sync;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder, accepted};
+use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted};
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
@@ -47,11 +47,6 @@ impl UpstreamOrder for Deposit {
         }
     }
 
-    /// The look-up searches the list already.
-    async fn list(&self, _: &Ports, _: &Self::Upstream) -> Evidence<UpstreamDeposit> {
-        Evidence::NotRead
-    }
-
     /// Compares the record of a creation with its order.
     fn agrees(&self, record: &UpstreamDeposit) -> bool {
         record.order == Some(self.id)
@@ -72,11 +67,6 @@ impl UpstreamOrder for Deposit {
         sync::apply(ports, self, &record).await
     }
 
-    /// Never happens: an issued deposit is not requested again.
-    async fn end_refused(self, _: &Ports, reason: &str) -> Result<Self, StoreError> {
-        Err(StoreError::Internal(format!("{}: an issued deposit was refused: {reason}", self.id())))
-    }
-
     fn sent(&self) -> Option<Sent> {
         self.due_at.map(|_| Sent { at: self.created_at, arrives_within: RESEND_AFTER, is_shown: true })
     }
@@ -87,11 +77,6 @@ impl UpstreamOrder for Deposit {
 
     fn postponed(self, now: Timestamp) -> Self {
         self.asked(now)
-    }
-
-    /// Never happens: an issued deposit is not requested again.
-    fn resent(self, _: Timestamp) -> Result<Self, StoreError> {
-        Err(StoreError::Internal(format!("{}: an issued deposit is not requested again", self.id())))
     }
 
     fn is_overdue(&self, now: Timestamp) -> bool {

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::sync;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder, accepted, checked};
+use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, checked};
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
@@ -51,11 +51,6 @@ impl UpstreamOrder for Withdrawal {
             Ok(found) => checked(self, found),
             Err(error) => Evidence::Unreadable(error.to_string()),
         }
-    }
-
-    /// The look-up searches the list already, and no absence is proof.
-    async fn list(&self, _: &Ports, _: &Self::Upstream) -> Evidence<UpstreamWithdrawal> {
-        Evidence::NotRead
     }
 
     /// Compares the identifiers, the coins and the address.
@@ -99,11 +94,6 @@ impl UpstreamOrder for Withdrawal {
         sync::apply(ports, self, &record).await
     }
 
-    /// Fails: only a repeated request is refused here, and a withdrawal is never repeated.
-    async fn end_refused(self, _: &Ports, reason: &str) -> Result<Self, StoreError> {
-        Err(StoreError::Internal(format!("{}: a withdrawal is never sent again, but was refused: {reason}", self.id())))
-    }
-
     fn sent(&self) -> Option<Sent> {
         let WithdrawalState::Processing { sent, .. } = &self.state else { return None };
         Some(Sent { at: sent.at, arrives_within: RESEND_AFTER, is_shown: sent.batch.is_some() })
@@ -115,11 +105,6 @@ impl UpstreamOrder for Withdrawal {
 
     fn postponed(self, now: Timestamp) -> Self {
         self.asked(now)
-    }
-
-    /// Fails: the processor would create a second withdrawal.
-    fn resent(self, _: Timestamp) -> Result<Self, StoreError> {
-        Err(StoreError::Internal(format!("{}: a withdrawal is never sent again", self.id())))
     }
 
     fn is_overdue(&self, now: Timestamp) -> bool {
