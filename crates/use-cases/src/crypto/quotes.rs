@@ -1,6 +1,6 @@
 //! Creates a quote, and reads one.
 
-use cais_domain::crypto::quote::{QuoteError, QuotedTerms};
+use cais_domain::crypto::quote::{QuoteError, QuotedTerms, UseQuoteError};
 use cais_domain::crypto::{CryptoAmount, Quote, Side};
 use cais_domain::fee::Operation;
 use cais_domain::ids::{AccountId, CryptoQuoteId};
@@ -43,6 +43,54 @@ impl From<StoreError> for QuoteRefusal {
     }
 }
 
+/// A quote in use by an order, with its write. `None`: the quote was stored as used before.
+pub(super) struct TakenQuote {
+    pub(super) quote: Quote,
+    pub(super) write: Option<Write>,
+}
+
+/// The reason for which an order has no quote.
+pub(super) enum TakeQuoteError {
+    /// The account has no such quote.
+    NotFound,
+    /// The quote cannot be used.
+    Unusable(UseQuoteError),
+    /// No new quote is given.
+    Refused(QuoteRefusal),
+}
+
+impl From<QuoteRefusal> for TakeQuoteError {
+    fn from(refusal: QuoteRefusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// Uses the account's quote `named` for the order `owner`. Without a name the terms are priced now, and the price is a
+/// used quote of its own.
+pub(super) async fn take(
+    ports: &Ports,
+    crypto: &CryptoSources,
+    account: &Account,
+    terms: QuotedTerms,
+    (named, owner): (Option<CryptoQuoteId>, String),
+) -> Result<TakenQuote, TakeQuoteError> {
+    let Some(id) = named else {
+        let quote = price(ports, crypto, account, terms).await?;
+        let at = quote.created_at;
+        let quote = quote.used(terms, owner, at).map_err(TakeQuoteError::Unusable)?;
+        return Ok(TakenQuote { write: Some(Write::insert(quote.clone())), quote });
+    };
+    let found = find(ports, account.id, id).await.map_err(QuoteRefusal::from)?;
+    let quote = found.ok_or(TakeQuoteError::NotFound)?;
+    let now = ports.clock.now();
+    // An abandoned order keeps its quote, within the life of the quote.
+    if quote.used_by.as_ref() == Some(&owner) && now < quote.expires_at {
+        return Ok(TakenQuote { quote, write: None });
+    }
+    let quote = quote.used(terms, owner, now).map_err(TakeQuoteError::Unusable)?;
+    Ok(TakenQuote { write: Some(Write::update(quote.clone())), quote })
+}
+
 /// Creates a quote and stores it with its inputs.
 ///
 /// # Errors
@@ -61,7 +109,7 @@ pub async fn create(
 }
 
 /// Prices terms without storing the quote.
-pub(super) async fn price(
+async fn price(
     ports: &Ports,
     crypto: &CryptoSources,
     account: &Account,

@@ -15,7 +15,7 @@ use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};
 
-use crate::crypto::quotes::{self, QuoteRefusal};
+use crate::crypto::quotes::{self, QuoteRefusal, TakeQuoteError, TakenQuote};
 use crate::crypto::{CryptoSources, CryptoUnavailable};
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
@@ -124,20 +124,17 @@ pub async fn create(ports: &Ports, command: CreateDeposit) -> Result<Response, C
     upstream_order::create(ports, &command).await
 }
 
-/// A price, and the write of its quote. `None`: the quote was stored as used before.
-struct Priced {
-    price: DepositPrice,
-    quote: Option<Write>,
-}
-
 impl CreateDeposit {
     /// Prices the request for the deposit `id`.
-    async fn price(&self, ports: &Ports, id: CryptoDepositId) -> Result<Priced, CreateDepositError> {
+    async fn price(&self, ports: &Ports, id: CryptoDepositId) -> Result<TakenQuote, CreateDepositError> {
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
-        match self.terms.quote {
-            Some(quote) => self.quoted(ports, crypto, quote, id).await,
-            None => self.priced_now(ports, crypto, id).await,
+        let terms = QuotedTerms { side: Side::Deposit, currency: self.terms.currency, amount: self.terms.amount };
+        let order = (self.terms.quote, id.to_string());
+        let taken = quotes::take(ports, crypto, &self.account, terms, order).await.map_err(refused)?;
+        if self.terms.quote.is_some() {
+            check_minimum(crypto, &taken.quote).await?;
         }
+        Ok(taken)
     }
 
     /// Checks the account's permission, the postback and the limit. Returns the postback.
@@ -152,46 +149,6 @@ impl CreateDeposit {
         };
         let limit = self.account.limits.charge;
         if self.terms.amount > limit { Err(DepositRefusal::TransactionLimit { limit }.into()) } else { Ok(postback) }
-    }
-
-    /// Uses the account's quote of that id, if the minimum of the processor still allows it.
-    async fn quoted(
-        &self,
-        ports: &Ports,
-        crypto: &CryptoSources,
-        quote: CryptoQuoteId,
-        id: CryptoDepositId,
-    ) -> Result<Priced, CreateDepositError> {
-        let found = quotes::find(ports, self.account.id, quote).await?;
-        let found = found.ok_or(DepositRefusal::QuoteNotFound)?;
-        let (now, id) = (ports.clock.now(), id.to_string());
-        // An abandoned deposit keeps its quote, within the life of the quote.
-        let priced = if found.used_by.as_ref() == Some(&id) && now < found.expires_at {
-            Priced { price: DepositPrice::of(&found), quote: None }
-        } else {
-            let used = found.clone().used(self.quoted_terms(), id, now).map_err(DepositRefusal::Quote)?;
-            Priced { price: DepositPrice::of(&used), quote: Some(Write::update(used)) }
-        };
-        check_minimum(crypto, &found).await?;
-        Ok(priced)
-    }
-
-    /// Prices the terms now, and stores the price as a used quote.
-    async fn priced_now(
-        &self,
-        ports: &Ports,
-        crypto: &CryptoSources,
-        id: CryptoDepositId,
-    ) -> Result<Priced, CreateDepositError> {
-        let terms = self.quoted_terms();
-        let quote = quotes::price(ports, crypto, &self.account, terms).await.map_err(refused)?;
-        let at = quote.created_at;
-        let used = quote.used(terms, id.to_string(), at).map_err(DepositRefusal::Quote)?;
-        Ok(Priced { price: DepositPrice::of(&used), quote: Some(Write::insert(used)) })
-    }
-
-    const fn quoted_terms(&self) -> QuotedTerms {
-        QuotedTerms { side: Side::Deposit, currency: self.terms.currency, amount: self.terms.amount }
     }
 }
 
@@ -210,19 +167,24 @@ async fn check_minimum(crypto: &CryptoSources, quote: &Quote) -> Result<(), Crea
     match checked() {
         Ok(None) => Ok(()),
         Ok(Some(refusal)) => Err(refusal.into()),
-        Err(error) => Err(refused(error.into())),
+        Err(error) => Err(refused(QuoteRefusal::from(error).into())),
     }
 }
 
 /// Turns the refusal of a quote into that of a deposit.
-fn refused(refusal: QuoteRefusal) -> CreateDepositError {
-    match refusal {
-        QuoteRefusal::NotPermitted(reason) => CreateError::NotPermitted(reason),
-        QuoteRefusal::TransactionLimit { limit } => DepositRefusal::TransactionLimit { limit }.into(),
-        QuoteRefusal::BelowMinimum { coins, brl } => DepositRefusal::BelowMinimum { coins, brl }.into(),
-        QuoteRefusal::Unavailable(CryptoUnavailable::Store(error)) => error.into(),
-        QuoteRefusal::Unavailable(error) => DepositRefusal::NoPrice(error).into(),
-    }
+fn refused(error: TakeQuoteError) -> CreateDepositError {
+    let refusal = match error {
+        TakeQuoteError::NotFound => DepositRefusal::QuoteNotFound,
+        TakeQuoteError::Unusable(reason) => DepositRefusal::Quote(reason),
+        TakeQuoteError::Refused(QuoteRefusal::NotPermitted(reason)) => return CreateError::NotPermitted(reason),
+        TakeQuoteError::Refused(QuoteRefusal::TransactionLimit { limit }) => DepositRefusal::TransactionLimit { limit },
+        TakeQuoteError::Refused(QuoteRefusal::BelowMinimum { coins, brl }) => {
+            DepositRefusal::BelowMinimum { coins, brl }
+        }
+        TakeQuoteError::Refused(QuoteRefusal::Unavailable(CryptoUnavailable::Store(error))) => return error.into(),
+        TakeQuoteError::Refused(QuoteRefusal::Unavailable(error)) => DepositRefusal::NoPrice(error),
+    };
+    refusal.into()
 }
 
 impl CreateCommand for CreateDeposit {
@@ -243,7 +205,7 @@ impl CreateCommand for CreateDeposit {
     async fn open(&self, ports: &Ports) -> Result<Opened<Deposit>, CreateDepositError> {
         let id = CryptoDepositId::new(ports.ids.next_uuid());
         let postback = self.check(ports).await?;
-        let Priced { price, quote } = self.price(ports, id).await?;
+        let TakenQuote { quote, write } = self.price(ports, id).await?;
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let processor = crypto.processor.name().clone();
         let terms = DepositTerms {
@@ -257,10 +219,11 @@ impl CreateCommand for CreateDeposit {
         let owner = id.to_string();
         let order = ProcessorId::parse(&owner).map_err(|error| StoreError::Internal(error.to_string()))?;
         let key = ReservationKey::crypto_payment(&processor, &order);
-        let deposit = Deposit::open((id, self.account.id), terms, price, processor, ports.clock.now());
+        let deposit =
+            Deposit::open((id, self.account.id), terms, DepositPrice::of(&quote), processor, ports.clock.now());
         let mut change = ChangeSet::new(deposit.created_at);
         change.reserve.push(Reservation { key, account: deposit.account, owner });
-        change.writes.extend(quote);
+        change.writes.extend(write);
         change.writes.push(Write::insert(deposit.clone()));
         Ok(Opened { resource: deposit, change })
     }
@@ -268,11 +231,11 @@ impl CreateCommand for CreateDeposit {
     /// Requests the deposit again at the current price, or at that of its quote.
     async fn reopen(&self, ports: &Ports, abandoned: Deposit) -> Result<Option<Opened<Deposit>>, CreateDepositError> {
         self.check(ports).await?;
-        let Priced { price, quote } = self.price(ports, abandoned.id).await?;
+        let TakenQuote { quote, write } = self.price(ports, abandoned.id).await?;
         let (DepositStep::Taken { deposit, .. } | DepositStep::AlreadyTaken(deposit)) =
-            abandoned.reopen(price).map_err(StoreError::from)?;
+            abandoned.reopen(DepositPrice::of(&quote)).map_err(StoreError::from)?;
         let mut change = ChangeSet::new(ports.clock.now());
-        change.writes.extend(quote);
+        change.writes.extend(write);
         change.writes.push(Write::update((*deposit).clone()));
         Ok(Some(Opened { resource: *deposit, change }))
     }

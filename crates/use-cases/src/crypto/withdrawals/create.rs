@@ -5,7 +5,7 @@ use std::time::Duration;
 use cais_domain::charge::Origin;
 use cais_domain::crypto::quote::{QuotedTerms, UseQuoteError};
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalPrice, WithdrawalStep, WithdrawalTerms};
-use cais_domain::crypto::{Address, CryptoAmount, Quote, Side};
+use cais_domain::crypto::{Address, CryptoAmount, Side};
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{CryptoQuoteId, CryptoWithdrawalId, RequestId};
 use cais_domain::merchant::account::{Account, Feature};
@@ -15,8 +15,8 @@ use cais_domain::text::Text;
 use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Write};
 use futures_util::future::join;
 
-use crate::crypto::quotes::{self, QuoteRefusal};
-use crate::crypto::{CryptoSources, CryptoUnavailable};
+use crate::crypto::CryptoUnavailable;
+use crate::crypto::quotes::{self, QuoteRefusal, TakeQuoteError, TakenQuote};
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::response::Response;
@@ -119,15 +119,13 @@ pub async fn create(ports: &Ports, command: CreateWithdrawal) -> Result<Response
     upstream_order::create(ports, &command).await
 }
 
-/// A price, and the write of its quote. `None`: the quote was stored as used before.
-struct Priced {
-    price: WithdrawalPrice,
-    quote: Option<Write>,
-}
-
 impl CreateWithdrawal {
-    /// Checks the request and prices it for the withdrawal `id`.
-    async fn price(&self, ports: &Ports, id: CryptoWithdrawalId) -> Result<Priced, CreateWithdrawalError> {
+    /// Checks the request and prices it for the withdrawal `id`. Returns the price, and the write of its quote.
+    async fn price(
+        &self,
+        ports: &Ports,
+        id: CryptoWithdrawalId,
+    ) -> Result<(WithdrawalPrice, Option<Write>), CreateWithdrawalError> {
         self.account.permit(Feature::CryptoOut)?;
         let limit = self.account.limits.payout;
         if self.terms.amount > limit {
@@ -135,16 +133,14 @@ impl CreateWithdrawal {
         }
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let accepts = crypto.processor.accepts_address(&self.terms.address, ADDRESS_BUDGET);
-        let priced = async {
-            match self.terms.quote {
-                Some(quote) => self.quoted(ports, quote, id).await,
-                None => self.priced_now(ports, crypto, id).await,
-            }
-        };
-        let (priced, accepted) = join(priced, accepts).await;
-        let priced = priced?;
+        let NewWithdrawal { amount, address, .. } = &self.terms;
+        let terms = QuotedTerms { side: Side::Withdrawal, currency: address.currency(), amount: *amount };
+        let taken = quotes::take(ports, crypto, &self.account, terms, (self.terms.quote, id.to_string()));
+        let (taken, accepted) = join(taken, accepts).await;
+        let TakenQuote { quote, write } = taken.map_err(refused)?;
+        let price = WithdrawalPrice::of(&quote).map_err(|error| StoreError::Internal(error.to_string()))?;
         match accepted {
-            Ok(true) => Ok(priced),
+            Ok(true) => Ok((price, write)),
             Ok(false) => Err(CreateError::Refused(WithdrawalRefusal::InvalidAddress)),
             Err(error) => {
                 let reason = error.to_string();
@@ -153,63 +149,23 @@ impl CreateWithdrawal {
             }
         }
     }
-
-    /// Uses the account's quote of that id.
-    async fn quoted(
-        &self,
-        ports: &Ports,
-        quote: CryptoQuoteId,
-        id: CryptoWithdrawalId,
-    ) -> Result<Priced, CreateWithdrawalError> {
-        let refused = |refusal| CreateError::Refused(refusal);
-        let found = quotes::find(ports, self.account.id, quote).await?;
-        let found = found.ok_or(refused(WithdrawalRefusal::QuoteNotFound))?;
-        let (now, id) = (ports.clock.now(), id.to_string());
-        // An abandoned withdrawal keeps its quote, within the life of the quote.
-        if found.used_by.as_ref() == Some(&id) && now < found.expires_at {
-            return Ok(Priced { price: price_of(&found)?, quote: None });
-        }
-        let used = found.used(self.quoted_terms(), id, now);
-        let used = used.map_err(|error| refused(WithdrawalRefusal::Quote(error)))?;
-        Ok(Priced { price: price_of(&used)?, quote: Some(Write::update(used)) })
-    }
-
-    /// Prices the terms now, and stores the price as a used quote.
-    async fn priced_now(
-        &self,
-        ports: &Ports,
-        crypto: &CryptoSources,
-        id: CryptoWithdrawalId,
-    ) -> Result<Priced, CreateWithdrawalError> {
-        let terms = self.quoted_terms();
-        let quote = quotes::price(ports, crypto, &self.account, terms).await.map_err(refused)?;
-        let at = quote.created_at;
-        let used = quote.used(terms, id.to_string(), at);
-        let used = used.map_err(|error| CreateError::Refused(WithdrawalRefusal::Quote(error)))?;
-        Ok(Priced { price: price_of(&used)?, quote: Some(Write::insert(used)) })
-    }
-
-    const fn quoted_terms(&self) -> QuotedTerms {
-        let NewWithdrawal { amount, address, .. } = &self.terms;
-        QuotedTerms { side: Side::Withdrawal, currency: address.currency(), amount: *amount }
-    }
-}
-
-fn price_of(quote: &Quote) -> Result<WithdrawalPrice, StoreError> {
-    WithdrawalPrice::of(quote).map_err(|error| StoreError::Internal(error.to_string()))
 }
 
 /// Turns the refusal of a quote into that of a withdrawal.
-fn refused(refusal: QuoteRefusal) -> CreateWithdrawalError {
-    match refusal {
-        QuoteRefusal::NotPermitted(reason) => CreateError::NotPermitted(reason),
-        QuoteRefusal::TransactionLimit { limit } => CreateError::Refused(WithdrawalRefusal::TransactionLimit { limit }),
-        QuoteRefusal::BelowMinimum { coins, brl } => {
-            CreateError::Refused(WithdrawalRefusal::BelowMinimum { coins, brl })
+fn refused(error: TakeQuoteError) -> CreateWithdrawalError {
+    CreateError::Refused(match error {
+        TakeQuoteError::NotFound => WithdrawalRefusal::QuoteNotFound,
+        TakeQuoteError::Unusable(reason) => WithdrawalRefusal::Quote(reason),
+        TakeQuoteError::Refused(QuoteRefusal::NotPermitted(reason)) => return CreateError::NotPermitted(reason),
+        TakeQuoteError::Refused(QuoteRefusal::TransactionLimit { limit }) => {
+            WithdrawalRefusal::TransactionLimit { limit }
         }
-        QuoteRefusal::Unavailable(CryptoUnavailable::Store(error)) => error.into(),
-        QuoteRefusal::Unavailable(error) => CreateError::Refused(WithdrawalRefusal::NoPrice(error)),
-    }
+        TakeQuoteError::Refused(QuoteRefusal::BelowMinimum { coins, brl }) => {
+            WithdrawalRefusal::BelowMinimum { coins, brl }
+        }
+        TakeQuoteError::Refused(QuoteRefusal::Unavailable(CryptoUnavailable::Store(error))) => return error.into(),
+        TakeQuoteError::Refused(QuoteRefusal::Unavailable(error)) => WithdrawalRefusal::NoPrice(error),
+    })
 }
 
 impl CreateCommand for CreateWithdrawal {
@@ -229,7 +185,7 @@ impl CreateCommand for CreateWithdrawal {
 
     async fn open(&self, ports: &Ports) -> Result<Opened<Withdrawal>, CreateWithdrawalError> {
         let id = CryptoWithdrawalId::new(ports.ids.next_uuid());
-        let Priced { price, quote } = self.price(ports, id).await?;
+        let (price, write) = self.price(ports, id).await?;
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let terms = WithdrawalTerms {
             amount: self.terms.amount,
@@ -241,7 +197,7 @@ impl CreateCommand for CreateWithdrawal {
         let (ids, processor) = ((id, self.account.id), crypto.processor.name().clone());
         let withdrawal = Withdrawal::open(ids, terms, price, processor, ports.clock.now());
         let mut change = ChangeSet::new(withdrawal.created_at);
-        change.writes.extend(quote);
+        change.writes.extend(write);
         change.writes.push(Write::insert(withdrawal.clone()));
         change.transfers = withdrawal.hold();
         Ok(Opened { resource: withdrawal, change })
@@ -253,9 +209,9 @@ impl CreateCommand for CreateWithdrawal {
         ports: &Ports,
         abandoned: Withdrawal,
     ) -> Result<Option<Opened<Withdrawal>>, CreateWithdrawalError> {
-        let Priced { price, quote } = self.price(ports, abandoned.id).await?;
+        let (price, write) = self.price(ports, abandoned.id).await?;
         let mut change = ChangeSet::new(ports.clock.now());
-        change.writes.extend(quote);
+        change.writes.extend(write);
         let resource = match abandoned.reopen(price).map_err(StoreError::from)? {
             WithdrawalStep::Taken { withdrawal, transfers, event: _ } => {
                 change.transfers = transfers;
