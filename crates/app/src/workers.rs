@@ -96,7 +96,7 @@ async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     }
     if ports.crypto.is_some() {
         gauges::show_reviews("withdrawal", crypto::withdrawals::review::list(ports).await?.len());
-        gauges::show_reviews("payment", crypto::review::list_payments(ports).await?.len());
+        gauges::show_reviews("payment", crypto::deposits::review::list_payments(ports).await?.len());
     }
     Ok(Pass::default())
 }

@@ -9,7 +9,7 @@ use cais_domain::text::Text;
 use cais_http_api::representation::crypto::CryptoWithdrawal;
 use cais_ports::Operator;
 use cais_use_cases::Ports;
-use cais_use_cases::crypto::review::{self as payment_review, PaymentDecision};
+use cais_use_cases::crypto::deposits::review::{self as payment_review, PaymentDecision};
 use cais_use_cases::crypto::withdrawals::review::{self, Decision, MissingRecord};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};

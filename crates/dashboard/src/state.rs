@@ -6,7 +6,7 @@ use actix_web::HttpRequest;
 use actix_web::http::header::HOST;
 use cais_domain::txid::Txid;
 use cais_use_cases::SyncGate;
-use cais_use_cases::crypto::recent::RecentCurrencies;
+use cais_use_cases::crypto::currency_cache::RecentCurrencies;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use url::Url;

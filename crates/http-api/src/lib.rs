@@ -47,7 +47,7 @@ mod transactions;
 mod webhooks;
 
 pub use auth_failures::AuthFailures;
-pub use cais_use_cases::crypto::recent::RecentCurrencies;
+pub use cais_use_cases::crypto::currency_cache::RecentCurrencies;
 pub use cais_use_cases::days;
 pub use callbacks::CallbackPaths;
 pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use actix_web::web::ServiceConfig;
 use cais_ports::RateLimits;
 use cais_use_cases::Ports;
-use cais_use_cases::crypto::recent::RecentCurrencies;
+use cais_use_cases::crypto::currency_cache::RecentCurrencies;
 use cais_use_cases::keys::authenticate::KeyRing;
 use cais_use_cases::sync_gate::SyncGate;
 use ipnet::IpNet;

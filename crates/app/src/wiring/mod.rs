@@ -23,7 +23,7 @@ use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
 use cais_secrets::{Aes256GcmCipher, Argon2Passwords, HmacSha256, TotpCodes, UuidV7};
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::crypto::CryptoSources;
-use cais_use_cases::crypto::recent::RecentCurrencies;
+use cais_use_cases::crypto::currency_cache::RecentCurrencies;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use cais_use_cases::upstream::UpstreamLimits;

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
 use cais_ports::Secret;
-use cais_use_cases::logins::accept::SetPasswordError;
+use cais_use_cases::logins::use_link::SetPasswordError;
 use cais_use_cases::logins::{LoginError, password};
 
 use crate::failure::Failure;

@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use askama::Template;
 use cais_ports::Secret;
-use cais_use_cases::logins::accept::{self, SetPasswordError};
+use cais_use_cases::logins::use_link::{self, SetPasswordError};
 
 use crate::failure::Failure;
 use crate::form::Form;
@@ -22,7 +22,7 @@ struct WelcomePage<'a> {
 
 /// Shows the form of an open link.
 pub(crate) async fn show(visit: Visit, link: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let user = accept::find(&visit.dashboard.logins, &link).await?;
+    let user = use_link::find(&visit.dashboard.logins, &link).await?;
     Ok(visit.ok(&WelcomePage { page: visit.layout(), error: None, email: user.email, link: &link }))
 }
 
@@ -30,10 +30,10 @@ pub(crate) async fn show(visit: Visit, link: web::Path<String>) -> Result<HttpRe
 pub(crate) async fn submit(form: Form, link: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let logins = &visit.dashboard.logins;
-    match accept::accept(logins, &visit.browser, &link, &Secret::new(form.raw("password"))).await {
+    match use_link::use_link(logins, &visit.browser, &link, &Secret::new(form.raw("password"))).await {
         Ok(()) => Ok(redirect("/login?password-set")),
         Err(SetPasswordError::WeakPassword(_)) => {
-            let user = accept::find(logins, &link).await?;
+            let user = use_link::find(logins, &link).await?;
             let page = visit.layout();
             let error = Some(page.t.password_wrong);
             let shown = WelcomePage { page, error, email: user.email, link: &link };

@@ -17,7 +17,7 @@ use cais_ports::{Clock as _, LoginQueries as _, OneTimeCodes as _, Totp, UrlRefu
 use cais_testkit::builders::an_account;
 use cais_testkit::{FakePsp, ManualClock, MemoryStore, PlainCodes, PlainPasswords};
 use cais_use_cases::SyncGate;
-use cais_use_cases::crypto::recent::RecentCurrencies;
+use cais_use_cases::crypto::currency_cache::RecentCurrencies;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use cookie::Cookie;

@@ -1,4 +1,4 @@
-//! Rules of logins to the dashboard: one-time codes, passwords, and the limits of sessions and confirmations.
+//! Rules of logins to the dashboard: one-time codes and passwords.
 
 pub mod code;
 pub mod password;

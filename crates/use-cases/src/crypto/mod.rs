@@ -1,13 +1,12 @@
 //! Use cases of crypto deposits and withdrawals.
 
 pub mod currencies;
+pub mod currency_cache;
 pub mod deposits;
 mod error;
 pub mod exposure;
 mod prices;
 pub mod quotes;
-pub mod recent;
-pub mod review;
 pub mod withdrawals;
 
 use std::sync::Arc;

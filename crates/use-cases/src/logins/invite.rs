@@ -1,4 +1,4 @@
-//! One-time links with which a user sets a password: for a new operator, and after a lost password or authenticator.
+//! Creates one-time links with which a user sets a password: for a new operator, and after a lost password or authenticator.
 
 use cais_domain::ids::{AccountId, UserId};
 use cais_ports::{

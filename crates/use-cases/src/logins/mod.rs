@@ -1,9 +1,7 @@
 //! Use cases of the dashboard's logins: sign-up, login, authenticator, sessions, and confirmation by a one-time code.
 
-pub mod accept;
-pub mod begin;
 pub mod code;
-pub mod confirm;
+mod confirmation;
 pub mod enrol;
 pub mod invite;
 pub mod log_in;
@@ -13,6 +11,7 @@ pub mod sessions;
 pub mod sign_up;
 mod throttle;
 mod token;
+pub mod use_link;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -24,6 +23,7 @@ use cais_ports::{
 use jiff::Timestamp;
 
 use crate::Ports;
+pub use confirmation::{begin, confirm};
 pub use throttle::Throttle;
 pub use token::SecretToken;
 

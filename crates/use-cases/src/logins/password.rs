@@ -3,7 +3,7 @@
 use cais_domain::login::password;
 use cais_ports::{ChangeSet, CommitError, Secret, User, Write};
 
-use super::accept::SetPasswordError;
+use super::use_link::SetPasswordError;
 use super::{Browser, LoginError, Logins, Visitor, sessions};
 use crate::audit::{self, AuditedChange};
 

@@ -7,7 +7,7 @@ use cais_domain::event::EventType;
 use cais_ports::Clock as _;
 use cais_ports::UpstreamDepositStatus as Upstream;
 use cais_testkit::{CapturedLogs, Crash};
-use cais_use_cases::crypto::review::list_payments;
+use cais_use_cases::crypto::deposits::review::list_payments;
 
 use cais_testkit::psp::Looking;
 

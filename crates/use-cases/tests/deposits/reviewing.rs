@@ -9,7 +9,7 @@ use cais_ports::{AuditFilter, PageRequest, UpstreamDepositStatus as Upstream};
 use cais_testkit::builders::{a_processor_id, an_operator};
 use cais_testkit::psp::Looking;
 use cais_use_cases::audit;
-use cais_use_cases::crypto::review::{PaymentDecision, ResolvePaymentError, list_payments, resolve_payment};
+use cais_use_cases::crypto::deposits::review::{PaymentDecision, ResolvePaymentError, list_payments, resolve_payment};
 
 use crate::world::{COINS, World};
 

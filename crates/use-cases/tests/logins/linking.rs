@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use cais_ports::{Role, Secret, Totp};
-use cais_use_cases::logins::accept::{SetPasswordError, accept};
 use cais_use_cases::logins::invite::{InviteError, create_operator, login_link};
-use cais_use_cases::logins::{LoginError, accept as links};
+use cais_use_cases::logins::use_link::{SetPasswordError, use_link};
+use cais_use_cases::logins::{LoginError, use_link as links};
 
 use crate::world::{EMAIL, PASSWORD, World, browser, email, operator};
 
@@ -17,8 +17,8 @@ async fn operator_sets_a_password_with_a_link_once() {
     let ports = &world.logins.ports;
     let link = create_operator(ports, &operator(), email("ops@cais.example")).await.unwrap().expose();
     assert_eq!(world.log_in("ops@cais.example", NEW).await.unwrap_err(), LoginError::Refused);
-    accept(&world.logins, &browser(), &link, &Secret::new(NEW)).await.unwrap();
-    let refused = accept(&world.logins, &browser(), &link, &Secret::new(NEW)).await.unwrap_err();
+    use_link(&world.logins, &browser(), &link, &Secret::new(NEW)).await.unwrap();
+    let refused = use_link(&world.logins, &browser(), &link, &Secret::new(NEW)).await.unwrap_err();
     assert_eq!(refused, SetPasswordError::Login(LoginError::Over));
     let begun = world.log_in("ops@cais.example", NEW).await.unwrap();
     let visitor = world.found(&begun).await.unwrap();
@@ -33,7 +33,7 @@ async fn link_replaces_password_and_authenticator_and_ends_sessions() {
     let visitor = world.visitor(EMAIL).await;
     let link = login_link(&world.logins.ports, &operator(), email(EMAIL)).await.unwrap().expose();
     assert!(world.log_in(EMAIL, PASSWORD).await.is_ok(), "the old password is valid until the link is used");
-    accept(&world.logins, &browser(), &link, &Secret::new(NEW)).await.unwrap();
+    use_link(&world.logins, &browser(), &link, &Secret::new(NEW)).await.unwrap();
     assert_eq!(world.user(EMAIL).await.totp, Totp::Missing);
     let open = cais_use_cases::logins::sessions::list(&world.logins, &visitor).await.unwrap();
     assert_eq!(open, []);
@@ -65,6 +65,6 @@ async fn link_is_over_after_a_day() {
     let world = World::new();
     let link = create_operator(&world.logins.ports, &operator(), email("ops@cais.example")).await.unwrap().expose();
     world.clock.advance(Duration::from_hours(24));
-    let refused = accept(&world.logins, &browser(), &link, &Secret::new(NEW)).await.unwrap_err();
+    let refused = use_link(&world.logins, &browser(), &link, &Secret::new(NEW)).await.unwrap_err();
     assert_eq!(refused, SetPasswordError::Login(LoginError::Over));
 }

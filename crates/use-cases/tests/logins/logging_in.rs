@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_ports::{LoginQueries as _, Secret, SessionStage, Totp};
-use cais_use_cases::logins::accept::SetPasswordError;
+use cais_use_cases::logins::use_link::SetPasswordError;
 use cais_use_cases::logins::{Browser, LoginError, code, enrol, log_in, password, sessions};
 
 use crate::world::{EMAIL, PASSWORD, World, browser};

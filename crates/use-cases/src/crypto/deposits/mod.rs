@@ -22,6 +22,7 @@ mod order;
 pub mod payments;
 pub mod poll;
 mod resource;
+pub mod review;
 pub(crate) mod sync;
 
 pub use fetch::DepositName;

@@ -4,12 +4,12 @@ use cais_domain::ids::ConfirmationId;
 use cais_ports::{ChangeSet, Confirmation, ConfirmationState, PendingAction, SessionStage, Write};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{LoginError, Logins, Visitor};
+use crate::logins::{LoginError, Logins, Visitor};
 
 /// The time between the two steps.
 const LASTS: SignedDuration = SignedDuration::from_mins(10);
 
-/// Stores the action. It is carried out by [`super::confirm::confirm`] in the same session.
+/// Stores the action, which [`super::confirm::confirm`] carries out in the same session.
 ///
 /// # Errors
 /// [`LoginError::Over`] if the action concerns a key of another account, a merchant's page has no merchant, or the login

@@ -34,7 +34,7 @@ pub async fn find(logins: &Logins, token: &str) -> Result<User, LoginError> {
 ///
 /// # Errors
 /// [`SetPasswordError`].
-pub async fn accept(
+pub async fn use_link(
     logins: &Logins,
     browser: &Browser,
     token: &str,

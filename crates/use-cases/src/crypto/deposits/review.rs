@@ -9,7 +9,7 @@ use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_ports::{AcquirerError, ChangeSet, CommitError, Operator, QueryError, UpstreamDepositStatus, Write};
 
-use super::deposits::sync::event;
+use super::sync::event;
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};

@@ -7,9 +7,10 @@ use cais_ports::{
     ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, SessionStage, Totp, User, Write,
 };
 
-use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, begin, orders, sessions};
+use super::begin;
 use crate::keys::create::{self, CreatedKey, KeyTerms};
 use crate::keys::revoke;
+use crate::logins::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, orders, sessions};
 
 /// The result of a confirmed action.
 #[derive(Debug, Clone)]
