@@ -9,7 +9,8 @@ use crate::support::{Engine, Institution, Node, Shop, borrowed, eventually, id, 
 
 on_both! {
     paid_charge_is_credited_by_its_callback payout_with_lost_approval_is_sent_once refund_goes_back_once
-    dispute_is_defended_and_won
+    dispute_is_defended_and_won returned_payout_is_credited_once
+    operator_credits_return_before_its_callback
 }
 
 async fn with_money(engine: Engine, psp: &Institution) -> (Node, Shop, String, String) {
@@ -84,6 +85,69 @@ async fn dispute_is_defended_and_won(engine: Engine) {
     shop.until_available("100.00").await;
     let won = shop.get(&format!("/infractions/{}", id(&open))).await.expect(200);
     assert_eq!(won["status"], "won");
+    shop.check_statement().await;
+    node.verify();
+}
+
+/// Pays R$ 10.00 out. Returns the payout's id and its name at the institution.
+async fn paid_out(shop: &Shop, psp: &Institution) -> (String, String) {
+    let made = shop.pay_out("10", "ana@bank.example").await.expect(201);
+    shop.until_payout(&id(&made), "completed").await;
+    let sends = psp.sends().await;
+    (id(&made), sends[0]["idEnvio"].as_str().unwrap().to_owned())
+}
+
+async fn returned_payout_is_credited_once(engine: Engine) {
+    let psp = Institution::start();
+    let (node, shop, ..) = with_money(engine, &psp).await;
+    let (payout, name) = paid_out(&shop, &psp).await;
+    let back = psp.return_sent(&name, &json!({"valor": "4.00"})).await.expect(200);
+    shop.until_available("94.00").await;
+    psp.return_sent(&name, &json!({})).await.expect(200);
+    shop.until_available("100.00").await;
+    shop.until_payout(&payout, "reversed").await;
+    let return_id = back["rtrId"].as_str().unwrap();
+    let command = ["payout", "credit-return", &payout, "--return-id", return_id, "--amount", "4", "--note", "again"];
+    let again = node.cli(&command);
+    assert_eq!((&again["credited"], &again["status"]), (&json!(false), &json!("reversed")));
+    assert_eq!(shop.available().await, "100.00");
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn operator_credits_return_before_its_callback(engine: Engine) {
+    let psp = Institution::start();
+    let (node, shop, ..) = with_money(engine, &psp).await;
+    let (payout, name) = paid_out(&shop, &psp).await;
+    let paused = json!({"webhooks_paused": true});
+    psp.ask(Method::PUT, "/sandbox/woovi/settings", &paused).await.expect(200);
+    let back = psp.return_sent(&name, &json!({})).await.expect(200);
+    let return_id = back["rtrId"].as_str().unwrap();
+    let mut command =
+        ["payout", "credit-return", &payout, "--return-id", return_id, "--amount", "10.01", "--note", "in the panel"];
+    assert!(node.cais.cli(&command).is_err(), "more than was sent");
+    command[6] = "10";
+    for credited in [true, false] {
+        let shown = node.cli(&command);
+        assert_eq!((&shown["credited"], &shown["status"]), (&json!(credited), &json!("reversed")));
+    }
+    shop.until_available("100.00").await;
+    psp.ask(Method::PUT, "/sandbox/woovi/settings", &json!({"webhooks_paused": false})).await.expect(200);
+    eventually("the callback of the return is delivered", || async {
+        (psp.ledger().await["woovi"]["webhooks"]["owed"] == 0).then_some(())
+    })
+    .await;
+    eventually("the callback is processed", || async {
+        let waiting = node.cli(&["callback", "list"]);
+        assert_eq!(waiting["data"], json!([]), "no callback is unmatched");
+        let read = psp.requests("woovi_transaction_read").await;
+        (read > 0).then_some(())
+    })
+    .await;
+    assert_eq!(shop.available().await, "100.00");
+    let rows = node.cli(&["audit", "list"]);
+    let credits = rows["data"].as_array().unwrap().iter().filter(|row| row["action"] == "payout.credit_return");
+    assert_eq!(credits.count(), 1, "{rows}");
     shop.check_statement().await;
     node.verify();
 }

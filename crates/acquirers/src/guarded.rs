@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Acquirer, AcquirerError, CallbackItem, CallbackSignatures, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest,
-    PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout,
-    UpstreamReturn,
+    PayoutOrder, ReceivedPix, RefundOrder, ReturnedPart, UpstreamCharge, UpstreamInfraction, UpstreamPage,
+    UpstreamPayout, UpstreamReturn,
 };
 
 use crate::breaker::MonotonicClock;
@@ -101,6 +101,16 @@ impl Acquirer for Guarded {
         self.guard.call("find_payout", budget, work).await
     }
 
+    async fn find_payout_return(
+        &self,
+        return_id: &ReturnId,
+        budget: Duration,
+    ) -> Result<Option<ReturnedPart>, AcquirerError> {
+        let inner = self.inner();
+        let work = inner.find_payout_return(return_id, budget);
+        self.guard.call("find_payout_return", budget, work).await
+    }
+
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {
         let inner = self.inner();
         let work = inner.send_refund(order, budget);
@@ -152,8 +162,8 @@ impl Acquirer for Guarded {
         self.inner().reports_infractions()
     }
 
-    fn lists_infraction_returns(&self) -> bool {
-        self.inner().lists_infraction_returns()
+    fn lists_returns(&self) -> bool {
+        self.inner().lists_returns()
     }
 
     async fn list_infractions(

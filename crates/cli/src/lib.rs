@@ -23,6 +23,7 @@ mod migrate;
 mod operator;
 mod output;
 mod pages;
+mod payout;
 mod reconcile;
 mod sandbox;
 mod secret;
@@ -114,6 +115,9 @@ enum Command {
     /// List callbacks that could not be matched, and process one again
     #[command(subcommand)]
     Callback(callback::CallbackCommand),
+    /// Credit a payout that came back and that its acquirer does not show
+    #[command(subcommand)]
+    Payout(payout::PayoutCommand),
     /// List and show disputes (MED) of all accounts
     #[command(subcommand)]
     Infraction(infraction::InfractionCommand),
@@ -241,6 +245,9 @@ impl Cli {
             Command::Infraction(command) => on_ports(context, Access::Existing, async |ports| {
                 done(infraction::run(ports, &operator, command, output).await)
             }),
+            Command::Payout(command) => on_ports(context, Access::Existing, async |ports| {
+                done(payout::run(ports, &operator, command, output).await)
+            }),
             Command::Crypto(command) => on_ports(context, command.access(), async |ports| {
                 done(crypto::run(ports, &operator, command, output).await)
             }),
@@ -348,6 +355,18 @@ mod tests {
             ("cais --operator ana account suspend --account a@b.co", true),
             ("cais ledger verify", true),
             ("cais ledger report --json", true),
+            (
+                "cais payout credit-return pyt_01h455vb4pex5vsknk084sn02w --return-id D1234567820260102030400000000001 --amount 7.50 --note x",
+                true,
+            ),
+            (
+                "cais payout credit-return pyt_01h455vb4pex5vsknk084sn02w --return-id D1234567820260102030400000000001 --amount 0 --note x",
+                false,
+            ),
+            (
+                "cais payout credit-return pyt_01h455vb4pex5vsknk084sn02w --return-id D1234567820260102030400000000001 --amount 7.50",
+                false,
+            ),
             ("cais infraction list", true),
             ("cais infraction list --account a@b.co --status open --json", true),
             ("cais infraction list --status closed", false),

@@ -290,6 +290,16 @@ pub trait Acquirer: Send + Sync {
         budget: Duration,
     ) -> Result<Option<UpstreamPayout>, AcquirerError>;
 
+    /// Reads the return of a sent Pix by its own id; `None` if the acquirer does not show it. Only a callback with a
+    /// [`CallbackItem::PayoutReturn`] needs this read: other acquirers show returns with their payout.
+    async fn find_payout_return(
+        &self,
+        _return_id: &ReturnId,
+        _budget: Duration,
+    ) -> Result<Option<ReturnedPart>, AcquirerError> {
+        Ok(None)
+    }
+
     /// Returns a received Pix, or finds the existing return with the same identifier.
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError>;
 
@@ -325,9 +335,9 @@ pub trait Acquirer: Send + Sync {
     /// Returns whether the acquirer reports infractions. Otherwise its list is empty and it refuses every defense.
     fn reports_infractions(&self) -> bool;
 
-    /// Returns whether received Pix show the returns of lost infractions in every list. Otherwise the amounts of lost
-    /// infractions cannot be compared.
-    fn lists_infraction_returns(&self) -> bool;
+    /// Returns whether every list shows returns: of lost infractions with their received Pix, and of payouts with their
+    /// sent Pix. Otherwise the reconciliation does not compare their amounts.
+    fn lists_returns(&self) -> bool;
 
     /// Lists infractions opened in a period.
     async fn list_infractions(

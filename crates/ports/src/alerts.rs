@@ -131,8 +131,8 @@ alerts! {
         "An acquirer refuses a payout that may have been executed, or has not shown the payout for ten minutes. The payout stays `processing` and its money held.",
         "Look the payout up at the acquirer, by its instruction id (the payout id without `pyt_`).";
     PAYOUT_RETURN_UNCREDITED = "payout_return_uncredited",
-        "A return of a payout cannot be credited, or is reported for two payouts.",
-        "Compare the return with the acquirer's record, and agree on the amount with the merchant.";
+        "A return of a payout cannot be credited, is not confirmed by its acquirer, or is reported for two payouts.",
+        "Look the return up at the acquirer. If it belongs to a completed payout, run `cais payout credit-return`; otherwise agree on the amount with the merchant.";
     RATE_LIMITS_NOT_SHARED = "rate_limits_not_shared",
         "Redis cannot be reached. A key may call each node as often as its limit permits.",
         "Check Redis and the network. Nodes reconnect within seconds.";

@@ -34,6 +34,8 @@ pub enum CallbackItem {
     Received(CallbackPix),
     /// A sent Pix, or a return of it.
     Sent(CallbackPayout),
+    /// A sent Pix that came back, in whole or in part. The callback names the Pix and not its order.
+    PayoutReturn(CallbackReturn),
     /// An opened or changed infraction.
     Infraction(CallbackInfraction),
     /// A payment at a crypto processor. The processor's record names its deposit.
@@ -49,6 +51,15 @@ pub struct CallbackPix {
     pub end_to_end_id: Option<EndToEndId>,
     /// The instant of receipt in the callback: a hint for the position in the acquirer's list.
     pub paid_at: Option<Timestamp>,
+}
+
+/// The return of a sent Pix in a callback.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CallbackReturn {
+    /// The end-to-end id of the sent Pix.
+    pub end_to_end_id: EndToEndId,
+    /// The return. The acquirer must show it before the callback is done.
+    pub return_id: ReturnId,
 }
 
 /// A sent Pix in a callback.

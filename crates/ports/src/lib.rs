@@ -48,7 +48,7 @@ pub use acquirer_drain::{AcquirerDrain, DrainQueries, OpenOrders};
 pub use acquirers::{Acquirers, IssueError};
 pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
 pub use callback::{Callback, CallbackCounts, CallbackState};
-pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix, CallbackSignatures};
+pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix, CallbackReturn, CallbackSignatures};
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
 pub use clock::{Clock, IdGenerator};
 pub use crypto::{

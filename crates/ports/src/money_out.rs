@@ -34,12 +34,8 @@ pub trait PayoutQueries: Send + Sync {
     /// Returns the payout with this instruction id, in any state.
     async fn find_payout_by_instruction_id(&self, instruction_id: &InstructionId)
     -> Result<Option<Payout>, QueryError>;
-    /// Returns a payout of the account that this Pix sent.
-    async fn find_payout_by_pix(
-        &self,
-        account: AccountId,
-        end_to_end_id: &EndToEndId,
-    ) -> Result<Option<Payout>, QueryError>;
+    /// Returns the payout of any account that this Pix sent.
+    async fn find_payout_by_pix(&self, end_to_end_id: &EndToEndId) -> Result<Option<Payout>, QueryError>;
     /// Lists the visible payouts of the account, newest first.
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
     /// Lists payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the

@@ -75,7 +75,8 @@ impl Found<'_> {
             if let Some(payment) = queries.find_payment(self.account, &pix).await? {
                 self.add_charge(payment.charge).await?;
             }
-            self.add_payout(queries.find_payout_by_pix(self.account, &pix).await?);
+            let payout = queries.find_payout_by_pix(&pix).await?;
+            self.add_payout(payout.filter(|payout| payout.account == self.account));
         }
         Ok(())
     }

@@ -44,5 +44,5 @@ CREATE INDEX payouts_due ON payouts (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX payouts_by_id ON payouts ((id || ''));
 -- Pages of the timeline in a rare status. Pages of completed payouts are read along the primary key.
 CREATE INDEX payouts_rare ON payouts (account_id, status, id) WHERE status = 'processing' OR status = 'failed' OR status = 'reversed';
--- Finds the payout that sent a Pix.
-CREATE INDEX payouts_of_pix ON payouts (account_id, end_to_end_id) WHERE end_to_end_id IS NOT NULL;
+-- Finds the payout that sent a Pix: for searches, and for the callback of a return, which names the Pix alone.
+CREATE INDEX payouts_of_pix ON payouts (end_to_end_id) WHERE end_to_end_id IS NOT NULL;

@@ -119,7 +119,10 @@ mod tests {
     fn pix(body: &[u8]) -> Result<Vec<CallbackPix>, AcquirerError> {
         let pix = |item| match item {
             CallbackItem::Received(pix) => Some(pix),
-            CallbackItem::Sent(_) | CallbackItem::Infraction(_) | CallbackItem::CryptoPayment(_) => None,
+            CallbackItem::Sent(_)
+            | CallbackItem::PayoutReturn(_)
+            | CallbackItem::Infraction(_)
+            | CallbackItem::CryptoPayment(_) => None,
         };
         Ok(read(body, standard)?.into_iter().filter_map(pix).collect())
     }

@@ -147,7 +147,7 @@ impl Acquirer for BacenAcquirer {
         false
     }
 
-    fn lists_infraction_returns(&self) -> bool {
+    fn lists_returns(&self) -> bool {
         true
     }
 

@@ -88,6 +88,7 @@ mod tests {
                 let returns = sent.returns.iter().map(|id| format!(" {id}"));
                 format!("sent {}{}", sent.instruction_id, returns.collect::<String>())
             }
+            CallbackItem::PayoutReturn(back) => format!("return {}", back.return_id),
             CallbackItem::Received(pix) => format!("received {}", pix.txid),
             CallbackItem::Infraction(infraction) => format!("infraction {}", infraction.id),
             CallbackItem::CryptoPayment(id) => format!("crypto payment {id}"),
@@ -138,6 +139,7 @@ mod tests {
             let found = read(body.as_bytes()).ok()?;
             let line = |noticed: &CallbackItem| match noticed {
                 CallbackItem::Sent(_) => "sent".to_owned(),
+                CallbackItem::PayoutReturn(_) => "return".to_owned(),
                 CallbackItem::Received(_) => "received".to_owned(),
                 CallbackItem::Infraction(infraction) => infraction.id.clone(),
                 CallbackItem::CryptoPayment(id) => id.to_string(),

@@ -157,7 +157,7 @@ impl Acquirer for EfiAcquirer {
         true
     }
 
-    fn lists_infraction_returns(&self) -> bool {
+    fn lists_returns(&self) -> bool {
         true
     }
 

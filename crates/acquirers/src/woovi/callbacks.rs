@@ -1,10 +1,12 @@
 //! Reads callbacks: hints for look-ups, never a proof of payment.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
-use cais_ports::{AcquirerError, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, alerts};
+use cais_ports::{
+    AcquirerError, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackReturn, alerts,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -62,11 +64,15 @@ pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>
         return Err(refused("is too large"));
     }
     let callback: Callback<'_> = serde_json::from_slice(body).map_err(|_| refused("is not the JSON of Woovi"))?;
-    if word(callback.event).as_deref() == Some(CAME_BACK) {
-        alert_return(name, &callback);
-        return Ok(Vec::new());
+    let named = disputed(&callback).or_else(|| sent(&callback)).or_else(|| received(&callback));
+    if named.is_none() && word(callback.event).as_deref() == Some(CAME_BACK) {
+        let back = came_back(&callback);
+        if back.is_none() {
+            alert_return(name, &callback);
+        }
+        return Ok(back.into_iter().collect());
     }
-    Ok(disputed(&callback).or_else(|| sent(&callback)).or_else(|| received(&callback)).into_iter().collect())
+    Ok(named.into_iter().collect())
 }
 
 /// Reads a dispute. A dispute without an id is found by the next read of the list.
@@ -83,13 +89,23 @@ fn sent(callback: &Callback<'_>) -> Option<CallbackItem> {
     Some(CallbackItem::Sent(CallbackPayout { instruction_id, returns: Vec::new() }))
 }
 
+/// Reads a sent Pix that came back. The callback names the Pix and not its payment.
+fn came_back(callback: &Callback<'_>) -> Option<CallbackItem> {
+    let id = |pix: Option<&RawValue>| word(part::<Pix<'_>>(pix)?.end_to_end_id);
+    let end_to_end_id = EndToEndId::parse(&id(callback.original)?).ok()?;
+    let return_id = ReturnId::parse(&id(callback.returned)?).ok()?;
+    Some(CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id, return_id }))
+}
+
 /// Reads a received Pix, or a return of it. A Pix without a charge of ours gives `None`.
+///
+/// A return is named by its charge alone, so that the charge is read: lists do not show returns.
 fn received(callback: &Callback<'_>) -> Option<CallbackItem> {
     let pix: Option<Pix<'_>> = part(callback.pix.or(callback.original));
     let of_pix = pix.as_ref().and_then(|pix| correlation_id(pix.charge));
     let txid = Txid::parse(&correlation_id(callback.charge).or(of_pix)?).ok()?;
     // The transaction of a return has the id and the instant of the return.
-    let pix = pix.filter(|pix| word(pix.r#type).as_deref() != Some("REFUND"));
+    let pix = pix.filter(|pix| callback.returned.is_none() && word(pix.r#type).as_deref() != Some("REFUND"));
     let end_to_end_id = pix.as_ref().and_then(|pix| word(pix.end_to_end_id));
     let end_to_end_id = end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
     let paid_at = pix.as_ref().and_then(|pix| at(pix.time));
@@ -100,14 +116,13 @@ fn correlation_id(value: Option<&RawValue>) -> Option<String> {
     word(part::<Named<'_>>(value)?.correlation_id)
 }
 
-/// Raises the alert for a sent Pix that came back. The callback names the Pix and not its payment, and no read of Woovi
-/// shows the return.
+/// Raises the alert for a sent Pix that came back with an unreadable id.
 fn alert_return(name: &AcquirerName, callback: &Callback<'_>) {
     let (original, returned): (Option<Pix<'_>>, Option<Pix<'_>>) = (part(callback.original), part(callback.returned));
     let id = |pix: &Option<Pix<'_>>| pix.as_ref().and_then(|pix| word(pix.end_to_end_id)).unwrap_or_default();
     let centavos = returned.as_ref().and_then(|pix| word(pix.value)).unwrap_or_default();
     tracing::error!(
         alert = alerts::PAYOUT_RETURN_UNCREDITED, acquirer = %name, end_to_end_id = id(&original),
-        return_id = id(&returned), centavos, "sent Pix came back; its amount must be credited by hand"
+        return_id = id(&returned), centavos, "callback of a returned payout has an unreadable id; credit by hand needed"
     );
 }

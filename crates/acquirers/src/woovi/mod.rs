@@ -23,14 +23,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Acquirer, AcquirerError, CallbackItem, CallbackSignatures, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest,
-    PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout,
-    UpstreamReturn, alerts,
+    PayoutOrder, ReceivedPix, RefundOrder, ReturnedPart, UpstreamCharge, UpstreamInfraction, UpstreamPage,
+    UpstreamPayout, UpstreamReturn, alerts,
 };
 use jiff::Timestamp;
 
@@ -101,6 +101,14 @@ impl Acquirer for WooviAcquirer {
         payout::find(&self.api, instruction_id, Deadline::after(budget)).await
     }
 
+    async fn find_payout_return(
+        &self,
+        return_id: &ReturnId,
+        budget: Duration,
+    ) -> Result<Option<ReturnedPart>, AcquirerError> {
+        transaction::find_return(&self.api, return_id, Deadline::after(budget)).await
+    }
+
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {
         refund::send(&self.api, order, Deadline::after(budget)).await
     }
@@ -142,7 +150,7 @@ impl Acquirer for WooviAcquirer {
         true
     }
 
-    fn lists_infraction_returns(&self) -> bool {
+    fn lists_returns(&self) -> bool {
         false
     }
 

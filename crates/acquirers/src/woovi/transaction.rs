@@ -1,8 +1,8 @@
-//! Reads received Pix: those of a charge, one by its end-to-end id, and those of a period.
+//! Reads received Pix: those of a charge, one by its end-to-end id, and those of a period. Reads returns of sent Pix.
 
-use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::txid::Txid;
-use cais_ports::{AcquirerError, ListRequest, ReceivedPix, UpstreamPage, UpstreamPayment};
+use cais_ports::{AcquirerError, ListRequest, ReceivedPix, ReturnedPart, UpstreamPage, UpstreamPayment};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -12,7 +12,7 @@ use super::refund;
 use super::refusal;
 use super::wire::{at, cents, word};
 use crate::deadline::Deadline;
-use crate::http::{Defect, FindError, part};
+use crate::http::{Defect, FindError, Reply, part};
 
 const TRANSACTIONS: List = List {
     path: "/transaction",
@@ -41,6 +41,12 @@ struct Transaction<'a> {
     r#type: Option<&'a RawValue>,
     status: Option<&'a RawValue>,
     charge: Option<&'a RawValue>,
+}
+
+impl Transaction<'_> {
+    fn id(&self) -> Option<String> {
+        word(self.end_to_end_id).or_else(|| word(self.older_end_to_end_id))
+    }
 }
 
 #[derive(Deserialize)]
@@ -105,18 +111,62 @@ pub(super) async fn find_bare(
     end_to_end_id: &EndToEndId,
     deadline: Deadline,
 ) -> Result<Option<ReceivedPix>, FindError> {
-    let reply = api.get(&format!("/transaction/{end_to_end_id}"), deadline).await?;
-    if refusal::is_absence(&reply, &TRANSACTION) {
-        return Ok(None);
-    }
-    let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
-    let missing = || Defect::Unreadable("the answer has no transaction".to_owned());
-    let row = envelope.transaction.ok_or_else(missing)?;
-    let pix = read("transaction", row)?.ok_or_else(|| Defect::mismatch("transaction", "is not a received Pix"))?;
+    let Some(reply) = look(api, end_to_end_id.as_str(), deadline).await? else { return Ok(None) };
+    let pix = read("transaction", in_envelope(&reply)?)?
+        .ok_or_else(|| Defect::mismatch("transaction", "is not a received Pix"))?;
     if pix.payment.end_to_end_id != *end_to_end_id {
         return Err(Defect::mismatch("endToEndId", "differs from the request").into());
     }
     Ok(Some(pix))
+}
+
+/// Requests `GET /transaction/{id}`; `None` if Woovi names the absence.
+async fn look(api: &Api, id: &str, deadline: Deadline) -> Result<Option<Reply>, FindError> {
+    let reply = api.get(&format!("/transaction/{id}"), deadline).await?;
+    Ok((!refusal::is_absence(&reply, &TRANSACTION)).then_some(reply))
+}
+
+fn in_envelope(reply: &Reply) -> Result<&RawValue, FindError> {
+    let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
+    let missing = || Defect::Unreadable("the answer has no transaction".to_owned());
+    Ok(envelope.transaction.ok_or_else(missing)?)
+}
+
+/// Reads the return of a sent Pix by the id of the return; `None` if Woovi does not show the return as settled.
+pub(super) async fn find_return(
+    api: &Api,
+    return_id: &ReturnId,
+    deadline: Deadline,
+) -> Result<Option<ReturnedPart>, AcquirerError> {
+    look_up_return(api, return_id, deadline).await.map_err(FindError::of_a_read)
+}
+
+async fn look_up_return(
+    api: &Api,
+    return_id: &ReturnId,
+    deadline: Deadline,
+) -> Result<Option<ReturnedPart>, FindError> {
+    let Some(reply) = look(api, return_id.as_str(), deadline).await? else { return Ok(None) };
+    let wrong = |field: &str, what: &str| Defect::mismatch(&format!("transaction.{field}"), what);
+    let unreadable = || Defect::mismatch("transaction", "cannot be read");
+    let row: Transaction<'_> = part(Some(in_envelope(&reply)?)).ok_or_else(unreadable)?;
+    if row.id().as_deref() != Some(return_id.as_str()) {
+        return Err(wrong("endToEndId", "differs from the request").into());
+    }
+    // The documents exchange the values of `type` and `status`.
+    let (kind, status) = (word(row.r#type), word(row.status));
+    let is_return = [&kind, &status].into_iter().any(|found| found.as_deref() == Some("REFUND"));
+    // A return with a charge gave back a received Pix, and is no money of a payout.
+    if !is_return || txid(&row).is_some() {
+        tracing::warn!(acquirer = %api.name(), %return_id, "transaction is not the return of a sent Pix; it is not credited");
+        return Ok(None);
+    }
+    if [&kind, &status].into_iter().flatten().any(|found| !["REFUND", "CONFIRMED"].contains(&found.as_str())) {
+        return Ok(None);
+    }
+    let amount = row.value.and_then(cents).ok_or_else(|| wrong("value", "is not an amount"))?;
+    let at = at(row.time).ok_or_else(|| wrong("time", "is not an instant"))?;
+    Ok(Some(ReturnedPart { return_id: return_id.clone(), amount, at }))
 }
 
 /// Requests `GET /transaction`. The rows have no returns: those need a request per charge. An unreadable Pix is
@@ -151,8 +201,7 @@ fn read(place: &str, row: &RawValue) -> Result<Option<ReceivedPix>, Defect> {
     if word(row.status).is_some_and(|status| status != "CONFIRMED") {
         return Ok(None);
     }
-    let end_to_end_id = word(row.end_to_end_id).or_else(|| word(row.older_end_to_end_id));
-    let end_to_end_id = end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
+    let end_to_end_id = row.id().and_then(|text| EndToEndId::parse(&text).ok());
     let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not an end-to-end id"))?;
     let amount = row.value.and_then(cents).ok_or_else(|| wrong("value", "is not an amount"))?;
     let paid_at = at(row.time).ok_or_else(|| wrong("time", "is not an instant"))?;

@@ -41,6 +41,13 @@ impl Sends {
         self.all.get(*self.by_e2e.get(end_to_end_id)?)
     }
 
+    /// Returns the return with this id, and its send.
+    #[must_use]
+    pub fn find_return(&self, return_id: &str) -> Option<(&Sent, &SentReturn)> {
+        let returns = self.all.iter().flat_map(|sent| sent.returns.iter().map(move |back| (sent, back)));
+        returns.into_iter().find(|(_, back)| &*back.return_id == return_id)
+    }
+
     /// Returns the sends accepted in the inclusive period, oldest first.
     pub fn between(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = &Sent> {
         between(&self.by_time, from, to).filter_map(|position| self.all.get(position))

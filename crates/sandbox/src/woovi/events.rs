@@ -115,8 +115,7 @@ fn returned(
 ) -> Option<Map<String, Value>> {
     let sent = books.sends().find(id)?;
     let back = sent.returns.iter().find(|back| back.return_id == *return_id)?;
-    let is_partial = back.amount < sent.amount;
-    let shown = pix::returned("CONFIRMED", (back.amount.centavos(), is_partial), return_id, (back.at, back.at));
+    let shown = pix::sent_return(sent, back);
     Some(if event == Event::RefundReceived {
         owned(psp, [("charge", Value::Null), ("pix", shown), ("pixQrCode", Value::Null), ("refunds", json!([]))])
     } else {

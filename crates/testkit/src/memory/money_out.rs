@@ -31,13 +31,9 @@ impl PayoutQueries for MemoryStore {
         Ok(state.tables.payouts.values().find(|payout| payout.instruction_id() == *instruction_id).cloned())
     }
 
-    async fn find_payout_by_pix(
-        &self,
-        account: AccountId,
-        end_to_end_id: &EndToEndId,
-    ) -> Result<Option<Payout>, QueryError> {
+    async fn find_payout_by_pix(&self, end_to_end_id: &EndToEndId) -> Result<Option<Payout>, QueryError> {
         let state = self.read()?;
-        let sent = |payout: &&Payout| payout.account == account && payout.state.end_to_end_id() == Some(end_to_end_id);
+        let sent = |payout: &&Payout| payout.state.end_to_end_id() == Some(end_to_end_id);
         Ok(state.tables.payouts.values().find(sent).cloned())
     }
 

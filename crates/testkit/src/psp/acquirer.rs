@@ -10,10 +10,10 @@ use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix,
+    Acquirer, AcquirerError, Acquirers, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackReturn,
     CallbackSignatures, ChargeOrder, Clock as _, DefenseOrder, DefenseReceipt, IssueError, ListRequest, PayoutOrder,
-    ReceivedPix, RefundOrder, UnreadableRow, UpstreamCharge, UpstreamInfraction, UpstreamInfractionStatus,
-    UpstreamPage, UpstreamPayout, UpstreamReturn,
+    ReceivedPix, RefundOrder, ReturnedPart, UnreadableRow, UpstreamCharge, UpstreamInfraction,
+    UpstreamInfractionStatus, UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
 use jiff::SignedDuration;
 
@@ -173,6 +173,15 @@ impl Acquirer for FakePsp {
         self.find(OrderKind::Payout, instruction_id.as_str(), read).await
     }
 
+    async fn find_payout_return(
+        &self,
+        return_id: &ReturnId,
+        _: Duration,
+    ) -> Result<Option<ReturnedPart>, AcquirerError> {
+        self.before_read().await;
+        Ok(self.state().lone_returns.iter().find(|part| part.return_id == *return_id).cloned())
+    }
+
     async fn send_refund(&self, order: &RefundOrder, _: Duration) -> Result<UpstreamReturn, AcquirerError> {
         match self.answer(Order::Refund(order.clone())).await? {
             Record::Refund(refund) => Ok(refund),
@@ -245,7 +254,7 @@ impl Acquirer for FakePsp {
         self.state().reports_infractions
     }
 
-    fn lists_infraction_returns(&self) -> bool {
+    fn lists_returns(&self) -> bool {
         !self.state().is_vague
     }
 
@@ -285,7 +294,7 @@ impl Acquirer for FakePsp {
     }
 
     /// Parses a body: items separated by commas. An item `inf-…` is the id of an infraction. An item `sent:` has the name of a payout, and
-    /// the ids of returns after slashes. Any other item is a txid, with an end-to-end id and then an instant after slashes.
+    /// the ids of returns after slashes. An item `back:` has the end-to-end id of a sent Pix and the id of its return. Any other item is a txid, with an end-to-end id and then an instant after slashes.
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         let text = str::from_utf8(body).map_err(|error| unreadable(&error))?;
         text.split(',').map(noticed).collect()
@@ -310,6 +319,11 @@ fn unreadable(error: &impl ToString) -> AcquirerError {
 fn noticed(item: &str) -> Result<CallbackItem, AcquirerError> {
     if item.starts_with("inf-") {
         return Ok(CallbackItem::Infraction(CallbackInfraction { id: item.to_owned() }));
+    }
+    if let Some((pix, back)) = item.strip_prefix("back:").and_then(|names| names.split_once('/')) {
+        let end_to_end_id = EndToEndId::parse(pix).map_err(|error| unreadable(&error))?;
+        let return_id = ReturnId::parse(back).map_err(|error| unreadable(&error))?;
+        return Ok(CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id, return_id }));
     }
     let (sent, names) = item.strip_prefix("sent:").map_or((false, item), |names| (true, names));
     let mut names = names.split('/');

@@ -15,8 +15,8 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Clock as _, DefenseOrder, ListRequest, PayoutOrder, ReceivedPix, RefundOrder, UnreadableRow, UpstreamCharge,
-    UpstreamInfraction, UpstreamPayout,
+    Clock as _, DefenseOrder, ListRequest, PayoutOrder, ReceivedPix, RefundOrder, ReturnedPart, UnreadableRow,
+    UpstreamCharge, UpstreamInfraction, UpstreamPayout,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -154,6 +154,8 @@ struct State {
     unreadable: Vec<(Timestamp, UnreadableRow)>,
     /// Received Pix that the list does not show.
     unlisted: Vec<EndToEndId>,
+    /// Returns that are shown only by their own id.
+    lone_returns: Vec<ReturnedPart>,
     /// Lists of a span from the first instant on, and before the second, get no reply.
     dark: Option<(Timestamp, Timestamp)>,
     /// The acquirer's own clock, as its replies show it.
@@ -205,6 +207,7 @@ impl FakePsp {
             as_it_was: Vec::new(),
             unreadable: Vec::new(),
             unlisted: Vec::new(),
+            lone_returns: Vec::new(),
             dark: None,
             own_clock: None,
             orders: Vec::new(),

@@ -201,6 +201,13 @@ impl FakePsp {
         parts
     }
 
+    /// Shows returns of payouts only by their own ids, as an acquirer that does not list them.
+    pub fn show_alone(&self, parts: Vec<ReturnedPart>) {
+        let mut state = self.state();
+        state.lone_returns.extend(parts);
+        state.is_vague = true;
+    }
+
     /// Lists a received Pix whose row cannot be read.
     pub fn list_unreadable(&self, name: &str) {
         let row = UnreadableRow { name: name.to_owned(), reason: "valor is not an amount".to_owned() };

@@ -6,7 +6,7 @@ use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
-use cais_ports::{CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix};
+use cais_ports::{CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackReturn};
 use jiff::Timestamp;
 
 /// The text of a missing part.
@@ -29,6 +29,9 @@ fn line(item: &CallbackItem) -> String {
         CallbackItem::Sent(CallbackPayout { instruction_id, returns }) => {
             let returns: Vec<&str> = returns.iter().map(ReturnId::as_str).collect();
             format!("sent {instruction_id} {}", returns.join(" "))
+        }
+        CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id, return_id }) => {
+            format!("payout-return {end_to_end_id} {return_id}")
         }
         CallbackItem::Infraction(CallbackInfraction { id }) => format!("infraction {id}"),
         CallbackItem::CryptoPayment(id) => format!("crypto-payment {id}"),
@@ -59,6 +62,11 @@ fn item(line: &str) -> Option<CallbackItem> {
             let returns = parts.map(|id| ReturnId::parse(id).ok()).collect::<Option<_>>()?;
             Some(CallbackItem::Sent(CallbackPayout { instruction_id, returns }))
         }
+        "payout-return" => {
+            let end_to_end_id = EndToEndId::parse(parts.next()?).ok()?;
+            let return_id = ReturnId::parse(parts.next()?).ok()?;
+            Some(CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id, return_id }))
+        }
         "crypto-payment" => Some(CallbackItem::CryptoPayment(ProcessorId::parse(parts.next()?).ok()?)),
         _ => None,
     }
@@ -81,6 +89,7 @@ mod tests {
         let items = vec![
             CallbackItem::CryptoPayment(ProcessorId::parse("6249365965").unwrap()),
             CallbackItem::Infraction(CallbackInfraction { id: "cd158e6b-9db3_4".to_owned() }),
+            CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id: pix.clone(), return_id: returned(3) }),
             CallbackItem::Received(received(None, None)),
             CallbackItem::Received(received(Some(pix.clone()), None)),
             CallbackItem::Received(received(Some(pix), Some(at))),
@@ -91,7 +100,9 @@ mod tests {
         assert_eq!(write(&turned, 2), write(&items, 2));
         let read_back: Vec<CallbackItem> = write(&items, 2).iter().flat_map(|text| read(text).unwrap()).collect();
         assert_eq!(read_back, items);
-        for text in ["received", "received x - -", "sent", "other 1", "{\"pix\":[]}"] {
+        for text in
+            ["received", "received x - -", "sent", "payout-return", "payout-return x y", "other 1", "{\"pix\":[]}"]
+        {
             assert_eq!(read(text.as_bytes()), None, "{text}");
         }
     }

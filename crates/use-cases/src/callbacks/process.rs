@@ -11,7 +11,7 @@ use cais_domain::pause::doubled;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{
     AcquirerError, Callback, CallbackCounts, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix,
-    CallbackState, ChangeSet, CommitError, ReservationKey, Write, alerts,
+    CallbackReturn, CallbackState, ChangeSet, CommitError, ReservationKey, Write, alerts,
 };
 use futures_util::future::{join, join_all};
 use futures_util::{StreamExt as _, stream};
@@ -152,12 +152,27 @@ fn names(ports: &Ports, callback: &Callback) -> Result<Vec<CallbackItem>, Result
 /// Marks a callback for review by an operator, unless the acquirer has reached its bound of unmatched callbacks.
 fn unmatched(callback: &Callback, attempts: u32, is_full: bool) -> CallbackState {
     let names = String::from_utf8_lossy(&callback.body);
+    if let Some(items) = names::read(&callback.body) {
+        for item in items {
+            alert_uncredited(callback, &item);
+        }
+    }
     tracing::error!(
         alert = alerts::CALLBACK_UNMATCHED, callback = %callback.id, acquirer = %callback.acquirer, received_at = %callback.received_at,
         attempts, names = names.lines().next(), more = names.lines().count().saturating_sub(1), kept = !is_full,
         "callback could not be matched to a charge, payout, infraction or crypto deposit; manual review needed"
     );
     if is_full { CallbackState::Done } else { CallbackState::Unmatched }
+}
+
+/// Raises the alert for the return of a payout that the acquirer does not confirm.
+fn alert_uncredited(callback: &Callback, item: &CallbackItem) {
+    if let CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id, return_id }) = item {
+        tracing::error!(
+            alert = alerts::PAYOUT_RETURN_UNCREDITED, callback = %callback.id, acquirer = %callback.acquirer, %end_to_end_id, %return_id,
+            "return of a payout is not confirmed by its acquirer; `cais payout credit-return` credits it"
+        );
+    }
 }
 
 /// The items of one acquirer's callbacks by kind, each with the index of its callback.
@@ -175,7 +190,9 @@ impl Named {
         for item in items {
             match item {
                 CallbackItem::Received(pix) => self.received.push((place, pix)),
-                CallbackItem::Sent(_) | CallbackItem::CryptoPayment(_) => self.others.push((place, item)),
+                CallbackItem::Sent(_) | CallbackItem::PayoutReturn(_) | CallbackItem::CryptoPayment(_) => {
+                    self.others.push((place, item));
+                }
                 CallbackItem::Infraction(_) if self.infractions < INFRACTIONS_PER_PASS => {
                     self.infractions = self.infractions.saturating_add(1);
                     self.others.push((place, item));
@@ -190,6 +207,7 @@ impl Named {
             let verdict = match item {
                 CallbackItem::Received(_) => Ok(Verdict::NotRead),
                 CallbackItem::Sent(payout) => sent(ports, acquirer, &payout).await,
+                CallbackItem::PayoutReturn(back) => came_back(ports, acquirer, &back).await,
                 CallbackItem::Infraction(infraction) => disputed(ports, acquirer, &infraction).await,
                 CallbackItem::CryptoPayment(payment) => coins(ports, acquirer, &payment).await,
             };
@@ -261,6 +279,17 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> 
         verdict = verdict.max(returned(ports, &seen, return_id).await?);
     }
     Ok(verdict)
+}
+
+/// Processes the return of a sent Pix that the acquirer does not show with its payout. A payout may not have the end-to-end
+/// id of its Pix yet, so an unknown Pix is looked up again.
+async fn came_back(ports: &Ports, acquirer: &AcquirerName, item: &CallbackReturn) -> Result<Verdict, Unread> {
+    let payout = ports.queries.find_payout_by_pix(&item.end_to_end_id).await.map_err(StoreError::from)?;
+    let Some(payout) = payout.filter(|payout| payout.state.acquirer() == acquirer) else {
+        return Ok(Verdict::NotShown);
+    };
+    let seen = payouts::sync::refresh_with_return(ports, payout, &item.return_id, READ_BUDGET).await?;
+    Ok(returned(ports, &seen, &item.return_id).await?)
 }
 
 /// Processes a payment at a crypto processor.

@@ -1,6 +1,7 @@
 //! Use cases of payouts.
 
 pub mod create;
+pub mod credit_return;
 pub mod fetch;
 pub mod list;
 mod order;

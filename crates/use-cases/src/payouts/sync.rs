@@ -32,6 +32,22 @@ pub(crate) async fn refresh_seen(ports: &Ports, payout: Payout, budget: Duration
     Ok(apply_seen(ports, payout, &upstream).await?)
 }
 
+/// Does the same as [`refresh_seen`], and adds a return that the acquirer shows only by the id of the return.
+pub(crate) async fn refresh_with_return(
+    ports: &Ports,
+    payout: Payout,
+    return_id: &ReturnId,
+    budget: Duration,
+) -> Result<Seen, SyncError> {
+    let acquirer = ports.acquirer(payout.state.acquirer())?;
+    let part = acquirer.find_payout_return(return_id, budget).await?;
+    let upstream = acquirer.find_payout(&payout.instruction_id(), budget).await?;
+    let mut upstream = upstream.ok_or(SyncError::Unknown)?;
+    // A repeated part is credited once.
+    upstream.returned.extend(part);
+    Ok(apply_seen(ports, payout, &upstream).await?)
+}
+
 /// The result of reading the payout's acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {

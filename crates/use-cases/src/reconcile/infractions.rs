@@ -43,7 +43,7 @@ pub(super) async fn compare(
     if !reports_infractions && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);
     }
-    if run.ports.acquirers.named(name).is_some_and(|acquirer| !acquirer.lists_infraction_returns()) {
+    if run.ports.acquirers.named(name).is_some_and(|acquirer| !acquirer.lists_returns()) {
         return Ok(None);
     }
     let now = run.ports.clock.now();

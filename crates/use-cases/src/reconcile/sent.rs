@@ -199,6 +199,8 @@ async fn settle(
     payout: Payout,
     listed: UpstreamPayout,
 ) -> Result<Option<Difference>, StoreError> {
+    let lists_returns = acquirer.lists_returns();
+    let agrees = |payout: &Payout, upstream: &UpstreamPayout| agrees(payout, upstream, lists_returns);
     if agrees(&payout, &listed)? {
         return Ok(None);
     }
@@ -246,7 +248,7 @@ fn is_open(payout: &Payout) -> bool {
     }
 }
 
-fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> Result<bool, StoreError> {
+fn agrees(payout: &Payout, upstream: &UpstreamPayout, lists_returns: bool) -> Result<bool, StoreError> {
     let arrived = !upstream.returned.is_empty();
     let outcome = match (payout.state.status(), &upstream.progress) {
         (PayoutStatus::Pending | PayoutStatus::Processing, UpstreamProgress::Processing) => !arrived,
@@ -263,7 +265,8 @@ fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> Result<bool, StoreError
             UpstreamProgress::Processing | UpstreamProgress::Done { .. },
         ) => false,
     };
-    Ok(outcome && payout.terms.amount == upstream.amount && payout.returned == came_back(upstream)?)
+    let returns_agree = !lists_returns || payout.returned == came_back(upstream)?;
+    Ok(outcome && returns_agree && payout.terms.amount == upstream.amount)
 }
 
 fn came_back(upstream: &UpstreamPayout) -> Result<Money, StoreError> {

@@ -9,6 +9,7 @@ mod cover;
 mod crashes;
 mod external_ids;
 mod keys;
+mod lone_returns;
 mod outcomes;
 mod polling;
 mod proof;

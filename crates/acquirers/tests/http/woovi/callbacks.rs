@@ -5,8 +5,11 @@ use std::sync::{Arc, Mutex};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cais_acquirers::Router;
+use cais_domain::end_to_end_id::ReturnId;
+use cais_domain::money::Money;
 use cais_ports::{
-    Acquirer as _, Acquirers as _, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackSignatures,
+    Acquirer as _, Acquirers as _, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackReturn,
+    CallbackSignatures, ReturnedPart,
 };
 use ring::hmac;
 use serde_json::{Value, json};
@@ -86,6 +89,53 @@ async fn refused_event_leaves_the_others_registered() {
     }
 }
 
+fn return_id() -> ReturnId {
+    ReturnId::parse("D12345678202611201501bbbbbbbbbbb").unwrap()
+}
+
+#[tokio::test]
+async fn return_of_sent_pix_is_read_by_its_own_id() {
+    let row = json!({"endToEndId": return_id().as_str(), "type": "REFUND", "status": "CONFIRMED", "value": 400,
+        "time": "2026-11-20T16:00:00Z"});
+    let with = |field: &str, value: Value| {
+        let mut row = row.clone();
+        row[field] = value;
+        row
+    };
+    let part = ReturnedPart {
+        return_id: return_id(),
+        amount: Money::from_centavos(400),
+        at: "2026-11-20T16:00:00Z".parse().unwrap(),
+    };
+    // The documents exchange the values of `type` and `status`.
+    let mut exchanged = with("type", json!("CONFIRMED"));
+    exchanged["status"] = json!("REFUND");
+    let found = |row: Value| json_reply(200, &json!({"transaction": row}));
+    for (act, wanted) in [
+        (found(row.clone()), Ok(Some(part.clone()))),
+        (found(exchanged), Ok(Some(part.clone()))),
+        (found(with("status", Value::Null)), Ok(Some(part))),
+        (found(with("status", json!("IN_PROCESSING"))), Ok(None)),
+        (found(with("type", json!("PAYMENT"))), Ok(None)),
+        // The return of a received Pix.
+        (found(with("charge", json!({"correlationID": TXID}))), Ok(None)),
+        (refused(400, "Transaction not found"), Ok(None)),
+        (found(with("endToEndId", json!(PIX))), Err("unknown")),
+        (found(with("value", json!(0))), Err("unknown")),
+        (found(with("time", Value::Null)), Err("unknown")),
+        (html(500), Err("unknown")),
+        (Act::Cut, Err("unknown")),
+    ] {
+        let server = Server::start(move |_, _| act.clone()).await;
+        let read = woovi(&server.url()).find_payout_return(&return_id(), BUDGET).await;
+        match wanted {
+            Ok(part) => assert_eq!(read, Ok(part)),
+            Err(wanted) => assert_eq!(kind(&read), wanted, "{read:?}"),
+        }
+        assert_eq!(asked(&server), ["GET /transaction/D12345678202611201501bbbbbbbbbbb"]);
+    }
+}
+
 #[test]
 fn callback_names_one_resource() {
     let woovi = woovi("http://127.0.0.1:9");
@@ -101,17 +151,17 @@ fn callback_names_one_resource() {
     let disputed = vec![CallbackItem::Infraction(CallbackInfraction { id: "67e3170b38e62d5935ed4faf".to_owned() })];
     let charge = json!({"correlationID": TXID, "status": "COMPLETED"});
     let dispute = json!({"id": "67e3170b38e62d5935ed4faf", "endToEndId": PIX, "status": "OPENED"});
-    let returned =
-        json!({"endToEndId": "D12345678202611201501bbbbbbbbbbb", "type": "REFUND", "time": "2026-11-20T16:00:00Z"});
+    let returned = json!({"endToEndId": return_id().as_str(), "type": "REFUND", "time": "2026-11-20T16:00:00Z"});
     for (body, wanted) in [
         (json!({"event": "OPENPIX:CHARGE_COMPLETED", "charge": charge, "pix": transaction()}), received(true)),
         (json!({"event": "OPENPIX:TRANSACTION_RECEIVED", "charge": null, "pix": transaction()}), received(true)),
         (json!({"event": "woovi:CHARGE_EXPIRED", "charge": charge}), received(false)),
         (json!({"event": "OPENPIX:TRANSACTION_REFUND_RECEIVED", "charge": charge, "pix": returned}), received(false)),
         (
+            // The charge is read for its returns, which no list shows.
             json!({"event": "PIX_TRANSACTION_REFUND_SENT_CONFIRMED", "refundTransaction": returned,
                 "originalTransaction": transaction()}),
-            received(true),
+            received(false),
         ),
         (
             json!({"event": "OPENPIX:MOVEMENT_CONFIRMED", "payment": {"correlationID": NAME, "status": "CONFIRMED"}}),
@@ -131,8 +181,19 @@ fn callback_names_one_resource() {
             vec![],
         ),
         (
+            // The documents show the return of a received Pix under this event, too.
             json!({"event": "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED", "refundTransaction": returned,
                 "originalTransaction": transaction()}),
+            received(false),
+        ),
+        (
+            json!({"event": "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED", "refundTransaction": returned,
+                "originalTransaction": {"endToEndId": PIX, "type": "PAYMENT", "value": 1050}}),
+            vec![CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id: pix(), return_id: return_id() })],
+        ),
+        (
+            json!({"event": "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED", "refundTransaction": returned,
+                "originalTransaction": {"endToEndId": "E3168", "type": "PAYMENT", "value": 1050}}),
             vec![],
         ),
         (json!({"data_criacao": "2026-11-20T15:00:00Z", "evento": "teste_webhook"}), vec![]),
@@ -161,5 +222,5 @@ fn callback_without_valid_signature_is_refused() {
     let guarded = router.named(&router.names().remove(0)).unwrap();
     assert_eq!(guarded.verify_callback(body, &signed(&signature)), Ok(()));
     assert_eq!(kind(&guarded.verify_callback(body, &CallbackSignatures::default())), "refused");
-    assert!(!guarded.lists_infraction_returns());
+    assert!(!guarded.lists_returns());
 }

@@ -1,4 +1,4 @@
-//! `/transaction`: received Pix.
+//! `/transaction`: received Pix, and the returns of sent ones.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use jiff::Timestamp;
@@ -34,15 +34,20 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Woo
     Ok(answer(&json!({ "status": "OK", "pageInfo": info, "transactions": transactions })))
 }
 
-/// `GET /transaction/{id}` by end-to-end id or `globalID`.
+/// `GET /transaction/{id}` by end-to-end id or `globalID`: a received Pix, or the return of a sent one.
 ///
 /// # Errors
-/// 400 for an unknown Pix.
+/// 400 for an unknown transaction.
 pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Result<HttpResponse, WooviError> {
     admit(&psp, &request, Operation::WooviTransactionRead)?;
     let store = psp.read();
     let books = store.books();
-    let of_global = || books.find_payment(&ids::local("PixTransaction", &id)?);
-    let payment = books.find_payment(&id).or_else(of_global).ok_or_else(|| WooviError::not_found("Transaction"))?;
-    Ok(answer(&json!({ "transaction": pix::pix(&psp, books, payment) })))
+    let end_to_end_id = ids::local("PixTransaction", &id).unwrap_or_else(|| id.to_string());
+    let received = books.find_payment(&end_to_end_id).map(|payment| pix::pix(&psp, books, payment));
+    let returned = || {
+        let (sent, back) = books.sends().find_return(&end_to_end_id)?;
+        Some(pix::sent_return(sent, back))
+    };
+    let transaction = received.or_else(returned).ok_or_else(|| WooviError::not_found("Transaction"))?;
+    Ok(answer(&json!({ "transaction": transaction })))
 }

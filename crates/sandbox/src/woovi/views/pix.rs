@@ -9,6 +9,7 @@ use crate::{
     state::{
         Books,
         payment::{Payment, Refund, RefundOutcome},
+        sent::{Sent, SentReturn},
     },
     wire::instant,
 };
@@ -90,9 +91,15 @@ pub fn refund_transaction(payment: &Payment, refund: &Refund) -> Value {
     )
 }
 
-/// Returns the part of a Pix that came back, as a transaction of webhooks.
+/// Returns the return of a sent Pix as a transaction.
 #[must_use]
-pub fn returned(
+pub fn sent_return(sent: &Sent, back: &SentReturn) -> Value {
+    let is_partial = back.amount < sent.amount;
+    returned("CONFIRMED", (back.amount.centavos(), is_partial), &back.return_id, (back.at, back.at))
+}
+
+/// Returns the part of a Pix that came back, as a transaction of webhooks.
+fn returned(
     status: &str,
     (value, partial): (i64, bool),
     return_id: &str,

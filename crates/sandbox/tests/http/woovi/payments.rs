@@ -177,5 +177,7 @@ async fn returned_payment_is_published() {
     assert_eq!((&refund["endToEndId"], &refund["value"]), (&json!(*back.return_id), &json!(40)));
     assert_eq!((&refund["type"], &refund["partial"]), (&json!("REFUND"), &json!(true)));
     assert_eq!(body["originalTransaction"]["endToEndId"], end_to_end_id);
+    let shown = bed.get(&format!("/transaction/{}", back.return_id)).await.body["transaction"].clone();
+    assert_eq!(shown, *refund, "the return is read by its own id");
     assert_eq!(bed.balance().await, before + 40);
 }

@@ -1,0 +1,128 @@
+//! The credit of a returned payout by an operator, for returns that no read of the acquirer shows.
+
+use cais_domain::end_to_end_id::ReturnId;
+use cais_domain::ids::PayoutId;
+use cais_domain::instruction_id::InstructionId;
+use cais_domain::money::Money;
+use cais_domain::payout::{Payout, PayoutStatus, PayoutStep};
+use cais_domain::text::Text;
+use cais_ports::{CommitError, Operator, ReservationKey, ReturnedPart};
+
+use super::steps::Steps;
+use crate::audit::{self, AuditedChange, escaped};
+use crate::ports::Ports;
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
+
+/// A return that an operator has seen at the acquirer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenReturn {
+    /// The payout that came back.
+    pub payout: PayoutId,
+    /// The nationwide identifier of the return.
+    pub return_id: ReturnId,
+    /// The returned amount.
+    pub amount: Money,
+    /// The reason, for the audit log.
+    pub note: Text,
+}
+
+/// The reason for which a return was not credited.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreditReturnError {
+    /// No payout has the id.
+    #[error("the payout {0} does not exist")]
+    NotFound(PayoutId),
+    /// Only a completed payout can come back.
+    #[error("the payout is {}, and only a completed payout can come back", .0.as_str())]
+    NotCompleted(PayoutStatus),
+    /// The return was credited to another payout.
+    #[error("the return was credited to the payout {0}")]
+    OfAnotherPayout(String),
+    /// The amount is zero, or above the part of the payout that has not come back.
+    #[error(
+        "the returned amount {amount} is not between 0.01 and {left}, the part of the payout that has not come back"
+    )]
+    WrongAmount {
+        /// The returned amount.
+        amount: Money,
+        /// The greatest possible amount.
+        left: Money,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Credits a return to the account of its payout, as if the acquirer had shown the return. The same commit has a row of
+/// the audit log. Returns the payout, and `false` if the return was credited before: then nothing changes.
+///
+/// # Errors
+/// [`CreditReturnError`].
+pub async fn credit_return(
+    ports: &Ports,
+    operator: &Operator,
+    seen: &SeenReturn,
+) -> Result<(Payout, bool), CreditReturnError> {
+    for _ in 0..MAX_COMMIT_RETRIES {
+        let payout = ports.queries.find_payout_by_instruction_id(&InstructionId::of_payout(seen.payout)).await;
+        let payout = payout.map_err(StoreError::from)?.ok_or(CreditReturnError::NotFound(seen.payout))?;
+        let key = ReservationKey::ReturnId(seen.return_id.clone());
+        match ports.queries.find_owner(&key).await.map_err(StoreError::from)? {
+            Some(owner) if owner == payout.id.to_string() => return Ok((payout, false)),
+            Some(owner) => return Err(CreditReturnError::OfAnotherPayout(owner)),
+            None => {}
+        }
+        check(&payout, seen.amount)?;
+        let now = ports.clock.now();
+        let mut steps = Steps::begin(ports, PayoutStep::AlreadyTaken(payout.clone()), now);
+        let part = ReturnedPart { return_id: seen.return_id.clone(), amount: seen.amount, at: now };
+        steps.take_back(ports, &[part]).await?;
+        let (mut change, after) = steps.done();
+        if change.writes.is_empty() {
+            // The acquirer has shown the return in the meantime.
+            continue;
+        }
+        let audited = AuditedChange {
+            action: "payout.credit_return",
+            subject: payout.id.to_string(),
+            account: Some(payout.account),
+            before: Some(record(&payout, None)),
+            after: Some(record(&after, Some(seen))),
+        };
+        change.writes.push(audit::record(ports, operator, now, audited));
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok((after, true)),
+            // Another process has credited a return or changed the payout.
+            Err(CommitError::Taken { .. } | CommitError::Stale) => {}
+            Err(error) => return Err(StoreError::from(error).into()),
+        }
+    }
+    Err(StoreError::contended().into())
+}
+
+/// Checks the return against the payout.
+fn check(payout: &Payout, amount: Money) -> Result<(), CreditReturnError> {
+    match payout.state.status() {
+        PayoutStatus::Completed | PayoutStatus::Reversed => {}
+        status
+        @ (PayoutStatus::Pending | PayoutStatus::Abandoned | PayoutStatus::Processing | PayoutStatus::Failed) => {
+            return Err(CreditReturnError::NotCompleted(status));
+        }
+    }
+    let left = payout.terms.amount.checked_sub(payout.returned);
+    let left = left.map_err(|error| StoreError::Internal(error.to_string()))?;
+    if amount > left || !amount.is_positive() {
+        return Err(CreditReturnError::WrongAmount { amount, left });
+    }
+    Ok(())
+}
+
+/// Returns the fields of a payout that a credit changes, as JSON.
+fn record(payout: &Payout, seen: Option<&SeenReturn>) -> Vec<u8> {
+    let (status, returned) = (payout.state.status().as_str(), payout.returned);
+    let credited = seen.map(|seen| {
+        let note = escaped(seen.note.as_str());
+        format!(r#","return_id":"{}","amount":{},"note":"{note}""#, seen.return_id, seen.amount)
+    });
+    format!(r#"{{"status":"{status}","returned":{returned}{}}}"#, credited.unwrap_or_default()).into_bytes()
+}

@@ -1,0 +1,245 @@
+//! Returns that the acquirer does not show with their payout: by a callback that names the Pix, or by an operator.
+
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
+use cais_domain::event::EventType;
+use cais_domain::ids::PayoutId;
+use cais_domain::money::Money;
+use cais_domain::payout::{Payout, PayoutStatus};
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::{AuditFilter, AuditQueries as _, AuditRow, CallbackState, Clock as _, PageRequest};
+use cais_testkit::builders::{a_return_id, an_end_to_end_id, an_operator, main_acquirer};
+use cais_testkit::logs::CapturedLogs;
+use cais_use_cases::callbacks::receive;
+use cais_use_cases::payouts::credit_return::{CreditReturnError, SeenReturn, credit_return};
+use cais_use_cases::reconcile::{self, Difference, Report};
+use uuid::Uuid;
+
+use crate::world::{FEE, FUNDS, LONG, World, now};
+
+const REVERSED: [EventType; 2] = [EventType::PayoutCompleted, EventType::PayoutReversed];
+/// The balance without the payout of R$ 10.00 and its fee.
+const WITHOUT: i64 = FUNDS - 1_000 - FEE;
+const ALERT: &str = "payout_return_uncredited";
+
+/// Returns a part of the only payout, which the acquirer shows by its own id only.
+fn shown_alone(world: &World, centavos: i64) -> ReturnId {
+    let id = unseen(world, centavos);
+    let part = cais_ports::ReturnedPart {
+        return_id: id.clone(),
+        amount: Money::from_centavos(centavos),
+        at: world.clock.now(),
+    };
+    world.psp.show_alone(vec![part]);
+    id
+}
+
+/// Returns a part of the only payout, which the acquirer never shows.
+fn unseen(world: &World, centavos: i64) -> ReturnId {
+    let id = world.psp.return_payout(centavos);
+    drop(world.psp.withhold_returns());
+    world.psp.show_alone(Vec::new());
+    id
+}
+
+fn pix(payout: &Payout) -> EndToEndId {
+    payout.state.end_to_end_id().unwrap().clone()
+}
+
+async fn call_back(world: &World, pix: &EndToEndId, return_id: &ReturnId) {
+    receive(&world.ports, &main_acquirer(), format!("back:{pix}/{return_id}").into_bytes()).await.unwrap();
+}
+
+/// Credits a return as an operator. Returns whether this run credited it.
+async fn command(
+    world: &World,
+    payout: PayoutId,
+    return_id: &ReturnId,
+    centavos: i64,
+) -> Result<bool, CreditReturnError> {
+    let seen = SeenReturn {
+        payout,
+        return_id: return_id.clone(),
+        amount: Money::from_centavos(centavos),
+        note: Text::parse("seen in the \"panel\"", 100, LineBreaks::Refused).unwrap(),
+    };
+    credit_return(&world.ports, &an_operator(), &seen).await.map(|(_, credited)| credited)
+}
+
+async fn audit(world: &World) -> Vec<AuditRow> {
+    let page = PageRequest { limit: 200, starting_after: None };
+    world.store.list_audit(AuditFilter::default(), page).await.unwrap().rows
+}
+
+#[tokio::test]
+async fn return_named_by_its_pix_is_credited_once() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let first = shown_alone(&world, 400);
+    for _ in 0..3 {
+        call_back(&world, &pix(&payout), &first).await;
+        world.process().await;
+        assert_eq!((world.status(), world.money()), (PayoutStatus::Completed, (WITHOUT + 400, 0)));
+    }
+    let second = shown_alone(&world, 600);
+    call_back(&world, &pix(&payout), &second).await;
+    assert_eq!(world.process().await, 1);
+    assert_eq!((world.status(), world.money()), (PayoutStatus::Reversed, (FUNDS - FEE, 0)));
+    assert_eq!((world.event_types(), world.fees()), (REVERSED.to_vec(), FEE));
+    assert!(world.callbacks().iter().all(|state| *state == CallbackState::Done));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn return_before_seen_completion_completes_its_payout() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    let return_id = shown_alone(&world, 1_000);
+    call_back(&world, &pix(&payout), &return_id).await;
+    assert_eq!(world.process().await, 1);
+    assert_eq!((world.status(), world.event_types()), (PayoutStatus::Reversed, REVERSED.to_vec()));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn unconfirmed_return_raises_alert_without_credit() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let logs = CapturedLogs::start();
+    let return_id = unseen(&world, 1_000);
+    call_back(&world, &pix(&payout), &return_id).await;
+    call_back(&world, &an_end_to_end_id(), &return_id).await;
+    assert_eq!((world.process().await, world.callbacks()), (0, vec![CallbackState::Waiting; 2]));
+    for _ in 0..30 {
+        world.clock.advance(LONG);
+        world.process().await;
+    }
+    assert_eq!((world.callbacks(), world.money().0), (vec![CallbackState::Unmatched; 2], WITHOUT));
+    let alerts = logs.alerts(ALERT);
+    assert_eq!(alerts.len(), 2, "{alerts:?}");
+    assert!(alerts.iter().all(|line| line["return_id"] == return_id.as_str()), "{alerts:?}");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn return_named_to_another_acquirer_is_not_credited() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let return_id = shown_alone(&world, 1_000);
+    let body = format!("back:{}/{return_id}", pix(&payout)).into_bytes();
+    receive(&world.ports, &world.second.name, body).await.unwrap();
+    assert_eq!((world.process().await, world.money().0), (0, WITHOUT));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn command_credits_return_once_with_audit_row() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let return_id = unseen(&world, 1_000);
+    assert_eq!(command(&world, payout.id, &return_id, 1_000).await, Ok(true));
+    for centavos in [1_000, 400] {
+        assert_eq!(command(&world, payout.id, &return_id, centavos).await, Ok(false), "credited before");
+    }
+    assert_eq!((world.status(), world.money()), (PayoutStatus::Reversed, (FUNDS - FEE, 0)));
+    assert_eq!(world.event_types(), REVERSED);
+    let rows = audit(&world).await;
+    assert_eq!((rows.len(), rows[0].action.as_str()), (1, "payout.credit_return"));
+    assert_eq!((rows[0].subject.clone(), rows[0].account), (payout.id.to_string(), Some(payout.account)));
+    let after: serde_json::Value = serde_json::from_str(rows[0].after.as_ref().unwrap()).unwrap();
+    assert_eq!((&after["status"], &after["return_id"]), (&"reversed".into(), &return_id.as_str().into()));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn command_refuses_what_cannot_have_come_back() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    let id = a_return_id();
+    let early = command(&world, payout.id, &id, 100).await;
+    assert_eq!(early, Err(CreditReturnError::NotCompleted(PayoutStatus::Processing)));
+    world.psp.complete();
+    world.read(payout.id).await.unwrap();
+    for centavos in [0, -1, 1_001] {
+        let wrong = command(&world, payout.id, &id, centavos).await;
+        assert!(matches!(wrong, Err(CreditReturnError::WrongAmount { .. })), "{centavos}: {wrong:?}");
+    }
+    assert_eq!(command(&world, payout.id, &id, 600).await, Ok(true));
+    let rest = command(&world, payout.id, &a_return_id(), 401).await;
+    let (amount, left) = (Money::from_centavos(401), Money::from_centavos(400));
+    assert_eq!(rest, Err(CreditReturnError::WrongAmount { amount, left }));
+    let unknown = PayoutId::new(Uuid::nil());
+    assert_eq!(command(&world, unknown, &id, 100).await, Err(CreditReturnError::NotFound(unknown)));
+    assert_eq!((world.money().0, audit(&world).await.len()), (WITHOUT + 600, 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn command_refuses_return_of_another_payout() {
+    let world = World::new().await;
+    let first = world.completed().await;
+    let return_id = a_return_id();
+    assert_eq!(command(&world, first.id, &return_id, 100).await, Ok(true));
+    world.psp.set_resting(true);
+    let second = crate::world::id_of(&world.create("b", crate::world::reais(5)).await.unwrap());
+    world.second.complete();
+    world.read(second).await.unwrap();
+    let taken = command(&world, second, &return_id, 100).await;
+    assert_eq!(taken, Err(CreditReturnError::OfAnotherPayout(first.id.to_string())));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn command_after_callback_credits_nothing_more() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let return_id = shown_alone(&world, 400);
+    call_back(&world, &pix(&payout), &return_id).await;
+    assert_eq!(world.process().await, 1);
+    assert_eq!(command(&world, payout.id, &return_id, 400).await, Ok(false));
+    assert_eq!((world.money().0, audit(&world).await.len()), (WITHOUT + 400, 0));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn callback_after_command_credits_nothing_more() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let return_id = shown_alone(&world, 400);
+    assert_eq!(command(&world, payout.id, &return_id, 400).await, Ok(true));
+    call_back(&world, &pix(&payout), &return_id).await;
+    assert_eq!((world.process().await, world.callbacks()), (1, vec![CallbackState::Done]));
+    assert_eq!((world.money().0, world.only_payout().returned), (WITHOUT + 400, Money::from_centavos(400)));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn command_beside_callback_credits_once() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let return_id = shown_alone(&world, 400);
+    call_back(&world, &pix(&payout), &return_id).await;
+    let (other, mut first) = (world.clone(), true);
+    let raced = world.before_commits(move || {
+        if std::mem::take(&mut first) {
+            assert_eq!(now(other.process()), 1);
+        }
+    });
+    assert_eq!(command(&raced, payout.id, &return_id, 400).await, Ok(false));
+    assert_eq!((world.money().0, audit(&world).await.len()), (WITHOUT + 400, 0));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn return_that_lists_hide_is_no_difference() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let return_id = unseen(&world, 400);
+    command(&world, payout.id, &return_id, 400).await.unwrap();
+    world.clock.advance(LONG);
+    let (from, until) = (payout.created_at, world.clock.now());
+    let report = reconcile::run(&world.ports, from, until, true, &|_| {}).await.unwrap();
+    let of_payout = |difference: &&Difference| difference.resource == Some(payout.id.to_string());
+    assert_eq!(report.differences.iter().find(of_payout), None);
+    assert_eq!((report.sent, report.unread), (1, Report::default().unread), "the payout was compared");
+    assert_eq!(world.only_payout().returned, Money::from_centavos(400));
+}
