@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::api::Api;
-use super::dispute;
 use super::refusal;
 use super::wire::{at, cents, to_cents, word};
 use crate::bacen::wire::line;
@@ -108,31 +107,29 @@ fn named(envelope: &Envelope<'_>, name: &str) -> Result<UpstreamReturn, FindErro
     Ok(found)
 }
 
+/// A return in the list of a charge.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ChargeReturn {
+    /// The return, as an ordinary one.
+    pub(super) back: UpstreamReturn,
+    /// The returned Pix, if the row names it.
+    pub(super) of: Option<EndToEndId>,
+}
+
 /// Requests `GET /charge/{correlationID}/refund`: all returns of the charge's Pix, also those that other systems requested.
-///
-/// A return that is not ours belongs to the dispute of the Pix if Woovi accepted one.
-pub(super) async fn of_charge(
-    api: &Api,
-    txid: &Txid,
-    end_to_end_id: &EndToEndId,
-    deadline: Deadline,
-) -> Result<Vec<UpstreamReturn>, FindError> {
+pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Vec<ChargeReturn>, FindError> {
     let reply = api.get(&format!("/charge/{txid}/refund"), deadline).await?;
     let listed: Listed<'_> = reply.read(refusal::of_reply)?;
     let rows = listed.refunds.ok_or_else(|| Defect::mismatch("refunds", "is missing"))?;
-    let mut returns: Vec<UpstreamReturn> = Vec::with_capacity(rows.len());
+    let mut returns: Vec<ChargeReturn> = Vec::with_capacity(rows.len());
     for (index, row) in rows.into_iter().enumerate() {
         let place = format!("refunds[{index}]");
         let refund: Refund<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(&place, "cannot be read"))?;
-        let found = read(&place, &refund)?;
+        let of = word(refund.end_to_end_id).filter(|text| !text.starts_with('D'));
+        let of = of.and_then(|text| EndToEndId::parse(&text).ok());
+        let found = ChargeReturn { back: read(&place, &refund)?, of };
         if !returns.contains(&found) {
             returns.push(found);
-        }
-    }
-    let is_foreign = |one: &UpstreamReturn| one.refund().is_none();
-    if returns.iter().any(is_foreign) && dispute::is_accepted(api, end_to_end_id, deadline).await? {
-        for one in returns.iter_mut().filter(|one| is_foreign(one)) {
-            one.nature = ReturnNature::Infraction;
         }
     }
     Ok(returns)

@@ -2,13 +2,17 @@
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::txid::Txid;
-use cais_ports::{AcquirerError, ListRequest, ReceivedPix, ReturnedPart, UpstreamPage, UpstreamPayment};
+use cais_ports::{
+    AcquirerError, ListRequest, ReceivedPix, ReturnNature, ReturnedPart, UnreadableRow, UpstreamPage, UpstreamPayment,
+    UpstreamProgress, UpstreamReturn, alerts,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::api::Api;
+use super::dispute;
 use super::list::{self, List};
-use super::refund;
+use super::refund::{self, ChargeReturn};
 use super::refusal;
 use super::wire::{at, cents, word};
 use crate::deadline::Deadline;
@@ -55,12 +59,30 @@ struct OfCharge<'a> {
     correlation_id: Option<&'a RawValue>,
 }
 
+/// A received Pix without its returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Received {
+    pix: ReceivedPix,
+    /// True if the status shows that money was returned.
+    is_refunded: bool,
+}
+
 /// Returns the received Pix of a charge with their returns, oldest first.
+pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Vec<UpstreamPayment>, FindError> {
+    let mut received = bare_of_charge(api, txid, deadline).await?;
+    if !received.is_empty() {
+        let rows = refund::of_charge(api, txid, deadline).await?;
+        attach_returns(api, txid, (rows, &mut received), deadline).await?;
+    }
+    Ok(received.into_iter().map(|one| one.pix.payment).collect())
+}
+
+/// Returns the received Pix of a charge, oldest first.
 ///
 /// Each row must name the charge: a filter that the server ignores would show the Pix of other charges.
-pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Vec<UpstreamPayment>, FindError> {
+async fn bare_of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Vec<Received>, FindError> {
     let row = |place: &str, row: &RawValue| match read(place, row)? {
-        Some(pix) if pix.txid.as_ref() == Some(txid) => Ok(Some(pix.payment)),
+        Some(received) if received.pix.txid.as_ref() == Some(txid) => Ok(Some(received)),
         Some(_) => Err(Defect::mismatch(&format!("{place}.charge"), "is not the requested charge")),
         None => Ok(None),
     };
@@ -72,20 +94,59 @@ pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Res
     if page.next.is_some() {
         return Err(Defect::mismatch(TRANSACTIONS.field, "has more than a page").into());
     }
-    let mut payments = page.rows;
-    payments.sort_by(|one, other| (one.paid_at, &one.end_to_end_id).cmp(&(other.paid_at, &other.end_to_end_id)));
-    payments.dedup();
-    let mut ids: Vec<_> = payments.iter().map(|pix| &pix.end_to_end_id).collect();
+    let mut received = page.rows;
+    received.sort_by(|one, other| {
+        let (one, other) = (&one.pix.payment, &other.pix.payment);
+        (one.paid_at, &one.end_to_end_id).cmp(&(other.paid_at, &other.end_to_end_id))
+    });
+    received.dedup();
+    let mut ids: Vec<_> = received.iter().map(|one| &one.pix.payment.end_to_end_id).collect();
     ids.sort_unstable();
     ids.dedup();
-    if ids.len() < payments.len() {
+    if ids.len() < received.len() {
         return Err(Defect::mismatch(TRANSACTIONS.field, "has one endToEndId with different facts").into());
     }
-    // A return does not name its Pix, so the returns of several Pix cannot be distinguished.
-    if let [payment] = payments.as_mut_slice() {
-        payment.returns = refund::of_charge(api, txid, &payment.end_to_end_id, deadline).await?;
+    Ok(received)
+}
+
+/// Adds the returns of a charge to its Pix: to the Pix that a return names, otherwise to the only Pix, otherwise to the
+/// only Pix whose status shows a return.
+///
+/// A refund of this service without a certain Pix is left out, because it is read by its own id. A return by others
+/// without a certain Pix raises an alert.
+async fn attach_returns(
+    api: &Api,
+    txid: &Txid,
+    (rows, received): (Vec<ChargeReturn>, &mut [Received]),
+    deadline: Deadline,
+) -> Result<(), FindError> {
+    if rows.is_empty() && received.iter().any(|one| one.is_refunded) {
+        return Err(Defect::mismatch("refunds", "does not show the return of a refunded Pix").into());
     }
-    Ok(payments)
+    let is_alone = received.len() == 1;
+    for ChargeReturn { back, of } in rows {
+        let is_foreign = back.refund().is_none();
+        let named = received.iter().position(|one| of.as_ref() == Some(&one.pix.payment.end_to_end_id));
+        let mut refunded = received.iter().enumerate().filter(|(_, one)| one.is_refunded).map(|(place, _)| place);
+        let only_refunded = refunded.next().filter(|_| is_foreign && refunded.next().is_none());
+        match named.or_else(|| is_alone.then_some(0)).or(only_refunded).and_then(|place| received.get_mut(place)) {
+            Some(one) => one.pix.payment.returns.push(back),
+            None if is_foreign && !matches!(back.progress, UpstreamProgress::Failed { .. }) => tracing::error!(
+                alert = alerts::PAYMENT_RETURNED, acquirer = %api.name(), %txid, returned = %back.amount, name = back.name,
+                "return names no Pix, and its charge has several; manual settlement with the merchant needed"
+            ),
+            None => {}
+        }
+    }
+    for one in received {
+        let UpstreamPayment { end_to_end_id, returns, .. } = &mut one.pix.payment;
+        let is_foreign = |one: &UpstreamReturn| one.refund().is_none();
+        // A return by others belongs to the dispute of the Pix if Woovi accepted one.
+        if returns.iter().any(is_foreign) && dispute::is_accepted(api, end_to_end_id, deadline).await? {
+            returns.iter_mut().filter(|one| is_foreign(one)).for_each(|one| one.nature = ReturnNature::Infraction);
+        }
+    }
+    Ok(())
 }
 
 /// Reads a received Pix with its returns; `None` if Woovi names its absence.
@@ -98,11 +159,23 @@ pub(super) async fn find(
 }
 
 async fn look_up(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> Result<Option<ReceivedPix>, FindError> {
-    let Some(mut pix) = find_bare(api, end_to_end_id, deadline).await? else { return Ok(None) };
-    if let Some(txid) = &pix.txid {
-        pix.payment.returns = refund::of_charge(api, txid, end_to_end_id, deadline).await?;
+    match read_one(api, end_to_end_id, deadline).await? {
+        Some(received) => with_returns(api, received, deadline).await.map(Some),
+        None => Ok(None),
     }
-    Ok(Some(pix))
+}
+
+/// Adds the returns to a received Pix. The other Pix of its charge are read if the charge has returns.
+async fn with_returns(api: &Api, received: Received, deadline: Deadline) -> Result<ReceivedPix, FindError> {
+    let Some(txid) = received.pix.txid.clone() else { return Ok(received.pix) };
+    let rows = refund::of_charge(api, &txid, deadline).await?;
+    if rows.is_empty() && !received.is_refunded {
+        return Ok(received.pix);
+    }
+    let mut all = bare_of_charge(api, &txid, deadline).await?;
+    attach_returns(api, &txid, (rows, &mut all), deadline).await?;
+    let this = all.into_iter().find(|one| one.pix.payment.end_to_end_id == received.pix.payment.end_to_end_id);
+    Ok(this.ok_or_else(|| Defect::mismatch(TRANSACTIONS.field, "does not show the Pix of its charge"))?.pix)
 }
 
 /// Reads a received Pix without its returns.
@@ -111,13 +184,17 @@ pub(super) async fn find_bare(
     end_to_end_id: &EndToEndId,
     deadline: Deadline,
 ) -> Result<Option<ReceivedPix>, FindError> {
+    Ok(read_one(api, end_to_end_id, deadline).await?.map(|received| received.pix))
+}
+
+async fn read_one(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> Result<Option<Received>, FindError> {
     let Some(reply) = look(api, end_to_end_id.as_str(), deadline).await? else { return Ok(None) };
-    let pix = read("transaction", in_envelope(&reply)?)?
-        .ok_or_else(|| Defect::mismatch("transaction", "is not a received Pix"))?;
-    if pix.payment.end_to_end_id != *end_to_end_id {
+    let received = read("transaction", in_envelope(&reply)?)?;
+    let received = received.ok_or_else(|| Defect::mismatch("transaction", "is not a received Pix"))?;
+    if received.pix.payment.end_to_end_id != *end_to_end_id {
         return Err(Defect::mismatch("endToEndId", "differs from the request").into());
     }
-    Ok(Some(pix))
+    Ok(Some(received))
 }
 
 /// Requests `GET /transaction/{id}`; `None` if Woovi names the absence.
@@ -169,8 +246,8 @@ async fn look_up_return(
     Ok(Some(ReturnedPart { return_id: return_id.clone(), amount, at }))
 }
 
-/// Requests `GET /transaction`. The rows have no returns: those need a request per charge. An unreadable Pix is
-/// reported if it may belong to one of our charges, otherwise skipped.
+/// Requests `GET /transaction`. Only a Pix whose status shows a return has its returns: those need requests per charge.
+/// An unreadable Pix is reported if it may belong to one of our charges, otherwise skipped.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -184,11 +261,25 @@ pub(super) async fn page(
         }
         read => read,
     };
-    list::page(api, TRANSACTIONS, request, deadline, row).await
+    let page = list::page(api, TRANSACTIONS, request, deadline, row).await?;
+    let (mut rows, mut unreadable) = (Vec::with_capacity(page.rows.len()), page.unreadable);
+    for received in page.rows {
+        if !received.is_refunded {
+            rows.push(received.pix);
+            continue;
+        }
+        let name = received.pix.payment.end_to_end_id.to_string();
+        match with_returns(api, received, deadline).await {
+            Ok(pix) => rows.push(pix),
+            Err(FindError::Defect(defect)) => unreadable.push(UnreadableRow { name, reason: defect.reason() }),
+            Err(error) => return Err(error.of_a_read()),
+        }
+    }
+    Ok(UpstreamPage { rows, unreadable, next: page.next, pages: page.pages })
 }
 
 /// Parses a transaction; `None` for one that is not a received Pix, or not yet.
-fn read(place: &str, row: &RawValue) -> Result<Option<ReceivedPix>, Defect> {
+fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
     let row: Transaction<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
     match word(row.r#type).as_deref() {
@@ -197,16 +288,18 @@ fn read(place: &str, row: &RawValue) -> Result<Option<ReceivedPix>, Defect> {
         Some("WITHDRAW" | "REFUND" | "FEE") => return Ok(None),
         Some(_) => return Err(wrong("type", "is not a known type")),
     }
-    // An unknown status is unfinished: the Pix is read again until its status is known.
-    if word(row.status).is_some_and(|status| status != "CONFIRMED") {
-        return Ok(None);
-    }
+    let is_refunded = match word(row.status).as_deref() {
+        None | Some("CONFIRMED") => false,
+        Some("REFUNDED" | "PARTIAL_REFUND") => true,
+        // An unknown status is unfinished: the Pix is read again until its status is known.
+        Some(_) => return Ok(None),
+    };
     let end_to_end_id = row.id().and_then(|text| EndToEndId::parse(&text).ok());
     let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not an end-to-end id"))?;
     let amount = row.value.and_then(cents).ok_or_else(|| wrong("value", "is not an amount"))?;
     let paid_at = at(row.time).ok_or_else(|| wrong("time", "is not an instant"))?;
     let payment = UpstreamPayment { end_to_end_id, amount, paid_at, returns: Vec::new() };
-    Ok(Some(ReceivedPix { txid: txid(&row), payment }))
+    Ok(Some(Received { pix: ReceivedPix { txid: txid(&row), payment }, is_refunded }))
 }
 
 /// Returns the txid of the charge; `None` without one, or with one that cannot be ours.

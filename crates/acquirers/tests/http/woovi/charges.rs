@@ -194,6 +194,41 @@ async fn charge_is_read_with_its_pix_and_returns() {
     assert_eq!(list, format!("/api/v1/transaction?charge={TXID}&skip=0&limit=100"));
 }
 
+const SECOND: &str = "E12345678202611201500bbbbbbbbbbb";
+
+/// Returns the ids of the Pix of a charge with the number of their returns.
+fn returns_of(payments: &[cais_ports::UpstreamPayment]) -> Vec<(&str, usize)> {
+    payments.iter().map(|payment| (payment.end_to_end_id.as_str(), payment.returns.len())).collect()
+}
+
+#[tokio::test]
+async fn return_of_charge_with_several_pix_is_not_guessed() {
+    let row = |status: &str, end_to_end_id: &str| {
+        let row = changed(transaction(), "/endToEndId", Some(json!(end_to_end_id)));
+        changed(row, "/status", Some(json!(status)))
+    };
+    let back =
+        |name: &str, id: &str| json!({"status": "CONFIRMED", "value": 400, "correlationID": name, "endToEndId": id});
+    let (other, unnamed) = (back("by-hand", "D12345678202611201501ccccccccccc"), [("CONFIRMED", 0), ("CONFIRMED", 0)]);
+    for (refunds, statuses) in [
+        // A return that names its Pix belongs to it.
+        (vec![back("by-hand", SECOND)], [("CONFIRMED", 0), ("CONFIRMED", 1)]),
+        (vec![back(NAME, PIX)], [("CONFIRMED", 1), ("CONFIRMED", 0)]),
+        // A refund of ours is read by its own id.
+        (vec![back(NAME, "D12345678202611201501bbbbbbbbbbb")], unnamed),
+        (vec![other.clone()], unnamed),
+        // Only one Pix shows a return.
+        (vec![other.clone()], [("CONFIRMED", 0), ("PARTIAL_REFUND", 1)]),
+        (vec![other], [("REFUNDED", 0), ("PARTIAL_REFUND", 0)]),
+    ] {
+        let rows = [row(statuses[0].0, PIX), row(statuses[1].0, SECOND)];
+        let page = last_page("transactions", &rows);
+        let server = with_books(charged(&charge()), page, json!({"refunds": refunds}), none()).await;
+        let found = woovi(&server.url()).find_charge(&txid(), BUDGET).await.unwrap().unwrap();
+        assert_eq!(returns_of(&found.payments), [(PIX, statuses[0].1), (SECOND, statuses[1].1)], "{refunds:?}");
+    }
+}
+
 #[tokio::test]
 async fn unpaid_charge_needs_two_reads() {
     for status in ["ACTIVE", "EXPIRED", "SOMETHING_NEW"] {

@@ -32,6 +32,33 @@ async fn received_pix_are_listed_by_page() {
 }
 
 #[tokio::test]
+async fn listed_pix_that_went_back_has_its_returns() {
+    let back = |status: &str| changed(transaction(), "/status", Some(json!(status)));
+    for (status, refunds, wanted) in [
+        ("REFUNDED", json!([{"status": "CONFIRMED", "value": 1050, "correlationID": "by-hand"}]), Ok(1)),
+        ("PARTIAL_REFUND", json!([{"status": "CONFIRMED", "value": 50, "correlationID": "by-hand"}]), Ok(1)),
+        ("CONFIRMED", json!([]), Ok(0)),
+        // Without its returns the Pix would be credited in full.
+        ("REFUNDED", json!([]), Err("the answer's refunds does not show the return of a refunded Pix")),
+    ] {
+        let row = back(status);
+        let server = Server::start(move |seen, _| match seen.path.as_str() {
+            path if path.ends_with("/refund") => json_reply(200, &json!({"refunds": refunds})),
+            path if path.contains("/dispute/") => refused(400, "Dispute not found"),
+            _ => json_reply(200, &last_page("transactions", std::slice::from_ref(&row))),
+        })
+        .await;
+        let page = woovi(&server.url()).list_received(day(0), BUDGET).await.unwrap();
+        let found: Vec<_> = page.rows.iter().map(|row| row.payment.returns.len()).collect();
+        let unreadable: Vec<_> = page.unreadable.iter().map(|row| (row.name.as_str(), row.reason.as_str())).collect();
+        match wanted {
+            Ok(returns) => assert_eq!((found, unreadable), (vec![returns], vec![]), "{status}"),
+            Err(reason) => assert_eq!((found, unreadable), (vec![], vec![(PIX, reason)]), "{status}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn unreadable_row_of_a_charge_is_reported() {
     let broken = |charge| changed(changed(transaction(), "/value", Some(json!(1.5))), "/charge", charge);
     let ours = json!({"correlationID": TXID});
@@ -80,11 +107,13 @@ async fn received_pix_is_read_by_its_id() {
         (html(200), "unknown".to_owned()),
     ] {
         let refunds = json!({"refunds": [{"status": "CONFIRMED", "value": 1, "correlationID": NAME}]});
-        let server =
-            Server::start(
-                move |seen, _| if seen.path.ends_with("/refund") { json_reply(200, &refunds) } else { answer.clone() },
-            )
-            .await;
+        let server = Server::start(move |seen, _| match seen.path.as_str() {
+            path if path.ends_with("/refund") => json_reply(200, &refunds),
+            // The charge has a return, so its Pix are read.
+            path if path.contains("?charge=") => json_reply(200, &last_page("transactions", &[transaction()])),
+            _ => answer.clone(),
+        })
+        .await;
         let result = woovi(&server.url()).find_received(&pix(), BUDGET).await;
         let found = match &result {
             Ok(Some(found)) => {
