@@ -1,4 +1,4 @@
-//! The balance of the account.
+//! The balance of the account: `GET /v2/gn/saldo`, in reais as a text with two decimals.
 
 use cais_domain::money::Money;
 use cais_ports::AcquirerError;

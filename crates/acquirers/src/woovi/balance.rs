@@ -1,4 +1,4 @@
-//! The balance of the account.
+//! The balance of the default account: `GET /api/v1/account/`, in centavos.
 
 use cais_domain::money::Money;
 use cais_ports::AcquirerError;

@@ -138,10 +138,7 @@ fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
     if !is_id(&id) {
         return Err(wrong("id", "is not a dispute id"));
     }
-    let amount = match row.value.filter(|value| value.get() != "null") {
-        None => None,
-        Some(value) => Some(cents(value).ok_or_else(|| wrong("value", "is not an amount"))?),
-    };
+    let amount = row.value.map(|value| cents(value).ok_or_else(|| wrong("value", "is not an amount"))).transpose()?;
     let status = word(row.status).map(|status| self::status(&status)).ok_or_else(|| wrong("status", "is missing"))?;
     let reason = word(row.reason).and_then(|text| line(&text, MAX_REASON_CHARS));
     Ok(Row { id, end_to_end_id, status, reason, amount, opened_at: at(row.created_at) })
