@@ -43,8 +43,9 @@ pub struct Router {
     /// The acquirers in their order.
     members: Vec<Member>,
     drained: RwLock<Vec<AcquirerName>>,
-    /// The number of selections, which rotates acquirers with the same number.
-    turn: AtomicU32,
+    /// The numbers of selections of each operation, which rotate acquirers with the same number.
+    charge_turns: AtomicU32,
+    payout_turns: AtomicU32,
 }
 
 struct Member {
@@ -98,7 +99,7 @@ impl Router {
         let members = acquirers.into_iter().map(|(acquirer, route)| Member { acquirer: guard(acquirer), route });
         let mut members: Vec<Member> = members.collect();
         members.sort_by_key(|member| member.route.order.map_or((true, 0), |order| (false, order)));
-        Self { members, drained: RwLock::default(), turn: AtomicU32::new(0) }
+        Self { members, drained: RwLock::default(), charge_turns: AtomicU32::new(0), payout_turns: AtomicU32::new(0) }
     }
 
     /// Sets the drained acquirers: they receive no new orders, and finish open ones.
@@ -124,23 +125,30 @@ impl Router {
         self.members.iter().filter(takes)
     }
 
+    fn available(&self, operation: Operation) -> impl Iterator<Item = &Member> {
+        self.for_new(operation).filter(|member| member.acquirer.is_available())
+    }
+
     fn select(&self, operation: Operation, preferred: &[AcquirerName]) -> Option<AcquirerName> {
-        let available = self.for_new(operation).filter(|member| member.acquirer.is_available());
-        let available: Vec<&Member> = available.collect();
+        let available: Vec<&Member> = self.available(operation).collect();
         let named = |name: &AcquirerName| available.iter().find(|member| member.name() == name);
-        let chosen = preferred.iter().find_map(named).or_else(|| self.next_of_first(&available));
+        let chosen = preferred.iter().find_map(named).or_else(|| self.next_of_first(operation, &available));
         chosen.map(|member| member.name().clone())
     }
 
     /// Returns the first acquirer. Acquirers with the number of the first one take turns by their weights.
-    fn next_of_first<'a, 'b>(&self, available: &'b [&'a Member]) -> Option<&'b &'a Member> {
+    fn next_of_first<'a, 'b>(&self, operation: Operation, available: &'b [&'a Member]) -> Option<&'b &'a Member> {
         let first = available.first()?;
         if first.route.order.is_none() {
             return Some(first);
         }
         let equals = || available.iter().filter(|member| member.route.order == first.route.order);
         let total = equals().map(|member| member.route.weight).fold(0_u32, u32::saturating_add);
-        let mut place = self.turn.fetch_add(1, Ordering::Relaxed).checked_rem(total)?;
+        let turns = match operation {
+            Operation::Charge => &self.charge_turns,
+            Operation::Payout => &self.payout_turns,
+        };
+        let mut place = turns.fetch_add(1, Ordering::Relaxed).checked_rem(total)?;
         for member in equals() {
             match place.checked_sub(member.route.weight) {
                 None => return Some(member),
@@ -155,6 +163,10 @@ impl Router {
 impl Acquirers for Router {
     fn first(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
         self.select(Operation::Charge, preferred)
+    }
+
+    fn is_available(&self) -> bool {
+        self.available(Operation::Charge).next().is_some()
     }
 
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {

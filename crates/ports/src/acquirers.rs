@@ -36,6 +36,9 @@ pub trait Acquirers: Send + Sync {
     /// `None` if the breakers of all acquirers for charges are open, or all are drained.
     fn first(&self, preferred: &[AcquirerName]) -> Option<AcquirerName>;
 
+    /// Returns whether an acquirer for a new charge is available now. The question changes no turn.
+    fn is_available(&self) -> bool;
+
     /// Returns the first acquirer for a new payout, selected like one for a charge.
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName>;
 

@@ -320,6 +320,21 @@ fn acquirers_with_one_number_share_by_weight() {
     assert_eq!((count("a"), count("b"), count("c")), (6, 2, 0));
 }
 
+#[test]
+fn question_and_payouts_take_no_turn_of_charges() {
+    let route = || Route { order: Some(1), ..Route::default() };
+    let router = Router::with_routes(vec![(sender("a", true), route()), (sender("b", true), route())]);
+    for wanted in ["a", "b", "a", "b"] {
+        for _ in 0..3 {
+            assert!(router.is_available());
+        }
+        // A payout between two charges takes a turn of payouts only.
+        assert_eq!((router.first(&[]), router.first_sender(&[])), (Some(name(wanted)), Some(name(wanted))));
+    }
+    router.set_drained(vec![name("a"), name("b")]);
+    assert!(!router.is_available());
+}
+
 #[tokio::test]
 async fn drained_acquirer_gets_no_new_order() {
     let router = Router::new(vec![sender("a", true), sender("b", true)]);

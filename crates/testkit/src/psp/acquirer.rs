@@ -358,6 +358,10 @@ impl Acquirers for FakeAcquirers {
         chosen.or_else(|| available().next()).map(|psp| psp.name.clone())
     }
 
+    fn is_available(&self) -> bool {
+        self.0.iter().any(|psp| !psp.state().resting)
+    }
+
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
         self.first(preferred)
     }

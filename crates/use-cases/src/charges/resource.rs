@@ -46,7 +46,7 @@ impl KeyedResource for Charge {
     }
 
     fn has_acquirer(ports: &Ports) -> bool {
-        ports.acquirers.first(&[]).is_some()
+        ports.acquirers.is_available()
     }
 
     /// Requests the charge at any time: a late duplicate at the same acquirer has the same txid.

@@ -35,6 +35,10 @@ impl Acquirers for SlowReply {
         self.behind.first(preferred)
     }
 
+    fn is_available(&self) -> bool {
+        self.behind.is_available()
+    }
+
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
         self.behind.first_sender(preferred)
     }

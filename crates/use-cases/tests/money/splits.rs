@@ -50,6 +50,7 @@ fn asking(split: Vec<RequestedShare>) -> NewCharge {
 async fn post_in_vain(world: &World, key: &str, asked: NewCharge) -> Result<Response, CreateChargeError> {
     let mut mock = MockAcquirers::new();
     mock.expect_first().return_const(main_acquirer());
+    mock.expect_is_available().return_const(true);
     mock.expect_issue().returning(|_, _, _| Err(IssueError::NoneTook { reasons: Vec::new() }));
     post_at(mock, world, key, asked).await
 }
@@ -58,6 +59,7 @@ async fn post_in_vain(world: &World, key: &str, asked: NewCharge) -> Result<Resp
 async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Response, CreateChargeError> {
     let mut mock = MockAcquirers::new();
     mock.expect_first().return_const(main_acquirer());
+    mock.expect_is_available().return_const(true);
     mock.expect_issue().returning(|order, name, _| {
         Ok::<_, IssueError>((
             name.clone(),
