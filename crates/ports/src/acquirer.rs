@@ -290,15 +290,13 @@ pub trait Acquirer: Send + Sync {
         budget: Duration,
     ) -> Result<Option<UpstreamPayout>, AcquirerError>;
 
-    /// Reads the return of a sent Pix by its own id; `None` if the acquirer does not show it. Only a callback with a
-    /// [`CallbackItem::PayoutReturn`] needs this read: other acquirers show returns with their payout.
+    /// Reads the return of a sent Pix by its own id; `None` if the acquirer does not show it, or shows returns only with
+    /// their payout.
     async fn find_payout_return(
         &self,
-        _return_id: &ReturnId,
-        _budget: Duration,
-    ) -> Result<Option<ReturnedPart>, AcquirerError> {
-        Ok(None)
-    }
+        return_id: &ReturnId,
+        budget: Duration,
+    ) -> Result<Option<ReturnedPart>, AcquirerError>;
 
     /// Returns a received Pix, or finds the existing return with the same identifier.
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError>;

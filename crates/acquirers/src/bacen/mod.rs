@@ -20,14 +20,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Acquirer, AcquirerError, CallbackItem, CallbackSignatures, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest,
-    PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout,
-    UpstreamReturn,
+    PayoutOrder, ReceivedPix, RefundOrder, ReturnedPart, UpstreamCharge, UpstreamInfraction, UpstreamPage,
+    UpstreamPayout, UpstreamReturn,
 };
 use jiff::Timestamp;
 
@@ -108,6 +108,10 @@ impl Acquirer for BacenAcquirer {
     async fn find_payout(&self, _: &InstructionId, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
         // `None` would be wrong: a payout of an earlier configuration may exist here, and must not be sent again.
         Err(AcquirerError::Refused(SENDS_NOTHING.to_owned()))
+    }
+
+    async fn find_payout_return(&self, _: &ReturnId, _: Duration) -> Result<Option<ReturnedPart>, AcquirerError> {
+        Ok(None)
     }
 
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {
