@@ -44,12 +44,15 @@ pub(crate) struct Api {
     json: HeaderValue,
 }
 
+/// The header of an institution for the registration of a callback address.
+pub(crate) type CallbackHeader = (HeaderName, HeaderValue);
+
 /// A request to send.
 struct Question<'a> {
     method: Method,
     url: Url,
     body: Option<&'a [u8]>,
-    header: Option<(HeaderName, HeaderValue)>,
+    header: Option<CallbackHeader>,
     max_bytes: usize,
 }
 
@@ -157,7 +160,7 @@ impl Api {
     pub(crate) async fn register_callback(
         &self,
         url: &str,
-        header: Option<(HeaderName, HeaderValue)>,
+        header: Option<CallbackHeader>,
         deadline: Deadline,
     ) -> Result<(), AcquirerError> {
         let body = json(&CallbackBody { webhook_url: url })?;
@@ -224,11 +227,11 @@ impl Api {
         &self,
         method: Method,
         path: &str,
-        body: Option<&[u8]>,
+        (body, header): (Option<&[u8]>, Option<CallbackHeader>),
         deadline: Deadline,
     ) -> Result<Reply, AcquirerError> {
         let question = Question::new(method, self.url(path)?);
-        self.call(Question { body, max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
+        self.call(Question { body, header, max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
     }
 
     /// Requests an access token that is not kept. Returns the raw answer.

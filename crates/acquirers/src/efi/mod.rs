@@ -13,18 +13,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Acquirer, AcquirerError, CallbackItem, CallbackSignatures, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest,
-    PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout,
-    UpstreamReturn,
+    PayoutOrder, ReceivedPix, RefundOrder, ReturnedPart, UpstreamCharge, UpstreamInfraction, UpstreamPage,
+    UpstreamPayout, UpstreamReturn,
 };
 use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue};
 
+use crate::bacen::api::CallbackHeader;
 use crate::bacen::grant::GrantForm;
 use crate::bacen::{BacenAcquirer, BacenConfig, BacenConfigError};
 use crate::balance::AccountBalance;
@@ -32,8 +33,7 @@ use crate::deadline::Deadline;
 
 /// The header for a callback address without client certificate. The secret in the path distinguishes real callbacks
 /// from forged ones.
-const SKIP_MTLS: (HeaderName, HeaderValue) =
-    (HeaderName::from_static("x-skip-mtls-checking"), HeaderValue::from_static("true"));
+const SKIP_MTLS: CallbackHeader = (HeaderName::from_static("x-skip-mtls-checking"), HeaderValue::from_static("true"));
 
 /// Efí over HTTP.
 #[derive(Debug)]
@@ -63,6 +63,10 @@ impl EfiAcquirer {
     #[must_use]
     pub fn with_callback_mtls(self, callbacks_use_mtls: bool) -> Self {
         Self { callbacks_use_mtls, ..self }
+    }
+
+    fn callback_header(&self) -> Option<CallbackHeader> {
+        (!self.callbacks_use_mtls).then_some(SKIP_MTLS)
     }
 
     /// Requests an access token and discards it. Returns the institution's clock if the answer has a `Date`.
@@ -114,6 +118,10 @@ impl Acquirer for EfiAcquirer {
         budget: Duration,
     ) -> Result<Option<UpstreamPayout>, AcquirerError> {
         payout::find(self.bacen.api(), instruction_id, Deadline::after(budget)).await
+    }
+
+    async fn find_payout_return(&self, _: &ReturnId, _: Duration) -> Result<Option<ReturnedPart>, AcquirerError> {
+        Ok(None)
     }
 
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {
@@ -182,7 +190,6 @@ impl Acquirer for EfiAcquirer {
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {
-        let header = (!self.callbacks_use_mtls).then_some(SKIP_MTLS);
-        self.bacen.api().register_callback(url, header, Deadline::after(budget)).await
+        self.bacen.api().register_callback(url, self.callback_header(), Deadline::after(budget)).await
     }
 }

@@ -1,6 +1,6 @@
 //! The trial of the standard's contract against the sandbox, without and with deliberate defects.
 
-use cais_acquirers::{BacenAcquirer, BacenConfig, ContractReport, ContractTrial, Secret};
+use cais_acquirers::{BacenAcquirer, BacenConfig, ContractReport, ContractTrial, EfiAcquirer, Secret};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::pix_key::PixKey;
@@ -8,8 +8,10 @@ use cais_domain::txid::Txid;
 use cais_ports::Acquirer as _;
 use cais_sandbox::{Control, Defect, Dialect, Fault, FaultMode, FaultTarget, Sandbox, SandboxConfig};
 use jiff::Timestamp;
+use serde_json::json;
 
-use crate::answers::{BUDGET, order};
+use crate::answers::{BUDGET, config, json_reply, order};
+use crate::server::Server;
 
 struct Bed {
     acquirer: BacenAcquirer,
@@ -79,6 +81,23 @@ async fn institution_of_the_standard_passes_the_trial() {
     assert!(shown.contains(r#""access_token":"***""#), "{shown}");
     for secret in ["shop.example/before", bed.key.as_str()] {
         assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn trial_of_efi_skips_mtls_unless_configured() {
+    let txid = Txid::parse(&format!("contract{:024}", 0)).unwrap();
+    for (uses_mtls, wanted) in [(false, "true"), (true, "")] {
+        let before = json!({"webhookUrl": "https://shop.example/before"});
+        let server = Server::start(move |_, _| json_reply(200, &before)).await;
+        let acquirer = EfiAcquirer::new(&config(&server.url())).unwrap().with_callback_mtls(uses_mtls);
+        let webhook_url = "https://shop.example/contract".to_owned();
+        let trial = ContractTrial { txid: txid.clone(), webhook_url, now: Timestamp::UNIX_EPOCH, paid: None };
+        acquirer.try_contract(&trial, None).await;
+        let puts: Vec<_> = server.seen().into_iter().filter(|seen| seen.path.starts_with("/v2/webhook/")).collect();
+        let puts: Vec<_> = puts.iter().filter(|seen| seen.method == "PUT").collect();
+        let headers: Vec<_> = puts.iter().map(|seen| seen.header("x-skip-mtls-checking")).collect();
+        assert_eq!(headers, [wanted; 2], "the test address and the one before");
     }
 }
 

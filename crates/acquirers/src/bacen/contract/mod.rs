@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::BacenAcquirer;
+use super::api::CallbackHeader;
 
 /// The result of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -89,6 +90,15 @@ impl ContractStep {
 impl BacenAcquirer {
     /// Tries the contract of the standard with a charge of R$ 1.00, which is cancelled at the end.
     pub async fn try_contract(&self, trial: &ContractTrial) -> ContractReport {
-        ContractReport { steps: steps::run(self.api(), trial).await }
+        self.try_contract_with(trial, None).await
+    }
+
+    /// Does the same with the header that the institution requires for registrations of callback addresses.
+    pub(crate) async fn try_contract_with(
+        &self,
+        trial: &ContractTrial,
+        header: Option<CallbackHeader>,
+    ) -> ContractReport {
+        ContractReport { steps: steps::run(self.api(), trial, header).await }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::judge::{MASK, Rule, field, is_masked, problem, status};
 use super::{ContractStep, ContractTrial};
-use crate::bacen::api::Api;
+use crate::bacen::api::{Api, CallbackHeader};
 use crate::bacen::wire::REMOVED_BY_US;
 use crate::deadline::Deadline;
 use crate::http::{Reply, encode_segment};
@@ -27,8 +27,8 @@ const STATUSES: [&str; 4] = ["ATIVA", "CONCLUIDA", REMOVED_BY_US, "REMOVIDA_PELO
 /// A txid that no charge has.
 const UNKNOWN: &str = "00000000000000000000000000000000";
 
-pub(super) async fn run(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
-    let mut steps = all(api, trial).await;
+pub(super) async fn run(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader>) -> Vec<ContractStep> {
+    let mut steps = all(api, trial, header).await;
     let key = encode_segment(api.key().as_str());
     for step in &mut steps {
         step.request = step.request.take().map(|request| request.replace(&*key, MASK));
@@ -54,7 +54,7 @@ fn mask(value: &mut Value) {
     }
 }
 
-async fn all(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
+async fn all(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader>) -> Vec<ContractStep> {
     let token = token(api).await;
     if token.status != Some(200) {
         return vec![token];
@@ -62,7 +62,7 @@ async fn all(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
     let mut steps = vec![token, create(api, trial).await, read(api, trial).await, repeat(api, trial).await];
     steps.push(unknown(api).await);
     steps.push(list_charges(api, trial).await);
-    steps.extend(webhook(api, trial).await);
+    steps.extend(webhook(api, trial, header).await);
     steps.push(list_received(api, trial).await);
     steps.push(match &trial.paid {
         Some(pix) => refund(api, pix.as_str(), trial.txid.as_str()).await,
@@ -74,6 +74,15 @@ async fn all(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
 
 /// Sends one request, and records it with its answer.
 async fn call(api: &Api, name: &'static str, method: Method, path: &str, body: Option<Value>) -> ContractStep {
+    call_with(api, name, (method, path), (body, None)).await
+}
+
+async fn call_with(
+    api: &Api,
+    name: &'static str,
+    (method, path): (Method, &str),
+    (body, header): (Option<Value>, Option<CallbackHeader>),
+) -> ContractStep {
     let bytes = body.as_ref().map(|body| body.to_string().into_bytes());
     let mut step = ContractStep {
         name,
@@ -84,7 +93,7 @@ async fn call(api: &Api, name: &'static str, method: Method, path: &str, body: O
         divergences: Vec::new(),
         skipped: None,
     };
-    record(&mut step, api.ask(method, path, bytes.as_deref(), Deadline::after(STEP)).await);
+    record(&mut step, api.ask(method, path, (bytes.as_deref(), header), Deadline::after(STEP)).await);
     step
 }
 
@@ -265,7 +274,7 @@ async fn list_received(api: &Api, trial: &ContractTrial) -> ContractStep {
 
 /// Registers the test address, reads it, and restores the address before. An address that cannot be read could not be
 /// restored, so the steps are skipped.
-async fn webhook(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
+async fn webhook(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader>) -> Vec<ContractStep> {
     let path = format!("/v2/webhook/{}", encode_segment(api.key().as_str()));
     let mut before = call(api, "registered webhook", Method::GET, &path, None).await;
     let url = answer(&before).get("webhookUrl").and_then(Value::as_str).map(ToOwned::to_owned);
@@ -277,15 +286,15 @@ async fn webhook(api: &Api, trial: &ContractTrial) -> Vec<ContractStep> {
             return vec![before, ContractStep::skipped("webhook", "the registered address could not be restored")];
         }
     };
-    let set = |url: &str| Some(json!({ "webhookUrl": url }));
-    let mut put = call(api, "webhook", Method::PUT, &path, set(&trial.webhook_url)).await;
+    let set = |url: &str| (Some(json!({ "webhookUrl": url })), header.clone());
+    let mut put = call_with(api, "webhook", (Method::PUT, &path), set(&trial.webhook_url)).await;
     status(&mut put, &[200]);
     let mut get = call(api, "read webhook", Method::GET, &path, None).await;
     status(&mut get, &[200]);
     let body = answer(&get);
     field(&mut get, &body, "webhookUrl", Rule::Is(&trial.webhook_url));
     let mut last = match url {
-        Some(url) => call(api, "restore webhook", Method::PUT, &path, set(&url)).await,
+        Some(url) => call_with(api, "restore webhook", (Method::PUT, &path), set(&url)).await,
         None => call(api, "remove webhook", Method::DELETE, &path, None).await,
     };
     status(&mut last, &[200, 204]);
