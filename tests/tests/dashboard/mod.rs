@@ -3,6 +3,7 @@
 mod authenticator;
 mod browser;
 mod flows;
+mod orders;
 mod pages;
 mod payments;
 mod plain;
