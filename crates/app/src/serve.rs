@@ -22,6 +22,7 @@ use cais_ports::{Clock as _, PageRequest};
 use cais_sandbox::{Sandbox, credentials_file};
 use cais_use_cases::Ports;
 use cais_use_cases::keys::KeyRing;
+use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::sync_gate::SyncGate;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -171,7 +172,9 @@ impl Service {
             let name = acquirer.name().clone();
             wiring::sandbox::controls(sandbox.control(), name, Arc::clone(&infrastructure.clock))
         });
-        let pages = wiring::dashboard(&ports, &keys, &syncs, &currencies, public_url, controls.as_ref())?;
+        let requests = RequestLog::default();
+        let usage = (keys.clone(), requests.clone());
+        let pages = wiring::dashboard(&ports, (&keys, &requests), &syncs, &currencies, public_url, controls.as_ref())?;
         let state = AppState {
             ports: ports.clone(),
             keys,
@@ -188,6 +191,7 @@ impl Service {
             metrics_handle: metrics_handle.clone(),
             draining: Arc::clone(&draining),
             telemetry: Telemetry::new(),
+            requests,
             pages,
         };
         let limits = connection_limits(&config);
@@ -199,7 +203,7 @@ impl Service {
         serving.spawn(servers.public);
         serving.spawn(servers.admin);
         let registrations = callbacks::register(&acquirers, &base, &tokens, &stopped);
-        let loops = workers::start(&ports, &wakeups, &stopped);
+        let loops = workers::start(&ports, &wakeups, &stopped, usage);
         let upkeep_of_acquirers = acquirer_upkeep::start(&ports, &router, &config, &stopped);
         let deliveries = Deliveries::start(&ports, &stopped);
         addresses::write(&config.data_dir, listen, admin).context("addresses.json cannot be written")?;

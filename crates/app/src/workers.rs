@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use cais_ports::OpenOrders;
+use cais_use_cases::keys::KeyRing;
+use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::{
     Pass, Ports, WorkError, acquirer_drain, callbacks, charges, crypto, housekeeping, infractions, payouts, reconcile,
     refunds, releases, resume,
@@ -36,7 +38,12 @@ struct Rhythm {
 
 /// Starts every loop. Each ends after its pass once `stop` turns true.
 #[must_use]
-pub fn start(ports: &Ports, wakeups: &WorkerWakeups, stop: &watch::Receiver<bool>) -> JoinSet<()> {
+pub fn start(
+    ports: &Ports,
+    wakeups: &WorkerWakeups,
+    stop: &watch::Receiver<bool>,
+    (keys, requests): (KeyRing, RequestLog),
+) -> JoinSet<()> {
     let mut loops = JoinSet::new();
     let rhythm = |name, every_s, wakeup| Rhythm { name, every: Duration::from_secs(every_s), wakeup };
     let start = |loops: &mut JoinSet<()>, rhythm, pass: fn(Ports) -> Work| {
@@ -78,6 +85,15 @@ pub fn start(ports: &Ports, wakeups: &WorkerWakeups, stop: &watch::Receiver<bool
     start(&mut loops, rhythm("housekeeping", 3_600, None), |ports| {
         Box::pin(async move { housekeeping::run_once(&ports).await })
     });
+    let log = (ports.clone(), requests);
+    loops.spawn(run(rhythm("request_log", 1, None), stop.clone(), move || -> Work {
+        let (ports, requests) = log.clone();
+        Box::pin(async move { requests.store(&ports).await })
+    }));
+    loops.spawn(run(rhythm("key_uses", 60, None), stop.clone(), move || -> Work {
+        let keys = keys.clone();
+        Box::pin(async move { keys.store_uses().await })
+    }));
     loops
 }
 

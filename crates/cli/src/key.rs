@@ -2,7 +2,7 @@
 
 use cais_domain::merchant::api_key::{KeyPrefix, Scope, Scopes};
 use cais_domain::text::Text;
-use cais_ports::{ApiKeyRecord, Operator};
+use cais_ports::{ApiKeyRecord, KeyUse, Operator};
 use cais_use_cases::Ports;
 use cais_use_cases::keys::{create, list, revoke};
 use clap::Subcommand;
@@ -86,14 +86,17 @@ pub async fn run(ports: &Ports, operator: &Operator, command: KeyCommand, output
         }
         KeyCommand::List(which) => {
             let keys = list::list(ports, &which.email).await?;
-            let value = json!({ "data": keys.iter().map(shown::key).collect::<Vec<_>>() });
+            let uses = list::uses(ports, &keys).await?;
+            let used = |key: &ApiKeyRecord| uses.iter().find(|used| used.key == key.prefix);
+            let shown = |key: &ApiKeyRecord| with_use(shown::key(key), used(key));
+            let value = json!({ "data": keys.iter().map(shown).collect::<Vec<_>>() });
             let now = ports.clock.now();
             output.print(&value, || {
-                let rows: Vec<Vec<String>> = keys.iter().map(|key| row(key, now)).collect();
+                let rows: Vec<Vec<String>> = keys.iter().map(|key| row(key, used(key), now)).collect();
                 if rows.is_empty() {
                     "The account has no keys.".to_owned()
                 } else {
-                    table(&["PREFIX", "NAME", "STATUS", "EXPIRES", "CREATED", "SCOPES"], &rows)
+                    table(&["PREFIX", "NAME", "STATUS", "EXPIRES", "CREATED", "LAST USE", "SCOPES"], &rows)
                 }
             })?;
         }
@@ -119,7 +122,17 @@ fn expiry(key: &ApiKeyRecord) -> String {
     key.expires_at.map_or_else(|| "never".to_owned(), instant)
 }
 
-fn row(key: &ApiKeyRecord, now: Timestamp) -> Vec<String> {
+/// Adds the last use to the object of a key; both members are null before the first use.
+fn with_use(mut key: Value, used: Option<&KeyUse>) -> Value {
+    if let Value::Object(object) = &mut key {
+        object.insert("last_used_at".to_owned(), json!(used.map(|used| shown::instant(used.at))));
+        let address = used.map(|used| used.address.as_str()).filter(|address| !address.is_empty());
+        object.insert("last_used_address".to_owned(), json!(address));
+    }
+    key
+}
+
+fn row(key: &ApiKeyRecord, used: Option<&KeyUse>, now: Timestamp) -> Vec<String> {
     let scopes = if key.scopes == Scopes::all() { "all".to_owned() } else { key.scopes.to_string() };
     vec![
         key.prefix.to_string(),
@@ -127,6 +140,10 @@ fn row(key: &ApiKeyRecord, now: Timestamp) -> Vec<String> {
         status(key, now).to_owned(),
         expiry(key),
         instant(key.created_at),
+        used.map_or_else(
+            || "never".to_owned(),
+            |used| format!("{} {}", instant(used.at), used.address).trim_end().to_owned(),
+        ),
         scopes,
     ]
 }

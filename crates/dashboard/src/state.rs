@@ -7,8 +7,10 @@ use actix_web::http::header::HOST;
 use cais_domain::txid::Txid;
 use cais_use_cases::SyncGate;
 use cais_use_cases::crypto::currency_cache::RecentCurrencies;
+use cais_use_cases::daily_totals::DailyTotals;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
+use cais_use_cases::request_log::RequestLog;
 use url::Url;
 
 pub use crate::download::Downloads;
@@ -57,6 +59,10 @@ pub struct Dashboard {
     pub syncs: SyncGate,
     /// The newest lists of crypto currencies, shared with the API.
     pub currencies: RecentCurrencies,
+    /// The log of requests, for the number of dropped ones.
+    pub requests: RequestLog,
+    /// The money of the last days, by account.
+    pub totals: DailyTotals,
     /// The address of the pages.
     pub site: Site,
     /// Pays a charge at the built-in sandbox; `None` at real acquirers.

@@ -15,7 +15,7 @@ use actix_web::http::{ConnectionType, Method, Uri};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
 use cais_domain::ids::RequestId;
-use cais_ports::RateDecision;
+use cais_ports::{LoggedRequest, RateDecision};
 use cais_use_cases::keys::authenticate::{AuthenticateError, Caller};
 use futures_util::FutureExt as _;
 use tracing::Instrument as _;
@@ -29,6 +29,9 @@ use super::state::AppState;
 use super::telemetry::Answered;
 use super::{auth, auth_failures, client, trace};
 use crate::causes;
+
+/// The characters of a path in the log of requests. The paths of the API are shorter.
+const MAX_PATH: usize = 200;
 
 /// Responds to a request in every case, also after a panic: its id, its trace, its log line, and the common headers.
 /// Every error becomes its envelope here.
@@ -103,6 +106,18 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
         replay_of,
         took: started.elapsed(),
     });
+    if let Some(caller) = context.caller.get() {
+        state.requests.record(|| LoggedRequest {
+            id,
+            account: caller.account.id,
+            at: state.ports.clock.now(),
+            method: method.as_str().to_owned(),
+            path: request.as_ref().map_or_else(String::new, |request| request.path().chars().take(MAX_PATH).collect()),
+            status: response.status().as_u16(),
+            key: caller.key.clone(),
+            took_ms: u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX),
+        });
+    }
     reply::add_headers(&mut response, replay_of.unwrap_or(id), context.rate.get().copied(), replay_of.is_some());
     if state.sandbox.is_some() {
         response.headers_mut().insert(X_CAIS_SANDBOX, HeaderValue::from_static("true"));

@@ -8,6 +8,7 @@ use cais_ports::RateLimits;
 use cais_use_cases::Ports;
 use cais_use_cases::crypto::currency_cache::RecentCurrencies;
 use cais_use_cases::keys::authenticate::KeyRing;
+use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::sync_gate::SyncGate;
 use ipnet::IpNet;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -54,6 +55,8 @@ pub struct AppState {
     pub draining: Arc<AtomicBool>,
     /// Requests by route and status.
     pub telemetry: Telemetry,
+    /// The requests of accounts, for their holders.
+    pub requests: RequestLog,
     /// The paths of the dashboard.
     pub pages: Pages,
 }

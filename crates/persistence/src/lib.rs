@@ -35,7 +35,7 @@ use crate::committer::Committer;
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::hints::Hints;
-use crate::maintenance::{Pruning, Readiness};
+use crate::maintenance::{Pruning, Readiness, UsageWriter};
 use crate::migrations::Schema;
 use crate::postgres::Postgres;
 use crate::queue::{Queue, QueueEngine};
@@ -69,6 +69,7 @@ struct Inner {
     hints: Arc<Hints>,
     pruning: Pruning,
     readiness: Readiness,
+    usage: UsageWriter,
     by_id: Coalescer,
     pool: ReadPool,
 }
@@ -87,7 +88,8 @@ impl Persistence {
             committer: Committer::start(&engine, ids, &hints, config)?,
             queue: Queue::start(&queue_engine, config)?,
             hints,
-            pruning: Pruning::new(queue_engine),
+            pruning: Pruning::new(Arc::clone(&queue_engine)),
+            usage: UsageWriter::new(queue_engine),
             readiness: Readiness::default(),
             by_id: Coalescer::start(&engine, config)?,
             pool: ReadPool::open(&engine, config)?,
@@ -131,6 +133,10 @@ impl Persistence {
 
     fn readiness(&self) -> &Readiness {
         &self.0.readiness
+    }
+
+    fn usage(&self) -> &UsageWriter {
+        &self.0.usage
     }
 
     fn by_id(&self) -> &Coalescer {

@@ -22,7 +22,7 @@ fn later() -> Timestamp {
 }
 
 fn before() -> PruneBefore {
-    PruneBefore { idempotency_records: start(), marks: start(), events: later() }
+    PruneBefore { idempotency_records: start(), marks: start(), events: later(), requests: later() }
 }
 
 fn of_both(case: impl AsyncFn(Persistence)) {
@@ -82,7 +82,7 @@ fn failed_table_does_not_stop_the_others() {
     Runtime::new().unwrap().block_on(async {
         let store = open(&url);
         publish(&store, an_account().id, 10).await;
-        let before = PruneBefore { idempotency_records: later(), marks: later(), events: later() };
+        let before = PruneBefore { idempotency_records: later(), marks: later(), events: later(), requests: later() };
         let pruned = store.prune(before).await.unwrap();
         assert_eq!((pruned.idempotency_records, pruned.batches, pruned.events), (0, 1, 10));
         store.close().await;

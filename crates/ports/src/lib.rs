@@ -37,6 +37,7 @@ pub mod secret_cipher;
 pub mod statement;
 pub mod store;
 pub mod upstream_infraction;
+mod usage;
 pub mod webhooks;
 
 pub use acquirer::{
@@ -89,11 +90,12 @@ pub use representation::{CsvDialect, ResourceRenderer};
 pub use secret::Secret;
 pub use secret_cipher::{DecryptError, EncryptError, SecretCipher, SigningSecret};
 pub use statement::{
-    EntryFilter, ReconciliationQueries, Span, SplitCredit, StatementEntry, StatementQueries, TimelineQueries,
-    Transaction, TransactionFilter,
+    EntryFilter, EntrySums, HourSum, ReconciliationQueries, Span, SplitCredit, StatementEntry, StatementQueries,
+    TimelineQueries, Transaction, TransactionFilter, is_internal,
 };
 pub use store::{CommitError, Committed, Store};
 pub use upstream_infraction::{
     CallbackInfraction, DefenseOrder, DefenseReceipt, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus,
 };
+pub use usage::{KeyUse, LoggedRequest, MAX_LOGGED_REQUESTS, UsageQueries};
 pub use webhooks::{AttemptError, Outgoing, Sent, UrlRefusal, WebhookSender};

@@ -5,6 +5,7 @@ use cais_domain::ids::AccountId;
 use jiff::Timestamp;
 
 use crate::queries::QueryError;
+use crate::usage::{KeyUse, LoggedRequest};
 
 /// The numbers of removed rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +20,8 @@ pub struct Pruned {
     pub events: u64,
     /// Crypto quotes that expired unused.
     pub crypto_quotes: u64,
+    /// Logged requests.
+    pub requests: u64,
 }
 
 /// The limits of removal: rows older than these instants.
@@ -31,6 +34,8 @@ pub struct PruneBefore {
     /// Unmatched callbacks; events without pending deliveries, with their deliveries and attempts; and remains of
     /// deleted endpoints.
     pub events: Timestamp,
+    /// Logged requests.
+    pub requests: Timestamp,
 }
 
 /// A difference in the ledger.
@@ -73,4 +78,10 @@ pub trait Maintenance: Send + Sync {
 
     /// Returns the last sequence number of the account's events; 0 without events.
     async fn last_sequence(&self, account: AccountId) -> Result<i64, QueryError>;
+
+    /// Stores the last uses of keys. An earlier use than the stored one has no effect, nor has a use of an unknown key.
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), QueryError>;
+
+    /// Stores answered requests, each once. Then keeps the newest [`crate::MAX_LOGGED_REQUESTS`] of each account in `trim` only.
+    async fn record_requests(&self, requests: Vec<LoggedRequest>, trim: Vec<AccountId>) -> Result<(), QueryError>;
 }

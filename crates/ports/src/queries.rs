@@ -27,6 +27,7 @@ use crate::money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 use crate::page::{Page, PageRequest};
 use crate::position::PositionQueries;
 use crate::statement::{ReconciliationQueries, StatementQueries, TimelineQueries};
+use crate::usage::UsageQueries;
 
 /// The reason a read failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -170,6 +171,7 @@ pub trait Queries:
     + CryptoDepositQueries
     + CryptoWithdrawalQueries
     + LoginQueries
+    + UsageQueries
 {
 }
 
@@ -198,5 +200,6 @@ impl<T> Queries for T where
         + CryptoDepositQueries
         + CryptoWithdrawalQueries
         + LoginQueries
+        + UsageQueries
 {
 }

@@ -69,6 +69,50 @@ pub struct StatementEntry {
     pub created_at: Timestamp,
 }
 
+/// Returns whether entries of this kind move money between the parts of one account's balance only.
+#[must_use]
+pub const fn is_internal(kind: EntryKind) -> bool {
+    match kind {
+        EntryKind::Release | EntryKind::Infraction | EntryKind::InfractionReleased => true,
+        EntryKind::Charge
+        | EntryKind::ExtraPayment
+        | EntryKind::Fee
+        | EntryKind::Split
+        | EntryKind::Payout
+        | EntryKind::PayoutFailed
+        | EntryKind::PayoutReversed
+        | EntryKind::Refund
+        | EntryKind::RefundFailed
+        | EntryKind::InfractionReturned
+        | EntryKind::CryptoDeposit
+        | EntryKind::CryptoWithdrawal
+        | EntryKind::CryptoWithdrawalFailed => false,
+    }
+}
+
+/// The money that entered and left an account's balance in one hour. Moves between parts of the balance do not count
+/// ([`is_internal`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HourSum {
+    /// The number of whole hours since 1970, in UTC.
+    pub hour: i64,
+    /// The sum of the credits.
+    pub incoming: Money,
+    /// The sum of the debits, positive.
+    pub outgoing: Money,
+}
+
+/// The sums of a bounded number of entries.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EntrySums {
+    /// One sum for each hour with entries, in order.
+    pub hours: Vec<HourSum>,
+    /// The last entry; `None` without entries.
+    pub last: Option<EntryId>,
+    /// The number of entries.
+    pub entries: u32,
+}
+
 /// The filter of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TransactionFilter {
@@ -135,6 +179,14 @@ pub trait StatementQueries: Send + Sync {
     ) -> Result<Page<StatementEntry>, QueryError>;
     /// Returns whether the account's statement has the entry.
     async fn has_entry(&self, account: AccountId, id: EntryId) -> Result<bool, QueryError>;
+    /// Sums at most `limit` entries of the account in the order of their ids: greater than `after` and less than `below`.
+    async fn sum_entries(
+        &self,
+        account: AccountId,
+        after: EntryId,
+        below: EntryId,
+        limit: u32,
+    ) -> Result<EntrySums, QueryError>;
 }
 
 /// The timeline.

@@ -14,6 +14,9 @@ const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 /// Events are kept for 90 days, so that consumers can catch up.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
+/// Logged requests are kept for a week, for the questions of a support case.
+const REQUESTS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
+
 /// Removes a bounded number of old rows.
 ///
 /// # Errors
@@ -25,10 +28,12 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         idempotency_records: before(IDEMPOTENCY_RECORDS_KEPT),
         marks: before(MARKS_KEPT),
         events: before(EVENTS_KEPT),
+        requests: before(REQUESTS_KEPT),
     };
-    let Pruned { idempotency_records, batches, callbacks, events, crypto_quotes } =
+    let Pruned { idempotency_records, batches, callbacks, events, crypto_quotes, requests } =
         ports.maintenance.prune(before).await?;
-    let removed =
-        [idempotency_records, batches, callbacks, events, crypto_quotes].into_iter().fold(0_u64, u64::saturating_add);
+    let removed = [idempotency_records, batches, callbacks, events, crypto_quotes, requests]
+        .into_iter()
+        .fold(0_u64, u64::saturating_add);
     Ok(Pass { done: usize::try_from(removed).unwrap_or(usize::MAX), more: removed > 0 })
 }

@@ -1,4 +1,5 @@
 -- Each row is an API key, with a keyed hash of its secret and never the secret itself.
+-- The last use is written about once a minute, outside of the record's versions.
 -- A request shows the public prefix of its key before its account is known. So the prefix is the primary key.
 CREATE TABLE api_keys (
     prefix TEXT COLLATE "C" PRIMARY KEY,
@@ -11,7 +12,9 @@ CREATE TABLE api_keys (
     allowed_addresses TEXT NOT NULL,
     revoked_at BIGINT,
     created_at BIGINT NOT NULL,
-    version BIGINT NOT NULL CHECK (version >= 1)
+    version BIGINT NOT NULL CHECK (version >= 1),
+    last_used_at BIGINT,
+    last_used_address TEXT
 );
 
 -- Lists the keys of an account.

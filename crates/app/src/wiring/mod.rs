@@ -24,8 +24,10 @@ use cais_secrets::{Aes256GcmCipher, Argon2Passwords, HmacSha256, TotpCodes, Uuid
 use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::crypto::CryptoSources;
 use cais_use_cases::crypto::currency_cache::RecentCurrencies;
+use cais_use_cases::daily_totals::DailyTotals;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
+use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Ports, SyncGate};
 use cais_webhooks::{HttpSender, WebhookPolicy};
@@ -160,7 +162,7 @@ pub fn router(acquirers: Vec<Arc<dyn Acquirer>>, config: &Config) -> Arc<Router>
 /// Passwords cannot be hashed.
 pub fn dashboard(
     ports: &Ports,
-    keys: &KeyRing,
+    (keys, requests): (&KeyRing, &RequestLog),
     syncs: &SyncGate,
     currencies: &RecentCurrencies,
     public_url: Option<&str>,
@@ -172,6 +174,8 @@ pub fn dashboard(
         keys: keys.clone(),
         syncs: syncs.clone(),
         currencies: currencies.clone(),
+        requests: requests.clone(),
+        totals: DailyTotals::default(),
         site: Site::new(public_url, sandbox.is_some()).context("`public_url` is no URL")?,
         sandbox_pay: sandbox.map(sandbox::payer),
         downloads: Downloads::default(),

@@ -2,19 +2,21 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use cais_ports::ApiKeyRecord;
+use cais_ports::{ApiKeyRecord, KeyUse};
 use jiff::Timestamp;
 
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
 use crate::texts::Language;
+use crate::texts::home::HomeTexts;
 use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "keys.html")]
 struct KeysPage {
     page: Layout,
+    t: &'static HomeTexts,
     keys: Vec<Row>,
 }
 
@@ -24,6 +26,7 @@ struct Row {
     scopes: String,
     created: When,
     expires: Option<When>,
+    used: Option<(When, String)>,
     status: &'static str,
     is_active: bool,
 }
@@ -33,11 +36,12 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     let (_, account) = visit.merchant()?;
     let ports = &visit.dashboard.logins.ports;
     let (keys, now) = (ports.queries.list_keys(account).await?, ports.clock.now());
-    let keys = keys.into_iter().map(|key| row(key, visit.language, now)).collect();
-    Ok(visit.ok(&KeysPage { page: visit.layout(), keys }))
+    let uses = ports.queries.list_key_uses(account).await?;
+    let keys = keys.into_iter().map(|key| row(key, &uses, visit.language, now)).collect();
+    Ok(visit.ok(&KeysPage { page: visit.layout(), t: HomeTexts::of(visit.language), keys }))
 }
 
-fn row(key: ApiKeyRecord, language: Language, now: Timestamp) -> Row {
+fn row(key: ApiKeyRecord, uses: &[KeyUse], language: Language, now: Timestamp) -> Row {
     let t = language.texts();
     let is_expired = key.expires_at.is_some_and(|end| now >= end);
     let status = if key.revoked_at.is_some() {
@@ -47,7 +51,9 @@ fn row(key: ApiKeyRecord, language: Language, now: Timestamp) -> Row {
     } else {
         t.key_active
     };
+    let used = uses.iter().find(|used| used.key == key.prefix);
     Row {
+        used: used.map(|used| (When::of(used.at, language), used.address.clone())),
         prefix: key.prefix.to_string(),
         name: key.name,
         scopes: key.scopes.to_string().replace(',', ", "),

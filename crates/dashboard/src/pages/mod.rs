@@ -1,5 +1,6 @@
 //! The pages: one file per page, with its handlers and the struct of its template.
 
+pub(crate) mod api_log;
 pub(crate) mod charges;
 pub(crate) mod code;
 pub(crate) mod confirm;

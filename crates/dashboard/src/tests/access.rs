@@ -106,6 +106,7 @@ async fn operator_sets_a_password_and_has_no_merchant_pages() {
         "/webhooks/x",
         "/events",
         "/events/x",
+        "/api-log",
         "/transactions",
         "/transactions.csv",
         "/charges/new",

@@ -18,8 +18,10 @@ use cais_testkit::builders::an_account;
 use cais_testkit::{FakePsp, ManualClock, MemoryStore, PlainCodes, PlainPasswords};
 use cais_use_cases::SyncGate;
 use cais_use_cases::crypto::currency_cache::RecentCurrencies;
+use cais_use_cases::daily_totals::DailyTotals;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
+use cais_use_cases::request_log::RequestLog;
 use cookie::Cookie;
 use url::form_urlencoded;
 
@@ -47,6 +49,8 @@ impl World {
         let payer = psp.clone();
         let dashboard = Arc::new(Dashboard {
             keys: KeyRing::new(ports.clone()),
+            requests: RequestLog::default(),
+            totals: DailyTotals::default(),
             logins: Logins::new(ports, Arc::new(PlainPasswords::default()), Arc::new(PlainCodes)),
             syncs: SyncGate::new(),
             currencies: RecentCurrencies::default(),

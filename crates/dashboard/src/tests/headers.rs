@@ -36,6 +36,7 @@ async fn every_page_has_a_strict_policy_and_no_inline_code() {
         "/crypto/deposits/new",
         "/crypto/withdrawals",
         "/crypto/withdrawals/new",
+        "/api-log",
     ] {
         let seen = browser.get(path).await;
         let policy = seen.header("content-security-policy").unwrap_or_default();

@@ -7,6 +7,7 @@ mod charges;
 mod crypto;
 mod forgery;
 mod headers;
+mod home;
 mod infractions;
 mod keys;
 mod logins;

@@ -92,6 +92,7 @@ macro_rules! catalogue {
 
 pub(crate) mod charges;
 pub(crate) mod crypto;
+pub(crate) mod home;
 pub(crate) mod infractions;
 pub(crate) mod pay;
 pub(crate) mod payouts;

@@ -23,6 +23,7 @@ use cais_ports::{
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
 use cais_testkit::{FakeAcquirers, ManualClock, MemoryStore};
 use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
+use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::sync_gate::SyncGate;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -94,6 +95,7 @@ impl World {
             metrics_handle: PrometheusBuilder::new().build_recorder().handle(),
             draining: Arc::new(AtomicBool::new(false)),
             telemetry: Telemetry::new(),
+            requests: RequestLog::default(),
             pages: Arc::new(|_| ()),
         };
         let state = Arc::new(state);

@@ -7,14 +7,16 @@ mod money_out;
 mod prune;
 mod prune_events;
 mod readiness;
+mod usage;
 mod verify;
 
 pub(crate) use prune::Pruning;
 pub(crate) use readiness::Readiness;
+pub(crate) use usage::UsageWriter;
 
 use async_trait::async_trait;
 use cais_domain::ids::AccountId;
-use cais_ports::{LedgerReport, Maintenance, PruneBefore, Pruned, QueryError};
+use cais_ports::{KeyUse, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned, QueryError};
 
 use crate::Persistence;
 use crate::sql::Query;
@@ -49,5 +51,17 @@ impl Maintenance for Persistence {
                 Ok(session.load::<(String, String, i64)>(&query)?.pop().map_or(0, |(.., last)| last))
             })
             .await
+    }
+
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), QueryError> {
+        let writer = self.usage().clone();
+        let work = tokio::task::spawn_blocking(move || writer.key_uses(&uses));
+        Ok(work.await.map_err(|error| QueryError::Unavailable(error.to_string()))??)
+    }
+
+    async fn record_requests(&self, requests: Vec<LoggedRequest>, trim: Vec<AccountId>) -> Result<(), QueryError> {
+        let writer = self.usage().clone();
+        let work = tokio::task::spawn_blocking(move || writer.requests(&requests, &trim));
+        Ok(work.await.map_err(|error| QueryError::Unavailable(error.to_string()))??)
     }
 }

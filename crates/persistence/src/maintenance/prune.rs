@@ -48,6 +48,9 @@ const SESSIONS: &str = "DELETE FROM sessions WHERE id IN (SELECT id FROM session
 /// Removes confirmations after the time for their code.
 const CONFIRMATIONS: &str = "DELETE FROM confirmations WHERE id IN (SELECT id FROM confirmations \
      WHERE expires_at < ? ORDER BY expires_at LIMIT ?)";
+/// Removes logged requests by age. The newest requests of each account have a limit besides.
+const REQUESTS: &str = "DELETE FROM api_requests WHERE (account_id, id) IN (SELECT account_id, id FROM api_requests \
+     WHERE at < ? ORDER BY at LIMIT ?)";
 /// Removes deleted endpoints without any rows that refer to them.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
@@ -97,6 +100,7 @@ impl Pruning {
             }),
             events: self.table("events", || self.prune_events(events)),
             crypto_quotes: self.table("crypto_quotes", || remove(session, QUOTES, vec![marks.into()])),
+            requests: self.table("api_requests", || remove(session, REQUESTS, vec![before.requests.into()])),
         };
         self.table("sessions", || remove(session, SESSIONS, vec![marks.into()]));
         self.table("confirmations", || remove(session, CONFIRMATIONS, vec![marks.into()]));

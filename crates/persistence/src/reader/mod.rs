@@ -18,6 +18,7 @@ mod reconciliation;
 mod records;
 mod statement;
 mod timeline;
+mod usage;
 #[cfg(test)]
 mod walks;
 

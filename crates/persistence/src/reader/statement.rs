@@ -3,11 +3,14 @@
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::{Bucket, EntryKind};
-use cais_ports::{EntryFilter, Page, PageRequest, QueryError, StatementEntry, StatementQueries};
+use cais_domain::money::Money;
+use cais_ports::{
+    EntryFilter, EntrySums, HourSum, Page, PageRequest, QueryError, StatementEntry, StatementQueries, is_internal,
+};
 
 use super::page::{RARE_HOLDER, Reach, cut, one_more};
 use crate::Persistence;
-use crate::rows::statement;
+use crate::rows::{id, statement};
 use crate::sql::{Query, Session};
 
 /// The columns of a line, from the entries of the page and the records that they name.
@@ -45,11 +48,49 @@ impl StatementQueries for Persistence {
         Ok(cut(rows.await?, page))
     }
 
+    async fn sum_entries(
+        &self,
+        account: AccountId,
+        after: EntryId,
+        below: EntryId,
+        limit: u32,
+    ) -> Result<EntrySums, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let query = Query::new(sums_text()).bind(account).bind(after).bind(below).bind(limit);
+                let rows: Vec<(i64, i64, i64, i64, String)> = session.load(&query)?;
+                let mut sums = EntrySums::default();
+                for (hour, incoming, outgoing, entries, last) in rows {
+                    let [incoming, outgoing] = [incoming, outgoing].map(Money::from_centavos);
+                    sums.hours.push(HourSum { hour, incoming, outgoing });
+                    sums.entries = sums.entries.saturating_add(u32::try_from(entries).unwrap_or(u32::MAX));
+                    sums.last = sums.last.max(Some(id("entries", &last)?));
+                }
+                Ok(sums)
+            })
+            .await
+    }
+
     async fn has_entry(&self, account: AccountId, id: EntryId) -> Result<bool, QueryError> {
         const TEXT: &str = "SELECT id FROM entries WHERE holder = ? AND id = ? AND bucket <> 'in_transit'";
         let found = move |session: &mut dyn Session| session.load::<String>(&Query::new(TEXT).bind(account).bind(id));
         self.pool().read(move |session| Ok(!found(session)?.is_empty())).await
     }
+}
+
+/// Returns the statement that sums entries by hour. Money in transit and moves within the balance count as zero, so that the limit bounds
+/// the read rows.
+fn sums_text() -> String {
+    let internal: Vec<&str> =
+        EntryKind::ALL.into_iter().filter(|kind| is_internal(*kind)).map(EntryKind::as_str).collect();
+    let internal = internal.join("', '");
+    format!(
+        "SELECT hour, CAST(sum(CASE WHEN amount > 0 THEN amount ELSE 0 END) AS BIGINT), \
+         CAST(sum(CASE WHEN amount < 0 THEN -amount ELSE 0 END) AS BIGINT), count(*), max(id) \
+         FROM (SELECT id, created_at / 3600000000 AS hour, \
+         CASE WHEN bucket = 'in_transit' OR kind IN ('{internal}') THEN 0 ELSE amount END AS amount \
+         FROM entries WHERE holder = ? AND id > ? AND id < ? ORDER BY id LIMIT ?) AS e GROUP BY hour ORDER BY hour"
+    )
 }
 
 /// Returns the statement of a page; `None` for entries that no statement shows. Bucket and kind are part of the text, which is one of a
@@ -108,6 +149,13 @@ mod tests {
 
     use super::super::plans::Planner;
     use super::*;
+
+    #[test]
+    fn sums_are_read_along_the_primary_key() {
+        let steps = Planner::new().plan(&sums_text());
+        let along = steps.iter().any(|step| step.contains("PRIMARY KEY (holder=? AND id>? AND id<?)"));
+        assert!(along, "{steps:?}");
+    }
 
     #[test]
     fn statement_pages_are_read_along_an_index_and_no_further() {

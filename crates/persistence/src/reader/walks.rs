@@ -7,6 +7,7 @@ use cais_testkit::postgres::Cluster;
 
 use super::{
     audit, crypto, deliveries, events, infractions, logins, money_out, queries, reconciliation, statement, timeline,
+    usage,
 };
 use crate::engine::Engine as _;
 use crate::postgres::Postgres;
@@ -38,6 +39,7 @@ fn lists() -> Vec<List> {
         audit::lists,
         crypto::lists,
         logins::lists,
+        usage::lists,
     ];
     modules.into_iter().flat_map(|lists| lists()).collect()
 }

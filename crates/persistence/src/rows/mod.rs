@@ -150,7 +150,7 @@ fn optional_instant(table: &str, microseconds: Option<i64>) -> Result<Option<Tim
     microseconds.map(|microseconds| instant(table, microseconds)).transpose()
 }
 
-fn id<K: IdKind>(table: &str, text: &str) -> Result<Id<K>, Fault> {
+pub(crate) fn id<K: IdKind>(table: &str, text: &str) -> Result<Id<K>, Fault> {
     parsed(table, Id::parse(text))
 }
 
@@ -188,7 +188,7 @@ fn parse_enum<T>(table: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> 
 }
 
 /// Returns the parsed value, or the fault of a row of that table.
-fn parsed<T, E: Display>(table: &str, result: Result<T, E>) -> Result<T, Fault> {
+pub(crate) fn parsed<T, E: Display>(table: &str, result: Result<T, E>) -> Result<T, Fault> {
     result.map_err(|error| corrupt(table, error))
 }
 

@@ -104,6 +104,8 @@ loaded! {
     (BigInt, BigInt, BigInt, BigInt) => (i64, i64, i64, i64),
     (Text, Text, BigInt) => (String, String, i64),
     (Text, BigInt, BigInt) => (String, i64, i64),
+    (BigInt, BigInt, BigInt, BigInt, Text) => (i64, i64, i64, i64, String),
+    (Text, Text, Text, Text, BigInt, BigInt, BigInt) => (String, String, String, String, i64, i64, i64),
     (Text, Text, Text, Text) => (String, String, String, String),
     (Text, Text, BigInt, BigInt, Nullable<Text>, BigInt) => BalanceRow,
 }

@@ -308,7 +308,7 @@ pub async fn expired_unused_crypto_quotes_are_removed(h: &mut Harness) {
     for quote in [&unused, &used, &young] {
         insert(h, quote.clone()).await;
     }
-    let before = PruneBefore { idempotency_records: start(), marks: after_s(100), events: start() };
+    let before = PruneBefore { idempotency_records: start(), marks: after_s(100), events: start(), requests: start() };
     assert_eq!(h.store.prune(before).await.unwrap().crypto_quotes, 1);
     assert_eq!(h.store.prune(before).await.unwrap().crypto_quotes, 0);
     let is_there = async |quote: &Quote| h.store.find_crypto_quote(account, quote.id).await.unwrap().is_some();

@@ -132,7 +132,12 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
 
     let (mut records, mut callbacks) = (0, 0);
     loop {
-        let before = PruneBefore { idempotency_records: after_s(50), marks: after_s(50), events: after_s(5) };
+        let before = PruneBefore {
+            idempotency_records: after_s(50),
+            marks: after_s(50),
+            events: after_s(5),
+            requests: after_s(0),
+        };
         let pruned = h.store.prune(before).await.unwrap();
         records += pruned.idempotency_records;
         callbacks += pruned.callbacks;

@@ -151,7 +151,7 @@ pub async fn old_sessions_and_confirmations_are_removed(h: &mut Harness) {
     insert(h, Write::insert(confirmation.clone())).await;
     for (marks_s, has_session, has_confirmation) in [(600, true, true), (601, true, false), (1_001, false, false)] {
         let marks = after_s(marks_s);
-        let before = PruneBefore { idempotency_records: start(), marks, events: start() };
+        let before = PruneBefore { idempotency_records: start(), marks, events: start(), requests: start() };
         h.store.prune(before).await.unwrap();
         assert_eq!(h.store.find_session(session.id).await.unwrap().is_some(), has_session, "{marks_s}");
         assert_eq!(h.store.find_confirmation(confirmation.id).await.unwrap().is_some(), has_confirmation, "{marks_s}");

@@ -42,6 +42,7 @@ pub mod splits;
 pub mod statement;
 pub mod timeline;
 pub mod top_ups;
+pub mod usage;
 pub mod versions;
 pub mod workload;
 
@@ -174,6 +175,12 @@ macro_rules! store_suite {
                 cancelled_delivery_can_be_put_again
                 delivery_cancelled_in_flight_can_be_put_again
                 endpoint_failure_is_recorded_until_success
+            }
+            usage {
+                latest_use_of_a_key_is_kept
+                requests_are_listed_trimmed_and_pruned
+                entries_are_summed_by_hour
+                sums_are_bounded_and_continue
             }
             activity {
                 activity_counts_waiting_and_finds_the_last_success

@@ -111,7 +111,12 @@ async fn publish(h: &Harness, account: AccountId, at_s: i64) -> EventId {
 
 /// Removes older events until none is left. Returns their number.
 async fn prune(h: &Harness, before_s: i64) -> u64 {
-    let before = PruneBefore { idempotency_records: after_s(0), marks: after_s(0), events: after_s(before_s) };
+    let before = PruneBefore {
+        idempotency_records: after_s(0),
+        marks: after_s(0),
+        events: after_s(before_s),
+        requests: after_s(0),
+    };
     let mut events = 0;
     loop {
         let pruned = h.store.prune(before).await.unwrap();

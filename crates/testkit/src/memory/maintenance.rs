@@ -7,11 +7,11 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{EntryKind, LedgerAccount, SystemAccount};
 use cais_domain::money::Money;
-use cais_ports::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned, QueryError};
+use cais_ports::{KeyUse, LedgerDifference, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned, QueryError};
 
 use super::MemoryStore;
 use super::state::{Entry, State};
-use super::{crypto_rules, infraction_rules, money_rules, prune};
+use super::{crypto_rules, infraction_rules, money_rules, prune, usage};
 
 #[async_trait]
 impl Maintenance for MemoryStore {
@@ -41,6 +41,16 @@ impl Maintenance for MemoryStore {
 
     async fn last_sequence(&self, account: AccountId) -> Result<i64, QueryError> {
         Ok(self.read()?.last_sequence(account))
+    }
+
+    async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), QueryError> {
+        usage::record_key_uses(&mut *self.read()?, uses);
+        Ok(())
+    }
+
+    async fn record_requests(&self, requests: Vec<LoggedRequest>, trim: Vec<AccountId>) -> Result<(), QueryError> {
+        usage::record_requests(&mut *self.read()?, requests, &trim);
+        Ok(())
     }
 }
 

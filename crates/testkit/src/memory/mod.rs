@@ -19,6 +19,7 @@ mod state;
 mod statement;
 mod tables;
 mod timeline;
+mod usage;
 mod webhooks;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -36,6 +36,9 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     keys.versions.retain(|key, _| !matches!(key, RecordKey::Session { .. }) || tables.sessions.contains_key(key));
     let is_confirmation = |key: &RecordKey| matches!(key, RecordKey::Confirmation { .. });
     keys.versions.retain(|key, _| !is_confirmation(key) || tables.confirmations.contains_key(key));
+    let requests = state.requests.len();
+    state.requests.retain(|_, request| request.at >= before.requests);
+    let requests = requests.saturating_sub(state.requests.len());
     let events = prune_events(state, before.events);
     prune_endpoints(state, before.events);
     Pruned {
@@ -44,6 +47,7 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
         callbacks: length(callbacks.saturating_sub(state.tables.callbacks.len())),
         events: length(events),
         crypto_quotes: length(quotes),
+        requests: length(requests),
     }
 }
 

@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use cais_commit_rules::{NumberedEvent, Snapshot, judge};
 use cais_domain::block::Block;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId};
+use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId, RequestId};
 use cais_domain::infraction::Infraction;
 use cais_domain::ledger::{EntryKind, LedgerAccount};
+use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::refund::RefundStatus;
 use cais_ports::{
-    AnyRecord, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord, NewEvent, Write,
+    AnyRecord, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord, KeyUse, LoggedRequest,
+    NewEvent, Write,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -87,6 +89,10 @@ pub(super) struct State {
     pub(super) deliveries: BTreeMap<DeliveryId, Row>,
     /// The beginning of the failure of endpoints, in each of their epochs.
     pub(super) failing: BTreeMap<(EndpointId, i64), Timestamp>,
+    /// The last uses of API keys.
+    pub(super) key_uses: BTreeMap<KeyPrefix, KeyUse>,
+    /// The logged requests.
+    pub(super) requests: BTreeMap<(AccountId, RequestId), LoggedRequest>,
 }
 
 impl State {

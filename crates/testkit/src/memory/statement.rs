@@ -1,12 +1,18 @@
 //! The statement of the store in memory.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, ChargeId, EntryId, PayoutId, RefundId};
 use cais_domain::ledger::{Bucket, LedgerAccount};
-use cais_ports::{EntryFilter, Page, PageRequest, QueryError, RecordKey, StatementEntry, StatementQueries};
+use cais_domain::money::Money;
+use cais_ports::{
+    EntryFilter, EntrySums, HourSum, Page, PageRequest, QueryError, RecordKey, StatementEntry, StatementQueries,
+    is_internal,
+};
 
 use super::MemoryStore;
-use super::queries::cut;
+use super::queries::{count, cut};
 use super::state::{Entry, State};
 
 #[async_trait]
@@ -30,6 +36,33 @@ impl StatementQueries for MemoryStore {
     async fn has_entry(&self, account: AccountId, id: EntryId) -> Result<bool, QueryError> {
         let state = self.read()?;
         Ok(state.entries.iter().any(|entry| entry.id == id && shown(entry, account).is_some()))
+    }
+
+    async fn sum_entries(
+        &self,
+        account: AccountId,
+        after: EntryId,
+        below: EntryId,
+        limit: u32,
+    ) -> Result<EntrySums, QueryError> {
+        let state = self.read()?;
+        let is_own = |entry: &&Entry| matches!(entry.account, LedgerAccount::Merchant(holder, _) if holder == account);
+        let mut own: Vec<&Entry> = state.entries.iter().filter(is_own).collect();
+        own.sort_unstable_by_key(|entry| entry.id);
+        own.retain(|entry| entry.id > after && entry.id < below);
+        own.truncate(count(limit));
+        let mut hours: BTreeMap<i64, HourSum> = BTreeMap::new();
+        for entry in &own {
+            let hour = entry.at.as_second().div_euclid(3_600);
+            let sum = hours.entry(hour).or_insert(HourSum { hour, incoming: Money::ZERO, outgoing: Money::ZERO });
+            let counts = shown(entry, account).is_some() && !is_internal(entry.kind);
+            let amount = if counts { entry.amount.centavos() } else { 0 };
+            let add = |sum: Money, amount: i64| Money::from_centavos(sum.centavos().saturating_add(amount.max(0)));
+            sum.incoming = add(sum.incoming, amount);
+            sum.outgoing = add(sum.outgoing, amount.saturating_neg());
+        }
+        let entries = u32::try_from(own.len()).unwrap_or(u32::MAX);
+        Ok(EntrySums { hours: hours.into_values().collect(), last: own.last().map(|entry| entry.id), entries })
     }
 }
 

@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, Scopes};
-use cais_ports::{ApiKeyRecord, QueryError};
+use cais_ports::{ApiKeyRecord, KeyUse, QueryError};
 use ipnet::IpNet;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Ports;
+use crate::work::{Pass, WorkError};
 
 /// The purpose of the keyed hash of a key's secret.
 pub const PURPOSE: &str = "api-key";
@@ -67,6 +69,8 @@ struct Known {
     record: ApiKeyRecord,
     allowed: Vec<IpNet>,
     read_at: Timestamp,
+    /// `true` after the first use of this copy. So a busy key is noted every few seconds, not at each request.
+    is_noted: AtomicBool,
 }
 
 /// Authenticates callers. Clones share the cache.
@@ -74,13 +78,15 @@ struct Known {
 pub struct KeyRing {
     ports: Ports,
     known: Arc<RwLock<HashMap<KeyPrefix, Arc<Known>>>>,
+    /// The last uses since the last [`KeyRing::store_uses`].
+    uses: Arc<Mutex<HashMap<KeyPrefix, KeyUse>>>,
 }
 
 impl KeyRing {
     /// Returns a ring with an empty cache.
     #[must_use]
     pub fn new(ports: Ports) -> Self {
-        Self { ports, known: Arc::default() }
+        Self { ports, known: Arc::default(), uses: Arc::default() }
     }
 
     /// Returns the caller with `token` and the address `from`.
@@ -128,7 +134,35 @@ impl KeyRing {
         }
         let allowed = record.allowed_addresses.is_empty()
             || from.is_some_and(|from| known.allowed.iter().any(|block| block.contains(&from)));
-        if allowed { Ok(Arc::clone(&known.caller)) } else { Err(KeyRefusal::AddressNotAllowed) }
+        if !allowed {
+            return Err(KeyRefusal::AddressNotAllowed);
+        }
+        if !known.is_noted.load(Ordering::Relaxed) && !known.is_noted.swap(true, Ordering::Relaxed) {
+            self.note(&record.prefix, from, now);
+        }
+        Ok(Arc::clone(&known.caller))
+    }
+
+    fn note(&self, key: &KeyPrefix, from: Option<IpAddr>, at: Timestamp) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if uses.len() < REMEMBERED || uses.contains_key(key) {
+            let address = from.map(|from| from.to_string()).unwrap_or_default();
+            uses.insert(key.clone(), KeyUse { key: key.clone(), at, address });
+        }
+    }
+
+    /// Stores the last use of each key that was used since the previous call. After a failure these uses are lost; the next use of a key
+    /// is stored again.
+    ///
+    /// # Errors
+    /// [`WorkError`] if the store does not answer.
+    pub async fn store_uses(&self) -> Result<Pass, WorkError> {
+        let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
+        let done = uses.len();
+        if done > 0 {
+            self.ports.maintenance.record_key_uses(uses.into_values().collect()).await?;
+        }
+        Ok(Pass { done, more: false })
     }
 
     /// Removes a key from the cache, so that its revocation on this node takes effect at once.
@@ -148,7 +182,7 @@ impl KeyRing {
         // An invalid address block allows no address. The list in the record stays non-empty.
         let allowed = record.allowed_addresses.iter().filter_map(|block| block.parse().ok()).collect();
         let caller = Arc::new(Caller { key: record.prefix.clone(), scopes: record.scopes, account });
-        let known = Arc::new(Known { caller, record, allowed, read_at: now });
+        let known = Arc::new(Known { caller, record, allowed, read_at: now, is_noted: AtomicBool::new(false) });
         let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= REMEMBERED {
             all.retain(|_, key| now.duration_since(key.read_at).abs() < REMEMBERED_FOR);

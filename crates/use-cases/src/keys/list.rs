@@ -1,6 +1,6 @@
 //! Lists the API keys of an account, never their secrets.
 
-use cais_ports::ApiKeyRecord;
+use cais_ports::{ApiKeyRecord, KeyUse};
 
 use crate::Ports;
 use crate::accounts::{AccountEmail, ChangeAccountError, update};
@@ -12,4 +12,13 @@ use crate::accounts::{AccountEmail, ChangeAccountError, update};
 pub async fn list(ports: &Ports, email: &AccountEmail) -> Result<Vec<ApiKeyRecord>, ChangeAccountError> {
     let account = update::get(ports, email).await?;
     ports.queries.list_keys(account.id).await.map_err(ChangeAccountError::Query)
+}
+
+/// Returns the last uses of these keys of one account. Keys without a use have none.
+///
+/// # Errors
+/// [`ChangeAccountError::Query`].
+pub async fn uses(ports: &Ports, keys: &[ApiKeyRecord]) -> Result<Vec<KeyUse>, ChangeAccountError> {
+    let Some(key) = keys.first() else { return Ok(Vec::new()) };
+    ports.queries.list_key_uses(key.account).await.map_err(ChangeAccountError::Query)
 }

@@ -5,4 +5,5 @@
 mod accounts;
 mod audit;
 mod keys;
+mod usage;
 mod world;

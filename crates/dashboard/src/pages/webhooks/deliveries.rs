@@ -18,10 +18,9 @@ const REFRESH_AHEAD: SignedDuration = SignedDuration::from_secs(10);
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) endpoint: String,
-    pub(crate) event: String,
+    /// The event; `None` for a test, whose event has no page.
+    pub(crate) event: Option<String>,
     pub(crate) kind: &'static str,
-    /// `true` for a test, whose event has no page.
-    pub(crate) is_test: bool,
     pub(crate) status: &'static str,
     pub(crate) is_failed: bool,
     pub(crate) created: When,
@@ -49,9 +48,8 @@ pub(crate) fn row(visit: &Visit, delivery: &Delivery) -> Row {
     Row {
         id: delivery.id.to_string(),
         endpoint: delivery.endpoint.to_string(),
-        event: delivery.event.to_string(),
+        event: Some(delivery.event.to_string()).filter(|_| delivery.kind != EventType::WebhookTest),
         kind: delivery.kind.as_str(),
-        is_test: delivery.kind == EventType::WebhookTest,
         status: status(delivery.status, t),
         is_failed: delivery.status == DeliveryStatus::Failed,
         created: when(delivery.created_at),

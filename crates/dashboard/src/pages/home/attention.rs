@@ -1,0 +1,128 @@
+//! The records that need a person, each with its page.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::AccountId;
+use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_domain::merchant::webhook::{EndpointState, MAX_ENDPOINTS};
+use cais_domain::timeline::{Direction, TransactionStatus};
+use cais_ports::{
+    EndpointQueue, EventFilter, EventPage, InfractionFilter, PageRequest, Span, Transaction, TransactionFilter,
+};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::format::{When, brl};
+use crate::texts::home::HomeTexts;
+use crate::visit::Visit;
+
+/// The infractions that are read. The nearest deadlines among them are shown.
+const INFRACTIONS: u32 = 50;
+/// The largest number of lines of each group. The other records are on their own pages.
+const SHOWN: usize = 10;
+/// The unexpected payments and failed payouts that are read.
+const RECENT: u32 = 10;
+/// Unexpected payments are shown for a week, because no later step ends them.
+const UNEXPECTED_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// Failed payouts are shown for a day.
+const FAILED_FOR: SignedDuration = SignedDuration::from_hours(24);
+
+/// A record that needs a person.
+pub(super) struct Line {
+    pub(super) path: String,
+    pub(super) text: &'static str,
+    pub(super) at: Option<When>,
+    pub(super) subject: String,
+}
+
+/// Reads the lines of an account, the most urgent first. Each read is bounded.
+pub(super) async fn read(visit: &Visit, account: AccountId) -> Result<Vec<Line>, Failure> {
+    let mut lines = infractions(visit, account).await?;
+    lines.extend(endpoints(visit, account).await?);
+    lines.extend(unexpected(visit, account).await?);
+    lines.extend(failed_payouts(visit, account).await?);
+    Ok(lines)
+}
+
+async fn infractions(visit: &Visit, account: AccountId) -> Result<Vec<Line>, Failure> {
+    let t = HomeTexts::of(visit.language);
+    let filter = InfractionFilter { account: Some(account), status: Some(InfractionStatus::Open) };
+    let page = PageRequest { limit: INFRACTIONS, starting_after: None };
+    let found = visit.ports().queries.list_infractions(filter, page).await?;
+    let mut open = found.rows;
+    open.sort_by_key(|infraction| infraction.deadline_at.unwrap_or(Timestamp::MAX));
+    let line = |infraction: &Infraction| Line {
+        path: format!("/infractions/{}", infraction.id),
+        text: if infraction.deadline_at.is_some() { t.deadline } else { t.no_deadline },
+        at: infraction.deadline_at.map(|at| When::of(at, visit.language)),
+        subject: brl(infraction.amount, visit.language),
+    };
+    let mut lines: Vec<Line> = open.iter().take(SHOWN).map(line).collect();
+    if open.len() > SHOWN || found.has_more {
+        let path = "/infractions?status=open".to_owned();
+        lines.push(Line { path, text: t.more_infractions, at: None, subject: String::new() });
+    }
+    Ok(lines)
+}
+
+async fn endpoints(visit: &Visit, account: AccountId) -> Result<Vec<Line>, Failure> {
+    let (t, queries) = (HomeTexts::of(visit.language), &visit.ports().queries);
+    let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
+    let mut lines = Vec::new();
+    for endpoint in queries.list_endpoints(account, all).await?.rows {
+        let queue = EndpointQueue { account, endpoint: endpoint.id, epoch: endpoint.epoch };
+        let (text, at) = match endpoint.state {
+            EndpointState::Disabled { at, .. } => (t.endpoint_disabled, Some(at)),
+            EndpointState::Active => (t.endpoint_failing, queries.failing_since(queue).await?),
+            EndpointState::Inactive | EndpointState::Deleted { .. } => continue,
+        };
+        if let Some(at) = at {
+            let (path, subject) = (format!("/webhooks/{}", endpoint.id), endpoint.url.to_string());
+            lines.push(Line { path, text, at: Some(When::of(at, visit.language)), subject });
+        }
+    }
+    Ok(lines)
+}
+
+async fn unexpected(visit: &Visit, account: AccountId) -> Result<Vec<Line>, Failure> {
+    let text = HomeTexts::of(visit.language).unexpected;
+    let filter = EventFilter { kind: Some(EventType::PaymentUnexpected), after_sequence: None };
+    let page = EventPage { limit: RECENT, starting_after: None };
+    let since = before_now(visit, UNEXPECTED_FOR);
+    let events = visit.ports().queries.list_events(account, filter, page).await?.rows;
+    let recent = events.into_iter().filter(|event| event.created_at >= since);
+    let lines = recent.map(|event| {
+        let data: Value = serde_json::from_slice(&event.data).unwrap_or_default();
+        let charge = data.get("charge_id").and_then(Value::as_str).map(str::to_owned);
+        let path =
+            charge.as_ref().map_or_else(|| format!("/events/{}", event.id), |charge| format!("/charges/{charge}"));
+        let at = Some(When::of(event.created_at, visit.language));
+        Line { path, text, at, subject: charge.unwrap_or_default() }
+    });
+    Ok(lines.collect())
+}
+
+async fn failed_payouts(visit: &Visit, account: AccountId) -> Result<Vec<Line>, Failure> {
+    let text = HomeTexts::of(visit.language).payout_failed;
+    let filter = TransactionFilter {
+        direction: Some(Direction::CashOut),
+        status: Some(TransactionStatus::Failed),
+        created: Span { from: Some(before_now(visit, FAILED_FOR)), until: None },
+    };
+    let page = PageRequest { limit: RECENT, starting_after: None };
+    let found = visit.ports().queries.list_transactions(account, filter, page).await?.rows;
+    let line = |transaction| match transaction {
+        Transaction::Payout(payout) => Some(Line {
+            path: format!("/payouts/{}", payout.id),
+            text,
+            at: Some(When::of(payout.created_at, visit.language)),
+            subject: brl(payout.terms.amount, visit.language),
+        }),
+        Transaction::Charge(_) | Transaction::SplitCredit(_) => None,
+    };
+    Ok(found.into_iter().filter_map(line).collect())
+}
+
+fn before_now(visit: &Visit, age: SignedDuration) -> Timestamp {
+    visit.ports().clock.now().saturating_sub(age).unwrap_or(Timestamp::MIN)
+}

@@ -1,0 +1,93 @@
+//! The first page after a login: the balance of a merchant, the money of the last days, and the records that need a person.
+
+mod attention;
+mod chart;
+
+use actix_web::{HttpResponse, rt};
+use askama::Template;
+use cais_domain::ids::AccountId;
+use cais_domain::merchant::account::{AccountStatus, Kyc};
+use cais_use_cases::balance;
+
+use self::attention::Line;
+use self::chart::{Chart, Row};
+use crate::failure::Failure;
+use crate::format::brl;
+use crate::layout::Layout;
+use crate::texts::home::HomeTexts;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "home/merchant.html")]
+struct HomePage<'a> {
+    page: Layout,
+    t: &'static HomeTexts,
+    name: String,
+    notice: Option<&'a str>,
+    available: String,
+    pending: String,
+    blocked: String,
+    attention: Vec<Line>,
+    is_complete: bool,
+    chart: Chart,
+    days: Vec<Row>,
+    incoming_today: String,
+    outgoing_today: String,
+}
+
+#[derive(Template)]
+#[template(path = "operator.html")]
+struct OperatorPage {
+    page: Layout,
+}
+
+/// Shows the balance; to an operator, a note.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    let visitor = visit.complete()?;
+    let page = visit.layout();
+    if visitor.user.role.account().is_none() {
+        return Ok(visit.ok(&OperatorPage { page }));
+    }
+    let account = visit.account().await?;
+    let balances = balance::read(visit.ports(), account.id).await?;
+    let t = page.t;
+    let notice = match (account.status, account.kyc) {
+        (AccountStatus::Suspended, _) => Some(t.suspended),
+        (AccountStatus::Active, Kyc::Pending) => Some(t.kyc_pending),
+        (AccountStatus::Active, Kyc::Rejected) => Some(t.kyc_rejected),
+        (AccountStatus::Active, Kyc::Approved) => None,
+    };
+    let [available, pending, blocked] =
+        [balances.available, balances.pending, balances.blocked].map(|amount| brl(amount, visit.language));
+    let totals = visit.dashboard.totals.read(visit.ports(), account.id).await?;
+    if !totals.is_complete {
+        catch_up(&visit, account.id);
+    }
+    let days = chart::rows(&totals.days, visit.language);
+    let today = |amount: fn(&Row) -> &String| days.first().map(amount).cloned().unwrap_or_default();
+    Ok(visit.ok(&HomePage {
+        page,
+        t: HomeTexts::of(visit.language),
+        name: account.name,
+        notice,
+        available,
+        pending,
+        blocked,
+        attention: attention::read(&visit, account.id).await?,
+        is_complete: totals.is_complete,
+        chart: Chart::of(&totals.days),
+        incoming_today: today(|row| &row.incoming),
+        outgoing_today: today(|row| &row.outgoing),
+        days,
+    }))
+}
+
+/// Counts the remaining entries after the answer, so that no page waits for a large account.
+fn catch_up(visit: &Visit, account: AccountId) {
+    let (totals, ports) = (visit.dashboard.totals.clone(), visit.ports().clone());
+    rt::spawn(async move {
+        if let Err(error) = totals.catch_up(&ports, account).await {
+            tracing::warn!(%account, %error, "daily totals not counted; the next view of the page counts them");
+        }
+    });
+}

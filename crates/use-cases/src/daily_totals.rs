@@ -1,0 +1,191 @@
+//! The money that entered and left an account's balance on each of the last days, exact to the entry.
+//!
+//! Entries never change, so the sums of old entries are kept in memory, by hours. A read continues behind the last counted entry. Each read of
+//! the store is bounded: the first sums of a large account take several.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cais_domain::ids::{AccountId, EntryId};
+use cais_domain::money::Money;
+use cais_ports::{EntrySums, QueryError};
+use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
+use uuid::{Builder, Uuid};
+
+use crate::days::sao_paulo;
+use crate::ports::Ports;
+
+/// The number of days, today included.
+pub const DAYS: i64 = 30;
+/// The largest number of entries of one read, which takes a few milliseconds.
+const STEP: u32 = 10_000;
+/// The largest number of steps of [`DailyTotals::catch_up`]: 50 million entries.
+const MAX_STEPS: u32 = 5_000;
+/// Entries of the last minutes are read again each time. Nodes with different clocks may still store entries with earlier ids.
+const SETTLED_AFTER: SignedDuration = SignedDuration::from_mins(2);
+/// The largest number of accounts with sums in memory, at most 720 hours each. Beyond it all sums are made anew.
+const MAX_ACCOUNTS: usize = 2_000;
+/// Seconds of an hour.
+const HOUR_S: i64 = 3_600;
+
+/// The sums of accounts. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct DailyTotals(Arc<Mutex<HashMap<AccountId, Counted>>>);
+
+/// The sums of an account up to an entry.
+#[derive(Debug, Clone)]
+struct Counted {
+    after: EntryId,
+    /// Credits and debits in centavos, by hours since 1970.
+    hours: BTreeMap<i64, (i64, i64)>,
+    is_catching_up: bool,
+}
+
+/// The sums of one day of São Paulo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayTotal {
+    /// The day.
+    pub day: Date,
+    /// The sum of the credits.
+    pub incoming: Money,
+    /// The sum of the debits, positive.
+    pub outgoing: Money,
+}
+
+/// The sums of the last days.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Totals {
+    /// The days in order, the last is today.
+    pub days: Vec<DayTotal>,
+    /// `false` if entries are still to be counted. [`DailyTotals::catch_up`] counts them.
+    pub is_complete: bool,
+}
+
+impl DailyTotals {
+    /// Returns the sums of the account, with at most two bounded reads of the store.
+    ///
+    /// # Errors
+    /// [`QueryError`].
+    pub async fn read(&self, ports: &Ports, account: AccountId) -> Result<Totals, QueryError> {
+        let now = ports.clock.now();
+        let (mut counted, more) = self.step(ports, account).await?;
+        if more {
+            return Ok(Totals { days: days(now, &counted), is_complete: false });
+        }
+        let rest = ports.queries.sum_entries(account, counted.after, EntryId::new(Uuid::max()), STEP).await?;
+        let is_complete = rest.entries < STEP;
+        counted.add(&rest);
+        Ok(Totals { days: days(now, &counted), is_complete })
+    }
+
+    /// Counts the remaining entries of the account, unless another task does.
+    ///
+    /// # Errors
+    /// [`QueryError`].
+    pub async fn catch_up(&self, ports: &Ports, account: AccountId) -> Result<(), QueryError> {
+        if self.set_catching_up(account, true) {
+            return Ok(());
+        }
+        let mut result = Ok(());
+        for _ in 0..MAX_STEPS {
+            match self.step(ports, account).await {
+                Ok((_, true)) => {}
+                Ok((_, false)) => break,
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        self.set_catching_up(account, false);
+        result
+    }
+
+    /// Counts a bounded number of settled entries. Returns the sums, and whether more entries wait.
+    async fn step(&self, ports: &Ports, account: AccountId) -> Result<(Counted, bool), QueryError> {
+        let now = ports.clock.now();
+        let mut counted = self.begin(account, now);
+        let from = counted.after;
+        let settled = first_id(now.saturating_sub(SETTLED_AFTER).unwrap_or(Timestamp::MIN));
+        let sums = ports.queries.sum_entries(account, from, settled, STEP).await?;
+        counted.add(&sums);
+        let mut all = self.lock();
+        // A concurrent step that counted the same entries was first.
+        if let Some(stored) = all.get_mut(&account).filter(|stored| stored.after == from) {
+            stored.after = counted.after;
+            stored.hours.clone_from(&counted.hours);
+        }
+        Ok((counted, sums.entries >= STEP))
+    }
+
+    /// Returns the sums of the account so far, without those of earlier days.
+    fn begin(&self, account: AccountId, now: Timestamp) -> Counted {
+        let first = beginning(now);
+        let new = || Counted { after: first_id(first), hours: BTreeMap::new(), is_catching_up: false };
+        let mut all = self.lock();
+        if all.len() >= MAX_ACCOUNTS && !all.contains_key(&account) {
+            all.clear();
+        }
+        let counted = all.entry(account).or_insert_with(new);
+        counted.hours.retain(|hour, _| hour.saturating_mul(HOUR_S) >= first.as_second());
+        counted.after = counted.after.max(first_id(first));
+        counted.clone()
+    }
+
+    /// Sets whether a task counts the entries of the account. Returns the previous value.
+    fn set_catching_up(&self, account: AccountId, now: bool) -> bool {
+        self.lock().get_mut(&account).is_some_and(|counted| std::mem::replace(&mut counted.is_catching_up, now))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, Counted>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counted {
+    fn add(&mut self, sums: &EntrySums) {
+        for sum in &sums.hours {
+            let (incoming, outgoing) = self.hours.entry(sum.hour).or_default();
+            *incoming = incoming.saturating_add(sum.incoming.centavos());
+            *outgoing = outgoing.saturating_add(sum.outgoing.centavos());
+        }
+        self.after = sums.last.unwrap_or(self.after);
+    }
+}
+
+/// Returns the first day of the sums.
+fn first_day(now: Timestamp) -> Date {
+    let today = now.to_zoned(sao_paulo()).date();
+    today.saturating_sub(DAYS.saturating_sub(1).days())
+}
+
+/// Returns the first instant of the sums.
+fn beginning(now: Timestamp) -> Timestamp {
+    first_day(now).to_zoned(sao_paulo()).map_or(Timestamp::MIN, |start| start.timestamp())
+}
+
+/// Returns the least id that an entry of the instant may have: ids may be a minute earlier than their entries.
+fn first_id(at: Timestamp) -> EntryId {
+    let at = at.saturating_sub(SignedDuration::from_mins(1)).unwrap_or(Timestamp::MIN);
+    let at_ms = u64::try_from(at.as_millisecond()).unwrap_or_default();
+    EntryId::new(Builder::from_unix_timestamp_millis(at_ms, &[0; 10]).into_uuid())
+}
+
+/// Returns the days of the sums, also those without entries.
+fn days(now: Timestamp, counted: &Counted) -> Vec<DayTotal> {
+    let (zone, first) = (sao_paulo(), first_day(now));
+    let mut sums: BTreeMap<Date, (i64, i64)> = BTreeMap::new();
+    for (hour, (incoming, outgoing)) in &counted.hours {
+        let Ok(at) = Timestamp::from_second(hour.saturating_mul(HOUR_S)) else { continue };
+        let sum = sums.entry(at.to_zoned(zone.clone()).date()).or_default();
+        sum.0 = sum.0.saturating_add(*incoming);
+        sum.1 = sum.1.saturating_add(*outgoing);
+    }
+    let total = |ahead: i64| {
+        let day = first.saturating_add(ahead.days());
+        let (incoming, outgoing) = sums.get(&day).copied().unwrap_or_default();
+        DayTotal { day, incoming: Money::from_centavos(incoming), outgoing: Money::from_centavos(outgoing) }
+    };
+    (0..DAYS).map(total).collect()
+}
