@@ -7,7 +7,7 @@ use cais_domain::ids::AccountId;
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::merchant::webhook::{DisabledReason, Endpoint};
-use cais_ports::{Clock as _, KeyUse, LoggedRequest, Maintenance as _, NewEvent, Store as _};
+use cais_ports::{Clock as _, KeyUse, LoggedRequest, Maintenance as _, NewEvent, Store as _, Write};
 use cais_testkit::builders::{an_endpoint, an_event, an_infraction, fresh, pending_charge, steps};
 
 use super::browser::World;

@@ -7,7 +7,7 @@ use cais_domain::charge::{Charge, ChargeTerms};
 use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_domain::merchant::api_key::Scopes;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::Store as _;
+use cais_ports::{PageRequest, Store as _};
 use cais_testkit::builders::{an_account, pending_charge, steps};
 
 use super::world::{LIMIT, TOKEN};
@@ -259,4 +259,29 @@ async fn address_that_guesses_keys_is_limited_before_the_store() {
     // A recently valid key is not read from the store, and other addresses are not limited.
     assert_eq!(ask(guesser, &world.key).await.status, 200);
     assert_eq!(ask(other, &unknown).await.error(), (401, "invalid_api_key".to_owned()));
+}
+
+#[actix_web::test]
+async fn answered_request_is_logged_without_its_query() {
+    let world = World::new().await;
+    let get = |path: &str| TestRequest::get().uri(path).insert_header(("x-api-key", world.key.as_str()));
+    let long = format!("/v1/charges/{}", "x".repeat(500));
+    let answers = [
+        send(&world, get("/v1/charges?starting_after=11144477735")).await,
+        send(&world, get("/v1/balance")).await,
+        send(&world, get(&long)).await,
+        send(&world, TestRequest::get().uri("/v1/balance")).await,
+        send(&world, TestRequest::get().uri("/healthz")).await,
+    ];
+    world.state.requests.store(&world.state.ports).await.unwrap();
+    let page = PageRequest { limit: 10, starting_after: None };
+    let account = world.account.id;
+    let logged = world.state.ports.queries.list_requests(account, page).await.unwrap().rows;
+    let seen: Vec<(&str, u16)> = logged.iter().rev().map(|row| (row.path.as_str(), row.status)).collect();
+    let long: String = long.chars().take(200).collect();
+    assert_eq!(seen, [("/v1/charges", 400), ("/v1/balance", 200), (long.as_str(), 400)]);
+    let ids: Vec<String> = logged.iter().rev().map(|row| row.id.to_string()).collect();
+    let answered = answers.iter().take(3).map(|answer| answer.header("x-request-id").unwrap().to_owned());
+    assert_eq!(ids, answered.collect::<Vec<_>>());
+    assert!(logged.iter().all(|row| row.method == "GET" && world.key.contains(row.key.as_str())));
 }
