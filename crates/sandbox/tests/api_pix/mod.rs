@@ -1,7 +1,7 @@
 //! Validates requests and answers of the API Pix and of Efí's extensions against `schema.json`.
 //!
 //! The schema has the fields in use, with the patterns and states of the Central Bank's `OpenAPI` 2.9.0 and of Efí's
-//! documents. It corrects known defects of the published file, such as unanchored patterns.
+//! documents. The schema corrects known defects of the published file, such as unanchored patterns.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! One-time links: a new operator, and a lost password.
+//! Links that a user opens once: a new operator, and a lost password.
 
 use std::time::Duration;
 
