@@ -31,6 +31,7 @@ catalogue! {
     excel: "CSV para Excel", "CSV for Excel in Brazil";
     none: "Nenhuma transação.", "No transactions.";
     date: "Data", "Date";
+    kind: "Tipo", "Type";
     reference: "Referência", "Reference";
     amount: "Valor", "Amount";
     fee: "Tarifa", "Fee";
