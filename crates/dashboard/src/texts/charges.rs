@@ -16,7 +16,7 @@ catalogue! {
     copied: "Copiado", "Copied";
     left: "Expira em", "Expires in";
     page_link: "Página de pagamento", "Payment page";
-    page_hint: "Envie este endereço ao pagador. Quem o tem pode ver e pagar a cobrança.", "Send this address to the payer. Whoever has it can see and pay the charge.";
+    page_hint: "Envie este endereço ao pagador. Quem o tem pode ver e pagar a cobrança.", "Send this address to the payer. Every holder of the address can see and pay the charge.";
     sandbox_pay: "Pagar no ambiente de testes", "Pay in the sandbox";
 
     details: "Detalhes", "Details";

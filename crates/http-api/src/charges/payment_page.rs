@@ -19,7 +19,7 @@ use crate::reply;
 /// The payment page of a charge.
 #[derive(Serialize, ToSchema)]
 pub struct PaymentPage {
-    /// The address for the payer. Whoever has it can see and pay the charge.
+    /// The address for the payer. Every holder of the address can see and pay the charge.
     #[schema(format = "uri")]
     url: String,
 }

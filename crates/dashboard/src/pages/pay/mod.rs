@@ -1,4 +1,4 @@
-//! The public payment page of a charge. It needs no cookie and makes no session: its address is the permission.
+//! The public payment page of a charge. The page needs no cookie and makes no session: its address is the permission.
 
 mod images;
 mod show;
