@@ -51,12 +51,8 @@ pub async fn get_payment_page(
     let ports = &call.state.ports;
     let charge = fetch::fetch(ports, &call.state.syncs, call.caller.account.id, &name).await;
     let charge = charge.map_err(super::fetch_error)?;
-    let url = match &call.state.public_url {
-        Some(base) => payment_page::url(ports, base, charge.id),
-        None => {
-            let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-            payment_page::url(ports, &format!("http://{host}"), charge.id)
-        }
-    };
+    let host = || request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let base = call.state.public_url.clone().unwrap_or_else(|| format!("http://{}", host()));
+    let url = payment_page::url(ports, &base, charge.id);
     Ok(reply::json(StatusCode::OK, &PaymentPage { url }))
 }

@@ -34,12 +34,13 @@ fn key_of(form: &Form) -> Option<IdempotencyKey> {
 fn fingerprint(form: &Form, path: &str, fields: &[&str]) -> Fingerprint {
     let values = fields.iter().map(|field| form.get(field));
     // A length before each value: values cannot run into each other.
-    let text: String = [path].into_iter().chain(values).map(|value| format!("{}:{value}", value.len())).collect();
+    let lengths = [path].into_iter().chain(values).map(|value| (value.len(), value));
+    let text = lengths.fold(String::new(), |text, (length, value)| text + &length.to_string() + ":" + value);
     let hash = form.visit.dashboard.logins.ports.keyed_hash.hash(FINGERPRINT_PURPOSE, text.as_bytes());
     Fingerprint(hash.0)
 }
 
-const fn not_permitted(t: &ChargesTexts, reason: &NotPermitted) -> &'static str {
+const fn not_permitted(t: &ChargesTexts, reason: NotPermitted) -> &'static str {
     match reason {
         NotPermitted::Suspended => t.suspended,
         NotPermitted::KycNotApproved => t.kyc,

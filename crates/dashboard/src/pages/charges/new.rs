@@ -150,7 +150,7 @@ fn terms(form: &Form, t: &'static ChargesTexts) -> Result<NewCharge, &'static st
 
 fn refused(error: CreateChargeError, t: &'static ChargesTexts, language: Language) -> Refused {
     let text = match error {
-        CreateError::NotPermitted(reason) => not_permitted(t, &reason),
+        CreateError::NotPermitted(reason) => not_permitted(t, reason),
         CreateError::KeyConflict => t.used,
         CreateError::Refused(ChargeRefusal::TransactionLimit { limit }) => {
             return Refused(format!("{} {}.", t.limit, brl(limit, language)), false);

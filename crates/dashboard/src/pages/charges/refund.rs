@@ -105,7 +105,7 @@ fn terms(form: &Form, t: &'static ChargesTexts) -> Result<Terms, &'static str> {
 
 fn refused(error: CreateRefundError, t: &'static ChargesTexts, language: Language) -> Refused {
     match error {
-        CreateError::NotPermitted(reason) => not_permitted(t, &reason).into(),
+        CreateError::NotPermitted(reason) => not_permitted(t, reason).into(),
         CreateError::KeyConflict => t.used.into(),
         CreateError::Refused(refusal) => match refusal {
             RefundRefusal::NoSuchPayment => t.refund_pix_wrong.into(),

@@ -8,6 +8,7 @@ use askama::Template;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ids::ChargeId;
 use cais_domain::money::Money;
+use cais_domain::text::Text;
 use cais_ports::PageRequest;
 use cais_qr_code::QrImages;
 use cais_use_cases::charges::payment_page;
@@ -125,7 +126,7 @@ pub(super) async fn page(
         fee: brl(terms.fee, language),
         net: facts::net(&charge).map(|net| brl(net, language)),
         description: terms.description.as_ref().map(|text| text.as_str().to_owned()).unwrap_or_default(),
-        payer: payer.into_iter().flatten().map(|text| text.as_str()).collect::<Vec<_>>().join(" · "),
+        payer: payer.into_iter().flatten().map(Text::as_str).collect::<Vec<_>>().join(" · "),
         external_id: terms.external_id.as_ref().map(ToString::to_string).unwrap_or_default(),
         pix: charge.state.settlement().map(|paid| paid.end_to_end_id.to_string()).unwrap_or_default(),
         created: When::of(charge.created_at, language),

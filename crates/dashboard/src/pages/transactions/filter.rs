@@ -7,6 +7,10 @@ use jiff::Timestamp;
 
 use crate::query::{self, Query};
 
+/// The filter has an invalid value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InvalidFilter;
+
 /// The values of the form's fields, as they were sent.
 pub(super) struct Fields {
     pub(super) direction: String,
@@ -21,15 +25,18 @@ impl Fields {
         Self { direction: value("type"), status: value("status"), from: value("created_from"), to: value("created_to") }
     }
 
-    /// Returns the filter; `None` if a value is none of the permitted ones.
-    pub(super) fn filter(&self) -> Option<TransactionFilter> {
+    /// Returns the filter.
+    ///
+    /// # Errors
+    /// A value is none of the permitted ones, or the period is reversed.
+    pub(super) fn filter(&self) -> Result<TransactionFilter, InvalidFilter> {
         let created = Span { from: day(&self.from, days::beginning)?, until: day(&self.to, days::end)? };
         let filter = TransactionFilter {
             direction: one_of(&self.direction, &Direction::ALL, Direction::as_str)?,
             status: one_of(&self.status, &TransactionStatus::ALL, TransactionStatus::as_str)?,
             created,
         };
-        Some(filter).filter(|_| !days::is_reversed(created))
+        if days::is_reversed(created) { Err(InvalidFilter) } else { Ok(filter) }
     }
 
     /// Returns `path` with this filter and further parameters.
@@ -44,14 +51,14 @@ impl Fields {
     }
 }
 
-/// Returns the value with that name; `Some(None)` for an empty text.
-fn one_of<T: Copy>(text: &str, known: &[T], name: impl Fn(T) -> &'static str) -> Option<Option<T>> {
+/// Returns the value with that name; `None` for an empty text.
+fn one_of<T: Copy>(text: &str, known: &[T], name: impl Fn(T) -> &'static str) -> Result<Option<T>, InvalidFilter> {
     if text.is_empty() {
-        return Some(None);
+        return Ok(None);
     }
-    known.iter().copied().find(|value| name(*value) == text).map(Some)
+    known.iter().copied().find(|value| name(*value) == text).map(Some).ok_or(InvalidFilter)
 }
 
-fn day<E>(text: &str, read: fn(&str) -> Result<Timestamp, E>) -> Option<Option<Timestamp>> {
-    if text.is_empty() { Some(None) } else { read(text).ok().map(Some) }
+fn day<E>(text: &str, read: fn(&str) -> Result<Timestamp, E>) -> Result<Option<Timestamp>, InvalidFilter> {
+    if text.is_empty() { Ok(None) } else { read(text).map(Some).map_err(|_| InvalidFilter) }
 }

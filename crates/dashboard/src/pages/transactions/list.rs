@@ -9,7 +9,7 @@ use cais_ports::{CsvDialect, Page, Transaction};
 use cais_use_cases::timeline::{parse_id, public_id};
 use cais_use_cases::{search, timeline};
 
-use super::filter::Fields;
+use super::filter::{Fields, InvalidFilter};
 use crate::download;
 use crate::failure::Failure;
 use crate::format::{When, brl};
@@ -75,8 +75,8 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     let (found, error) = if search.is_empty() {
         let after = cursor.map(parse_id).transpose().map_err(|_| Failure::NotFound)?;
         match fields.filter() {
-            Some(filter) => (timeline::list(ports, account, filter, PAGE_ROWS, after).await?, None),
-            None => (none, Some(t.wrong)),
+            Ok(filter) => (timeline::list(ports, account, filter, PAGE_ROWS, after).await?, None),
+            Err(InvalidFilter) => (none, Some(t.wrong)),
         }
     } else if search.chars().count() <= MAX_SEARCH_CHARS {
         (Page { rows: search::find(ports, account, search).await?, has_more: false }, None)
@@ -106,7 +106,7 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
 /// Returns all transactions of the filter as CSV, with the columns of the API.
 pub(crate) async fn download(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
     let (_, account) = visit.merchant()?;
-    let filter = Fields::of(&query).filter().ok_or(Failure::NotFound)?;
+    let filter = Fields::of(&query).filter().map_err(|InvalidFilter| Failure::NotFound)?;
     let dialect = if query.get("csv") == Some(EXCEL) { CsvDialect::ExcelBr } else { CsvDialect::Standard };
     let ports = visit.dashboard.logins.ports.clone();
     let read = async move |after: Option<timeline::Cursor>| {
