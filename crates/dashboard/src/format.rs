@@ -43,6 +43,14 @@ impl fmt::Display for When {
 
 impl HtmlSafe for When {}
 
+/// Returns a decimal without separators of thousands: `1,344` or `1.344`.
+pub(crate) fn decimal(text: &str, language: Language) -> String {
+    match language {
+        Language::Portuguese => text.replace('.', ","),
+        Language::English => text.to_owned(),
+    }
+}
+
 /// Returns an amount in BRL: `R$ 1.234,56` or `R$ 1,234.56`.
 pub(crate) fn brl(amount: Money, language: Language) -> String {
     let (thousands, decimal) = match language {

@@ -121,10 +121,13 @@ fn progress(sent: &Sent<'_>) -> Option<UpstreamProgress> {
     }
 }
 
-/// Returns the reason of a failure: its text, or the payment system's code if the text is missing.
+/// Returns the reason of a failure: the payment system's code and the text, as far as they are present.
 fn reason(failure: &Failure<'_>) -> Option<String> {
     let shown = |value: Option<&RawValue>| value.and_then(text).and_then(|text| line(&text, MAX_REASON_CHARS));
-    shown(failure.motivo).or_else(|| shown(failure.codigo))
+    match (shown(failure.codigo), shown(failure.motivo)) {
+        (Some(code), Some(words)) => line(&format!("{code}: {words}"), MAX_REASON_CHARS),
+        (code, words) => words.or(code),
+    }
 }
 
 /// Returns whether the recipient in the answer can be the owner of the key. An answer without a recipient contradicts

@@ -36,7 +36,7 @@ async fn sent_pix_is_read_with_its_progress() {
         (ended("NAO_REALIZADO"), "failed -".to_owned()),
         (
             failed(json!({"erro": {"codigo": "AC03", "motivo": "Conta\ninexistente"}})),
-            "failed Conta inexistente".to_owned(),
+            "failed AC03: Conta inexistente".to_owned(),
         ),
         (failed(json!({"erro": {"codigo": "AC03", "motivo": " "}})), "failed AC03".to_owned()),
         (failed(json!({"erro": {"motivo": long}})), format!("failed {}", "x".repeat(140))),

@@ -6,7 +6,7 @@ use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::merchant::account::{AccountStatus, Feature};
 
 use crate::failure::Failure;
-use crate::format::{When, brl};
+use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
 use crate::texts::Language;
 use crate::texts::settings::SettingsTexts;
@@ -72,8 +72,7 @@ fn fee(rule: &FeeRule, language: Language) -> String {
         parts.push(brl(rule.fixed(), language));
     }
     if percentage != "0" {
-        let separator = if language == Language::Portuguese { "," } else { "." };
-        parts.push(format!("{}%", percentage.replace('.', separator)));
+        parts.push(format!("{}%", decimal(&percentage, language)));
     }
     let mut text = parts.join(" + ");
     for (word, limit) in [(t.at_least, rule.min()), (t.at_most, rule.max())] {

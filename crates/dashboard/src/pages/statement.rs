@@ -112,20 +112,21 @@ pub(crate) async fn download(visit: Visit, query: Query) -> Result<HttpResponse,
 
 /// Returns the filter of the address; `None` for a malformed or reversed one.
 fn filter(query: &Query) -> Option<EntryFilter> {
-    let bucket = known(query.get("bucket"), &BUCKETS, Bucket::as_str)?;
-    let kind = known(query.get("kind"), &EntryKind::ALL, EntryKind::as_str)?;
+    let bucket = known(query.get("bucket"), &BUCKETS, Bucket::as_str).ok()?;
+    let kind = known(query.get("kind"), &EntryKind::ALL, EntryKind::as_str).ok()?;
     let from = query.get("created_from").map(days::beginning).transpose().ok()?;
     let until = query.get("created_to").map(days::end).transpose().ok()?;
     let created = Span { from, until };
     if days::is_reversed(created) { None } else { Some(EntryFilter { bucket, kind, created }) }
 }
 
-/// Returns the value with this name: `Some(None)` for no name, `None` for an unknown one.
-fn known<T: Copy>(name: Option<&str>, all: &[T], text_of: impl Fn(T) -> &'static str) -> Option<Option<T>> {
-    match name {
-        None => Some(None),
-        Some(name) => all.iter().copied().find(|value| text_of(*value) == name).map(Some),
-    }
+/// A name that is none of the permitted ones.
+struct Unknown;
+
+/// Returns the value with this name, if there is a name.
+fn known<T: Copy>(name: Option<&str>, all: &[T], text_of: impl Fn(T) -> &'static str) -> Result<Option<T>, Unknown> {
+    let find = |name| all.iter().copied().find(|value| text_of(*value) == name).ok_or(Unknown);
+    name.map(find).transpose()
 }
 
 fn choices<T: Copy + PartialEq>(

@@ -18,7 +18,7 @@ use cais_use_cases::crypto::quotes;
 use crate::detached;
 use crate::failure::Failure;
 use crate::form::Form;
-use crate::format::{When, brl};
+use crate::format::{When, brl, decimal};
 use crate::layout::{Layout, redirect};
 use crate::pages::crypto::{deposit_refusal, free_texts};
 use crate::texts::crypto::CryptoTexts;
@@ -129,7 +129,7 @@ fn page(
         amount: brl(terms.amount, language),
         fee: brl(sum(quote.fee())?, language),
         net: brl(sum(quote.net_amount())?, language),
-        rate: quote.prices.rate.to_string(),
+        rate: decimal(&quote.prices.rate.to_string(), language),
         coins: quote.prices.coins.to_string(),
         expires: When::of(quote.expires_at, language),
         is_open: quote.used_by.is_none() && visit.dashboard.logins.ports.clock.now() < quote.expires_at,

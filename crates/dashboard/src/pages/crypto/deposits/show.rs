@@ -11,7 +11,7 @@ use cais_qr_code::QrImages;
 use cais_use_cases::crypto::deposits::{DepositName, payments};
 
 use crate::failure::Failure;
-use crate::format::{When, brl};
+use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
@@ -107,7 +107,7 @@ fn view(deposit: &Deposit, payments: &[DepositPayment], raw: String, language: L
         amount: brl(terms.amount, language),
         fee: deposit.fee().map(|fee| brl(fee, language)).unwrap_or_default(),
         net: deposit.net_amount().map(|net| brl(net, language)).unwrap_or_default(),
-        rate: deposit.price.rate.to_string(),
+        rate: decimal(&deposit.price.rate.to_string(), language),
         coins: deposit.price.coins.to_string(),
         received: deposit.credited.coins.to_string(),
         address: issued.map(|issued| issued.address.clone()),

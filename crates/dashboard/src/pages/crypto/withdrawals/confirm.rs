@@ -16,7 +16,7 @@ use cais_use_cases::logins::orders::{self, SendError, SentOrder};
 use crate::detached;
 use crate::failure::Failure;
 use crate::form::Form;
-use crate::format::{When, brl};
+use crate::format::{When, brl, decimal};
 use crate::layout::{Layout, redirect};
 use crate::pages::crypto::withdrawal_refusal;
 use crate::query::Query;
@@ -115,8 +115,10 @@ async fn waiting(
         amount: brl(amount, language),
         fee: brl(fee, language),
         total: brl(total, language),
-        estimate: quote
-            .map(|quote| Estimate { coins: quote.prices.coins.to_string(), rate: quote.prices.rate.to_string() }),
+        estimate: quote.map(|quote| Estimate {
+            coins: quote.prices.coins.to_string(),
+            rate: decimal(&quote.prices.rate.to_string(), language),
+        }),
         description: description.map(Text::into_string),
         external_id: external_id.as_ref().map(ToString::to_string),
         is_approved: state == ConfirmationState::Done,

@@ -8,7 +8,7 @@ use cais_domain::ids::CryptoWithdrawalId;
 use cais_use_cases::crypto::withdrawals::{WithdrawalName, fetch};
 
 use crate::failure::Failure;
-use crate::format::{When, brl};
+use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
@@ -90,7 +90,7 @@ fn view(withdrawal: &Withdrawal, raw: String, language: Language) -> View {
         amount: brl(terms.amount, language),
         fee: brl(price.fee, language),
         total: withdrawal.gross().map(|total| brl(total, language)).unwrap_or_default(),
-        rate: price.rate.to_string(),
+        rate: decimal(&price.rate.to_string(), language),
         coins: price.coins.to_string(),
         network_fee: withdrawal.network_fee.map(|fee| fee.to_string()),
         description: terms.description.as_ref().map(ToString::to_string),
