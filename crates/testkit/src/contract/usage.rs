@@ -57,21 +57,20 @@ fn request(account: &Account, at_s: i64) -> LoggedRequest {
 /// Requests come back newest first, once, by account. A trim keeps the newest; housekeeping removes by age.
 pub async fn requests_are_listed_trimmed_and_pruned(h: &mut Harness) {
     let (account, other) = (h.account().await, h.account().await);
-    let mut rows: Vec<LoggedRequest> = (0..3).map(|at_s| request(&account, at_s)).collect();
+    let [oldest, middle, newest] = [0, 1, 2].map(|at_s| request(&account, at_s));
     let foreign = request(&other, 0);
-    let both = rows.iter().cloned().chain([foreign.clone()]).collect();
+    let both = vec![oldest.clone(), middle.clone(), newest.clone(), foreign.clone()];
     h.store.record_requests(both, Vec::new()).await.unwrap();
-    h.store.record_requests(vec![rows[0].clone()], vec![account.id]).await.unwrap();
-    rows.reverse();
+    h.store.record_requests(vec![oldest.clone()], vec![account.id]).await.unwrap();
     let page = |starting_after| PageRequest { limit: 2, starting_after };
     let first = h.store.list_requests(account.id, page(None)).await.unwrap();
-    assert_eq!((first.rows.as_slice(), first.has_more), (&rows[..2], true));
-    let rest = h.store.list_requests(account.id, page(Some(rows[1].id))).await.unwrap();
-    assert_eq!((rest.rows.as_slice(), rest.has_more), (&rows[2..], false));
-    assert_eq!(h.store.list_requests(other.id, page(None)).await.unwrap().rows, [foreign.clone()]);
+    assert_eq!((first.rows, first.has_more), (vec![newest, middle.clone()], true));
+    let rest = h.store.list_requests(account.id, page(Some(middle.id))).await.unwrap();
+    assert_eq!((rest.rows, rest.has_more), (vec![oldest], false));
+    assert_eq!(h.store.list_requests(other.id, page(None)).await.unwrap().rows, [foreign]);
 
     let many: Vec<LoggedRequest> = (0..MAX_LOGGED_REQUESTS).map(|_| request(&account, 50)).collect();
-    let (oldest, newest) = (many[0].id, many[many.len() - 1].id);
+    let (oldest, newest) = (many.first().unwrap().id, many.last().unwrap().id);
     h.store.record_requests(many, vec![account.id, other.id]).await.unwrap();
     let seen = async |id: RequestId| {
         let page = PageRequest { limit: 1, starting_after: Some(id) };
@@ -137,7 +136,7 @@ pub async fn sums_are_bounded_and_continue(h: &mut Harness) {
     loop {
         let sums = h.store.sum_entries(account.id, after, below, 3).await.unwrap();
         let Some(last) = sums.last else { break };
-        seen.push((sums.entries, sums.hours[0].incoming.centavos()));
+        seen.push((sums.entries, sums.hours.first().unwrap().incoming.centavos()));
         after = last;
     }
     assert_eq!(seen, [(3, 7), (3, 56), (1, 64)]);
