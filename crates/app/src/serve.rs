@@ -24,6 +24,7 @@ use cais_use_cases::Ports;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::sync_gate::SyncGate;
+use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -117,6 +118,17 @@ fn connection_limits(config: &Config) -> ConnectionLimits {
     }
 }
 
+/// Installs the recorder of metrics and describes the metrics of the process.
+fn record_metrics() -> anyhow::Result<PrometheusHandle> {
+    let recorder = table::recorder()?;
+    let handle = recorder.handle();
+    // An error means that this process already has a recorder, as in tests.
+    let _installed = metrics::set_global_recorder(recorder);
+    gauges::register();
+    metrics_process::Collector::default().describe();
+    Ok(handle)
+}
+
 impl Service {
     /// Starts all parts. On return the API responds and `addresses.json` exists.
     ///
@@ -131,12 +143,7 @@ impl Service {
         // Mistakes end the start before any file is made.
         let _without_callbacks = wiring::crypto::configured(&config, None)?;
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
-        let recorder = table::recorder()?;
-        let metrics_handle = recorder.handle();
-        // An error means that this process already has a recorder, as in tests.
-        let _installed = metrics::set_global_recorder(recorder);
-        gauges::register();
-        metrics_process::Collector::default().describe();
+        let metrics_handle = record_metrics()?;
         let infrastructure = Infrastructure::open(&config).await?;
         infrastructure.confirm_world(world).await?;
         // The built-in sandbox is on this machine, regardless of the public URL.
@@ -295,7 +302,7 @@ async fn log_start_hints(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()
 }
 
 /// Folds measurements into histogram buckets, so that memory does not grow between scrapes.
-async fn upkeep(handle: metrics_exporter_prometheus::PrometheusHandle) {
+async fn upkeep(handle: PrometheusHandle) {
     /// The interval of the exporter's own server.
     const EVERY: Duration = Duration::from_secs(5);
     loop {
