@@ -292,7 +292,7 @@ impl RunningService for Service {
 async fn log_start_hints(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()> {
     tracing::info!(url = %format!("http://{listen}/docs"), "API documentation is served");
     tracing::info!(url = %format!("http://{listen}/"), "dashboard is served");
-    let first = ports.queries.list_accounts(PageRequest { limit: 1, starting_after: None }).await?;
+    let first = ports.queries.list_accounts(None, PageRequest { limit: 1, starting_after: None }).await?;
     if first.rows.is_empty() {
         tracing::info!(
             "no account yet: `cais account create --email E --name N --document CPF --approve`, then `cais key create`"

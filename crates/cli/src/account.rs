@@ -6,6 +6,7 @@ use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::account::{Account, Features, Kyc};
+use cais_domain::merchant::account_change::MAX_RELEASE_DELAY_S;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
@@ -23,8 +24,6 @@ use cais_http_api::representation::operator as shown;
 
 /// Longest name of an account or a key, in characters.
 const MAX_NAME_CHARS: usize = 200;
-/// Longest release delay: ninety days, in seconds.
-const MAX_RELEASE_DELAY_S: i64 = 90 * 24 * 3_600;
 /// Accounts read per page.
 const PAGE: u32 = 200;
 
@@ -103,7 +102,7 @@ pub enum AccountCommand {
         #[command(flatten)]
         which: AccountArg,
         /// Length of the delay in seconds; 0 is none
-        #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=MAX_RELEASE_DELAY_S))]
+        #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_RELEASE_DELAY_S)))]
         seconds: u32,
     },
     /// Set the spread between the market's rates and the rates of the account's crypto deposits and withdrawals
@@ -224,7 +223,7 @@ async fn print_all(ports: &Ports, output: Output) -> anyhow::Result<()> {
     let mut accounts: Vec<Account> = Vec::new();
     let mut starting_after: Option<AccountId> = None;
     loop {
-        let page = list::list(ports, PageRequest { limit: PAGE, starting_after }).await?;
+        let page = list::list(ports, None, PageRequest { limit: PAGE, starting_after }).await?;
         starting_after = page.rows.last().map(|account| account.id);
         accounts.extend(page.rows);
         if !page.has_more || starting_after.is_none() {

@@ -10,6 +10,7 @@ use cais_ports::{Role, SessionStage};
 use crate::assets::{self, Paths};
 use crate::cookies::{self, Purpose};
 use crate::state::Dashboard;
+use crate::texts::operator::OperatorTexts;
 use crate::texts::{Language, Texts};
 use crate::visit::Visit;
 
@@ -28,6 +29,8 @@ pub(crate) struct Layout {
     pub(crate) user: Option<String>,
     /// `true` for the holder of an account.
     pub(crate) is_merchant: bool,
+    /// The texts of the operators' menu, for an operator.
+    pub(crate) operator: Option<&'static OperatorTexts>,
     /// `true` if the service runs on the built-in sandbox.
     pub(crate) is_sandbox: bool,
 }
@@ -43,6 +46,9 @@ impl Layout {
             token: visit.token(),
             user: complete.map(|visitor| visitor.user.email.clone()),
             is_merchant: complete.is_some_and(|visitor| matches!(visitor.user.role, Role::Merchant(_))),
+            operator: complete
+                .filter(|visitor| visitor.user.role == Role::Operator)
+                .map(|_| OperatorTexts::of(visit.language)),
             is_sandbox: visit.dashboard.site.is_sandbox,
         }
     }
@@ -59,6 +65,7 @@ impl Layout {
             token: String::new(),
             user: None,
             is_merchant: false,
+            operator: None,
             is_sandbox: dashboard.is_some_and(|dashboard| dashboard.site.is_sandbox),
         }
     }

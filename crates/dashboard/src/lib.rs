@@ -40,8 +40,8 @@ const MAX_FORM_BYTES: usize = 32 * 1024;
 /// Adds all pages to an application.
 pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
     use pages::{
-        api_log, code, confirm, enrol, events, home, keys, language, log_in, log_out, new_key, password, revoke_key,
-        sessions, sign_up, webhooks, welcome,
+        api_log, code, confirm, enrol, events, home, keys, language, log_in, log_out, new_key, operator, password,
+        revoke_key, sessions, sign_up, webhooks, welcome,
     };
     let (get, post) = (web::get, web::post);
     config.app_data(Data::from(Arc::clone(dashboard)));
@@ -71,6 +71,15 @@ pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
         page("/webhooks/{id}/delete", vec![get().to(webhooks::delete::show), post().to(webhooks::delete::submit)]),
         page("/webhooks/{id}/deliveries/{delivery}/resend", vec![post().to(webhooks::actions::resend)]),
         page("/api-log", vec![get().to(api_log::show)]),
+        page("/operator/accounts", vec![get().to(operator::accounts::list::show)]),
+        page(
+            "/operator/accounts/{id}",
+            vec![get().to(operator::accounts::show::show), post().to(operator::accounts::change::submit)],
+        ),
+        page("/operator/audit", vec![get().to(operator::audit::show)]),
+        page("/operator/callbacks", vec![get().to(operator::callbacks::show)]),
+        page("/operator/callbacks/{id}/retry", vec![post().to(operator::callbacks::try_again)]),
+        page("/operator/acquirers", vec![get().to(operator::acquirers::show)]),
         page("/events", vec![get().to(events::list::show)]),
         page("/events/{id}", vec![get().to(events::show::show)]),
         page("/events/{id}/resend", vec![post().to(events::show::resend)]),

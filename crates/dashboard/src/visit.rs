@@ -13,7 +13,7 @@ use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
 use askama::Template;
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::account::Account;
-use cais_ports::SessionStage;
+use cais_ports::{Role, SessionStage};
 use cais_use_cases::Ports;
 use cais_use_cases::logins::log_in::NewSession;
 use cais_use_cases::logins::{Browser, Visitor, sessions};
@@ -124,6 +124,15 @@ impl Visit {
     pub(crate) fn merchant(&self) -> Result<(&Visitor, AccountId), Failure> {
         let visitor = self.complete()?;
         visitor.user.role.account().map(|account| (visitor, account)).ok_or(Failure::NotFound)
+    }
+
+    /// Returns the operator of a complete login.
+    ///
+    /// # Errors
+    /// [`Failure::LoginNeeded`]; [`Failure::NotFound`] for a merchant.
+    pub(crate) fn operator(&self) -> Result<&Visitor, Failure> {
+        let visitor = self.complete()?;
+        if visitor.user.role == Role::Operator { Ok(visitor) } else { Err(Failure::NotFound) }
     }
 
     /// Returns the account of a complete login.

@@ -6,7 +6,7 @@ use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, CallbackId, ChargeId};
 use cais_domain::ledger::SystemAccount;
-use cais_domain::merchant::account::Account;
+use cais_domain::merchant::account::{Account, Kyc};
 use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
@@ -107,8 +107,8 @@ pub trait AccountQueries: Send + Sync {
     async fn find_account(&self, id: AccountId) -> Result<Option<Account>, QueryError>;
     /// Returns the account with this e-mail, lower case.
     async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, QueryError>;
-    /// Lists all accounts, newest first.
-    async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError>;
+    /// Lists the accounts with this state of KYC, or all accounts, newest first.
+    async fn list_accounts(&self, kyc: Option<Kyc>, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError>;
 }
 
 /// API keys.

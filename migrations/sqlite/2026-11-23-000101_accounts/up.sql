@@ -36,3 +36,6 @@ CREATE TABLE accounts (
 
 -- Finds an account by its e-mail address. A row in `global_reservations` keeps the address unique.
 CREATE INDEX accounts_by_email ON accounts (email);
+
+-- Finds the accounts whose KYC waits for an operator.
+CREATE INDEX accounts_in_review ON accounts (id) WHERE kyc = 'pending';

@@ -62,3 +62,22 @@ async fn shop_signs_up_and_uses_its_key_in_portuguese() {
 async fn shop_signs_up_and_uses_its_key_in_english() {
     shop_signs_up_and_uses_its_key("en").await;
 }
+
+#[tokio::test]
+async fn operator_approves_kyc_in_the_browser() {
+    let mut user = User::new("pt-BR").await;
+    let shop = user.node.unapproved_shop();
+    shop.create("{\"amount\":10}").await.refused(403, "kyc_not_approved");
+    let made = user.node.cli(&["operator", "create", "--email", &user.email]);
+    user.follow(text(&made, "one_time_url")).await;
+    user.click("main a[href='/operator/accounts?kyc=pending']").await;
+    user.click("main tbody a").await;
+    user.click("#approve button").await;
+    user.confirm().await;
+    user.wait_until("return location.search === '?changed' && document.querySelector('#kyc') !== null").await;
+    assert_eq!(user.text("#kyc").await, "aprovado");
+    shop.charge("10").await;
+    let rows = user.node.cli(&["audit", "list", "--account", &shop.email, "--by", &user.email]);
+    assert_eq!(rows.pointer("/data/0/action"), Some(&Value::from("account.approve")), "{rows}");
+    assert_eq!(rows.pointer("/data/0/source"), Some(&Value::from("dashboard")), "{rows}");
+}

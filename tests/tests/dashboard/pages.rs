@@ -1,13 +1,25 @@
 //! Every page in Chromium, in both languages: see [`User::check`].
 
-use serde_json::json;
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
 
 use super::browser::{User, text};
 
 /// The pages of a merchant.
 const MERCHANT: [&str; 5] = ["/", "/keys", "/keys/new", "/sessions", "/password"];
-/// The pages of an operator.
-const OPERATOR: [&str; 3] = ["/", "/sessions", "/password"];
+/// The pages of an operator. `{account}` stands for the id of an account.
+const OPERATOR: [&str; 9] = [
+    "/",
+    "/sessions",
+    "/password",
+    "/operator/accounts",
+    "/operator/accounts?kyc=pending",
+    "/operator/accounts/{account}",
+    "/operator/audit",
+    "/operator/callbacks",
+    "/operator/acquirers",
+];
 
 async fn merchant_pages_pass(language: &'static str) {
     let mut user = User::new(language).await;
@@ -24,9 +36,14 @@ async fn operator_pages_pass(language: &'static str) {
     let mut user = User::new(language).await;
     let made = user.node.cli(&["operator", "create", "--email", &user.email]);
     user.follow(text(&made, "one_time_url")).await;
+    let shop = user.node.unapproved_shop();
+    let accounts = user.node.cli(&["account", "list"]);
+    let listed = accounts.get("data").and_then(Value::as_array).unwrap();
+    let account = listed.iter().find(|account| text(account, "email") == shop.email).unwrap();
     for path in OPERATOR {
-        user.open(path).await;
-        assert_eq!(user.path().await, path);
+        let full = path.replace("{account}", text(account, "id"));
+        user.open(&full).await;
+        assert_eq!(user.path().await, full);
         user.check(&format!("operator{path}")).await;
     }
     user.open("/keys").await;

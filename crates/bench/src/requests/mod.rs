@@ -155,7 +155,7 @@ async fn body_bytes(service: &Service, paid: &[Created]) -> Result<usize> {
 /// If the store does not answer.
 pub async fn stored(url: &str) -> Result<u64> {
     let persistence = database::open(url).await?;
-    let accounts = persistence.list_accounts(PageRequest { limit: 200, starting_after: None }).await?;
+    let accounts = persistence.list_accounts(None, PageRequest { limit: 200, starting_after: None }).await?;
     let mut stored = 0_u64;
     for Account { id, .. } in accounts.rows {
         stored = stored.saturating_add(count_charges(&persistence, id).await?);

@@ -11,7 +11,8 @@ use cais_use_cases::logins::{LoginError, begin};
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::When;
-use crate::layout::Layout;
+use crate::layout::{Layout, redirect};
+use crate::pages::operator::accounts::terms;
 use crate::visit::Visit;
 
 #[derive(Template)]
@@ -22,8 +23,10 @@ struct ConfirmPage<'a> {
     id: String,
     title: &'a str,
     subject: String,
-    scopes: Option<String>,
-    days: Option<u32>,
+    /// The labels and values of the action.
+    details: Vec<(&'static str, String)>,
+    /// The page of the first step.
+    back: String,
     until: When,
 }
 
@@ -64,6 +67,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
         }
         // An order has a page of its own, which shows its cost.
         Ok(Confirmed::Approved) => Err(Failure::NotFound),
+        Ok(Confirmed::AccountChanged(account)) => Ok(redirect(&format!("/operator/accounts/{account}?changed"))),
         Err(LoginError::Refused) => {
             let text = visit.language.texts().code_wrong;
             waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
@@ -84,14 +88,21 @@ async fn waiting(
 ) -> Result<HttpResponse, Failure> {
     let Confirmation { action, expires_at, .. } = begin::find(&visit.dashboard.logins, visit.complete()?, id).await?;
     let page = visit.layout();
-    let (title, subject, scopes, days) = match action {
+    let keys = "/keys".to_owned();
+    let (title, subject, details, back) = match action {
         PendingAction::CreateKey { name, scopes, expires_in_days } => {
-            let scopes = scopes.to_string().replace(',', ", ");
-            (page.t.confirm_create, name.into_string(), Some(scopes), expires_in_days)
+            let mut details = vec![(page.t.key_scopes, scopes.to_string().replace(',', ", "))];
+            details.extend(expires_in_days.map(|days| (page.t.key_days, days.to_string())));
+            (page.t.confirm_create, name.into_string(), details, keys)
         }
-        PendingAction::RevokeKey { prefix } => (page.t.key_revoke_title, prefix.to_string(), None, None),
+        PendingAction::RevokeKey { prefix } => (page.t.key_revoke_title, prefix.to_string(), Vec::new(), keys),
+        PendingAction::ChangeAccount { account, change } => {
+            let found = visit.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)?;
+            let details = terms::details(&change, visit.language);
+            (terms::title(&change, visit.language), found.email, details, format!("/operator/accounts/{account}"))
+        }
         PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => return Err(Failure::NotFound),
     };
     let (id, until) = (id.to_string(), When::of(expires_at, visit.language));
-    Ok(visit.page(status, &ConfirmPage { page, error, id, title, subject, scopes, days, until }))
+    Ok(visit.page(status, &ConfirmPage { page, error, id, title, subject, details, back, until }))
 }

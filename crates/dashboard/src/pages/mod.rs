@@ -14,6 +14,7 @@ pub(crate) mod language;
 pub(crate) mod log_in;
 pub(crate) mod log_out;
 pub(crate) mod new_key;
+pub(crate) mod operator;
 pub(crate) mod password;
 pub(crate) mod pay;
 pub(crate) mod payouts;

@@ -19,6 +19,7 @@ async fn every_page_has_a_strict_policy_and_no_inline_code() {
         "/password",
         "/signup",
         "/login",
+        "/operator/accounts",
         "/welcome/x",
         "/confirm/x",
         "/webhooks",

@@ -11,6 +11,7 @@ mod home;
 mod infractions;
 mod keys;
 mod logins;
+mod operator;
 mod pay;
 mod payouts;
 mod settings;

@@ -94,6 +94,7 @@ pub(crate) mod charges;
 pub(crate) mod crypto;
 pub(crate) mod home;
 pub(crate) mod infractions;
+pub(crate) mod operator;
 pub(crate) mod pay;
 pub(crate) mod payouts;
 pub(crate) mod settings;
@@ -173,7 +174,7 @@ catalogue! {
     kyc_pending: "Seu cadastro está em análise. As cobranças serão liberadas após a aprovação.", "Your registration is under review. Charges are enabled after its approval.";
     kyc_rejected: "Seu cadastro foi recusado. Fale com a operadora.", "Your registration was rejected. Contact the operator.";
     suspended: "Sua conta está suspensa.", "Your account is suspended.";
-    operator_home: "Você é operador desta instalação. Use a linha de comando `cais` para as operações.", "You are an operator of this installation. Use the command line `cais` for operations.";
+    operator_home: "Você é operador desta instalação.", "You are an operator of this installation.";
 
     session_device: "Navegador", "Browser";
     session_address: "Endereço", "Address";

@@ -8,7 +8,7 @@ use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, CallbackId, ChargeId};
 use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
-use cais_domain::merchant::account::Account;
+use cais_domain::merchant::account::{Account, Kyc};
 use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::money::Money;
 use cais_domain::pause::MAX_PAUSE;
@@ -72,6 +72,14 @@ fn overdue_charges(before: Timestamp, limit: u32) -> impl Select<ChargeRow<'stat
 
 fn accounts_page(page: PageRequest<AccountId>) -> impl Select<AccountRow<'static>> {
     accounts::table.filter(accounts::id.lt(after(page))).order(accounts::id.desc()).limit(one_more(page))
+}
+
+fn accounts_with_kyc(kyc: Kyc, page: PageRequest<AccountId>) -> impl Select<AccountRow<'static>> {
+    accounts::table
+        .filter(is_one_of(accounts::kyc, [kyc.as_str()]))
+        .filter(accounts::id.lt(after(page)))
+        .order(accounts::id.desc())
+        .limit(one_more(page))
 }
 
 fn keys_of(account: AccountId) -> impl Select<KeyRow<'static>> {
@@ -217,8 +225,11 @@ impl AccountQueries for Persistence {
         self.find(query, Account::read).await
     }
 
-    async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
-        self.page(accounts_page(page), Account::read, page).await
+    async fn list_accounts(&self, kyc: Option<Kyc>, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
+        match kyc {
+            Some(kyc) => self.page(accounts_with_kyc(kyc, page), Account::read, page).await,
+            None => self.page(accounts_page(page), Account::read, page).await,
+        }
     }
 }
 
@@ -324,6 +335,7 @@ pub(super) fn lists() -> Vec<super::walks::List> {
         list(&overdue_charges(start(), 1), "9000, 51"),
         list(&due_idempotency_records(Due::new(start(), REQUEST_LEASE), 0, 0, 0), "9000, 9000, 0, 9000, 51"),
         list(&accounts_page(first()), "'~', 51"),
+        list(&accounts_with_kyc(Kyc::Pending, first()), "'~', 51"),
         list(&keys_of(fresh()), "'acc_a', 51"),
         list(&due_callbacks(0, 0, 0), "0, 9000, 51"),
         list(&named_callback(String::new(), Vec::new()), "'received 7', 'main', 1"),

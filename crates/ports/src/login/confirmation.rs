@@ -3,6 +3,7 @@
 use cais_domain::crypto::{Address, Currency};
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, ConfirmationId, SessionId, UserId};
+use cais_domain::merchant::account_change::AccountChange;
 use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
 use cais_domain::money::Money;
 use cais_domain::pix_key::{PixKey, PixKeyType};
@@ -48,6 +49,13 @@ pub enum PendingAction {
         /// The merchant's own id of the withdrawal.
         external_id: Option<ExternalId>,
     },
+    /// Changes an account. Operators only.
+    ChangeAccount {
+        /// The account.
+        account: AccountId,
+        /// The change.
+        change: AccountChange,
+    },
 }
 
 impl PendingAction {
@@ -59,6 +67,7 @@ impl PendingAction {
             Self::RevokeKey { .. } => "key.revoke",
             Self::SendPayout { .. } => "payout.send",
             Self::SendWithdrawal { .. } => "crypto_withdrawal.send",
+            Self::ChangeAccount { change, .. } => change.name(),
         }
     }
 
@@ -79,6 +88,7 @@ impl PendingAction {
                 let (currency, free) = (address.currency(), free_terms(external_id.as_ref(), description.as_ref()));
                 format!("{amount}\n{currency}\n{address}\n{free}")
             }
+            Self::ChangeAccount { account, change } => format!("{account}\n{}", change.terms()),
         }
     }
 
@@ -106,7 +116,11 @@ impl PendingAction {
                 let address = Address::parse(Currency::parse(kind).ok()?, to).ok()?;
                 Some(Self::SendWithdrawal { amount, address, description, external_id })
             }
-            _ => None,
+            _ => {
+                let (account, terms) = terms.split_once('\n')?;
+                let (account, change) = (AccountId::parse(account).ok()?, AccountChange::parse(kind, terms)?);
+                Some(Self::ChangeAccount { account, change })
+            }
         }
     }
 }
@@ -186,6 +200,8 @@ pub struct Confirmation {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use uuid::Uuid;
+
     use super::*;
 
     fn payout(key: &str, description: Option<&str>, external_id: Option<&str>) -> PendingAction {
@@ -213,6 +229,11 @@ mod tests {
                 address: Address::parse(Currency::UsdtErc20, "0x52908400098527886E0F7030069857D2E4169EE7").unwrap(),
                 description: None,
                 external_id: Some(ExternalId::parse("w-1").unwrap()),
+            },
+            PendingAction::ChangeAccount { account: AccountId::new(Uuid::nil()), change: AccountChange::Suspend },
+            PendingAction::ChangeAccount {
+                account: AccountId::new(Uuid::nil()),
+                change: AccountChange::ReleaseDelay(60),
             },
         ] {
             assert_eq!(PendingAction::parse(action.kind(), &action.terms()), Some(action));

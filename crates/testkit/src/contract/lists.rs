@@ -2,12 +2,13 @@
 
 use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
 use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::merchant::account::{Account, Kyc};
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{ApiKeyRecord, Page, PageRequest};
+use cais_ports::{ApiKeyRecord, Page, PageRequest, Write};
 
 use super::Harness;
 use super::harness::all_at_once;
-use crate::builders::{a_charge, a_key, fresh, in_status, pending_charge, steps};
+use crate::builders::{a_charge, a_key, fresh, in_status, pending_charge, start, steps};
 
 /// The pages contain each row once.
 pub async fn pages_are_newest_first_and_complete(h: &mut Harness) {
@@ -130,13 +131,19 @@ pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
     written.reverse();
     let mut walked = Vec::new();
     for has_more in [true, true, false] {
-        let starting_after = walked.last().map(|account: &cais_domain::merchant::account::Account| account.id);
+        let starting_after = walked.last().map(|account: &Account| account.id);
         let page = PageRequest { limit: 2, starting_after };
-        let page = h.store.list_accounts(page).await.unwrap();
+        let page = h.store.list_accounts(None, page).await.unwrap();
         assert_eq!(page.has_more, has_more);
         walked.extend(page.rows);
     }
     assert_eq!(walked, written);
+    let (rejected, all) = (written[2].clone(), PageRequest { limit: 5, starting_after: None });
+    let rejected = Account { kyc: Kyc::Rejected, ..rejected };
+    h.good(steps::write(Write::update(rejected.clone()), start())).await;
+    let found = h.store.list_accounts(Some(Kyc::Rejected), all).await.unwrap();
+    assert_eq!(found.rows, [Account { version: rejected.version + 1, ..rejected }]);
+    assert_eq!(h.store.list_accounts(Some(Kyc::Approved), all).await.unwrap().rows.len(), 4);
 }
 
 /// The list has at most 200 keys, only of that account.

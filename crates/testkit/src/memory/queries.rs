@@ -8,7 +8,7 @@ use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, CallbackId, ChargeId};
 use cais_domain::ledger::{Bucket, LedgerAccount, SYSTEM_SHARDS, SystemAccount};
-use cais_domain::merchant::account::Account;
+use cais_domain::merchant::account::{Account, Kyc};
 use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::money::Money;
 use cais_domain::pause::MAX_PAUSE;
@@ -124,9 +124,10 @@ impl AccountQueries for MemoryStore {
         Ok(state.tables.accounts.values().find(|account| account.email == email).cloned())
     }
 
-    async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
+    async fn list_accounts(&self, kyc: Option<Kyc>, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
         let state = self.read()?;
-        Ok(cut(state.tables.accounts.values().cloned(), page, |account| account.id))
+        let wanted = state.tables.accounts.values().filter(|account| kyc.is_none_or(|kyc| account.kyc == kyc));
+        Ok(cut(wanted.cloned(), page, |account| account.id))
     }
 }
 

@@ -1,15 +1,15 @@
 //! Lists accounts, newest first.
 
 use cais_domain::ids::AccountId;
-use cais_domain::merchant::account::Account;
+use cais_domain::merchant::account::{Account, Kyc};
 use cais_ports::{Page, PageRequest, QueryError};
 
 use crate::Ports;
 
-/// Returns one page of all accounts.
+/// Returns one page of the accounts with this state of KYC; `None` means all accounts.
 ///
 /// # Errors
 /// [`QueryError`].
-pub async fn list(ports: &Ports, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
-    ports.queries.list_accounts(page).await
+pub async fn list(ports: &Ports, kyc: Option<Kyc>, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
+    ports.queries.list_accounts(kyc, page).await
 }

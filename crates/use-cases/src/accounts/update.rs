@@ -37,6 +37,29 @@ pub(crate) async fn get(ports: &Ports, email: &AccountEmail) -> Result<Account, 
         .ok_or_else(|| ChangeAccountError::NotFound(email.clone()))
 }
 
+/// Returns the change that stores `changed` with a row of the audit log; empty if `changed` is `account`.
+pub(crate) fn prepare(
+    ports: &Ports,
+    (operator, action): (&Operator, &'static str),
+    account: &Account,
+    changed: &Account,
+) -> ChangeSet {
+    let mut change = ChangeSet::new(ports.clock.now());
+    if changed == account {
+        return change;
+    }
+    change.writes.push(Write::update(changed.clone()));
+    let audited = AuditedChange {
+        action,
+        subject: account.id.to_string(),
+        account: Some(account.id),
+        before: Some(ports.representation.account(account)),
+        after: Some(ports.representation.account(changed)),
+    };
+    change.writes.push(audit::record(ports, operator, change.at, audited));
+    change
+}
+
 /// Applies `decide` to the account, stores the result with a row of the audit log, and returns the stored account. A
 /// decision without a change writes nothing. `by` is the operator and the command.
 pub(crate) async fn update(
@@ -51,18 +74,7 @@ pub(crate) async fn update(
         if changed == account {
             return Ok(account);
         }
-        let mut change = ChangeSet::new(ports.clock.now());
-        change.writes.push(Write::update(changed.clone()));
-        let (operator, action) = by;
-        let audited = AuditedChange {
-            action,
-            subject: account.id.to_string(),
-            account: Some(account.id),
-            before: Some(ports.representation.account(&account)),
-            after: Some(ports.representation.account(&changed)),
-        };
-        change.writes.push(audit::record(ports, operator, change.at, audited));
-        match ports.store.commit(change).await {
+        match ports.store.commit(prepare(ports, by, &account, &changed)).await {
             Ok(_) => {
                 let version = changed.version.saturating_add(1);
                 return Ok(Account { version, ..changed });

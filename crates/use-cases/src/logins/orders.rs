@@ -58,9 +58,10 @@ pub enum SendError<E> {
 pub fn needs_code(action: &PendingAction) -> bool {
     match action {
         PendingAction::SendPayout { amount, .. } => *amount > LARGEST_WITHOUT_CODE,
-        PendingAction::CreateKey { .. } | PendingAction::RevokeKey { .. } | PendingAction::SendWithdrawal { .. } => {
-            true
-        }
+        PendingAction::CreateKey { .. }
+        | PendingAction::RevokeKey { .. }
+        | PendingAction::ChangeAccount { .. }
+        | PendingAction::SendWithdrawal { .. } => true,
     }
 }
 
@@ -74,7 +75,9 @@ pub async fn find(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Res
     let found = logins.ports.queries.find_confirmation(id).await?.ok_or(LoginError::Over)?;
     let is_order = match &found.action {
         PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => true,
-        PendingAction::CreateKey { .. } | PendingAction::RevokeKey { .. } => false,
+        PendingAction::CreateKey { .. } | PendingAction::RevokeKey { .. } | PendingAction::ChangeAccount { .. } => {
+            false
+        }
     };
     let is_own = found.user == visitor.user.id && found.session == visitor.session.id;
     let is_usable = found.state != ConfirmationState::Refused && now < found.expires_at;
@@ -129,7 +132,9 @@ pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confir
         PendingAction::SendWithdrawal { amount, address, .. } => {
             format!(r#"{{"amount":{amount},"currency":"{}","address":"{address}"}}"#, address.currency())
         }
-        PendingAction::CreateKey { .. } | PendingAction::RevokeKey { .. } => return change,
+        PendingAction::CreateKey { .. } | PendingAction::RevokeKey { .. } | PendingAction::ChangeAccount { .. } => {
+            return change;
+        }
     };
     let audited = AuditedChange {
         action: confirmation.action.kind(),

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use cais_domain::ids::ConfirmationId;
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::account_change::AccountChange;
 use cais_domain::merchant::api_key::Scopes;
-use cais_ports::{AuditFilter, AuditQueries as _, KeyQueries as _, PageRequest, PendingAction};
+use cais_ports::{AccountQueries as _, AuditFilter, AuditQueries as _, KeyQueries as _, PageRequest, PendingAction};
 use cais_testkit::Crash;
 use cais_use_cases::accounts::suspend::suspend;
 use cais_use_cases::logins::begin::begin;
@@ -187,4 +189,42 @@ async fn interrupted_confirmation_leaves_nothing() {
     assert!(matches!(failed, LoginError::Store(_)), "{failed:?}");
     assert_eq!(keys(&world, &visitor).await, 0);
     with(&world, &visitor, id, &code).await.unwrap();
+}
+
+#[tokio::test]
+async fn operator_changes_an_account_with_a_code() {
+    let world = World::new();
+    let merchant = world.visitor(EMAIL).await;
+    let account = merchant.session.account.unwrap();
+    let operator = world.operator("ops@cais.example").await;
+    for change in [AccountChange::Approve, AccountChange::ReleaseDelay(60), AccountChange::Suspend] {
+        let id = begun(&world, &operator, PendingAction::ChangeAccount { account, change: change.clone() }).await;
+        let before = world.store.find_account(account).await.unwrap().unwrap();
+        assert_eq!(with(&world, &operator, id, "000000").await.unwrap_err(), LoginError::Refused);
+        assert_eq!(world.store.find_account(account).await.unwrap().unwrap(), before, "not without a code");
+        with(&world, &operator, id, &world.code(&operator.user, 0)).await.unwrap();
+        let after = world.store.find_account(account).await.unwrap().unwrap();
+        assert_eq!(after, Account { version: before.version + 1, ..change.apply(before) });
+        world.clock.advance(Duration::from_secs(30));
+    }
+    let filter = AuditFilter { operator: Some("ops@cais.example".to_owned()), account: Some(account), action: None };
+    let rows = world.store.list_audit(filter, PageRequest { limit: 5, starting_after: None }).await.unwrap().rows;
+    let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
+    assert_eq!(actions, ["account.suspend", "account.release_delay", "account.approve"]);
+    assert!(rows.iter().all(|row| row.operator.source == "dashboard" && row.operator.host == "192.0.2.7"));
+    assert!(rows.iter().all(|row| row.before.is_some() && row.after.is_some()));
+}
+
+#[tokio::test]
+async fn account_change_of_a_merchant_is_refused() {
+    let world = World::new();
+    let merchant = world.visitor(EMAIL).await;
+    let account = merchant.session.account.unwrap();
+    let action = PendingAction::ChangeAccount { account, change: AccountChange::Approve };
+    assert_eq!(begin(&world.logins, &merchant, action.clone()).await.unwrap_err(), LoginError::Over);
+    let operator = world.operator("ops@cais.example").await;
+    assert_eq!(begin(&world.logins, &operator, creation()).await.unwrap_err(), LoginError::Over);
+    let id = begun(&world, &operator, action).await;
+    let code = world.code(&merchant.user, 0);
+    assert_eq!(with(&world, &merchant, id, &code).await.unwrap_err(), LoginError::Over, "another session");
 }

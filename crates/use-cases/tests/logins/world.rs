@@ -10,8 +10,10 @@ use cais_ports::{Clock as _, LoginQueries as _, OneTimeCodes as _, Operator, Sec
 use cais_testkit::builders::an_account;
 use cais_testkit::{ManualClock, MemoryStore, PlainCodes, PlainPasswords};
 use cais_use_cases::accounts::{AccountEmail, approve};
+use cais_use_cases::logins::invite::create_operator;
 use cais_use_cases::logins::log_in::{NewSession, log_in};
 use cais_use_cases::logins::sign_up::{SignUp, SignUpError, sign_up};
+use cais_use_cases::logins::use_link::use_link;
 use cais_use_cases::logins::{Browser, LoginError, Logins, Visitor, enrol, sessions};
 
 pub const EMAIL: &str = "ana@shop.example";
@@ -52,6 +54,17 @@ impl World {
     /// Returns a user who signed up, enrolled an authenticator and is logged in.
     pub async fn visitor(&self, email: &str) -> Visitor {
         self.sign_up(email, PASSWORD).await.unwrap();
+        self.enrolled(email).await
+    }
+
+    /// Returns an operator who enrolled an authenticator and is logged in.
+    pub async fn operator(&self, email: &str) -> Visitor {
+        let link = create_operator(&self.logins.ports, &operator(), self::email(email)).await.unwrap().expose();
+        use_link(&self.logins, &browser(), &link, &Secret::new(PASSWORD)).await.unwrap();
+        self.enrolled(email).await
+    }
+
+    async fn enrolled(&self, email: &str) -> Visitor {
         let first = self.log_in(email, PASSWORD).await.unwrap();
         let visitor = self.found(&first).await.unwrap();
         let code = self.code(&visitor.user, 0);

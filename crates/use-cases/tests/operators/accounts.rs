@@ -101,10 +101,10 @@ async fn account_list_is_newest_first_and_continues() {
     for number in 0..5 {
         world.create(&format!("shop{number}@example.com"), true).await.unwrap();
     }
-    let first = list::list(&world.ports, PageRequest { limit: 3, starting_after: None }).await.unwrap();
+    let first = list::list(&world.ports, None, PageRequest { limit: 3, starting_after: None }).await.unwrap();
     let names: Vec<&str> = first.rows.iter().map(|account| account.email.as_str()).collect();
     assert_eq!((names, first.has_more), (vec!["shop4@example.com", "shop3@example.com", "shop2@example.com"], true));
     let starting_after = first.rows.last().map(|account| account.id);
-    let rest = list::list(&world.ports, PageRequest { limit: 3, starting_after }).await.unwrap();
+    let rest = list::list(&world.ports, None, PageRequest { limit: 3, starting_after }).await.unwrap();
     assert_eq!((rest.rows.len(), rest.has_more), (2, false));
 }

@@ -1,7 +1,7 @@
 //! The first step of an action that needs a one-time code.
 
 use cais_domain::ids::ConfirmationId;
-use cais_ports::{ChangeSet, Confirmation, ConfirmationState, PendingAction, SessionStage, Write};
+use cais_ports::{ChangeSet, Confirmation, ConfirmationState, PendingAction, Role, SessionStage, Write};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::logins::{LoginError, Logins, Visitor};
@@ -12,23 +12,34 @@ const LASTS: SignedDuration = SignedDuration::from_mins(10);
 /// Stores the action, which [`super::confirm::confirm`] carries out in the same session.
 ///
 /// # Errors
-/// [`LoginError::Over`] if the action concerns a key of another account, a merchant's page has no merchant, or the login
-/// is not complete.
+/// [`LoginError::Over`] if the action concerns a key of another account or an unknown account, belongs to the other role,
+/// or the login is not complete.
 pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) -> Result<ConfirmationId, LoginError> {
     let ports = &logins.ports;
-    let account = visitor.user.role.account().ok_or(LoginError::Over)?;
+    let account = visitor.user.role.account();
     if visitor.session.stage != SessionStage::Complete {
         return Err(LoginError::Over);
     }
-    if let PendingAction::RevokeKey { prefix } = &action {
-        let found = ports.queries.find_key(prefix).await?;
-        found.filter(|(key, _)| key.account == account && key.revoked_at.is_none()).ok_or(LoginError::Over)?;
+    let is_possible = match &action {
+        PendingAction::CreateKey { .. } | PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => {
+            account.is_some()
+        }
+        PendingAction::RevokeKey { prefix } => {
+            let found = ports.queries.find_key(prefix).await?;
+            found.is_some_and(|(key, _)| Some(key.account) == account && key.revoked_at.is_none())
+        }
+        PendingAction::ChangeAccount { account: changed, .. } => {
+            visitor.user.role == Role::Operator && ports.queries.find_account(*changed).await?.is_some()
+        }
+    };
+    if !is_possible {
+        return Err(LoginError::Over);
     }
     let now = ports.clock.now();
     let confirmation = Confirmation {
         id: ConfirmationId::new(ports.ids.next_uuid()),
         user: visitor.user.id,
-        account: Some(account),
+        account,
         session: visitor.session.id,
         action,
         created_at: now,

@@ -1,13 +1,14 @@
 //! The second step of an action: a fresh one-time code. Code, action and audit row become true in one commit.
 
-use cais_domain::ids::ConfirmationId;
+use cais_domain::ids::{AccountId, ConfirmationId};
 use cais_domain::login::Code;
 use cais_domain::merchant::api_key::KeyPrefix;
 use cais_ports::{
-    ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, SessionStage, Totp, User, Write,
+    ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, Role, SessionStage, Totp, User, Write,
 };
 
 use super::begin;
+use crate::accounts::update;
 use crate::keys::create::{self, CreatedKey, KeyTerms};
 use crate::keys::revoke;
 use crate::logins::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, orders, sessions};
@@ -21,6 +22,8 @@ pub enum Confirmed {
     Revoked(KeyPrefix),
     /// An order was approved. `logins::orders` sends it.
     Approved,
+    /// An account was changed.
+    AccountChanged(AccountId),
 }
 
 /// Checks the code and carries the action out. The code must be newer than the last used one, so a code of the login does
@@ -89,9 +92,10 @@ async fn carry_out(
 ) -> Result<(Confirmed, ChangeSet), LoginError> {
     let ports = &logins.ports;
     let operator = visitor.operator(browser);
-    let account = visitor.user.role.account().ok_or(LoginError::Over)?;
+    let own_account = || visitor.user.role.account().ok_or(LoginError::Over);
     match &confirmation.action {
         PendingAction::CreateKey { name, scopes, expires_in_days } => {
+            let account = own_account()?;
             let holder = ports.queries.find_account(account).await?.ok_or(LoginError::Over)?;
             holder.permit_write().map_err(|_| LoginError::Over)?;
             let terms = KeyTerms {
@@ -103,7 +107,17 @@ async fn carry_out(
             let (created, change) = create::prepare(ports, &operator, account, terms).map_err(|_| LoginError::Over)?;
             Ok((Confirmed::Created(Box::new(created)), change))
         }
+        PendingAction::ChangeAccount { account, change } => {
+            if visitor.user.role != Role::Operator {
+                return Err(LoginError::Over);
+            }
+            let account = ports.queries.find_account(*account).await?.ok_or(LoginError::Over)?;
+            let changed = change.apply(account.clone());
+            let stored = update::prepare(ports, (&operator, change.name()), &account, &changed);
+            Ok((Confirmed::AccountChanged(account.id), stored))
+        }
         PendingAction::RevokeKey { prefix } => {
+            let account = own_account()?;
             let found = ports.queries.find_key(prefix).await?;
             let (key, _) =
                 found.filter(|(key, _)| key.account == account && key.revoked_at.is_none()).ok_or(LoginError::Over)?;

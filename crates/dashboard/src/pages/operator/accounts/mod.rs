@@ -1,0 +1,35 @@
+//! Accounts: the list with the KYC queue, one account, and its changes.
+
+pub(crate) mod change;
+pub(crate) mod list;
+pub(crate) mod show;
+pub(crate) mod terms;
+
+use cais_domain::ids::AccountId;
+use cais_domain::merchant::account::{Account, AccountStatus, Kyc};
+
+use crate::failure::Failure;
+use crate::texts::operator::OperatorTexts;
+use crate::visit::Visit;
+
+/// Returns the account of a page, for an operator.
+async fn find(visit: &Visit, id: &str) -> Result<Account, Failure> {
+    visit.operator()?;
+    let id = AccountId::parse(id).map_err(|_| Failure::NotFound)?;
+    visit.ports().queries.find_account(id).await?.ok_or(Failure::NotFound)
+}
+
+const fn kyc(kyc: Kyc, t: &'static OperatorTexts) -> &'static str {
+    match kyc {
+        Kyc::Pending => t.kyc_pending,
+        Kyc::Approved => t.kyc_approved,
+        Kyc::Rejected => t.kyc_rejected,
+    }
+}
+
+const fn status(status: AccountStatus, t: &'static OperatorTexts) -> &'static str {
+    match status {
+        AccountStatus::Active => t.active,
+        AccountStatus::Suspended => t.suspended,
+    }
+}

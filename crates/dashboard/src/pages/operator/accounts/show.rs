@@ -1,0 +1,116 @@
+//! One account with the forms of its changes.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse, web};
+use askama::Template;
+use cais_domain::fee::Operation;
+use cais_domain::merchant::account::{Account, AccountStatus, Feature, Kyc};
+use cais_domain::merchant::account_change::MAX_RELEASE_DELAY_S;
+use cais_domain::money::Money;
+
+use super::{kyc, status, terms};
+use crate::failure::Failure;
+use crate::format::When;
+use crate::layout::Layout;
+use crate::texts::Language;
+use crate::texts::operator::OperatorTexts;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "operator/account.html")]
+struct AccountPage<'a> {
+    page: Layout,
+    t: &'static OperatorTexts,
+    error: Option<&'a str>,
+    is_changed: bool,
+    id: String,
+    email: String,
+    name: String,
+    document: String,
+    kyc: &'static str,
+    status: &'static str,
+    created: When,
+    is_approved: bool,
+    is_suspended: bool,
+    features: Vec<Switch>,
+    fees: Vec<Fee>,
+    charge_limit: String,
+    payout_limit: String,
+    release_delay_s: u32,
+    max_release_delay_s: u32,
+}
+
+struct Switch {
+    name: &'static str,
+    is_on: bool,
+}
+
+/// The fee of an operation as its form shows it.
+struct Fee {
+    operation: &'static str,
+    fixed: String,
+    percentage: String,
+    min: String,
+    max: String,
+    example: String,
+}
+
+/// Shows the account.
+pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpRequest) -> Result<HttpResponse, Failure> {
+    let account = super::find(&visit, &id).await?;
+    Ok(page(&visit, account, request.query_string() == "changed", None))
+}
+
+/// Returns the page of an account, after a wrong form with the text of its mistake.
+pub(super) fn page(visit: &Visit, account: Account, is_changed: bool, error: Option<&str>) -> HttpResponse {
+    let (language, t) = (visit.language, OperatorTexts::of(visit.language));
+    let features = Feature::ALL.map(|one| Switch { name: one.as_str(), is_on: account.features.contains(one) });
+    let fees = Operation::ALL.map(|operation| fee(&account, operation, language));
+    let shown = AccountPage {
+        page: visit.layout(),
+        t,
+        error,
+        is_changed,
+        id: account.id.to_string(),
+        document: account.document.formatted(),
+        kyc: kyc(account.kyc, t),
+        status: status(account.status, t),
+        created: When::of(account.created_at, language),
+        is_approved: account.kyc == Kyc::Approved,
+        is_suspended: account.status == AccountStatus::Suspended,
+        features: features.into(),
+        fees: fees.into(),
+        charge_limit: typed(account.limits.charge, language),
+        payout_limit: typed(account.limits.payout, language),
+        release_delay_s: account.release_delay_s,
+        max_release_delay_s: MAX_RELEASE_DELAY_S,
+        email: account.email,
+        name: account.name,
+    };
+    visit.page(if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }, &shown)
+}
+
+fn fee(account: &Account, operation: Operation, language: Language) -> Fee {
+    let rule = account.fees.get(operation);
+    let bound = |money: Option<Money>| money.map(|money| typed(money, language)).unwrap_or_default();
+    Fee {
+        operation: operation.as_str(),
+        fixed: typed(rule.fixed(), language),
+        percentage: with_separator(rule.percentage().to_string(), language),
+        min: bound(rule.min()),
+        max: bound(rule.max()),
+        example: terms::example(rule, language),
+    }
+}
+
+/// Returns an amount as a person of the language types it.
+fn typed(money: Money, language: Language) -> String {
+    with_separator(money.to_string(), language)
+}
+
+fn with_separator(number: String, language: Language) -> String {
+    match language {
+        Language::Portuguese => number.replace('.', ","),
+        Language::English => number,
+    }
+}

@@ -1,0 +1,42 @@
+//! The acquirers of the configuration with their open orders.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use cais_ports::OpenOrders;
+
+use crate::failure::Failure;
+use crate::format::When;
+use crate::layout::Layout;
+use crate::texts::operator::OperatorTexts;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "operator/acquirers.html")]
+struct AcquirersPage {
+    page: Layout,
+    t: &'static OperatorTexts,
+    acquirers: Vec<Row>,
+}
+
+struct Row {
+    name: String,
+    open: OpenOrders,
+    drained: Option<When>,
+}
+
+/// Shows the acquirers in the order of the configuration. An installation has few.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    visit.operator()?;
+    let ports = visit.ports();
+    let drains = ports.queries.list_drains().await?;
+    let mut acquirers = Vec::new();
+    for name in ports.acquirers.names() {
+        let drain = drains.iter().find(|drain| drain.acquirer == name).and_then(|drain| drain.since);
+        acquirers.push(Row {
+            open: ports.queries.count_open_orders(&name).await?,
+            drained: drain.map(|since| When::of(since, visit.language)),
+            name: name.to_string(),
+        });
+    }
+    Ok(visit.ok(&AcquirersPage { page: visit.layout(), t: OperatorTexts::of(visit.language), acquirers }))
+}

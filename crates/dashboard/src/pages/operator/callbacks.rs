@@ -1,0 +1,68 @@
+//! The callbacks of acquirers that matched no charge, payout or infraction.
+
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use cais_domain::ids::CallbackId;
+use cais_ports::{CommitError, PageRequest};
+use cais_use_cases::callbacks::retry::{RetryError, list_unmatched, named, retry};
+
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::format::When;
+use crate::layout::{Layout, redirect};
+use crate::query::{Query, STARTING_AFTER, path_with};
+use crate::texts::operator::OperatorTexts;
+use crate::visit::Visit;
+
+/// The callbacks of a page.
+const PAGE: u32 = 50;
+const PATH: &str = "/operator/callbacks";
+
+#[derive(Template)]
+#[template(path = "operator/callbacks.html")]
+struct CallbacksPage {
+    page: Layout,
+    t: &'static OperatorTexts,
+    callbacks: Vec<Row>,
+    next: Option<String>,
+}
+
+struct Row {
+    id: String,
+    acquirer: String,
+    received: When,
+    attempts: u32,
+    names: Vec<String>,
+}
+
+/// Shows a page of the list, newest first.
+pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
+    visit.operator()?;
+    let cursor = query.get(STARTING_AFTER).map(CallbackId::parse).transpose().map_err(|_| Failure::NotFound)?;
+    let found = list_unmatched(visit.ports(), PageRequest { limit: PAGE, starting_after: cursor }).await?;
+    let last = found.rows.last().filter(|_| found.has_more).map(|callback| callback.id.to_string());
+    let next = last.map(|last| path_with(PATH, &[(STARTING_AFTER, &last)]));
+    let callbacks = found.rows.iter().map(|callback| Row {
+        id: callback.id.to_string(),
+        acquirer: callback.acquirer.to_string(),
+        received: When::of(callback.received_at, visit.language),
+        attempts: callback.attempts,
+        names: named(callback).lines().map(str::to_owned).collect(),
+    });
+    let callbacks = callbacks.collect();
+    Ok(visit.ok(&CallbacksPage { page: visit.layout(), t: OperatorTexts::of(visit.language), callbacks, next }))
+}
+
+/// Processes a callback again: its acquirer's record decides. So no code is needed.
+pub(crate) async fn try_again(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let operator = visit.operator()?.operator(&visit.browser);
+    let id = CallbackId::parse(&id).map_err(|_| Failure::NotFound)?;
+    match retry(visit.ports(), &operator, id).await {
+        // `Stale`: the service processes the callback at this moment.
+        Ok(_) | Err(RetryError::Done(_) | RetryError::Commit(CommitError::Stale)) => Ok(redirect(PATH)),
+        Err(RetryError::NotFound(_)) => Err(Failure::NotFound),
+        Err(RetryError::Query(error)) => Err(error.into()),
+        Err(RetryError::Commit(error)) => Err(Failure::Unavailable(error.to_string())),
+    }
+}

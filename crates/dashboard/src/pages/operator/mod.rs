@@ -1,0 +1,6 @@
+//! The pages of operators. A merchant gets 404 for each of them.
+
+pub(crate) mod accounts;
+pub(crate) mod acquirers;
+pub(crate) mod audit;
+pub(crate) mod callbacks;

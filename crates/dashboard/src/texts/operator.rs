@@ -1,0 +1,94 @@
+//! The texts of the pages of operators.
+
+catalogue! {
+    /// The texts of the pages of operators.
+    OperatorTexts, same: [email, kyc];
+
+    accounts: "Contas", "Accounts";
+    accounts_all: "Todas as contas", "All accounts";
+    accounts_queue: "Cadastros em análise", "Registrations under review";
+    accounts_none: "Nenhuma conta encontrada.", "No account was found.";
+    accounts_search: "E-mail ou id da conta", "E-mail or id of the account";
+    search: "Buscar", "Search";
+    email: "E-mail", "E-mail";
+    name: "Nome", "Name";
+    document: "CPF ou CNPJ", "CPF or CNPJ";
+    kyc: "KYC", "KYC";
+    kyc_pending: "em análise", "under review";
+    kyc_approved: "aprovado", "approved";
+    kyc_rejected: "recusado", "rejected";
+    status: "Situação", "Status";
+    active: "ativa", "active";
+    suspended: "suspensa", "suspended";
+    created: "Criada", "Created";
+    features: "Funções", "Features";
+    none: "nenhuma", "none";
+    next_page: "Próxima página", "Next page";
+    changed: "Alteração gravada.", "The change is stored.";
+    continue_to_code: "Continuar", "Continue";
+    change_hint: "Cada alteração pede um código do autenticador.", "Each change needs a code of the authenticator.";
+    change_wrong: "O formulário não contém uma alteração conhecida.", "The form contains no known change.";
+
+    approve: "Aprovar o cadastro", "Approve the registration";
+    approve_text: "A aprovação ativa o recebimento e o envio de Pix.", "The approval enables receiving and sending Pix.";
+    suspend: "Suspender a conta", "Suspend the account";
+    suspend_text: "Uma conta suspensa consulta os dados e não inicia operações.", "A suspended account reads its data and starts no operations.";
+    resume: "Reativar a conta", "Resume the account";
+    set_features: "Alterar as funções", "Change the features";
+
+    fees: "Tarifas", "Fees";
+    set_fees: "Alterar a tarifa", "Change the fee";
+    fees_text: "As cobranças existentes mantêm a tarifa de sua criação.", "Existing charges keep the fee of their creation.";
+    operation: "Operação", "Operation";
+    fee: "Tarifa", "Fee";
+    fee_fixed: "Valor fixo (R$)", "Fixed part (R$)";
+    fee_percentage: "Percentual", "Percentage";
+    fee_min: "Mínimo (R$)", "Minimum (R$)";
+    fee_max: "Máximo (R$)", "Maximum (R$)";
+    example: "Tarifa de uma operação de R$ 100,00", "Fee of an operation of R$ 100.00";
+    fee_wrong: "Informe valores em reais, por exemplo 0,50.", "Enter amounts in reais, such as 0.50.";
+    percentage_wrong: "Informe um percentual de 0 a 100, por exemplo 0,99.", "Enter a percentage from 0 to 100, such as 0.99.";
+    fee_bounds_wrong: "O mínimo não pode passar do máximo.", "The minimum must not exceed the maximum.";
+
+    limits: "Limites por operação", "Limits of one operation";
+    set_limits: "Alterar os limites", "Change the limits";
+    charge_limit: "Maior cobrança (R$)", "Largest charge (R$)";
+    payout_limit: "Maior saque (R$)", "Largest payout (R$)";
+    limit_wrong: "Informe limites acima de zero, por exemplo 50.000,00.", "Enter limits above zero, such as 50,000.00.";
+    release_delay: "Prazo de liberação em segundos", "Release delay in seconds";
+    set_release_delay: "Alterar o prazo de liberação", "Change the release delay";
+    release_delay_text: "O dinheiro recebido fica “a liberar” durante este prazo. O maior prazo tem 90 dias.", "Received money stays pending for this time. The longest delay is 90 days.";
+    release_delay_wrong: "Informe de 0 a 7776000 segundos.", "Enter 0 to 7776000 seconds.";
+
+    audit: "Auditoria", "Audit log";
+    audit_none: "Nenhuma alteração.", "No changes.";
+    account: "Conta", "Account";
+    account_unknown: "Nenhuma conta tem este e-mail ou id.", "No account has this e-mail or id.";
+    at: "Quando", "When";
+    who: "Quem", "Person";
+    from: "De onde", "From";
+    action: "Alteração", "Change";
+    subject: "Registro", "Record";
+    before: "Antes", "Before";
+    after: "Depois", "After";
+    details: "Detalhes", "Details";
+
+    callbacks: "Avisos sem destino", "Unmatched callbacks";
+    callbacks_text: "Estes avisos de instituições não correspondem a nenhuma cobrança, saque ou infração.", "These callbacks of acquirers match no charge, payout or infraction.";
+    callbacks_none: "Todos os avisos têm destino.", "Every callback is matched.";
+    acquirer: "Instituição", "Acquirer";
+    received: "Recebido", "Received";
+    attempts: "Tentativas", "Attempts";
+    names: "Conteúdo", "Names";
+    try_again: "Processar de novo", "Process again";
+
+    acquirers: "Instituições", "Acquirers";
+    acquirers_text: "Na ordem da configuração, com as ordens em aberto.", "In the order of the configuration, with their open orders.";
+    charges: "Cobranças", "Charges";
+    payouts: "Saques", "Payouts";
+    refunds: "Devoluções", "Refunds";
+    infractions: "Infrações", "Infractions";
+    new_orders: "Novas ordens", "New orders";
+    accepted: "sim", "yes";
+    drained: "não, desde", "no, since";
+}
