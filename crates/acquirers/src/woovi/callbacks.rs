@@ -64,8 +64,11 @@ pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>
         return Err(refused("is too large"));
     }
     let callback: Callback<'_> = serde_json::from_slice(body).map_err(|_| refused("is not the JSON of Woovi"))?;
-    let named = disputed(&callback).or_else(|| sent(&callback)).or_else(|| received(&callback));
-    if named.is_none() && word(callback.event).as_deref() == Some(CAME_BACK) {
+    let is_back = word(callback.event).as_deref() == Some(CAME_BACK);
+    // The payment in a callback about a return is the one that came back: its record alone would not show the return.
+    let of_payment = || sent(&callback).filter(|_| !is_back);
+    let named = disputed(&callback).or_else(of_payment).or_else(|| received(&callback));
+    if named.is_none() && is_back {
         let back = came_back(&callback);
         if back.is_none() {
             alert_return(name, &callback);

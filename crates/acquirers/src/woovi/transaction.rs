@@ -6,6 +6,7 @@ use cais_ports::{
     AcquirerError, ListRequest, ReceivedPix, ReturnNature, ReturnedPart, UnreadableRow, UpstreamPage, UpstreamPayment,
     UpstreamProgress, UpstreamReturn, alerts,
 };
+use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -18,6 +19,8 @@ use super::wire::{at, cents, word};
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Reply, part};
 
+/// The number of refunded Pix of a page whose returns are read at the same time: a page has to end within its deadline.
+const RETURNS_AT_ONCE: usize = 8;
 const TRANSACTIONS: List = List {
     path: "/transaction",
     field: "transactions",
@@ -263,13 +266,14 @@ pub(super) async fn page(
     };
     let page = list::page(api, TRANSACTIONS, request, deadline, row).await?;
     let (mut rows, mut unreadable) = (Vec::with_capacity(page.rows.len()), page.unreadable);
-    for received in page.rows {
-        if !received.is_refunded {
-            rows.push(received.pix);
-            continue;
-        }
+    let read = |received: Received| async move {
         let name = received.pix.payment.end_to_end_id.to_string();
-        match with_returns(api, received, deadline).await {
+        let pix = if received.is_refunded { with_returns(api, received, deadline).await } else { Ok(received.pix) };
+        (name, pix)
+    };
+    let mut reads = stream::iter(page.rows).map(read).buffered(RETURNS_AT_ONCE);
+    while let Some((name, pix)) = reads.next().await {
+        match pix {
             Ok(pix) => rows.push(pix),
             Err(FindError::Defect(defect)) => unreadable.push(UnreadableRow { name, reason: defect.reason() }),
             Err(error) => return Err(error.of_a_read()),
