@@ -47,8 +47,8 @@ mod tests {
         let rows = crate::modules(code).unwrap_or_default();
         let file = crate::svg_file(code).unwrap_or_default();
         let dark: u32 = rows.iter().map(|row| row.count_ones()).sum();
-        let drawn =
-            file.split('h').filter_map(|run| run.split_once("v1h-")).filter_map(|(run, _)| run.parse::<u32>().ok());
+        let runs = file.split("v1h-").filter_map(|part| part.rsplit_once('h'));
+        let drawn = runs.filter_map(|(_, run)| run.parse::<u32>().ok());
         assert_eq!(drawn.sum::<u32>(), dark);
     }
 }
