@@ -123,7 +123,7 @@ macro_rules! records {
                 account { one.role.account() }
                 version { version }
             }
-            /// A session of the dashboard: only `seen_at`, `wrong_codes` and `ended_at` change.
+            /// A session of the dashboard: only `seen_at`, `wrong_codes`, `sent_without_code` and `ended_at` change.
             sessions: Session($crate::login::Session) |one| {
                 key { id: SessionId = one.id }
                 account { one.account }

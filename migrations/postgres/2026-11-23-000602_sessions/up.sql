@@ -11,6 +11,7 @@ CREATE TABLE sessions (
     expires_at BIGINT NOT NULL,
     seen_at BIGINT NOT NULL,
     wrong_codes BIGINT NOT NULL CHECK (wrong_codes >= 0),
+    sent_without_code BIGINT NOT NULL CHECK (sent_without_code >= 0),
     ended_at BIGINT,
     version BIGINT NOT NULL CHECK (version >= 1)
 );

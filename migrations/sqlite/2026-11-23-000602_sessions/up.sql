@@ -11,6 +11,7 @@ CREATE TABLE sessions (
     expires_at INTEGER NOT NULL,
     seen_at INTEGER NOT NULL,
     wrong_codes INTEGER NOT NULL CHECK (wrong_codes >= 0),
+    sent_without_code INTEGER NOT NULL CHECK (sent_without_code >= 0),
     ended_at INTEGER,
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;

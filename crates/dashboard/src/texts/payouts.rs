@@ -55,7 +55,7 @@ catalogue! {
     confirm_text: "Um Pix enviado não pode ser cancelado. Confira a chave e o valor.", "A Pix that was sent cannot be cancelled. Check the key and the amount.";
     available_before: "Saldo disponível antes", "Available balance before";
     available_after: "Saldo disponível depois", "Available balance after";
-    code_above: "Saques acima deste valor exigem um código do autenticador:", "Payouts above this amount need a code of the authenticator:";
+    code_above: "Os saques desde o último código exigem um novo código quando a soma passa deste valor:", "Payouts need a new code when their sum since the last code exceeds this amount:";
     approved: "Este saque já foi confirmado. Enviar de novo não cria um segundo saque.", "This payout was confirmed already. Sending it again creates no second payout.";
     send: "Enviar o saque", "Send the payout";
 

@@ -198,8 +198,8 @@ mod tests {
          brl_per_usd, usd_priced_at, spread, expires_at, created_at, version) \
          SELECT 'acc_' || n % 100, 'cqt_' || n, 'deposit', 'btc', 1, '1', '1', '', '1', 0, '1', 0, '0', 4000000000000000 + n, 0, 1 \
          FROM generate_series(1, 50000) AS n; \
-         INSERT INTO sessions (id, user_id, keyed_hash, stage, address, agent, created_at, expires_at, seen_at, wrong_codes, version) \
-         SELECT 'ses_' || n, 'usr_1', sha256('x'), 'complete', '', '', 0, 4000000000000000 + n, 0, 0, 1 FROM generate_series(1, 50000) AS n; \
+         INSERT INTO sessions (id, user_id, keyed_hash, stage, address, agent, created_at, expires_at, seen_at, wrong_codes, sent_without_code, version) \
+         SELECT 'ses_' || n, 'usr_1', sha256('x'), 'complete', '', '', 0, 4000000000000000 + n, 0, 0, 0, 1 FROM generate_series(1, 50000) AS n; \
          INSERT INTO confirmations (id, user_id, session_id, action, terms, created_at, expires_at, state, wrong_codes, version) \
          SELECT 'cnf_' || n, 'usr_1', 'ses_1', 'key.revoke', 'x', 0, 4000000000000000 + n, 'open', 0, 1 FROM generate_series(1, 50000) AS n; \
          VACUUM ANALYZE";

@@ -13,8 +13,8 @@ SELECT name_of('acc_', n), 'e', 'n', 'd', 'active', 'approved', '', 0, 0, 0, 0, 
 FROM generate_series(1, 10000) AS n;
 INSERT INTO api_keys SELECT name_of('k', n), name_of('key_', n), 'acc_a', 'n', decode(repeat('00', 32), 'hex'), '', NULL, '', NULL, n, 1
 FROM generate_series(1, 200) AS n;
-INSERT INTO sessions (id, user_id, keyed_hash, stage, address, agent, created_at, expires_at, seen_at, wrong_codes, version)
-SELECT name_of('ses_', n), 'usr_a', decode(repeat('00', 32), 'hex'), 'complete', '', '', n, n, n, 0, 1 FROM generate_series(1, 10000) AS n;
+INSERT INTO sessions (id, user_id, keyed_hash, stage, address, agent, created_at, expires_at, seen_at, wrong_codes, sent_without_code, version)
+SELECT name_of('ses_', n), 'usr_a', decode(repeat('00', 32), 'hex'), 'complete', '', '', n, n, n, 0, 0, 1 FROM generate_series(1, 10000) AS n;
 INSERT INTO idempotency_records (account_id, key, fingerprint, resource_id, fence, lease_until, due_at, created_at)
 SELECT 'acc_a', name_of('k', n), decode(repeat('00', 32), 'hex'), 'r', 1, n, n, n FROM generate_series(1, 10000) AS n;
 INSERT INTO callbacks SELECT name_of('ntc_', n), 'main', CAST('received ' || n AS BYTEA), n, 'waiting', 0, n, 1 FROM generate_series(1, 10000) AS n;

@@ -1,6 +1,7 @@
 //! A session: a browser that logged in.
 
 use cais_domain::ids::{AccountId, SessionId, UserId};
+use cais_domain::money::Money;
 use jiff::Timestamp;
 
 use crate::keys::SecretHash;
@@ -41,6 +42,8 @@ pub struct Session {
     pub seen_at: Timestamp,
     /// The number of wrong one-time codes.
     pub wrong_codes: u32,
+    /// The sum of the payouts that the session sent since its last one-time code.
+    pub sent_without_code: Money,
     /// The end, if a person or a rule ended the session early.
     pub ended_at: Option<Timestamp>,
     /// The number of changes. An update requires the version that was read.

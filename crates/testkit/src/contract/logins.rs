@@ -2,6 +2,7 @@
 
 use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
 use cais_domain::merchant::webhook::SealedSecret;
+use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{
     CommitError, Confirmation, ConfirmationState, Invitation, PasswordHash, PendingAction, PruneBefore, Role,
@@ -39,6 +40,7 @@ fn a_session(user: &User) -> Session {
         expires_at: after_s(1_000),
         seen_at: start(),
         wrong_codes: 0,
+        sent_without_code: Money::from_centavos(99_999),
         ended_at: None,
         version: 0,
     }
@@ -110,7 +112,13 @@ pub async fn sessions_come_back_and_are_listed(h: &mut Harness) {
     assert_eq!(h.store.list_sessions(user.id, after_s(999)).await.unwrap(), open);
     assert_eq!(h.store.list_sessions(user.id, after_s(1_000)).await.unwrap(), []);
     let newest = open.remove(0);
-    let ended = Session { seen_at: after_s(60), wrong_codes: 5, ended_at: Some(after_s(61)), ..newest };
+    let ended = Session {
+        seen_at: after_s(60),
+        wrong_codes: 5,
+        sent_without_code: Money::ZERO,
+        ended_at: Some(after_s(61)),
+        ..newest
+    };
     insert(h, Write::update(ended.clone())).await;
     assert_eq!(h.store.list_sessions(user.id, start()).await.unwrap(), open);
     let found = h.store.find_session(ended.id).await.unwrap();

@@ -128,8 +128,8 @@ impl Tables {
             **now = User { email, role, created_at, ..(**now).clone() };
         }
         if let (AnyRecord::Session(now), Some(stored)) = (&mut record, self.sessions.get(key)) {
-            let Session { seen_at, wrong_codes, ended_at, .. } = **now;
-            **now = Session { seen_at, wrong_codes, ended_at, ..stored.clone() };
+            let Session { seen_at, wrong_codes, sent_without_code, ended_at, .. } = **now;
+            **now = Session { seen_at, wrong_codes, sent_without_code, ended_at, ..stored.clone() };
         }
         if let (AnyRecord::Confirmation(now), Some(stored)) = (&mut record, self.confirmations.get(key)) {
             let Confirmation { state, wrong_codes, .. } = **now;

@@ -1,6 +1,7 @@
 //! The first step of a login: e-mail and password.
 
 use cais_domain::ids::SessionId;
+use cais_domain::money::Money;
 use cais_ports::{ChangeSet, CommitError, Secret, Session, SessionStage, SigningSecret, Totp, User, Write};
 use jiff::{SignedDuration, Timestamp};
 
@@ -46,6 +47,7 @@ impl NewSession {
             expires_at: now.saturating_add(lasts).unwrap_or(Timestamp::MAX),
             seen_at: now,
             wrong_codes: 0,
+            sent_without_code: Money::ZERO,
             ended_at: None,
             version: 0,
         };

@@ -11,7 +11,7 @@ use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_ports::{
     ChangeSet, CommitError, Confirmation, ConfirmationState, Fingerprint, IdempotencyRef, Operator, PendingAction,
-    QueryError, ResponseKind, SessionStage, Write,
+    QueryError, ResponseKind, Session, SessionStage, Write,
 };
 
 use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, confirm, sessions};
@@ -23,8 +23,8 @@ use crate::payouts::create as payouts;
 use crate::payouts::create::{CreatePayout, CreatePayoutError, NewPayout};
 use crate::response::Response;
 
-/// The largest payout without a one-time code: R$ 1,000.00. A stolen session can then send small amounts only, and most
-/// payouts of a shop to its suppliers need one screen. The Central Bank uses the same amount as its limit for Pix at night.
+/// The largest sum of payouts that a session sends without a one-time code: R$ 1,000.00. Each code sets the sum to zero.
+/// So a stolen session sends at most this amount. The Central Bank uses the same amount as its limit for Pix at night.
 pub const LARGEST_WITHOUT_CODE: Money = Money::from_centavos(100_000);
 /// The purpose of the keyed hash that identifies the terms of an order.
 const TERMS_PURPOSE: &str = "dashboard-order";
@@ -42,7 +42,7 @@ pub enum SentOrder {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError<E> {
     /// The confirmation holds another kind of action, or the account does not exist.
-    #[error("the confirmation is not that of such an order")]
+    #[error("the confirmation holds no order of this kind")]
     OtherAction,
     /// The order was not created.
     #[error(transparent)]
@@ -52,12 +52,14 @@ pub enum SendError<E> {
     Query(#[from] QueryError),
 }
 
-/// Returns whether the action is an order that needs a one-time code: each withdrawal, and a payout above
-/// [`LARGEST_WITHOUT_CODE`]. Coins cannot be called back, so no amount of them is small.
+/// Returns whether the action needs a one-time code in this session: all actions do, but for payouts whose sum since the
+/// last code is at most [`LARGEST_WITHOUT_CODE`]. Sent coins cannot come back, so each withdrawal needs a code.
 #[must_use]
-pub fn needs_code(action: &PendingAction) -> bool {
+pub fn needs_code(action: &PendingAction, session: &Session) -> bool {
     match action {
-        PendingAction::SendPayout { amount, .. } => *amount > LARGEST_WITHOUT_CODE,
+        PendingAction::SendPayout { amount, .. } => {
+            session.sent_without_code.checked_add(*amount).map_or(true, |sum| sum > LARGEST_WITHOUT_CODE)
+        }
         PendingAction::CreateKey { .. }
         | PendingAction::RevokeKey { .. }
         | PendingAction::ChangeAccount { .. }
@@ -105,7 +107,7 @@ pub async fn approve(
         if confirmation.state == ConfirmationState::Done {
             return Ok(confirmation);
         }
-        if needs_code(&confirmation.action) {
+        if needs_code(&confirmation.action, &visitor.session) {
             match confirm::confirm(logins, browser, &visitor, id, code).await {
                 // `Over`: the same form was sent twice, and the other request approved the order meanwhile.
                 Ok(_) | Err(LoginError::Over) => continue,
@@ -113,6 +115,10 @@ pub async fn approve(
             }
         }
         let mut change = approval(&logins.ports, &visitor.operator(browser), &confirmation);
+        if let PendingAction::SendPayout { amount, .. } = &confirmation.action {
+            let sent = visitor.session.sent_without_code.checked_add(*amount).map_err(|_| LoginError::Over)?;
+            change.writes.push(Write::update(Session { sent_without_code: sent, ..visitor.session }));
+        }
         change.writes.push(Write::update(Confirmation { state: ConfirmationState::Done, ..confirmation }));
         match logins.ports.store.commit(change).await {
             Ok(_) | Err(CommitError::Stale) => {}

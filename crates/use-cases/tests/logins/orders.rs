@@ -45,7 +45,8 @@ async fn submit(logins: &Logins, visitor: &Visitor, id: ConfirmationId, code: &s
 async fn payout_above_the_limit_needs_a_fresh_code() {
     let world = World::new();
     let (visitor, base) = world.shop(EMAIL).await;
-    assert!(!needs_code(&payout(100_000)) && needs_code(&payout(100_001)));
+    let needs_code = |centavos| needs_code(&payout(centavos), &visitor.session);
+    assert!(!needs_code(100_000) && needs_code(100_001));
     let id = begin(&world.logins, &visitor, payout(100_001)).await.unwrap();
     for code in ["", "999999", &world.code(&visitor.user, -1)] {
         let failed = submit(&world.logins, &visitor, id, code).await;
@@ -64,6 +65,26 @@ async fn payout_above_the_limit_needs_a_fresh_code() {
     let rows = world.store.list_audit(filter, PageRequest { limit: 1, starting_after: None }).await.unwrap().rows;
     let rows: Vec<_> = rows.iter().map(|row| (row.action.as_str(), row.after.as_deref())).collect();
     assert_eq!(rows, [("payout.send", Some(r#"{"amount":1000.01,"pix_key":"ana@bank.example"}"#))]);
+    base.check().await;
+}
+
+/// A stolen session sends no more than the limit, in however many payouts.
+#[tokio::test]
+async fn payouts_without_a_code_have_a_limit_together() {
+    let world = World::new();
+    let (visitor, base) = world.shop(EMAIL).await;
+    let begun = async |centavos| begin(&world.logins, &visitor, payout(centavos)).await.unwrap();
+    let (first, second, third) = (begun(60_000).await, begun(60_000).await, begun(40_000).await);
+    submit(&world.logins, &visitor, first, "").await.unwrap();
+    let refused = submit(&world.logins, &visitor, second, "").await;
+    assert!(matches!(refused, Err(Failed::Approval(LoginError::Refused))), "{refused:?}");
+    submit(&world.logins, &visitor, third, "").await.unwrap();
+    assert_eq!(base.psp.payout_orders().len(), 2);
+    let code = world.code(&visitor.user, 0);
+    submit(&world.logins, &visitor, second, &code).await.unwrap();
+    let after = begun(100_000).await;
+    submit(&world.logins, &visitor, after, "").await.unwrap();
+    assert_eq!(base.psp.payout_orders().len(), 4);
     base.check().await;
 }
 

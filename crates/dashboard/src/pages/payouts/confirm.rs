@@ -63,7 +63,11 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
         let approved = orders::approve(&logins, &browser, &visitor, id, &code).await?;
         Ok::<_, LoginError>(orders::send_payout(&logins.ports, &approved).await)
     };
-    let (status, text) = match detached::run(work).await? {
+    let Ok(ended) = detached::run(work).await else {
+        let text = PayoutTexts::of(visit.language).in_progress.to_owned();
+        return waiting(visit, id, StatusCode::SERVICE_UNAVAILABLE, Some(text)).await;
+    };
+    let (status, text) = match ended {
         Ok(Ok(SentOrder::Created(payout))) => return Ok(redirect(&format!("/payouts/{payout}"))),
         Ok(Ok(SentOrder::NotCovered)) => {
             (StatusCode::UNPROCESSABLE_ENTITY, PayoutTexts::of(visit.language).not_covered.to_owned())
@@ -91,7 +95,7 @@ async fn waiting(
     let (logins, language) = (&visit.dashboard.logins, visit.language);
     let Confirmation { action, state, expires_at, .. } = orders::find(logins, visitor, id).await?;
     let is_approved = state == ConfirmationState::Done;
-    let needs_code = orders::needs_code(&action) && !is_approved;
+    let needs_code = orders::needs_code(&action, &visitor.session) && !is_approved;
     let PendingAction::SendPayout { amount, pix_key, description, external_id } = action else {
         return Err(Failure::NotFound);
     };

@@ -1,5 +1,6 @@
 //! Rows of sessions.
 
+use cais_domain::money::Money;
 use cais_ports::{SecretHash, Session, SessionStage};
 
 use super::parse_account;
@@ -17,7 +18,7 @@ table! {
         user_id: Text, account_id: Nullable<Text>, keyed_hash: Binary, stage: Text, address: Text, agent: Text,
         created_at: BigInt, expires_at: BigInt,
     }
-    changing { version: BigInt, seen_at: BigInt, wrong_codes: BigInt, ended_at: Nullable<BigInt> }
+    changing { version: BigInt, seen_at: BigInt, wrong_codes: BigInt, sent_without_code: BigInt, ended_at: Nullable<BigInt> }
 }
 
 impl Record for Session {
@@ -37,6 +38,7 @@ impl Record for Session {
             version,
             seen_at: self.seen_at.as_microsecond(),
             wrong_codes: self.wrong_codes.into(),
+            sent_without_code: self.sent_without_code.centavos(),
             ended_at: us(self.ended_at),
         }
     }
@@ -54,6 +56,7 @@ impl Record for Session {
             expires_at: instant(TABLE, row.expires_at)?,
             seen_at: instant(TABLE, row.seen_at)?,
             wrong_codes: to_u32(TABLE, row.wrong_codes)?,
+            sent_without_code: Money::from_centavos(row.sent_without_code),
             ended_at: optional_instant(TABLE, row.ended_at)?,
             version: row.version,
         })

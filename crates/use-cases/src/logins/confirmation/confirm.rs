@@ -3,8 +3,10 @@
 use cais_domain::ids::{AccountId, ConfirmationId};
 use cais_domain::login::Code;
 use cais_domain::merchant::api_key::KeyPrefix;
+use cais_domain::money::Money;
 use cais_ports::{
-    ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, Role, SessionStage, Totp, User, Write,
+    ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, Role, Session, SessionStage, Totp, User,
+    Write,
 };
 
 use super::begin;
@@ -71,6 +73,9 @@ pub async fn confirm(
         let totp = Totp::Enrolled { secret, last_step: step, recovery };
         change.writes.push(Write::update(User { totp, ..visitor.user }));
         change.writes.push(Write::update(Confirmation { state: ConfirmationState::Done, ..confirmation }));
+        if !visitor.session.sent_without_code.is_zero() {
+            change.writes.push(Write::update(Session { sent_without_code: Money::ZERO, ..visitor.session }));
+        }
         match ports.store.commit(change).await {
             Ok(_) => {
                 logins.throttle.forgive(&user);
