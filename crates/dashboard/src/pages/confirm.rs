@@ -56,6 +56,10 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
     let visit = &form.visit;
     let id = parse(&id)?;
     let logins = &visit.dashboard.logins;
+    // The page of an order shows its cost, and sends the order after the code.
+    if is_order(&begin::find(logins, visit.complete()?, id).await?.action) {
+        return Err(Failure::NotFound);
+    }
     match confirm::confirm(logins, &visit.browser, visit.complete()?, id, form.get("code")).await {
         Ok(Confirmed::Created(created)) => {
             let (name, key) = (created.record.name.clone(), created.token.expose());
@@ -65,7 +69,6 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             visit.dashboard.keys.forget(&prefix);
             Ok(visit.ok(&KeyRevokedPage { page: visit.layout(), prefix: prefix.to_string() }))
         }
-        // An order has a page of its own, which shows its cost.
         Ok(Confirmed::Approved) => Err(Failure::NotFound),
         Ok(Confirmed::AccountChanged(account)) => Ok(redirect(&format!("/operator/accounts/{account}?changed"))),
         Err(LoginError::Refused) => {
@@ -73,6 +76,15 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+const fn is_order(action: &PendingAction) -> bool {
+    match action {
+        PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => true,
+        PendingAction::CreateKey { .. } | PendingAction::RevokeKey { .. } | PendingAction::ChangeAccount { .. } => {
+            false
+        }
     }
 }
 

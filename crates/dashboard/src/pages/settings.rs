@@ -122,10 +122,10 @@ mod tests {
         let t = SettingsTexts::of(Language::English);
         for (seconds, text) in [
             (0, "at once"),
-            (172_800, "after 2 days"),
-            (90_000, "after 25 hours"),
-            (120, "after 2 minutes"),
-            (61, "after 61 seconds"),
+            (172_800, "after 2 day(s)"),
+            (90_000, "after 25 hour(s)"),
+            (120, "after 2 minute(s)"),
+            (61, "after 61 second(s)"),
         ] {
             assert_eq!(delay(seconds, t), text);
         }

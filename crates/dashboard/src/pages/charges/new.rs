@@ -161,7 +161,8 @@ fn refused(error: CreateChargeError, t: &'static ChargesTexts, language: Languag
             | ChargeRefusal::SplitRecipientNotEligible { .. },
         ) => t.feature,
         CreateError::ExternalIdConflict(_) => t.external_id_used,
-        CreateError::AcquirerUnavailable => t.no_acquirer,
+        // The order of an earlier submission may exist: the key stays.
+        CreateError::AcquirerUnavailable => return Refused(t.no_acquirer.to_owned(), true),
         CreateError::Internal(cause) => {
             tracing::error!(cause, "charge not created; the form can be sent again");
             return Refused(t.unknown.to_owned(), true);

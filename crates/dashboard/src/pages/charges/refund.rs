@@ -118,7 +118,8 @@ fn refused(error: CreateRefundError, t: &'static ChargesTexts, language: Languag
                 Refused { text: format!("{} {}.", t.refund_exceeds, brl(rest, language)), is_open: false }
             }
         },
-        CreateError::AcquirerUnavailable => t.no_acquirer.into(),
+        // The refund of an earlier submission may exist: the key stays.
+        CreateError::AcquirerUnavailable => Refused { text: t.no_acquirer.to_owned(), is_open: true },
         CreateError::Internal(cause) => {
             tracing::error!(cause, "refund failed; the form can be sent again");
             Refused { text: t.unknown.to_owned(), is_open: true }

@@ -8,6 +8,9 @@ use super::{PayState, find};
 use crate::failure::Failure;
 use crate::state::Dashboard;
 
+/// The header that forbids crawlers to list the image.
+const ROBOTS: (&str, &str) = ("x-robots-tag", "noindex, nofollow");
+
 /// Returns the image as PNG.
 pub(crate) async fn png(
     dashboard: Data<Dashboard>,
@@ -16,7 +19,7 @@ pub(crate) async fn png(
 ) -> Result<HttpResponse, Failure> {
     let code = code(&dashboard, &request, &token).await?;
     let file = cais_qr_code::png_file(&code).ok_or(Failure::NotFound)?;
-    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, "image/png")).body(file))
+    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, "image/png")).insert_header(ROBOTS).body(file))
 }
 
 /// Returns the image as SVG.
@@ -27,7 +30,7 @@ pub(crate) async fn svg(
 ) -> Result<HttpResponse, Failure> {
     let code = code(&dashboard, &request, &token).await?;
     let file = cais_qr_code::svg_file(&code).ok_or(Failure::NotFound)?;
-    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, "image/svg+xml")).body(file))
+    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, "image/svg+xml")).insert_header(ROBOTS).body(file))
 }
 
 async fn code(dashboard: &Data<Dashboard>, request: &HttpRequest, token: &str) -> Result<String, Failure> {

@@ -66,7 +66,11 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
         let approved = orders::approve(&logins, &browser, &visitor, id, &code).await?;
         Ok::<_, LoginError>(orders::send_withdrawal(&logins.ports, &approved).await)
     };
-    let text = match detached::run(work).await? {
+    let Ok(ended) = detached::run(work).await else {
+        let text = CryptoTexts::of(visit.language).in_progress.to_owned();
+        return waiting(visit, id, None, StatusCode::SERVICE_UNAVAILABLE, Some(text)).await;
+    };
+    let text = match ended {
         Ok(Ok(SentOrder::Created(withdrawal))) => return Ok(redirect(&format!("/crypto/withdrawals/{withdrawal}"))),
         Ok(Ok(SentOrder::NotCovered)) => CryptoTexts::of(visit.language).not_covered.to_owned(),
         Ok(Err(SendError::Order(error))) => withdrawal_refusal(&error, visit.language)?,
