@@ -59,7 +59,7 @@ catalogue! {
     refund_deadline: "O prazo de 90 dias para devolver terminou.", "The 90 days for a refund are over.";
     refund_exceeds: "O valor passa do restante:", "The amount exceeds the rest:";
     no_balance: "Saldo disponível insuficiente.", "Insufficient available balance.";
-    no_acquirer: "A adquirente não respondeu e nada foi feito. Tente de novo.", "The acquirer did not answer and nothing was done. Try again.";
+    no_acquirer: "A instituição não está disponível. Envie este formulário de novo em alguns minutos: nada será feito duas vezes.", "The acquirer is not available. Send this form again in some minutes: nothing is done twice.";
     unknown: "O resultado ainda não é conhecido. Repita o envio deste formulário: nada será feito duas vezes.", "The outcome is not known yet. Send this form again: nothing is done twice.";
     used: "Este formulário já foi usado. Abra a página de novo.", "This form was used before. Open the page again.";
     suspended: "Sua conta está suspensa.", "Your account is suspended.";

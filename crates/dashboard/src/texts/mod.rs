@@ -171,7 +171,7 @@ catalogue! {
     available: "Disponível", "Available";
     pending: "A liberar", "Pending";
     blocked: "Bloqueado", "Blocked";
-    kyc_pending: "Seu cadastro está em análise. As cobranças serão liberadas após a aprovação.", "Your registration is under review. Charges are enabled after its approval.";
+    kyc_pending: "Seu cadastro está em análise. Cobranças e saques serão liberados após a aprovação.", "Your registration is under review. Charges and payouts are enabled after its approval.";
     kyc_rejected: "Seu cadastro foi recusado. Fale com a operadora.", "Your registration was rejected. Contact the operator.";
     suspended: "Sua conta está suspensa.", "Your account is suspended.";
     operator_home: "Você é operador desta instalação.", "You are an operator of this installation.";
@@ -194,7 +194,7 @@ catalogue! {
     key_created: "Criada", "Created";
     key_expires: "Expira", "Expires";
     key_never: "nunca", "never";
-    key_days: "Validade em dias (vazio: sem validade)", "Lifetime in days (empty: no end)";
+    key_days: "Validade em dias (vazio: não expira)", "Lifetime in days (empty: no expiry)";
     key_days_wrong: "Informe de 1 a 3650 dias, ou deixe vazio.", "Enter 1 to 3650 days, or leave the field empty.";
     key_status: "Situação", "Status";
     key_active: "ativa", "active";
@@ -202,7 +202,7 @@ catalogue! {
     key_expired: "expirada", "expired";
     key_revoke: "Revogar", "Revoke";
     key_revoke_title: "Revogar a chave", "Revoke the key";
-    key_revoke_text: "Os programas que usam esta chave deixam de funcionar em segundos. Não há volta.", "Programs that use this key stop working within seconds. This cannot be undone.";
+    key_revoke_text: "Os programas que usam esta chave deixam de funcionar em segundos. Esta ação não pode ser desfeita.", "Programs that use this key stop working within seconds. This cannot be undone.";
     key_secret_title: "Chave criada", "Key created";
     key_secret_text: "Copie a chave agora. Ela não será mostrada de novo.", "Copy the key now. It is not shown again.";
     key_revoked_title: "Chave revogada", "Key revoked";
@@ -217,9 +217,9 @@ catalogue! {
     bad_form_title: "Formulário inválido", "Invalid form";
     bad_form_text: "O formulário não chegou inteiro. Tente de novo.", "The form did not arrive whole. Try again.";
     not_found_title: "Página não encontrada", "Page not found";
-    not_found_text: "A página não existe, ou o que ela mostrava terminou.", "The page does not exist, or its record is over.";
+    not_found_text: "A página não existe, ou o registro não está mais disponível.", "The page does not exist, or its record is no longer available.";
     throttled_title: "Tentativas demais", "Too many attempts";
     throttled_text: "Tente de novo em alguns minutos.", "Try again in a few minutes.";
     unavailable_title: "Serviço indisponível", "Service unavailable";
-    unavailable_text: "Tente de novo em alguns segundos. Se uma chave estava sendo criada, confira a lista de chaves.", "Try again in a few seconds. If a key was being created, check the list of keys.";
+    unavailable_text: "Tente de novo em alguns segundos. Se você enviou um formulário, confira antes na lista se ele já teve efeito.", "Try again in a few seconds. If you sent a form, first check in its list whether it took effect.";
 }

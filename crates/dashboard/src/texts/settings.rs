@@ -40,10 +40,10 @@ catalogue! {
     release: "Liberação do dinheiro recebido", "Release of received money";
     at_once: "na hora", "at once";
     after: "após", "after";
-    days: "dias", "days";
-    hours: "horas", "hours";
-    minutes: "minutos", "minutes";
-    seconds: "segundos", "seconds";
+    days: "dia(s)", "day(s)";
+    hours: "hora(s)", "hour(s)";
+    minutes: "minuto(s)", "minute(s)";
+    seconds: "segundo(s)", "second(s)";
     access: "Acesso", "Access";
     change_password: "Trocar a senha", "Change the password";
     show_sessions: "Ver as sessões abertas", "Show the open sessions";

@@ -63,7 +63,7 @@ catalogue! {
     grace_wrong: "Escolha um dos prazos.", "Choose one of the periods.";
     delete: "Excluir", "Delete";
     delete_title: "Excluir o endereço", "Delete the endpoint";
-    delete_text: "As entregas em espera são canceladas. Não há volta.", "Waiting deliveries are cancelled. This cannot be undone.";
+    delete_text: "As entregas em espera são canceladas. Esta ação não pode ser desfeita.", "Waiting deliveries are cancelled. This cannot be undone.";
     cancel: "Cancelar", "Cancel";
 
     deliveries: "Entregas", "Deliveries";
