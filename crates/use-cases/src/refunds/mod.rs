@@ -5,10 +5,10 @@
 //! | step | file |
 //! |---|---|
 //! | request | `http-api/src/refunds/create.rs`, with the body in `request.rs` |
-//! | check and hold | `create` here, with the rules of `domain/src/charge/refunds.rs` |
+//! | check and hold | `create` here, with the rules of `domain/src/refund/transitions.rs` |
 //! | first commit | `upstream_order/create.rs`; the row is `persistence/src/rows/refund.rs` |
 //! | sending | `order` here, then `acquirers/src/bacen/refund.rs` |
-//! | decision on the outcome | `upstream_result.rs`, then `decide` here with `domain/src/refund/transitions.rs` |
+//! | decision on the outcome | `upstream_result.rs`, then `decide` here, which also makes event and change set |
 //! | second commit and response | `resource` here, in the form of `http-api/src/representation/refund.rs` |
 //! | open outcome | `poll` and `sync` here |
 
