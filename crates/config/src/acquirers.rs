@@ -216,8 +216,9 @@ keys! {
             .optional()
             .required_if(!is_woovi(kind), "")
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
-        /// The institution behind `bacen`, with its differences from the standard. Each follows the institution's public
-        /// documents, and none was tried against it. Single differences can be set by the keys below. Only for `bacen`.
+        /// The institution behind `bacen`, with its differences from the standard. Each profile follows the
+        /// institution's public documents. No profile was tested with the real institution. Single differences can be
+        /// set by the keys below. Only for `bacen`.
         profile: Option<String> = text("bb, itau, santander, sicredi or inter", profile)
             .optional()
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);

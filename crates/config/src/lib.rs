@@ -73,16 +73,16 @@ keys! {
         /// directory. With port 0 and without `public_url`, the callback address at acquirers changes at each start:
         /// choose a port for production.
         listen: SocketAddr = address().default("127.0.0.1:8080");
-        /// The address of `/metrics`, apart from the API. With port 0 the system assigns a free port. If the default
-        /// port is in use, a free port replaces it, but only with the sandbox or with `listen` at port 0.
+        /// The address of `/metrics`, apart from the API. With port 0 the system assigns a free port. With the
+        /// sandbox, or with `listen` at port 0, the service uses a free port if the default port is in use.
         /// `addresses.json` has the port.
         admin_listen: SocketAddr = address()
             .default("127.0.0.1:9180")
             .rejected_if(move |admin| Some(*admin) == listen && admin.port() != 0, "must differ from `listen`");
         /// The URL at which acquirers and browsers reach the service: the base of callback addresses, and the origin of the
         /// dashboard. The dashboard refuses forms of any other origin. With `https`, cookies are limited to TLS and have
-        /// the prefix `__Host-`. Without the URL, and in the sandbox, the dashboard accepts the host of each request,
-        /// which is for development only. Set an `https` URL for production.
+        /// the prefix `__Host-`. If the URL is absent, and always in the sandbox, the dashboard accepts any host in a
+        /// request. This is for development only. Set an `https` URL for production.
         public_url: Option<String> =
             text("http or https URL", url::base).optional().default_shown("`http://` and the address of `listen`");
         /// The directory of the service's files. Created if absent.
@@ -132,11 +132,11 @@ keys! {
         /// The format of the log. `auto` is text on a terminal and JSON elsewhere.
         log_format: LogFormat = text("auto, text or json", LogFormat::parse).default("auto");
         /// `true` uses the built-in sandbox instead of an acquirer, for development, as `cais serve --sandbox` does.
-        /// Its money is play money. So a start with acquirers on a database of the sandbox is refused, and a start
-        /// with the sandbox on a database of acquirers too.
+        /// Its money is play money. So a database of the sandbox cannot be used with acquirers, and a database of
+        /// acquirers cannot be used with the sandbox.
         sandbox: bool = flag().default("false");
-        /// Seconds between `/readyz` turning 503 and the listener's end, so that a load balancer sees the
-        /// change.
+        /// At shutdown `/readyz` answers 503 for this number of seconds before the service stops accepting connections, so
+        /// that a load balancer sees the change.
         // Most load balancers probe every two seconds, so two probes fit. Without other nodes the delay is of no use.
         drain_delay_s: u32 = number(0..=60)
             .default(if is_sqlite(database_url.as_ref()) || sandbox == Some(true) { "0" } else { "5" })

@@ -1,7 +1,7 @@
-//! The money that entered and left an account's balance on each of the last days, exact to the entry.
+//! The money that entered and left an account's balance on each of the last 30 days. Every entry is counted.
 //!
-//! Entries never change, so the sums of old entries are kept in memory, by hours. A read continues behind the last counted entry. Each read of
-//! the store is bounded: the first sums of a large account take several.
+//! Entries never change, so the sums of old entries are kept in memory, by hours. A read continues after the last counted entry. Each
+//! read of the store is bounded, so the first sums of a large account need several reads.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,8 @@ const STEP: u32 = 10_000;
 const MAX_STEPS: u32 = 5_000;
 /// Entries of the last minutes are read again each time. Nodes with different clocks may still store entries with earlier ids.
 const SETTLED_AFTER: SignedDuration = SignedDuration::from_mins(2);
-/// The largest number of accounts with sums in memory, at most 720 hours each. Beyond it all sums are made anew.
+/// The largest number of accounts with sums in memory, at most 720 hours each. With more accounts, all sums are
+/// removed from memory and computed again.
 const MAX_ACCOUNTS: usize = 2_000;
 /// Seconds of an hour.
 const HOUR_S: i64 = 3_600;
@@ -111,7 +112,7 @@ impl DailyTotals {
         let sums = ports.queries.sum_entries(account, from, settled, STEP).await?;
         counted.add(&sums);
         let mut all = self.lock();
-        // A concurrent step that counted the same entries was first.
+        // The result is stored only if no concurrent step has stored the same entries first.
         if let Some(stored) = all.get_mut(&account).filter(|stored| stored.after == from) {
             stored.after = counted.after;
             stored.hours.clone_from(&counted.hours);
@@ -119,7 +120,7 @@ impl DailyTotals {
         Ok((counted, sums.entries >= STEP))
     }
 
-    /// Returns the sums of the account so far, without those of earlier days.
+    /// Returns the sums of the account that are in memory. Sums from before the first day are removed.
     fn begin(&self, account: AccountId, now: Timestamp) -> Counted {
         let first = beginning(now);
         let new = || Counted { after: first_id(first), hours: BTreeMap::new(), is_catching_up: false };
@@ -165,7 +166,7 @@ fn beginning(now: Timestamp) -> Timestamp {
     first_day(now).to_zoned(sao_paulo()).map_or(Timestamp::MIN, |start| start.timestamp())
 }
 
-/// Returns the least id that an entry of the instant may have: ids may be a minute earlier than their entries.
+/// Returns the smallest id that an entry of this instant can have. The time in an id can be up to a minute before the time of its entry.
 fn first_id(at: Timestamp) -> EntryId {
     let at = at.saturating_sub(SignedDuration::from_mins(1)).unwrap_or(Timestamp::MIN);
     let at_ms = u64::try_from(at.as_millisecond()).unwrap_or_default();

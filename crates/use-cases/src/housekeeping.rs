@@ -8,8 +8,8 @@ use crate::work::{Pass, WorkError};
 
 /// Stored responses are kept for 30 days.
 const IDEMPOTENCY_RECORDS_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Processed callbacks, unused quotes and the marks of committed batches are kept for a day, so that an operator can inspect
-/// them. The next rate of a currency is compared with its quotes of that day.
+/// Processed callbacks, unused quotes and commit marks (rows that show that a batch was committed) are kept for a day, so that
+/// an operator can inspect them. The quotes of this day are also needed because a new rate is compared with the newest one.
 const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 /// Events are kept for 90 days, so that consumers can catch up.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);

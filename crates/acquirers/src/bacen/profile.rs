@@ -92,7 +92,7 @@ impl Default for Profile {
 /// The scopes that the adapter uses.
 const SCOPES: &str = "cob.write cob.read pix.write pix.read webhook.write webhook.read";
 
-/// The profiles by name. Each follows public documents of the institution, and none was tried against it.
+/// The profiles by name. Each follows public documents of the institution. None was tested with the real institution.
 impl Profile {
     /// The names of all profiles.
     pub const NAMES: [&str; 5] = ["bb", "itau", "santander", "sicredi", "inter"];

@@ -1,4 +1,4 @@
-//! Lenient parts of JSON answers: texts that may be numbers, and optional parts of any shape.
+//! Reads parts of JSON answers leniently: texts that may be numbers, and optional parts of any shape.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

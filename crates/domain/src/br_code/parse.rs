@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<BrCode, BrCodeError> {
     let merchant_name = required(&elements, id::NAME)?.to_owned();
     let merchant_city = required(&elements, id::CITY)?.to_owned();
     let postal_code = only(&elements, id::POSTAL_CODE)?.map(str::to_owned);
-    // Both kinds are checked, so that a broken template is an error in both.
+    // The reference is read for static and dynamic codes, so that a broken template is an error in both.
     let txid = reference(&elements)?;
     match (only(&account, id::KEY)?, only(&account, id::LOCATION)?) {
         (Some(key), None) => Ok(BrCode::Static(StaticCode {
@@ -47,7 +47,8 @@ pub(super) fn parse(text: &str) -> Result<BrCode, BrCodeError> {
     }
 }
 
-/// Checks the common frame: format first, checksum last and right, currency and country of Brazil.
+/// Checks the fields of every code: the format is first, the checksum is last and correct, and currency and country are
+/// Brazil's.
 fn check_frame(text: &str, elements: &[Element<'_>]) -> Result<(), BrCodeError> {
     if elements.first().is_none_or(|first| first.id != id::FORMAT || first.value != "01") {
         return Err(BrCodeError::Invalid { field: id::FORMAT });
@@ -74,7 +75,7 @@ fn pix_account<'a>(elements: &[Element<'a>]) -> Result<Vec<Element<'a>>, BrCodeE
     let accounts = id::MERCHANT_ACCOUNT..=id::LAST_MERCHANT_ACCOUNT;
     let mut found = None;
     for element in elements.iter().filter(|element| accounts.contains(&element.id)) {
-        // Accounts of other arrangements may have any content. Only a readable template can belong to Pix.
+        // Merchant accounts of other payment schemes may have any content. Only a readable template can belong to Pix.
         let Ok(account) = tlv::read(element.value) else {
             continue;
         };

@@ -71,8 +71,8 @@ impl<K: IdKind> Id<K> {
         self.uuid.as_u64_pair().0 >> 16
     }
 
-    /// Returns the next greater identifier, which keeps ids of one millisecond in order. The greatest identifier returns
-    /// itself.
+    /// Returns the next greater identifier. So several ids of one millisecond can be made in order. The greatest identifier
+    /// returns itself.
     #[must_use]
     pub const fn succ(self) -> Self {
         Self::new(Uuid::from_u128(self.uuid.as_u128().saturating_add(1)))

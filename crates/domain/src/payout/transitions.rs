@@ -47,8 +47,8 @@ impl Payout {
         self.both_parts(Bucket::Available, Bucket::InTransit, Overdraft::Forbidden, (EntryKind::Payout, EntryKind::Fee))
     }
 
-    /// Records a request to the acquirer with an unknown outcome, and `end_to_end_id` and `recipient` as far as
-    /// reported.
+    /// Records that the payout was requested from the acquirer and that the outcome is unknown. `end_to_end_id` and
+    /// `recipient` are recorded if the acquirer reported them.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] once the outcome is known, or if abandoned.
@@ -83,8 +83,8 @@ impl Payout {
         }
     }
 
-    /// Records that the payout is about to be resent with the same identifier, because the acquirer reports that it
-    /// never received it.
+    /// Records that the payout is about to be sent again with the same identifier, because the acquirer reports that no
+    /// such payout arrived.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] unless the outcome is unknown.
@@ -105,7 +105,7 @@ impl Payout {
     /// stays invisible.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] once possibly sent.
+    /// [`PayoutError::InvalidState`] if the payout was sent or may have been sent.
     pub fn abandon(self, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         match &self.state {
             PayoutState::Pending { acquirer } => {
@@ -181,8 +181,8 @@ impl Payout {
         Ok(PayoutStep::Taken { payout, transfers, event: Some(EventType::PayoutFailed) })
     }
 
-    /// Credits `amount` returned by the recipient's institution, without the fee. The payout is reversed when the whole
-    /// amount came back.
+    /// Credits the `amount` that the recipient's institution returned. The fee is not given back. The payout is reversed
+    /// when the whole amount came back.
     ///
     /// The store credits each return id once, so a repeat never reaches the ledger.
     ///

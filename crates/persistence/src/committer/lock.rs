@@ -1,8 +1,9 @@
 //! Locks all balances and counters of a batch in key order, and then reads the rows that only these locks protect.
 //!
 //! A transaction that changes the blocks of an account locks its `available`, `pending` and `blocked`. A transaction that credits the
-//! account locks the balance that it credits. A batch therefore reads under-funded blocks only after it holds its balances. The batch sees
-//! every earlier block, and every later block sees its credits. Under-funded blocks are rare. If there are any, the batch begins again and
+//! account locks the balance that it credits. A block is under-funded if it holds less than its limit. A batch
+//! reads such blocks only after it has locked its balances. So the batch reads every earlier block, and a transaction that adds a later
+//! block reads the credits of the batch. Under-funded blocks are rare. If there are any, the batch begins again and
 //! locks all three balances from the start, so that locks are always taken in order.
 
 use std::collections::BTreeSet;
@@ -49,7 +50,7 @@ pub(super) fn ledger(
         if let Some(ops) = missing {
             inserts = inserts.saturating_add(1);
             if inserts > MAX_INSERTS {
-                return Err(Fault::Corrupt("opened balances are missing".into()));
+                return Err(Fault::Corrupt("balances or counters are missing although they were inserted".into()));
             }
             engine.apply(session, &ops)?;
         }

@@ -11,8 +11,8 @@ use crate::rows::Record as _;
 use crate::rows::delivery::{self, ClaimedRow};
 use crate::rows::endpoint::EndpointRow;
 
-/// A statement that reads claimed deliveries, where `t` is the row in the queue, from `source`. PostgreSQL also reads the due time and the
-/// number of free slots.
+/// A statement that reads claimed deliveries from `source`. `t` is the row in the queue. `due` is two columns: the due time and the number
+/// of free slots. SQLite has no slots and passes 0.
 macro_rules! claimed_text {
     ($source:literal, $due:literal) => {
         concat!(
@@ -28,7 +28,7 @@ macro_rules! claimed_text {
 }
 pub(crate) use claimed_text;
 
-/// The endpoints that may be claimed for, each once.
+/// The endpoints whose deliveries may be claimed, without duplicates.
 pub(crate) type Endpoints = BTreeMap<EndpointId, Arc<Endpoint>>;
 
 /// Returns the queues, each once.

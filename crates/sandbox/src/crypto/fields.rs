@@ -19,7 +19,7 @@ impl Fields {
     /// Reads the body of a request: JSON, or a form.
     ///
     /// # Errors
-    /// 400 for other forms and for a body that cannot be parsed.
+    /// 400 if the body is neither JSON nor a form, or cannot be parsed.
     pub async fn of_body(request: &HttpRequest, payload: web::Payload) -> Result<Self, CryptoError> {
         let is_form = request.content_type().eq_ignore_ascii_case("application/x-www-form-urlencoded");
         let bytes = body::bytes(payload).await?;
@@ -107,7 +107,7 @@ impl Fields {
         self.amount(name)?.ok_or_else(|| CryptoError::invalid(format!("\"{name}\" is required")))
     }
 
-    /// Reads an optional flag; `false` if absent. Forms of Python write `True`.
+    /// Reads an optional flag; `false` if absent. A Python client writes `True` in a form.
     ///
     /// # Errors
     /// 400 for another value.

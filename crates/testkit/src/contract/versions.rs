@@ -15,7 +15,8 @@ use crate::builders::{
     pending_charge, start, steps,
 };
 
-/// Idempotency record, reservations, versions, cover, blocks: the first failure is returned.
+/// The checks run in this order: idempotency record, reservations, versions, cover (enough money for the transfers), blocks. The first
+/// failure is returned.
 pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
@@ -110,7 +111,7 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     }
 }
 
-/// Records that never change have no version; their keys are unique all the same.
+/// Records that never change have no version, but their keys are still unique.
 pub async fn record_is_inserted_once(h: &mut Harness) {
     let charge = h.pending_charge(h.account().await.id).await;
     let paid = steps::confirm_payment(&charge, a_payment(1_000), start());

@@ -10,7 +10,8 @@ use crate::http::instant;
 
 /// The text in place of secrets and personal data.
 pub(super) const MASK: &str = "***";
-/// Fields that are secrets or name a person. A Pix key can be a CPF, and a callback address proves its sender.
+/// Fields that are secrets or name a person. A Pix key can be a CPF. A callback address is secret, because it proves
+/// that a callback comes from the acquirer.
 const MASKED: [&str; 10] = [
     "access_token",
     "refresh_token",
@@ -90,7 +91,7 @@ pub(super) fn field(step: &mut ContractStep, at: &Value, path: &str, rule: Rule<
         None | Some(Value::Null) => step.diverge(format_args!("{path} is missing: the standard requires it")),
         Some(value) if rule.is_met(value) => {}
         Some(_) if path.rsplit('.').next().is_some_and(is_masked) => {
-            step.diverge(format_args!("{path} is not as ordered"));
+            step.diverge(format_args!("{path} differs from the value that was requested"));
         }
         Some(value) => step.diverge(format_args!("{path} is {value}: the standard requires {}", rule.text())),
     }

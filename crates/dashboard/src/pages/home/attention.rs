@@ -20,9 +20,9 @@ use crate::visit::Visit;
 const INFRACTIONS: u32 = 50;
 /// The largest number of lines of each group. The other records are on their own pages.
 const SHOWN: usize = 10;
-/// The unexpected payments and failed payouts that are read.
+/// The largest number of unexpected payments that are read, and of failed payouts.
 const RECENT: u32 = 10;
-/// Unexpected payments are shown for a week, because no later step ends them.
+/// Unexpected payments are shown for a week. No later step marks them as done, so only time removes them.
 const UNEXPECTED_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Failed payouts are shown for a day.
 const FAILED_FOR: SignedDuration = SignedDuration::from_hours(24);

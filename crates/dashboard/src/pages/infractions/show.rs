@@ -51,7 +51,7 @@ struct View {
 
 struct Submitted {
     text: Option<String>,
-    /// Shown as a text, because its content belongs to another site.
+    /// The URL is shown as text and not as a link, because it leads to another site.
     evidence: Option<String>,
     is_confirmed: bool,
 }
@@ -73,7 +73,7 @@ pub(super) fn parse(id: &str) -> Result<InfractionId, Failure> {
     InfractionId::parse(id).map_err(|_| Failure::NotFound)
 }
 
-/// Returns the page, with the form as it was sent if it was refused.
+/// Returns the page. If the form was refused, the page shows the form again with the sent content.
 pub(super) async fn page(
     visit: &Visit,
     id: InfractionId,

@@ -32,12 +32,12 @@ named! {
         TooLate = "too_late",
         /// With this payment, more than twice the requested coins would be credited.
         TooMany = "too_many_coins",
-        /// The deposit is not visible, or its coins were returned to the payer.
+        /// The deposit was never issued or was refunded, or the payment was dismissed before.
         UnexpectedState = "unexpected_state",
         /// The processor now shows fewer coins than were credited.
         FewerCoins = "fewer_coins",
-        /// The processor shows coins, and reports an error or an expiry: it may not have them. They are credited if it
-        /// does.
+        /// The processor shows coins, and reports an error or an expiry: it may not have them. The coins are credited when
+        /// the processor reports the payment as finished.
         NotFinished = "not_finished",
     }
 }
@@ -47,7 +47,8 @@ named! {
 pub enum PaymentState {
     /// The worth of the coins was credited.
     Credited,
-    /// An operator has to decide. Less than arrived is credited, or no money at all.
+    /// An operator has to decide. Until then nothing is credited, or only a part. Exception: with
+    /// [`PaymentReview::FewerCoins`] more is credited than the processor shows.
     Review(PaymentReview),
     /// An operator decided that nothing more is credited.
     Dismissed,
@@ -118,7 +119,7 @@ impl Deposit {
             Ok(Resolution::Exact) => PaymentResolution::Exact,
             Ok(Resolution::Underpaid) => PaymentResolution::Underpaid,
             Ok(Resolution::Late) => PaymentResolution::Late,
-            // Only coins beyond every supply have no worth.
+            // The worth cannot be computed only for more coins than can exist.
             Ok(Resolution::Overpaid) | Err(_) => PaymentResolution::Overpaid,
         }
     }
