@@ -31,7 +31,7 @@ struct ConfirmPage<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "key_created.html")]
+#[template(path = "keys/created.html")]
 struct KeyCreatedPage {
     page: Layout,
     name: String,
@@ -39,7 +39,7 @@ struct KeyCreatedPage {
 }
 
 #[derive(Template)]
-#[template(path = "key_revoked.html")]
+#[template(path = "keys/revoked.html")]
 struct KeyRevokedPage {
     page: Layout,
     prefix: String,
@@ -57,7 +57,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
     let id = parse(&id)?;
     let logins = &visit.dashboard.logins;
     // The page of an order shows its cost, and sends the order after the code.
-    if is_order(&begin::find(logins, visit.complete()?, id).await?.action) {
+    if begin::find(logins, visit.complete()?, id).await?.action.is_order() {
         return Err(Failure::NotFound);
     }
     match confirm::confirm(logins, &visit.browser, visit.complete()?, id, form.get("code")).await {
@@ -76,15 +76,6 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
         }
         Err(error) => Err(error.into()),
-    }
-}
-
-const fn is_order(action: &PendingAction) -> bool {
-    match action {
-        PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => true,
-        PendingAction::CreateKey { .. } | PendingAction::RevokeKey { .. } | PendingAction::ChangeAccount { .. } => {
-            false
-        }
     }
 }
 

@@ -71,6 +71,15 @@ impl PendingAction {
         }
     }
 
+    /// Returns whether the action sends money.
+    #[must_use]
+    pub const fn is_order(&self) -> bool {
+        match self {
+            Self::SendPayout { .. } | Self::SendWithdrawal { .. } => true,
+            Self::CreateKey { .. } | Self::RevokeKey { .. } | Self::ChangeAccount { .. } => false,
+        }
+    }
+
     /// Returns the terms of the action as the store holds them: one value per line.
     #[must_use]
     pub fn terms(&self) -> String {

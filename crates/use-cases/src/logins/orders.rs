@@ -75,15 +75,9 @@ pub fn needs_code(action: &PendingAction, session: &Session) -> bool {
 pub async fn find(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Result<Confirmation, LoginError> {
     let now = logins.ports.clock.now();
     let found = logins.ports.queries.find_confirmation(id).await?.ok_or(LoginError::Over)?;
-    let is_order = match &found.action {
-        PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => true,
-        PendingAction::CreateKey { .. } | PendingAction::RevokeKey { .. } | PendingAction::ChangeAccount { .. } => {
-            false
-        }
-    };
     let is_own = found.user == visitor.user.id && found.session == visitor.session.id;
     let is_usable = found.state != ConfirmationState::Refused && now < found.expires_at;
-    if is_order && is_own && is_usable { Ok(found) } else { Err(LoginError::Over) }
+    if found.action.is_order() && is_own && is_usable { Ok(found) } else { Err(LoginError::Over) }
 }
 
 /// Approves an order, and returns its confirmation for [`send_payout`] or [`send_withdrawal`]. An approved order is
