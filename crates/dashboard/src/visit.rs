@@ -1,6 +1,5 @@
 //! A request of a browser: its session, its language, and the token of its forms.
 
-use std::fmt::Write as _;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -11,6 +10,7 @@ use actix_web::http::header::{SET_COOKIE, USER_AGENT};
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
 use askama::Template;
+use cais_domain::hex;
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::account::Account;
 use cais_ports::{Role, SessionStage};
@@ -86,7 +86,7 @@ impl Visit {
     /// Returns the token that each form of this browser must contain.
     pub(crate) fn token(&self) -> String {
         let hash = self.dashboard.logins.ports.keyed_hash.hash(FORM_PURPOSE, self.secret.as_bytes());
-        hex(&hash.0)
+        hex::encode(hash.0)
     }
 
     /// Returns a random text, for the idempotency key of a form.
@@ -96,7 +96,7 @@ impl Visit {
 
     /// Returns whether a form's token is this browser's.
     pub(crate) fn has_token(&self, token: &str) -> bool {
-        let Some(bytes) = unhex(token) else { return false };
+        let Some(Ok(bytes)) = hex::decode(token).map(TryInto::try_into) else { return false };
         let hash = cais_ports::SecretHash(bytes);
         !self.is_new && self.dashboard.logins.ports.keyed_hash.verify(FORM_PURPOSE, self.secret.as_bytes(), &hash)
     }
@@ -193,23 +193,5 @@ impl Visit {
 fn draw(dashboard: &Dashboard) -> String {
     let mut bytes = [0; FORM_BYTES];
     dashboard.logins.ports.keyed_hash.fill_random(&mut bytes);
-    hex(&bytes)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-fn unhex(text: &str) -> Option<[u8; 32]> {
-    let digits: Vec<u8> = text
-        .chars()
-        .map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
-        .collect::<Option<_>>()?;
-    let bytes: Vec<u8> =
-        digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| (byte << 4) | digit)).collect();
-    bytes.try_into().ok().filter(|_| digits.len() == 64)
+    hex::encode(bytes)
 }

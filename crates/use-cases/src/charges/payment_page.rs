@@ -3,9 +3,8 @@
 //! Its address ends with a token: the bits of the charge's id and 128 bits of a keyed hash of them. So only this service
 //! makes such addresses, and no row is stored for them.
 
-use std::fmt::Write as _;
-
 use cais_domain::charge::Charge;
+use cais_domain::hex;
 use cais_domain::ids::ChargeId;
 use cais_domain::merchant::account::Account;
 use cais_domain::txid::Txid;
@@ -60,10 +59,5 @@ fn parse(ports: &Ports, token: &str) -> Option<ChargeId> {
 /// Returns the first 128 bits of the keyed hash of an id, in hexadecimal digits.
 fn proof(ports: &Ports, charge: ChargeId) -> String {
     let hash = ports.keyed_hash.hash(PURPOSE, charge.uuid().as_bytes());
-    let mut text = String::with_capacity(DIGITS);
-    for byte in hash.0.iter().take(DIGITS.div_ceil(2)) {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex::encode(hash.0.iter().take(DIGITS.div_ceil(2)))
 }
