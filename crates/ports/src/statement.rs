@@ -105,7 +105,7 @@ pub struct HourSum {
 /// The sums of a bounded number of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EntrySums {
-    /// One sum for each hour with entries, in order.
+    /// The sums of the hours with entries, in order.
     pub hours: Vec<HourSum>,
     /// The last entry; `None` without entries.
     pub last: Option<EntryId>,

@@ -1,38 +1,58 @@
 //! The pages: one file per page, with its handlers and the struct of its template.
 
-pub(crate) mod api_log;
-pub(crate) mod charges;
-pub(crate) mod code;
-pub(crate) mod confirm;
-pub(crate) mod crypto;
-pub(crate) mod enrol;
-pub(crate) mod events;
-pub(crate) mod home;
-pub(crate) mod infractions;
-pub(crate) mod keys;
-pub(crate) mod language;
-pub(crate) mod log_in;
-pub(crate) mod log_out;
-pub(crate) mod new_key;
-pub(crate) mod operator;
-pub(crate) mod password;
-pub(crate) mod pay;
-pub(crate) mod payouts;
-pub(crate) mod revoke_key;
-pub(crate) mod sessions;
-pub(crate) mod settings;
-pub(crate) mod sign_up;
-pub(crate) mod statement;
-pub(crate) mod transactions;
-pub(crate) mod webhooks;
-pub(crate) mod welcome;
+mod api_log;
+mod charges;
+mod confirm;
+mod crypto;
+mod events;
+mod home;
+mod infractions;
+mod keys;
+mod language;
+mod logins;
+mod operator;
+mod pay;
+mod payouts;
+mod settings;
+mod statement;
+mod transactions;
+mod webhooks;
 
 use actix_web::web::{ServiceConfig, get, post};
 
 use crate::page;
 
+/// Adds all pages.
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    logins(config);
+    payments(config);
+    orders(config);
+    programs(config);
+    operators(config);
+}
+
+/// Adds the first page, and the pages of logins.
+fn logins(config: &mut ServiceConfig) {
+    use logins::{code, enrol, log_in, log_out, password, sessions, sign_up, welcome};
+    for page in [
+        page("/", vec![get().to(home::show)]),
+        page("/login", vec![get().to(log_in::show), post().to(log_in::submit)]),
+        page("/login/code", vec![get().to(code::show), post().to(code::submit)]),
+        page("/login/enrol", vec![get().to(enrol::show), post().to(enrol::submit)]),
+        page("/signup", vec![get().to(sign_up::show), post().to(sign_up::submit)]),
+        page("/welcome/{token}", vec![get().to(welcome::show), post().to(welcome::submit)]),
+        page("/logout", vec![post().to(log_out::submit)]),
+        page("/language", vec![post().to(language::submit)]),
+        page("/password", vec![get().to(password::show), post().to(password::submit)]),
+        page("/sessions", vec![get().to(sessions::show)]),
+        page("/sessions/{id}/end", vec![post().to(sessions::end)]),
+    ] {
+        config.service(page);
+    }
+}
+
 /// Adds the pages of transactions and charges, and the public payment page.
-pub(crate) fn payments(config: &mut ServiceConfig) {
+fn payments(config: &mut ServiceConfig) {
     for page in [
         page("/transactions", vec![get().to(transactions::show)]),
         page("/transactions.csv", vec![get().to(transactions::download)]),
@@ -51,8 +71,8 @@ pub(crate) fn payments(config: &mut ServiceConfig) {
 }
 
 /// Adds the pages of payouts, infractions and crypto, the statement and the settings.
-pub(crate) fn orders(config: &mut ServiceConfig) {
-    use crypto::{deposits, withdrawals};
+fn orders(config: &mut ServiceConfig) {
+    use crypto::{deposits, list, withdrawals};
     for page in [
         page("/payouts", vec![get().to(payouts::list::show)]),
         page("/payouts/new", vec![get().to(payouts::new::show), post().to(payouts::new::submit)]),
@@ -69,12 +89,12 @@ pub(crate) fn orders(config: &mut ServiceConfig) {
     }
     for page in [
         page("/crypto", vec![get().to(crypto::currencies::show)]),
-        page("/crypto/deposits", vec![get().to(deposits::list::show)]),
+        page("/crypto/deposits", vec![get().to(list::deposits)]),
         page("/crypto/deposits/new", vec![get().to(deposits::new::show), post().to(deposits::new::submit)]),
         page("/crypto/deposits/quotes/{id}", vec![get().to(deposits::quote::show), post().to(deposits::quote::submit)]),
         page("/crypto/deposits/{id}", vec![get().to(deposits::show::show)]),
         page("/crypto/deposits/{id}/live", vec![get().to(deposits::show::live)]),
-        page("/crypto/withdrawals", vec![get().to(withdrawals::list::show)]),
+        page("/crypto/withdrawals", vec![get().to(list::withdrawals)]),
         page("/crypto/withdrawals/new", vec![get().to(withdrawals::new::show), post().to(withdrawals::new::submit)]),
         page(
             "/crypto/withdrawals/confirm/{id}",
@@ -82,6 +102,48 @@ pub(crate) fn orders(config: &mut ServiceConfig) {
         ),
         page("/crypto/withdrawals/{id}", vec![get().to(withdrawals::show::show)]),
         page("/crypto/withdrawals/{id}/live", vec![get().to(withdrawals::show::live)]),
+    ] {
+        config.service(page);
+    }
+}
+
+/// Adds the pages for programs: API keys with their log, webhooks and events.
+fn programs(config: &mut ServiceConfig) {
+    for page in [
+        page("/keys", vec![get().to(keys::list::show)]),
+        page("/keys/new", vec![get().to(keys::new::show), post().to(keys::new::submit)]),
+        page("/keys/{prefix}/revoke", vec![get().to(keys::revoke::show), post().to(keys::revoke::submit)]),
+        page("/confirm/{id}", vec![get().to(confirm::show), post().to(confirm::submit)]),
+        page("/api-log", vec![get().to(api_log::show)]),
+        page("/webhooks", vec![get().to(webhooks::list::show)]),
+        page("/webhooks/new", vec![get().to(webhooks::create::show), post().to(webhooks::create::submit)]),
+        page("/webhooks/{id}", vec![get().to(webhooks::show::show), post().to(webhooks::actions::change)]),
+        page("/webhooks/{id}/pause", vec![post().to(webhooks::actions::pause)]),
+        page("/webhooks/{id}/activate", vec![post().to(webhooks::actions::activate)]),
+        page("/webhooks/{id}/test", vec![post().to(webhooks::actions::send_test)]),
+        page("/webhooks/{id}/rotate", vec![post().to(webhooks::rotate::submit)]),
+        page("/webhooks/{id}/delete", vec![get().to(webhooks::delete::show), post().to(webhooks::delete::submit)]),
+        page("/webhooks/{id}/deliveries/{delivery}/resend", vec![post().to(webhooks::actions::resend)]),
+        page("/events", vec![get().to(events::list::show)]),
+        page("/events/{id}", vec![get().to(events::show::show)]),
+        page("/events/{id}/resend", vec![post().to(events::show::resend)]),
+    ] {
+        config.service(page);
+    }
+}
+
+/// Adds the pages of operators.
+fn operators(config: &mut ServiceConfig) {
+    for page in [
+        page("/operator/accounts", vec![get().to(operator::accounts::list::show)]),
+        page(
+            "/operator/accounts/{id}",
+            vec![get().to(operator::accounts::show::show), post().to(operator::accounts::change::submit)],
+        ),
+        page("/operator/audit", vec![get().to(operator::audit::show)]),
+        page("/operator/callbacks", vec![get().to(operator::callbacks::show)]),
+        page("/operator/callbacks/{id}/retry", vec![post().to(operator::callbacks::try_again)]),
+        page("/operator/acquirers", vec![get().to(operator::acquirers::show)]),
     ] {
         config.service(page);
     }

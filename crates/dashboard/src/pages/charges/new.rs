@@ -34,7 +34,7 @@ const MINUTE_S: u32 = 60;
 const FIELDS: [&str; 6] = ["amount", "description", "minutes", "payer_name", "payer_document", "external_id"];
 
 #[derive(Template)]
-#[template(path = "new_charge.html")]
+#[template(path = "charges/new.html")]
 struct NewChargePage<'a> {
     page: Layout,
     t: &'static ChargesTexts,

@@ -27,7 +27,7 @@ use crate::visit::Visit;
 const MAX_REFUNDS: u32 = 50;
 
 #[derive(Template)]
-#[template(path = "charge.html")]
+#[template(path = "charges/show.html")]
 struct ChargePage<'a> {
     page: Layout,
     t: &'static ChargesTexts,

@@ -2,6 +2,7 @@
 
 pub(crate) mod currencies;
 pub(crate) mod deposits;
+pub(crate) mod list;
 pub(crate) mod withdrawals;
 
 use cais_domain::crypto::{CryptoAmount, Currency};

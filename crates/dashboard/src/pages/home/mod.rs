@@ -36,7 +36,7 @@ struct HomePage<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "operator.html")]
+#[template(path = "operator/home.html")]
 struct OperatorPage {
     page: Layout,
 }

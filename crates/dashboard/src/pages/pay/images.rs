@@ -4,12 +4,9 @@ use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse};
 
-use super::{PayState, find};
+use super::{NO_CRAWLERS, PayState, find};
 use crate::failure::Failure;
 use crate::state::Dashboard;
-
-/// The header that forbids crawlers to list the image.
-const ROBOTS: (&str, &str) = ("x-robots-tag", "noindex, nofollow");
 
 /// Returns the image as PNG.
 pub(crate) async fn png(
@@ -19,7 +16,7 @@ pub(crate) async fn png(
 ) -> Result<HttpResponse, Failure> {
     let code = code(&dashboard, &request, &token).await?;
     let file = cais_qr_code::png_file(&code).ok_or(Failure::NotFound)?;
-    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, "image/png")).insert_header(ROBOTS).body(file))
+    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, "image/png")).insert_header(NO_CRAWLERS).body(file))
 }
 
 /// Returns the image as SVG.
@@ -30,7 +27,7 @@ pub(crate) async fn svg(
 ) -> Result<HttpResponse, Failure> {
     let code = code(&dashboard, &request, &token).await?;
     let file = cais_qr_code::svg_file(&code).ok_or(Failure::NotFound)?;
-    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, "image/svg+xml")).insert_header(ROBOTS).body(file))
+    Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, "image/svg+xml")).insert_header(NO_CRAWLERS).body(file))
 }
 
 async fn code(dashboard: &Data<Dashboard>, request: &HttpRequest, token: &str) -> Result<String, Failure> {

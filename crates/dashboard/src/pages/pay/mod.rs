@@ -20,6 +20,9 @@ use jiff::Timestamp;
 use crate::failure::Failure;
 use crate::state::Dashboard;
 
+/// The header that forbids crawlers to list the page and its images.
+const NO_CRAWLERS: (&str, &str) = ("x-robots-tag", "noindex, nofollow");
+
 /// The state of a charge, as its payer sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PayState {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::HeaderName;
+use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use cais_qr_code::QrImages;
 
-use super::{PayState, Payment, find, pay_in_sandbox};
+use super::{NO_CRAWLERS, PayState, Payment, find, pay_in_sandbox};
 use crate::failure::Failure;
 use crate::form::check_origin;
 use crate::format::{When, brl};
@@ -19,8 +19,6 @@ use crate::state::Dashboard;
 use crate::texts::Language;
 use crate::texts::pay::PayTexts;
 
-/// The header that asks crawlers to keep the page out of their index.
-const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 /// The header with which the script library loads the page again.
 const REFRESH: HeaderName = HeaderName::from_static("hx-refresh");
 
@@ -88,7 +86,8 @@ pub(crate) async fn show(
         page,
     };
     let mut response = layout::html(StatusCode::OK, &shown);
-    response.headers_mut().insert(ROBOTS, actix_web::http::header::HeaderValue::from_static("noindex, nofollow"));
+    let (name, value) = NO_CRAWLERS;
+    response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     Ok(response)
 }
 

@@ -21,7 +21,7 @@ use crate::visit::Visit;
 
 /// The deliveries of a page. Each is shown with its attempts and its payload.
 const PAGE: u32 = 20;
-/// One hour, in seconds.
+/// The seconds of an hour.
 const HOUR_S: u32 = 3_600;
 
 #[derive(Template)]

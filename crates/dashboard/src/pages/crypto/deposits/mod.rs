@@ -1,6 +1,5 @@
 //! The pages of crypto deposits.
 
-pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod quote;
 pub(crate) mod show;

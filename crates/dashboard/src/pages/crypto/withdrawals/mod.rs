@@ -1,6 +1,5 @@
 //! The pages of crypto withdrawals.
 
 pub(crate) mod confirm;
-pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod show;

@@ -1,4 +1,4 @@
-//! One account with the forms of its changes.
+//! Shows an account with the forms that change it.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};

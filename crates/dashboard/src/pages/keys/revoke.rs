@@ -12,7 +12,7 @@ use crate::layout::{Layout, redirect};
 use crate::visit::Visit;
 
 #[derive(Template)]
-#[template(path = "revoke_key.html")]
+#[template(path = "keys/revoke.html")]
 struct RevokeKeyPage {
     page: Layout,
     prefix: String,

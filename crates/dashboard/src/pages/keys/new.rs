@@ -19,7 +19,7 @@ use crate::visit::Visit;
 const MAX_NAME_CHARS: usize = 100;
 
 #[derive(Template)]
-#[template(path = "new_key.html")]
+#[template(path = "keys/new.html")]
 struct NewKeyPage<'a> {
     page: Layout,
     error: Option<&'a str>,

@@ -19,7 +19,7 @@ use crate::visit::Visit;
 const MAX_NAME_CHARS: usize = 200;
 
 #[derive(Template)]
-#[template(path = "sign_up.html")]
+#[template(path = "logins/sign_up.html")]
 struct SignUpPage<'a> {
     page: Layout,
     error: Option<&'a str>,

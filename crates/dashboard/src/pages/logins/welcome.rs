@@ -12,7 +12,7 @@ use crate::layout::{Layout, redirect};
 use crate::visit::Visit;
 
 #[derive(Template)]
-#[template(path = "welcome.html")]
+#[template(path = "logins/welcome.html")]
 struct WelcomePage<'a> {
     page: Layout,
     error: Option<&'a str>,

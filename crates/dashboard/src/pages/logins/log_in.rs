@@ -12,7 +12,7 @@ use crate::layout::{Layout, redirect};
 use crate::visit::Visit;
 
 #[derive(Template)]
-#[template(path = "log_in.html")]
+#[template(path = "logins/log_in.html")]
 struct LogInPage<'a> {
     page: Layout,
     notice: Option<&'a str>,

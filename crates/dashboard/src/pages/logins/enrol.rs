@@ -19,7 +19,7 @@ use crate::visit::Visit;
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 #[derive(Template)]
-#[template(path = "enrol.html")]
+#[template(path = "logins/enrol.html")]
 struct EnrolPage<'a> {
     page: Layout,
     error: Option<&'a str>,
@@ -28,7 +28,7 @@ struct EnrolPage<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "recovery.html")]
+#[template(path = "logins/recovery.html")]
 struct RecoveryPage {
     page: Layout,
     codes: Vec<String>,

@@ -13,7 +13,7 @@ use crate::layout::Layout;
 use crate::visit::Visit;
 
 #[derive(Template)]
-#[template(path = "password.html")]
+#[template(path = "logins/password.html")]
 struct PasswordPage<'a> {
     page: Layout,
     notice: Option<&'a str>,

@@ -12,7 +12,7 @@ use crate::layout::{Layout, redirect};
 use crate::visit::Visit;
 
 #[derive(Template)]
-#[template(path = "sessions.html")]
+#[template(path = "logins/sessions.html")]
 struct SessionsPage {
     page: Layout,
     sessions: Vec<Row>,

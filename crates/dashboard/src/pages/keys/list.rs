@@ -13,7 +13,7 @@ use crate::texts::home::HomeTexts;
 use crate::visit::Visit;
 
 #[derive(Template)]
-#[template(path = "keys.html")]
+#[template(path = "keys/list.html")]
 struct KeysPage {
     page: Layout,
     t: &'static HomeTexts,

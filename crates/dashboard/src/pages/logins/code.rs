@@ -11,7 +11,7 @@ use crate::layout::{Layout, redirect};
 use crate::visit::Visit;
 
 #[derive(Template)]
-#[template(path = "code.html")]
+#[template(path = "logins/code.html")]
 struct CodePage<'a> {
     page: Layout,
     error: Option<&'a str>,
