@@ -1,15 +1,15 @@
-//! The configured name of an acquirer, used in the ledger, records and logs.
+//! The configured name of an acquirer. The ledger, the records and the logs use this name.
 
 use std::fmt;
 
-/// The greatest length. The name is part of ledger account names and metric labels.
+/// The maximum length. The name is part of ledger account names and of metric labels.
 const MAX_CHARS: usize = 32;
 
-/// A name of 1 to 32 characters of `a-z`, `0-9` and `-`, beginning with a letter.
+/// A name of 1 to 32 characters of `a-z`, `0-9` and `-`. The first character is a letter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AcquirerName(String);
 
-/// The text is not an acquirer's name.
+/// The text is not a valid name of an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 32 characters of a-z, 0-9 and -, beginning with a letter")]
 pub struct AcquirerNameError;

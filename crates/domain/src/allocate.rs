@@ -1,4 +1,4 @@
-//! Divides a net amount among beneficiaries without losing or inventing a centavo.
+//! Divides a net amount among beneficiaries. The parts and the remainder always sum to the net amount.
 
 use crate::money::{Money, MoneyError};
 use crate::rate::{Percentage, Rounding};
@@ -8,7 +8,7 @@ use crate::rate::{Percentage, Rounding};
 pub struct Allocation {
     /// The parts, one per share, in the order of the shares.
     pub parts: Vec<Money>,
-    /// The creator's part.
+    /// The part that the creator keeps.
     pub remainder: Money,
 }
 
@@ -21,7 +21,7 @@ pub enum AllocationError {
     /// The net amount is negative.
     #[error("a negative amount cannot be divided")]
     NegativeNet,
-    /// The parts do not sum to the amount. The error reports a defect before a wrong amount reaches the ledger.
+    /// The parts do not sum to the amount. This can only be a defect; the error stops a wrong amount before the ledger.
     #[error("the parts of a split do not sum to the amount")]
     NotConserved,
     /// An amount is out of range.
@@ -29,7 +29,7 @@ pub enum AllocationError {
     Money(#[from] MoneyError),
 }
 
-/// Floors each share of `net` to the centavo; the remainder stays with the creator.
+/// Rounds each share of `net` down to the centavo. The remainder is the creator's.
 ///
 /// # Errors
 /// [`AllocationError`] for invalid input, or if the parts do not sum to `net`.
@@ -47,8 +47,8 @@ pub fn allocate(net: Money, shares: &[Percentage]) -> Result<Allocation, Allocat
 }
 
 impl Allocation {
-    /// Returns whether no part is negative and all parts sum to `net`. Callers check again after reading from the
-    /// store.
+    /// Returns whether no part is negative and all parts sum to `net`. Callers check this again after they read an
+    /// allocation from the store.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`] if the sum of the parts is out of range.

@@ -1,12 +1,12 @@
-//! Money blocked by infractions: amount held, source of top-ups, and destination of freed money.
+//! Money that infractions block: the held amount, the source of top-ups, and the destination of freed money.
 
 use crate::end_to_end_id::EndToEndId;
 use crate::ids::{AccountId, InfractionId};
 use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, Transfer};
 use crate::money::{Money, MoneyError};
 
-/// The money that an open infraction holds. `held` never exceeds `limit`. The sum of `held` of an account is its
-/// blocked balance.
+/// The money that an open infraction holds. `held` never exceeds `limit`. The blocked balance of an account is the sum
+/// of `held` over its blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// The owner of the money.
@@ -22,7 +22,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Returns the missing amount.
+    /// Returns the amount that the block should hold but does not.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`], impossible for stored blocks.
@@ -30,7 +30,7 @@ impl Block {
         self.limit.checked_sub(self.held)
     }
 
-    /// Returns a transfer of a part of the block.
+    /// Returns a transfer of a part of the held money.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, amount: Money, kind: EntryKind) -> Transfer {
         let (resource, end_to_end_id) = (Some(self.infraction.to_string()), Some(self.end_to_end_id.clone()));
         Transfer { from, to, amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id }
@@ -44,16 +44,17 @@ impl Block {
 /// The destination of held money when a block ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockEnd {
-    /// The money returns to the account: the part that was still to be released to `pending`, the rest to `available`.
+    /// The money returns to the account. The part that was not released yet goes to `pending`, and the rest to
+    /// `available`.
     Released,
-    /// The money returned to the payer, through this row of the acquirer's settlement account.
+    /// The money was returned to the payer. The value is the row of the acquirer's settlement account.
     Returned(LedgerAccount),
 }
 
-/// A change of a block. The store derives the transfers, because they depend on balances at commit.
+/// A change of a block. The store derives the transfers, because they depend on the balances at commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockChange {
-    /// Creates a block or changes its limit. Money held above the limit is freed.
+    /// Creates a block or changes its limit. If more than the limit is held, the rest is freed.
     Hold {
         /// The owner of the money.
         account: AccountId,
@@ -70,7 +71,7 @@ pub enum BlockChange {
         account: AccountId,
         /// The infraction.
         infraction: InfractionId,
-        /// The held amount that the decision was based on.
+        /// The held amount on which the decision is based.
         held: Money,
         /// The destination.
         to: BlockEnd,
@@ -95,8 +96,8 @@ impl BlockChange {
     }
 }
 
-/// Sets the limit of a block. Returns the transfers that free the amount above the limit. `seized_from_pending` has the
-/// meaning of [`debited`] and [`credited`].
+/// Sets the limit of a block. Returns the transfers that free the amount above the limit. `seized_from_pending` is the
+/// amount that [`debited`] and [`credited`] compute.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored blocks.
@@ -110,8 +111,8 @@ pub fn hold(block: &mut Block, limit: Money, seized_from_pending: Money) -> Resu
     free(block, above, seized_from_pending)
 }
 
-/// Returns the transfers that end a block, none for an empty block. `seized_from_pending` has the meaning of [`debited`]
-/// and [`credited`].
+/// Returns the transfers that end a block. An empty block has none. `seized_from_pending` is the amount that
+/// [`debited`] and [`credited`] compute.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored blocks.
@@ -126,8 +127,8 @@ pub fn end(block: &Block, to: &BlockEnd, seized_from_pending: Money) -> Result<V
     }
 }
 
-/// Returns the transfers that free `amount`: seized money to `pending`, so that a dispute does not shorten the release
-/// delay, the rest to `available`.
+/// Returns the transfers that free `amount`. Money that was seized from `pending` goes back there, so that a dispute
+/// does not shorten the release delay. The rest goes to `available`.
 fn free(block: &Block, amount: Money, seized_from_pending: Money) -> Result<Vec<Transfer>, MoneyError> {
     let waits = amount.min(seized_from_pending);
     let parts = [(Bucket::Pending, waits), (Bucket::Available, amount.checked_sub(waits)?)];
@@ -141,8 +142,9 @@ fn free(block: &Block, amount: Money, seized_from_pending: Money) -> Result<Vec<
 
 /// Applies the debit leg of `transfer`. Returns `(amount_moved, seized_after)`.
 ///
-/// A block on `pending` increases `seized_from_pending` by its amount. A release moves its amount less the minimum of both, and decreases
-/// `seized_from_pending` by the same minimum. Other transfers leave `seized_from_pending` unchanged.
+/// A block on `pending` increases `seized_from_pending` by its amount. A release moves `amount - min(amount,
+/// seized_from_pending)` and decreases `seized_from_pending` by the same minimum. Other transfers leave
+/// `seized_from_pending` unchanged.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`].
@@ -157,9 +159,9 @@ pub fn debited(transfer: &Transfer, seized_from_pending: Money) -> Result<(Money
     Ok((transfer.amount, after))
 }
 
-/// Applies the credit leg of `transfer`. Returns `seized_from_pending` after it.
+/// Applies the credit leg of `transfer`. Returns the new `seized_from_pending`.
 ///
-/// A block that frees money into `pending` decreases `seized_from_pending` by its amount, at most to zero.
+/// If a block frees money into `pending`, `seized_from_pending` decreases by the amount, at most to zero.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`].
@@ -170,9 +172,11 @@ pub fn credited(transfer: &Transfer, seized_from_pending: Money) -> Result<Money
     seized_from_pending.checked_sub(less)
 }
 
-/// Tops up under-funded blocks: from `available` first, then from `pending`, the oldest infraction first.
+/// Tops up blocks that hold less than their limit. Money comes from `available` first, then from `pending`. The oldest
+/// infraction comes first.
 ///
-/// `blocks` are all blocks of the account in the order of their infractions. Afterwards no block is under-funded, or no money is left.
+/// `blocks` are all blocks of the account, in the order of their infractions. Afterwards all blocks hold their limit,
+/// or no money is left.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored accounts.

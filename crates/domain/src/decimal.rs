@@ -1,13 +1,13 @@
-//! Parses the text of a JSON number by value: into a scaled integer, in one pass and without big numbers, or into an
-//! exact decimal.
+//! Parses the text of a JSON number by its value. The result is a scaled integer or an exact decimal. A scaled integer
+//! is parsed in one pass, without big numbers.
 
 use std::str::FromStr as _;
 
 use bigdecimal::BigDecimal;
 
-/// The longest text of an exact decimal. No rate and no amount of coins has more digits.
+/// The maximum length of the text of an exact decimal. No rate and no amount of coins has more digits.
 const MAX_DECIMAL_LENGTH: usize = 80;
-/// The greatest exponent of an exact decimal, positive or negative. The limit bounds the memory of the number.
+/// The maximum exponent of an exact decimal, positive or negative. This limits the memory of the number.
 const MAX_DECIMAL_EXPONENT: u64 = 40;
 
 /// The reason a text is not an accepted number.
@@ -31,7 +31,7 @@ struct Parts<'a> {
 
 /// Returns the value of `text` times 10 to the power of `decimals`.
 ///
-/// Only the value counts: `10.500` and `1050e-2` are equal. `max_integer_digits + decimals` must be at most 18.
+/// Only the value counts: `10.5`, `10.500` and `1050e-2` are equal. `max_integer_digits + decimals` must be at most 18.
 pub(crate) fn parse_scaled(text: &str, max_integer_digits: u32, decimals: u32) -> Result<i64, DecimalError> {
     let parts = split(text).ok_or(DecimalError::NotANumber)?;
     let digits = || parts.integer.bytes().chain(parts.fraction.bytes());
@@ -63,8 +63,8 @@ pub(crate) fn parse_scaled(text: &str, max_integer_digits: u32, decimals: u32) -
     Ok(if parts.negative { magnitude.saturating_neg() } else { magnitude })
 }
 
-/// Returns the exact value of `text`; `None` if the text is no JSON number, or if its length or its exponent is above
-/// the limit.
+/// Returns the exact value of `text`. Returns `None` if the text is not a JSON number, or if its length or exponent
+/// exceeds the limit.
 pub(crate) fn read(text: &str) -> Option<BigDecimal> {
     if text.len() > MAX_DECIMAL_LENGTH || split(text)?.exponent.unsigned_abs() > MAX_DECIMAL_EXPONENT {
         return None;
@@ -72,7 +72,7 @@ pub(crate) fn read(text: &str) -> Option<BigDecimal> {
     BigDecimal::from_str(text).ok()
 }
 
-/// Splits a JSON number; `None` for a violated grammar.
+/// Splits a JSON number into its parts. Returns `None` if the text violates the grammar.
 fn split(text: &str) -> Option<Parts<'_>> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -90,7 +90,8 @@ fn split(text: &str) -> Option<Parts<'_>> {
     canonical.then_some(Parts { negative, integer, fraction, exponent })
 }
 
-/// Returns the exponent, saturated. Beyond the limits of `i64` every value is an error or zero anyway.
+/// Returns the exponent. An exponent beyond the limits of `i64` is set to the limit: every such value is an error or
+/// zero.
 fn parse_exponent(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

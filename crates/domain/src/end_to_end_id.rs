@@ -1,27 +1,27 @@
-//! The identifiers of a Pix and of its return in the instant payment system.
+//! The identifiers of a Pix and of its return, as the instant payment system (SPI) defines them.
 
 use std::fmt;
 
 use jiff::Timestamp;
 
-/// Length of both identifiers, in characters.
+/// The length of both identifiers, in characters.
 const LENGTH: usize = 32;
-/// Length of the institution's code (ISPB).
+/// The length of the institution's code (ISPB).
 const ISPB_LENGTH: usize = 8;
-/// Length of the part that the institution chooses.
+/// The length of the part that the institution chooses.
 const TAIL_LENGTH: usize = 11;
 
 /// The end-to-end id of a Pix: 32 ASCII letters and digits, case-sensitive.
 ///
-/// Only length and alphabet are checked on input: institutions' codes may become alphanumeric (API Pix 2.9.0).
+/// Parsing checks only length and alphabet, because the codes of institutions may become alphanumeric (API Pix 2.9.0).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndToEndId(String);
 
-/// The id of a return (`rtrId`) of a Pix: the same shape, beginning with `D` when composed.
+/// The id of a return (`rtrId`) of a Pix. The format is the same; a composed id starts with `D`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReturnId(String);
 
-/// The text is not 32 ASCII letters and digits, or the parts do not form such a text.
+/// The text does not have 32 ASCII letters and digits, or such a text cannot be composed from the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have exactly 32 ASCII letters and digits")]
 pub struct EndToEndIdError;
@@ -35,8 +35,8 @@ impl EndToEndId {
         checked(text.to_owned()).map(Self)
     }
 
-    /// Composes an id: `E`, the ISPB of the payer's institution, the minute in UTC, and 11 characters of the
-    /// institution's choice.
+    /// Composes an id: `E`, the ISPB of the payer's institution, the minute in UTC, and 11 characters that the
+    /// institution chooses.
     ///
     /// # Errors
     /// [`EndToEndIdError`] if `ispb` or `tail` has another length or alphabet, or the year does not have four digits.
@@ -60,8 +60,8 @@ impl ReturnId {
         checked(text.to_owned()).map(Self)
     }
 
-    /// Composes an id: `D`, the ISPB of the returning institution, the minute in UTC, and 11 characters of the
-    /// institution's choice.
+    /// Composes an id: `D`, the ISPB of the returning institution, the minute in UTC, and 11 characters that the
+    /// institution chooses.
     ///
     /// # Errors
     /// [`EndToEndIdError`] if `ispb` or `tail` has another length or alphabet, or the year does not have four digits.

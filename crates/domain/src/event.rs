@@ -1,9 +1,9 @@
-//! The closed list of event types.
+//! All event types.
 
 /// The type of an event in webhooks and in `GET /events`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EventType {
-    /// The first sufficient payment arrived.
+    /// A payment settled the charge.
     ChargePaid,
     /// The payment period ended without a payment.
     ChargeExpired,
@@ -11,50 +11,50 @@ pub enum EventType {
     ChargeCancelled,
     /// The whole amount was refunded.
     ChargeRefunded,
-    /// A payment in excess of charges was credited.
+    /// Money that does not settle its charge was credited.
     PaymentUnexpected,
     /// A share in another account's charge was credited.
     SplitReceived,
     /// A refund reached its payer.
     RefundCompleted,
-    /// A refund failed for good.
+    /// A refund failed. The failure is final.
     RefundFailed,
     /// A payout reached its recipient.
     PayoutCompleted,
-    /// A payout failed for good.
+    /// A payout failed. The failure is final.
     PayoutFailed,
-    /// The whole amount of a completed payout came back.
+    /// The whole amount of a completed payout was returned.
     PayoutReversed,
-    /// A payer disputes a Pix: money is blocked.
+    /// A payer disputes a Pix. Its money is blocked.
     InfractionOpened,
     /// The acquirer has the defense.
     InfractionUnderReview,
-    /// The infraction was decided for the merchant; the money is free again.
+    /// The infraction was decided for the merchant. The money is free again.
     InfractionWon,
-    /// The infraction was decided for the payer; the money was returned.
+    /// The infraction was decided for the payer. The money was returned.
     InfractionLost,
-    /// The payer's institution withdrew the infraction; the money is free again.
+    /// The payer's institution withdrew the infraction. The money is free again.
     InfractionCancelled,
     /// Coins of a crypto deposit are confirmed on the chain.
     CryptoDepositConfirmed,
-    /// Coins of a crypto deposit were credited. The deposit shows their resolution.
+    /// Coins of a crypto deposit were credited. The deposit's `resolution` has the details.
     CryptoDepositCompleted,
     /// The payment period of a crypto deposit ended without coins.
     CryptoDepositExpired,
-    /// The processor reports an error of a crypto deposit, or returned its coins to the payer.
+    /// The processor reports an error of a crypto deposit, or has returned the coins to the payer.
     CryptoDepositFailed,
     /// The coins of a crypto withdrawal were sent.
     CryptoWithdrawalCompleted,
-    /// A crypto withdrawal failed for good.
+    /// A crypto withdrawal failed. The failure is final.
     CryptoWithdrawalFailed,
-    /// The service disabled a webhook endpoint, because the endpoint is gone or failed for days.
+    /// The service disabled a webhook endpoint. The endpoint is gone, or has failed for days.
     WebhookEndpointDisabled,
-    /// A merchant's test of an endpoint. Test events have no sequence number and are in no list.
+    /// A merchant tests an endpoint. Test events have no sequence number, and no list contains them.
     WebhookTest,
 }
 
 impl EventType {
-    /// Every type that this version can publish.
+    /// All types that this version can publish.
     pub const ALL: [Self; 24] = [
         Self::ChargePaid,
         Self::ChargeExpired,
@@ -82,7 +82,7 @@ impl EventType {
         Self::WebhookTest,
     ];
 
-    /// Returns the name on the wire and in the store.
+    /// Returns the type's name in the API and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

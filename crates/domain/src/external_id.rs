@@ -1,13 +1,13 @@
-//! The client's identifier of an order, unique per account and kind of resource.
+//! The merchant's identifier of an order, unique per account and kind of resource.
 
 use std::fmt;
 
 use crate::text::{self, LineBreaks, TextError};
 
-/// Longest external id, in characters.
+/// The maximum length of an external id, in characters.
 const MAX_CHARS: usize = 120;
 
-/// 1 to 120 characters without control characters, compared exactly.
+/// An external id: 1 to 120 characters without control characters. The comparison is exact.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExternalId(String);
 
@@ -17,7 +17,7 @@ pub enum ExternalIdError {
     /// The text is empty.
     #[error("must not be empty")]
     Empty,
-    /// Too long, or with control characters.
+    /// The text is too long or has control characters.
     #[error(transparent)]
     Text(#[from] TextError),
 }
@@ -35,7 +35,7 @@ impl ExternalId {
         Ok(Self(text.to_owned()))
     }
 
-    /// Returns the text as written by the client.
+    /// Returns the text as the merchant wrote it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

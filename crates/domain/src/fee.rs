@@ -26,7 +26,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// The rule for computing the fee of an operation.
+/// The rule that computes the fee of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FeeRule {
     fixed: Money,
@@ -68,13 +68,13 @@ impl FeeRule {
         Ok(Self { fixed, percentage, min, max })
     }
 
-    /// Returns the rule that charges nothing.
+    /// Returns the rule whose fee is always zero.
     #[must_use]
     pub fn free() -> Self {
         Self { fixed: Money::ZERO, percentage: Percentage::zero(), min: None, max: None }
     }
 
-    /// Returns the part that is independent of the amount.
+    /// Returns the part that does not depend on the amount.
     #[must_use]
     pub const fn fixed(&self) -> Money {
         self.fixed
@@ -98,8 +98,8 @@ impl FeeRule {
         self.max
     }
 
-    /// Returns the fee of an amount: fixed part plus percentage rounded half-even, within the limits, never negative or
-    /// above the amount.
+    /// Returns the fee of an amount: the fixed part plus the percentage, rounded half-even. The fee is at least the
+    /// minimum and at most the maximum. The fee is never negative, and never above the amount.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`] if the sum of both parts is out of range.
@@ -117,7 +117,7 @@ impl Default for FeeRule {
     }
 }
 
-/// The fee rules of an account, by operation. The default charges nothing.
+/// The fee rules of an account, by operation. By default all fees are zero.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct FeeSchedule {
     pix_in: FeeRule,
@@ -138,7 +138,7 @@ impl FeeSchedule {
         }
     }
 
-    /// Returns the schedule with another rule for one operation.
+    /// Returns the schedule with a new rule for one operation.
     #[must_use]
     pub fn with(mut self, operation: Operation, rule: FeeRule) -> Self {
         match operation {

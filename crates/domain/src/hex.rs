@@ -1,14 +1,15 @@
-//! Bytes as hexadecimal digits (RFC 4648, section 8).
+//! Converts bytes to hexadecimal digits and back (RFC 4648, section 8).
 
 use std::borrow::Borrow;
 
-/// Returns the bytes as digits in lower case, two for each byte.
+/// Returns the bytes as lower-case digits, two digits per byte.
 pub fn encode(bytes: impl IntoIterator<Item: Borrow<u8>>) -> String {
     let digits = bytes.into_iter().flat_map(|byte| [byte.borrow() >> 4, byte.borrow() & 0x0f]);
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// Returns the bytes of digits in either case; `None` for an odd number of digits, or another character.
+/// Returns the bytes of hexadecimal digits in upper or lower case. Returns `None` if the number of digits is odd or a
+/// character is not a digit.
 #[must_use]
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| u8::try_from(char::from(byte).to_digit(16)?).ok();

@@ -1,10 +1,10 @@
-//! The identifier of a payout at the acquirer, chosen by us (ISO 20022 `InstrId`, `idEnvio` at Efí).
+//! The identifier of a payout at the acquirer. This service chooses it (ISO 20022 `InstrId`, `idEnvio` at Efí).
 
 use std::fmt;
 
 use crate::ids::PayoutId;
 
-/// Greatest length, in characters.
+/// The maximum length, in characters.
 const MAX_LENGTH: usize = 35;
 
 /// An instruction id: 1 to 35 ASCII letters and digits, case-sensitive. An acquirer executes each instruction id once.
@@ -17,7 +17,7 @@ pub struct InstructionId(String);
 pub struct InstructionIdError;
 
 impl InstructionId {
-    /// Returns the identifier of a payout: its id without the prefix, independent of the attempt.
+    /// Returns the identifier of a payout: the payout's id without its prefix. All attempts have the same identifier.
     #[must_use]
     pub fn of_payout(payout: PayoutId) -> Self {
         Self(payout.suffix())
@@ -32,7 +32,7 @@ impl InstructionId {
         if valid { Ok(Self(text.to_owned())) } else { Err(InstructionIdError) }
     }
 
-    /// Returns the payout with this identifier; `None` for an identifier of another system.
+    /// Returns the payout with this identifier. Returns `None` if the identifier belongs to another system.
     #[must_use]
     pub fn payout(&self) -> Option<PayoutId> {
         PayoutId::from_suffix(&self.0).ok()

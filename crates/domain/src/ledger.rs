@@ -1,4 +1,4 @@
-//! Double entry: ledger accounts and the transfers between them, whose sum is always zero.
+//! The double-entry ledger: its accounts and the transfers between them. The sum of all balances is always zero.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use crate::end_to_end_id::EndToEndId;
 use crate::ids::AccountId;
 use crate::money::Money;
 
-/// The number of rows of a system account. Payments of different merchants use different rows, so they do not queue for
-/// one row.
+/// The number of rows of a system account. Payments of different merchants use different rows, so they do not wait for
+/// the same row.
 pub const SYSTEM_SHARDS: u8 = 16;
 
 named! {
@@ -17,7 +17,7 @@ named! {
     pub enum Bucket {
         /// Usable now.
         Available = "available",
-        /// Received, waiting for release.
+        /// Received, but not released yet.
         Pending = "pending",
         /// Held for an infraction.
         Blocked = "blocked",
@@ -42,26 +42,26 @@ pub enum SystemAccount {
 pub enum LedgerAccount {
     /// A part of a merchant's money.
     Merchant(AccountId, Bucket),
-    /// A row of a system account, of [`SYSTEM_SHARDS`].
+    /// A row of a system account, one of [`SYSTEM_SHARDS`].
     System(SystemAccount, u8),
 }
 
 impl LedgerAccount {
-    /// Returns the row of a system account for a merchant. A merchant always uses the same row, so one payment touches
-    /// one row.
+    /// Returns a merchant's row of a system account. A merchant always uses the same row, so one payment changes one
+    /// row.
     #[must_use]
     pub fn system(account: SystemAccount, beside: AccountId) -> Self {
         Self::System(account, Self::shard(beside))
     }
 
-    /// Returns the row of a merchant in every system account, from 0 and below [`SYSTEM_SHARDS`].
+    /// Returns the number of a merchant's row, the same in every system account. The number is below [`SYSTEM_SHARDS`].
     #[must_use]
     pub fn shard(beside: AccountId) -> u8 {
         let [.., last] = *beside.uuid().as_bytes();
         last % SYSTEM_SHARDS
     }
 
-    /// Returns the first half of the name in the store: the owner.
+    /// Returns the owner: the first half of the ledger account's name in the store.
     #[must_use]
     pub fn holder(&self) -> String {
         match self {
@@ -74,7 +74,7 @@ impl LedgerAccount {
         }
     }
 
-    /// Returns the second half of the name in the store: the bucket, or the row in two digits.
+    /// Returns the bucket, or the row in two digits: the second half of the ledger account's name in the store.
     #[must_use]
     pub fn bucket(&self) -> String {
         match self {
@@ -90,24 +90,24 @@ impl fmt::Display for LedgerAccount {
     }
 }
 
-/// The rule for a debited balance that would fall below zero.
+/// The rule if a transfer would make the debited balance negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overdraft {
-    /// The transfer is refused unless the balance covers the amount that moves.
+    /// The transfer is refused if the balance does not cover the moved amount.
     Forbidden,
-    /// The balance may fall below zero: a system account, or an amount that the account certainly holds.
+    /// The balance may become negative. This is for system accounts, and for amounts that the account certainly has.
     Allowed,
 }
 
 named! {
-    /// The reason of a transfer, as shown in the statement.
+    /// The reason of a transfer, as in the statement.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum EntryKind {
-        /// A payment that settled its charge, less fee.
+        /// A payment that settled its charge, minus the fee.
         Charge = "charge",
-        /// Money in excess of a charge: a surplus, a second payment, an underpayment or a late payment.
+        /// Money that does not settle a charge: a surplus, a second payment, an underpayment or a late payment.
         ExtraPayment = "extra_payment",
-        /// The service's fee; positive where a failed payout returns it.
+        /// The service's fee. The amount is positive if a failed payout returns the fee.
         Fee = "fee",
         /// A share in another account's charge.
         Split = "split",
@@ -125,11 +125,11 @@ named! {
         RefundFailed = "refund_failed",
         /// Money blocked for an infraction.
         Infraction = "infraction",
-        /// Money freed by an infraction that was won, was cancelled or has a lower amount.
+        /// Money that an infraction no longer blocks, because it was won, was cancelled or has a lower amount.
         InfractionReleased = "infraction_released",
         /// Money returned to the payer for a lost infraction.
         InfractionReturned = "infraction_returned",
-        /// Coins that arrived for a deposit, in BRL, less fee.
+        /// The BRL value of the coins that arrived for a deposit, minus the fee.
         CryptoDeposit = "crypto_deposit",
         /// A crypto withdrawal in flight.
         CryptoWithdrawal = "crypto_withdrawal",
@@ -145,22 +145,22 @@ pub struct Transfer {
     pub from: LedgerAccount,
     /// The account that is credited.
     pub to: LedgerAccount,
-    /// The amount, always positive.
+    /// The amount, which is always positive.
     pub amount: Money,
     /// The rule for the balance of `from`.
     pub overdraft: Overdraft,
     /// The reason.
     pub kind: EntryKind,
-    /// The public id of the causing charge, payout, etc. `None` for a split credit, whose charge belongs to another
-    /// account.
+    /// The public id of the charge, payout or other resource that caused the transfer. `None` for a split credit,
+    /// because its charge belongs to another account.
     pub resource: Option<String>,
     /// The Pix that caused the transfer, if any.
     pub end_to_end_id: Option<EndToEndId>,
 }
 
 impl Transfer {
-    /// Returns whether the transfer is a release, which moves less by the amount that infractions seized from `pending`.
-    /// The money released first is the money that was seized.
+    /// Returns whether the transfer is a release. A release moves less than its amount if infractions seized money from
+    /// `pending`: seized money counts as released first.
     #[must_use]
     pub const fn is_net_of_seized(&self) -> bool {
         matches!((&self.from, self.kind), (LedgerAccount::Merchant(_, Bucket::Pending), EntryKind::Release))

@@ -2,7 +2,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
-// Before the modules that use its macro.
+// `named` comes first, because the other modules use its macro.
 #[macro_use]
 mod named;
 

@@ -1,17 +1,17 @@
-//! An exact amount of Brazilian reais, kept as a whole number of centavos with checked arithmetic only.
+//! An exact amount of Brazilian reais: a whole number of centavos, with checked arithmetic only.
 
 use std::fmt;
 
 use crate::decimal::{self, DecimalError};
 
-/// Integer digits an amount may have when it is read from text.
+/// The maximum number of integer digits in the text of an amount.
 const MAX_INTEGER_DIGITS: u32 = 12;
-/// Decimals of the currency.
+/// The number of decimals of the currency.
 const DECIMALS: u32 = 2;
-/// Centavos in one real.
+/// The number of centavos in one real.
 const CENTAVOS_PER_REAL: u64 = 100;
 
-/// An amount in BRL, in centavos; negative amounts are debits.
+/// An amount in BRL, in centavos. Negative amounts are debits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(i64);
 
@@ -21,7 +21,7 @@ pub enum MoneyError {
     /// The value has more than two decimals.
     #[error("must have at most two decimals")]
     TooManyDecimals,
-    /// The value has more than 12 integer digits (parsed), or exceeds 64 bits of centavos (computed).
+    /// The text has more than 12 integer digits, or a computed value exceeds 64 bits of centavos.
     #[error("is too large: at most 12 digits before the decimal point")]
     OutOfRange,
     /// The text is not a JSON number.
@@ -45,7 +45,8 @@ impl Money {
         self.0
     }
 
-    /// Parses the text of a JSON number, in reais, by value: `10.5`, `10.500` and `105e-1` are the same amount.
+    /// Parses the text of a JSON number, in reais. Only the value counts: `10.5`, `10.500` and `105e-1` are the same
+    /// amount.
     ///
     /// # Errors
     /// [`MoneyError`] with the violated rule.
@@ -65,7 +66,7 @@ impl Money {
         self.0.checked_add(other.0).map(Self).ok_or(MoneyError::OutOfRange)
     }
 
-    /// Returns this amount less another.
+    /// Returns this amount minus another.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -76,15 +77,15 @@ impl Money {
     /// Returns the amount with the opposite sign.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] for the one amount without an opposite.
+    /// [`MoneyError::OutOfRange`] for the smallest amount, which has no opposite.
     pub fn checked_neg(self) -> Result<Self, MoneyError> {
         self.0.checked_neg().map(Self).ok_or(MoneyError::OutOfRange)
     }
 
-    /// Returns the sum of many amounts; zero for none.
+    /// Returns the sum of many amounts. The sum of no amounts is zero.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`], for running sums too.
+    /// [`MoneyError::OutOfRange`], also if only a partial sum is out of range.
     pub fn sum(amounts: impl IntoIterator<Item = Self>) -> Result<Self, MoneyError> {
         amounts.into_iter().try_fold(Self::ZERO, Self::checked_add)
     }
@@ -108,7 +109,7 @@ impl Money {
     }
 }
 
-/// Always two decimals and a point: `10.50`, `-0.05`.
+/// Formats the amount with two decimals and a point: `10.50`, `-0.05`.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let magnitude = self.0.unsigned_abs();

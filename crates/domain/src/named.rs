@@ -1,6 +1,6 @@
-//! The macro for enums whose values have names, on the wire or in the store.
+//! The macro for enums whose values have a name in the API or in the store.
 
-/// Declares such an enum: each variant with its name, once. The enum also gets `ALL`, `as_str` and `parse`.
+/// Declares an enum, with one name for each variant. The enum also gets `ALL`, `as_str` and `parse`.
 #[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* pub enum $enum:ident { $($(#[$doc:meta])* $variant:ident = $name:literal,)+ }) => {
@@ -10,10 +10,10 @@ macro_rules! named {
         }
 
         impl $enum {
-            /// Every value.
+            /// All values.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// Returns the name on the wire and in the store.
+            /// Returns the name in the API and in the store.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {

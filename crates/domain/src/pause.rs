@@ -2,19 +2,21 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The longest pause of all retries except webhook deliveries. A store treats work due further ahead as due now.
+/// The longest pause of all retries except webhook deliveries. If work is due later than this, a store treats it as due
+/// now.
 pub const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(300);
 /// The first pause. Each further pause doubles.
 const FIRST_PAUSE_S: i64 = 1;
-/// The number of doublings after which the pause has its greatest length.
+/// The number of doublings after which the pause stays at its maximum.
 const MAX_DOUBLINGS: u32 = 16;
 
-/// Returns the instant of the next attempt after `attempts` failed attempts: 1 s at first, then growing.
+/// Returns the instant of the next attempt after `attempts` failed attempts. The first pause is 1 s, and each pause
+/// doubles.
 pub(crate) fn pause(at: Timestamp, attempts: u32) -> Timestamp {
     at.saturating_add(doubled(attempts)).unwrap_or(Timestamp::MAX)
 }
 
-/// Returns one second doubled `times` times, at most [`MAX_PAUSE`].
+/// Returns one second, doubled `times` times and limited to [`MAX_PAUSE`].
 #[must_use]
 pub fn doubled(times: u32) -> SignedDuration {
     let seconds = FIRST_PAUSE_S.checked_shl(times.min(MAX_DOUBLINGS));

@@ -1,4 +1,4 @@
-//! A Pix that arrived: the fact from the acquirer, and its role for the charge.
+//! A received Pix: the acquirer's record, and the role of the payment for its charge.
 
 use jiff::Timestamp;
 
@@ -7,14 +7,14 @@ use crate::end_to_end_id::EndToEndId;
 use crate::ids::{AccountId, ChargeId};
 use crate::money::Money;
 
-/// A Pix that an acquirer received for a charge of ours.
+/// A Pix that an acquirer received for a charge of this service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
-    /// The nationwide identifier of the Pix. Each is credited once.
+    /// The country-wide identifier of the Pix. Each is credited once.
     pub end_to_end_id: EndToEndId,
-    /// The amount sent by the payer.
+    /// The amount that the payer sent.
     pub amount: Money,
-    /// The instant the acquirer received the Pix.
+    /// The instant at which the acquirer received the Pix.
     pub paid_at: Timestamp,
     /// The receiving acquirer.
     pub acquirer: AcquirerName,
@@ -26,7 +26,7 @@ named! {
     pub enum PaymentRole {
         /// The payment settled the charge.
         Settles = "settles",
-        /// The payment came in addition: a second one, or one for a charge that is no longer payable.
+        /// Another payment settled the charge before, or the charge can no longer be paid.
         Extra = "extra",
         /// The payment was below the charge's amount.
         Short = "short",
@@ -47,7 +47,7 @@ pub enum UnexpectedReason {
 }
 
 impl UnexpectedReason {
-    /// Returns the name on the wire.
+    /// Returns the reason's name in the API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -64,31 +64,32 @@ impl UnexpectedReason {
 pub struct UnexpectedPayment {
     /// The Pix.
     pub end_to_end_id: EndToEndId,
-    /// The amount in excess: the surplus of an overpayment, the whole of any other payment.
+    /// The amount that does not settle the charge: the surplus of an overpayment, or the whole amount of any other
+    /// payment.
     pub amount: Money,
     /// The reason.
     pub reason: UnexpectedReason,
     /// The charge whose txid the Pix carried.
     pub charge: ChargeId,
-    /// The instant the acquirer received the Pix.
+    /// The instant at which the acquirer received the Pix.
     pub received_at: Timestamp,
 }
 
-/// A credited payment as stored.
+/// A credited payment, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreditedPayment {
-    /// The fact from the acquirer.
+    /// The acquirer's record.
     pub payment: Payment,
     /// The owner of the money.
     pub account: AccountId,
-    /// The charge whose txid it carried.
+    /// The charge whose txid the Pix carried.
     pub charge: ChargeId,
     /// The payment's role for the charge.
     pub role: PaymentRole,
     /// The instant of the credit.
     pub credited_at: Timestamp,
-    /// The sum of refunds, done or in flight, of the part beyond the charge's amount. The store computes the sum from
-    /// the refunds. Each change of the sum also changes the charge's version. Read the charge before the payment: a
-    /// commit with an outdated sum then fails as stale.
+    /// The sum of refunds, completed or in flight, of the part beyond the charge's amount. The store computes it from
+    /// the refunds. Each change of this sum also changes the charge's version. So the charge must be read before the
+    /// payment: a commit with an outdated sum then fails with `Stale`.
     pub refunded_beyond: Money,
 }

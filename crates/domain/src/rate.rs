@@ -1,4 +1,4 @@
-//! Percentages, and the named ways to round to a whole centavo.
+//! Percentages, and the rules for rounding to a whole centavo.
 
 use std::fmt;
 
@@ -8,21 +8,21 @@ use bigdecimal::{BigDecimal, RoundingMode, ToPrimitive, Zero};
 use crate::decimal::{self, DecimalError};
 use crate::money::{Money, MoneyError};
 
-/// Integer digits a percentage may have when it is read from text: enough for 100.
+/// The maximum number of integer digits in the text of a percentage: enough for 100.
 const MAX_INTEGER_DIGITS: u32 = 3;
-/// Decimals a percentage may have.
+/// The maximum number of decimals of a percentage.
 const DECIMALS: u32 = 4;
-/// Ten-thousandths of a percent in 100 %.
+/// The number of ten-thousandths of a percent in 100 %.
 const WHOLE: i64 = 1_000_000;
 
-/// The treatment of a fraction of a centavo.
+/// The rule for a fraction of a centavo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// To the nearest centavo; from the middle, to the even centavo.
+    /// Rounds to the nearest centavo. Exactly half a centavo is rounded to the even centavo.
     HalfEven,
-    /// Down, towards minus infinity.
+    /// Rounds down, towards minus infinity.
     Floor,
-    /// Up, towards plus infinity.
+    /// Rounds up, towards plus infinity.
     Ceiling,
 }
 
@@ -61,7 +61,7 @@ impl Percentage {
         Self(BigDecimal::zero())
     }
 
-    /// Parses the text of a JSON number by value: `0.99` is 0.99 %.
+    /// Parses the text of a JSON number. The number is in percent: `0.99` is 0.99 %.
     ///
     /// # Errors
     /// [`PercentageError`] with the violated rule.
@@ -89,7 +89,7 @@ impl Percentage {
         self.0.is_zero()
     }
 
-    /// Returns this percentage of an amount: exact, then rounded once to a whole centavo.
+    /// Returns this percentage of an amount. The exact result is rounded once, to a whole centavo.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`], impossible for percentages up to 100.
@@ -110,7 +110,7 @@ impl Percentage {
     }
 }
 
-/// Formats without needless zeros and without an exponent: `0.99`, `100`.
+/// Formats the percentage without trailing zeros and without an exponent: `0.99`, `100`.
 impl fmt::Display for Percentage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.to_plain_string())

@@ -1,4 +1,4 @@
-//! Received money in `pending` until its account's release delay is over.
+//! Received money that stays in `pending` until its account's release delay is over.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -7,7 +7,7 @@ use crate::ids::{AccountId, ChargeId};
 use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, Transfer};
 use crate::money::Money;
 
-/// The part of a Pix that its receiver may not use yet. A Pix has at most one release.
+/// The part of a Pix that its receiver cannot use yet. A Pix has at most one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
     /// The owner of the money.
@@ -16,9 +16,9 @@ pub struct Release {
     pub end_to_end_id: EndToEndId,
     /// The charge of the Pix.
     pub charge: ChargeId,
-    /// The waiting amount.
+    /// The amount that waits.
     pub amount: Money,
-    /// The instant from which the money may be used.
+    /// The instant from which the receiver can use the money.
     pub due_at: Timestamp,
     /// The instant of the release.
     pub released_at: Option<Timestamp>,
@@ -27,7 +27,7 @@ pub struct Release {
 }
 
 impl Release {
-    /// Creates a release after `delay_s` seconds from `at`; `None` for no delay or no money.
+    /// Creates a release that is due `delay_s` seconds after `at`. Returns `None` if there is no delay or no money.
     pub(crate) fn after(
         account: AccountId,
         charge: ChargeId,
@@ -48,9 +48,9 @@ impl Release {
         (delay_s > 0 && amount.is_positive()).then_some(release)
     }
 
-    /// Returns the release and its transfer; `None` before its time, or if done before.
+    /// Returns the release and its transfer. Returns `None` if the release is not due yet or was made before.
     ///
-    /// The transfer leaves out the part that infractions seized from `pending`: see [`Transfer::is_net_of_seized`].
+    /// The moved amount is lower if infractions seized money from `pending`: see [`Transfer::is_net_of_seized`].
     #[must_use]
     pub fn release(self, at: Timestamp) -> Option<(Self, Transfer)> {
         if self.released_at.is_some() || at < self.due_at {

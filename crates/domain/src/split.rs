@@ -1,36 +1,36 @@
-//! The division of a charge's net value among accounts.
+//! The division of a charge's net amount among accounts.
 
 use std::fmt;
 
 use crate::ids::AccountId;
 use crate::rate::Percentage;
 
-/// The largest number of recipients besides the charge's creator.
+/// The maximum number of recipients. The charge's creator is not counted.
 pub const MAX_SHARES: usize = 5;
 
-/// The share of an account in a charge.
+/// An account's share in a charge.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Share {
     /// The recipient.
     pub recipient: AccountId,
-    /// The part of the net value, greater than zero.
+    /// The part of the net amount, greater than zero.
     pub percentage: Percentage,
 }
 
-/// The shares in a charge. Without shares, the net value belongs to the creator.
+/// The shares in a charge. Without shares, the whole net amount is the creator's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Split(Vec<Share>);
 
 /// The reason a list of shares is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SplitError {
-    /// More than [`MAX_SHARES`].
+    /// The list has more than [`MAX_SHARES`] shares.
     #[error("must have at most 5 items")]
     TooMany,
-    /// A share is 0 %; with its position.
+    /// A share is 0 %. The value is its index.
     #[error("must be greater than 0")]
     NothingShared(usize),
-    /// An account occurs twice; with the second position.
+    /// An account occurs twice. The value is the index of the second share.
     #[error("names a recipient twice")]
     Twice(usize),
     /// The sum exceeds 100 %.
@@ -66,13 +66,13 @@ impl Split {
         Ok(Self(shares))
     }
 
-    /// Returns the shares in their given order.
+    /// Returns the shares in their original order.
     #[must_use]
     pub fn shares(&self) -> &[Share] {
         &self.0
     }
 
-    /// Returns whether no shares exist.
+    /// Returns whether the split has no shares.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -91,7 +91,7 @@ impl Split {
     }
 }
 
-/// The stored form, `acc_…:12.5,acc_…:3`: the accounts with their percentages.
+/// Formats the stored form, `acc_…:12.5,acc_…:3`: the accounts with their percentages.
 impl fmt::Display for Split {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, Share { recipient, percentage }) in self.0.iter().enumerate() {

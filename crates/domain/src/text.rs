@@ -1,4 +1,4 @@
-//! Free text from a request: bounded in characters and without control characters.
+//! Free text from a request. The number of characters is limited, and control characters are not permitted.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use std::fmt;
 pub enum LineBreaks {
     /// `\n` and `\r` are accepted.
     Allowed,
-    /// `\n` and `\r` are control characters like others.
+    /// `\n` and `\r` are refused, like all other control characters.
     Refused,
 }
 
-/// A text that was within its limits when parsed. The text may be empty.
+/// A text that was checked when it was parsed. The text may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(String);
 
 /// The reason a text is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// More characters than allowed.
+    /// The text has too many characters.
     #[error("must have at most {max_chars} characters")]
     TooLong {
         /// The limit, in characters.
         max_chars: usize,
     },
-    /// NUL or another control character, or a line break in a single-line text.
+    /// The text has a control character. A line break counts as one in a text of one line.
     #[error("must not contain control characters")]
     ControlCharacter,
 }
@@ -45,16 +45,16 @@ impl Text {
         &self.0
     }
 
-    /// Returns the text, owned.
+    /// Returns the text as a `String`.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 }
 
-/// Checks the same rules for texts with their own type.
+/// Checks the rules of [`Text`] for types that have a text of their own.
 pub(crate) fn check(text: &str, max_chars: usize, line_breaks: LineBreaks) -> Result<(), TextError> {
-    // A single character beyond the limit is an error, so the rest is not counted.
+    // A single character beyond the limit is enough for the error, so the rest is not counted.
     if text.chars().nth(max_chars).is_some() {
         return Err(TextError::TooLong { max_chars });
     }

@@ -1,4 +1,4 @@
-//! The unified timeline: one representation and one list of statuses for charges, payouts and split credits.
+//! The timeline: one form and one set of statuses for charges, payouts and split credits.
 
 use crate::charge::ChargeStatus;
 use crate::payout::PayoutStatus;
@@ -18,15 +18,15 @@ named! {
     /// The status of a timeline entry.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum TransactionStatus {
-        /// The entry waits for its payer, or is about to be sent.
+        /// The payer has not paid yet, or the money will be sent soon.
         Pending = "pending",
         /// The money is in flight.
         Processing = "processing",
         /// The money arrived.
         Completed = "completed",
-        /// The money never arrives.
+        /// The money will never arrive.
         Failed = "failed",
-        /// Cancelled, or not paid in time.
+        /// The entry was cancelled, or was not paid in time.
         Cancelled = "cancelled",
         /// The whole amount was refunded.
         Refunded = "refunded",
@@ -34,7 +34,7 @@ named! {
 }
 
 impl TransactionStatus {
-    /// Returns the timeline status of a charge; `None` for an invisible status.
+    /// Returns the timeline status of a charge. Returns `None` if the charge is not visible.
     #[must_use]
     pub const fn of_charge(status: ChargeStatus) -> Option<Self> {
         match status {
@@ -46,7 +46,7 @@ impl TransactionStatus {
         }
     }
 
-    /// Returns the timeline status of a payout; `None` for an invisible status.
+    /// Returns the timeline status of a payout. Returns `None` if the payout is not visible.
     #[must_use]
     pub const fn of_payout(status: PayoutStatus) -> Option<Self> {
         match status {

@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::ids::ChargeId;
 
-/// Allowed lengths, in characters.
+/// The permitted lengths, in characters.
 const LENGTHS: std::ops::RangeInclusive<usize> = 26..=35;
 
-/// 26 to 35 ASCII letters and digits, case-sensitive.
+/// A txid: 26 to 35 ASCII letters and digits, case-sensitive.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Txid(String);
 
@@ -17,7 +17,7 @@ pub struct Txid(String);
 pub struct TxidError;
 
 impl Txid {
-    /// Returns the txid of a charge: its id without the prefix.
+    /// Returns the txid of a charge: the charge's id without its prefix.
     #[must_use]
     pub fn of_charge(charge: ChargeId) -> Self {
         Self(charge.suffix())

@@ -1,16 +1,17 @@
-//! The characters that every payer's institution accepts in the texts of a code.
+//! The characters that the institutions of all payers accept in the texts of a code.
 
-/// Punctuation that the BR Code manual allows beside letters, digits and the blank.
+/// The punctuation that the BR Code manual permits, in addition to letters, digits and the blank.
 const PUNCTUATION: &str = "$%*+-./:";
 
-/// Folds accents, drops characters that are not allowed, joins blanks, and keeps at most `max` characters.
+/// Removes accents, drops characters that are not permitted, joins consecutive blanks, and keeps at most `max`
+/// characters.
 pub(super) fn clean(text: &str, max: usize) -> String {
     let folded: String = text.chars().filter_map(fold).collect();
     let joined = folded.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     joined.chars().take(max).collect::<String>().trim_end().to_owned()
 }
 
-/// Returns the allowed character for this one, if any. Combining accents have none.
+/// Returns the permitted character for this character, if there is one. Combining accents have none.
 fn fold(character: char) -> Option<char> {
     let allowed = |character: &char| character.is_ascii_alphanumeric() || PUNCTUATION.contains(*character);
     match character {

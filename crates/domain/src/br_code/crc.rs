@@ -1,8 +1,8 @@
 //! The checksum of a BR Code.
 
-/// Generator polynomial.
+/// The generator polynomial.
 const POLYNOMIAL: u16 = 0x1021;
-/// Value before the first byte.
+/// The value before the first byte.
 const INITIAL: u16 = 0xffff;
 
 /// Returns the CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xFFFF, not reflected, no final inversion.

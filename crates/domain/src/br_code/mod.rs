@@ -11,11 +11,11 @@ pub use crc::crc16;
 use crate::money::Money;
 use crate::pix_key::{PixKey, PixKeyError};
 
-/// Longest code, in characters (API Pix, `pixCopiaECola`).
+/// The maximum length of a code, in characters (API Pix, `pixCopiaECola`).
 pub const MAX_LENGTH: usize = 512;
-/// Longest merchant name that is written, in characters.
+/// The maximum length of a written merchant name, in characters.
 pub const MAX_NAME_LENGTH: usize = 25;
-/// Longest merchant city that is written, in characters.
+/// The maximum length of a written merchant city, in characters.
 pub const MAX_CITY_LENGTH: usize = 15;
 
 /// The identifier of the Pix template. Parsing ignores its case.
@@ -53,34 +53,35 @@ pub struct StaticCode {
     pub key: PixKey,
     /// Free text for the payer.
     pub info: Option<String>,
-    /// The amount. Without an amount the payer enters one.
+    /// The amount. If absent, the payer enters one.
     pub amount: Option<Money>,
-    /// Name of the receiver.
+    /// The name of the receiver.
     pub merchant_name: String,
-    /// City of the receiver.
+    /// The city of the receiver.
     pub merchant_city: String,
-    /// CEP of the receiver.
+    /// The postal code (CEP) of the receiver.
     pub postal_code: Option<String>,
-    /// The txid the payer's institution relays: 1 to 25 ASCII letters and digits.
+    /// The txid that the payer's institution passes on: 1 to 25 ASCII letters and digits.
     pub txid: Option<String>,
 }
 
 /// A code that contains the address of a charge.
 ///
-/// The charge takes precedence over the code. The amount is for display only. Parsing discards the reference label.
+/// If the charge differs from the code, the charge counts. The amount is for display only. Parsing discards the
+/// reference label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DynamicCode {
-    /// Address of the charge without `https://`.
+    /// The address of the charge without `https://`.
     pub location: String,
-    /// True if the code can be paid only once.
+    /// `true` if the code can be paid only once.
     pub single_use: bool,
     /// The amount, for display.
     pub amount: Option<Money>,
-    /// Name of the receiver.
+    /// The name of the receiver.
     pub merchant_name: String,
-    /// City of the receiver.
+    /// The city of the receiver.
     pub merchant_city: String,
-    /// CEP of the receiver.
+    /// The postal code (CEP) of the receiver.
     pub postal_code: Option<String>,
 }
 
@@ -93,36 +94,36 @@ pub enum BrCode {
     Dynamic(DynamicCode),
 }
 
-/// The reason a code cannot be read or written.
+/// The reason why a code cannot be read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BrCodeError {
-    /// An element is cut short, or its id or length is not two digits.
+    /// An element is incomplete, or its id or length is not two digits.
     #[error("the code is broken: an element does not have its declared length")]
     BrokenElement,
     /// The code, or one of its fields, is longer than allowed.
     #[error("field {field} of the code is too long: at most {max} characters")]
     TooLong {
-        /// The field's id in the code; `code` for the whole.
+        /// The id of the field in the code, or `code` for the whole code.
         field: &'static str,
         /// The limit, in characters.
         max: usize,
     },
-    /// A mandatory field is missing, or has no allowed character.
+    /// A mandatory field is missing, or has no permitted character.
     #[error("field {field} of the code is missing or empty")]
     Missing {
-        /// The field's id in the code.
+        /// The id of the field in the code.
         field: &'static str,
     },
     /// A field occurs twice.
     #[error("field {field} of the code is repeated")]
     Repeated {
-        /// The field's id in the code.
+        /// The id of the field in the code.
         field: &'static str,
     },
-    /// A field has a value that is not allowed.
+    /// A field has a value that is not permitted.
     #[error("field {field} of the code has a value that is not allowed")]
     Invalid {
-        /// The field's id in the code.
+        /// The id of the field in the code.
         field: &'static str,
     },
     /// The checksum at the end does not match.
@@ -131,7 +132,7 @@ pub enum BrCodeError {
     /// No merchant account of the code belongs to Pix.
     #[error("the code is not a Pix code")]
     NotPix,
-    /// The code has both a key and the address of a charge, or neither.
+    /// The code has both a key and the address of a charge, or none of them.
     #[error("a Pix code has either a key or the address of a charge")]
     KeyOrLocation,
     /// The key is invalid.
@@ -143,7 +144,7 @@ impl BrCode {
     /// Parses a code leniently: unknown elements are skipped, and field 62 may be missing.
     ///
     /// # Errors
-    /// [`BrCodeError`] if structure or checksum is broken, or the receiver is ambiguous.
+    /// [`BrCodeError`] if the structure or the checksum is wrong, or the receiver is ambiguous.
     pub fn parse(text: &str) -> Result<Self, BrCodeError> {
         parse::parse(text)
     }

@@ -1,4 +1,4 @@
-//! Parses codes leniently, but never guesses receiver or amount.
+//! Parses codes leniently. The receiver and the amount are never guessed.
 
 use super::crc::crc16;
 use super::tlv::{self, Element, only, required};
@@ -6,7 +6,7 @@ use super::{BrCode, BrCodeError, DynamicCode, GUI, MAX_LENGTH, NO_REFERENCE, Sta
 use crate::money::Money;
 use crate::pix_key::PixKey;
 
-/// Characters of the checksum.
+/// The number of characters in the checksum.
 const CRC_LENGTH: usize = 4;
 
 /// Parses a code. Blanks around the code are ignored.
@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<BrCode, BrCodeError> {
     let merchant_name = required(&elements, id::NAME)?.to_owned();
     let merchant_city = required(&elements, id::CITY)?.to_owned();
     let postal_code = only(&elements, id::POSTAL_CODE)?.map(str::to_owned);
-    // The reference is read for static and dynamic codes, so that a broken template is an error in both.
+    // The reference is also read for dynamic codes, so that a broken template is an error in both kinds of code.
     let txid = reference(&elements)?;
     match (only(&account, id::KEY)?, only(&account, id::LOCATION)?) {
         (Some(key), None) => Ok(BrCode::Static(StaticCode {
@@ -47,8 +47,8 @@ pub(super) fn parse(text: &str) -> Result<BrCode, BrCodeError> {
     }
 }
 
-/// Checks the fields of every code: the format is first, the checksum is last and correct, and currency and country are
-/// Brazil's.
+/// Checks the fields that every code has. The format is the first field, and the checksum is the last field and
+/// correct. Currency and country are those of Brazil.
 fn check_frame(text: &str, elements: &[Element<'_>]) -> Result<(), BrCodeError> {
     if elements.first().is_none_or(|first| first.id != id::FORMAT || first.value != "01") {
         return Err(BrCodeError::Invalid { field: id::FORMAT });
@@ -70,12 +70,13 @@ fn check_frame(text: &str, elements: &[Element<'_>]) -> Result<(), BrCodeError> 
     Ok(())
 }
 
-/// Returns the elements of the only merchant account of Pix.
+/// Returns the elements of the only merchant account for Pix.
 fn pix_account<'a>(elements: &[Element<'a>]) -> Result<Vec<Element<'a>>, BrCodeError> {
     let accounts = id::MERCHANT_ACCOUNT..=id::LAST_MERCHANT_ACCOUNT;
     let mut found = None;
     for element in elements.iter().filter(|element| accounts.contains(&element.id)) {
-        // Merchant accounts of other payment schemes may have any content. Only a readable template can belong to Pix.
+        // Merchant accounts of other payment schemes may have any content. An account for Pix is always a readable
+        // template.
         let Ok(account) = tlv::read(element.value) else {
             continue;
         };
@@ -98,7 +99,7 @@ fn reference(elements: &[Element<'_>]) -> Result<Option<String>, BrCodeError> {
     Ok(label.filter(|label| !label.is_empty() && *label != NO_REFERENCE).map(str::to_owned))
 }
 
-/// Parses digits with an optional point, without sign or exponent.
+/// Parses digits with an optional point. A sign or an exponent is invalid.
 fn read_amount(text: &str) -> Result<Money, BrCodeError> {
     let invalid = BrCodeError::Invalid { field: id::AMOUNT };
     if !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {

@@ -1,11 +1,11 @@
-//! The elements of a code: two digits of id, two digits of length in characters, the value.
+//! The elements of a code. Each element has two digits of id, two digits of length in characters, and a value.
 
 use super::BrCodeError;
 
-/// Longest value that two digits of length can declare, in characters.
+/// The maximum length of a value, in characters: the largest number of two digits.
 const MAX_VALUE_LENGTH: usize = 99;
 
-/// An element, borrowed from the code.
+/// An element. Its texts are borrowed from the code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Element<'a> {
     pub(super) id: &'a str,
@@ -30,21 +30,21 @@ pub(super) fn read(mut text: &str) -> Result<Vec<Element<'_>>, BrCodeError> {
     Ok(elements)
 }
 
-/// Splits after this number of characters.
+/// Splits the text after this number of characters.
 fn take(text: &str, characters: usize) -> Result<(&str, &str), BrCodeError> {
     let ends = text.char_indices().map(|(start, _)| start).chain([text.len()]);
     let end = ends.into_iter().nth(characters).ok_or(BrCodeError::BrokenElement)?;
     text.split_at_checked(end).ok_or(BrCodeError::BrokenElement)
 }
 
-/// Returns the value of the element with this id. A repeated id is an error.
+/// Returns the value of the element with this id. If the id is repeated, returns an error.
 pub(super) fn only<'a>(elements: &[Element<'a>], field: &'static str) -> Result<Option<&'a str>, BrCodeError> {
     let mut found = elements.iter().filter(|element| element.id == field);
     let value = found.next().map(|element| element.value);
     if found.next().is_some() { Err(BrCodeError::Repeated { field }) } else { Ok(value) }
 }
 
-/// Returns the value of the element with this id, which must exist and not be empty.
+/// Returns the value of the element with this id. If the value is absent or empty, returns an error.
 pub(super) fn required<'a>(elements: &[Element<'a>], field: &'static str) -> Result<&'a str, BrCodeError> {
     only(elements, field)?.filter(|value| !value.is_empty()).ok_or(BrCodeError::Missing { field })
 }

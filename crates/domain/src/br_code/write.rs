@@ -1,4 +1,5 @@
-//! Writes codes strictly: all mandatory fields, only accepted characters, all lengths checked.
+//! Writes codes strictly. All mandatory fields are written, only permitted characters are used, and all lengths are
+//! checked.
 
 use super::charset::clean;
 use super::crc::crc16;
@@ -7,18 +8,18 @@ use super::{
 };
 use crate::money::Money;
 
-/// The greatest common length of key and free text in the template of 99 characters.
+/// The maximum length of the key and the free text together. The template has at most 99 characters.
 const MAX_KEY_AND_INFO_LENGTH: usize = 73;
-/// Longest address of a charge.
+/// The maximum length of a charge's address.
 const MAX_LOCATION_LENGTH: usize = 77;
-/// Longest amount (EMV, field 54).
+/// The maximum length of an amount (EMV, field 54).
 const MAX_AMOUNT_LENGTH: usize = 13;
-/// Longest txid of a static code.
+/// The maximum length of the txid of a static code.
 const MAX_REFERENCE_LENGTH: usize = 25;
-/// Digits of a CEP.
+/// The number of digits in a CEP.
 const POSTAL_CODE_LENGTH: usize = 8;
 
-/// The fields after the Pix template, the same in both kinds.
+/// The fields after the Pix template. Both kinds of code have the same fields there.
 struct Tail<'a> {
     amount: Option<Money>,
     name: &'a str,
@@ -28,11 +29,11 @@ struct Tail<'a> {
 }
 
 impl StaticCode {
-    /// Returns the code. Accents of name, city and free text are folded, and characters outside the accepted set are
-    /// dropped.
+    /// Returns the code. Accents of the name, the city and the free text are removed, and characters that are not
+    /// permitted are dropped.
     ///
     /// # Errors
-    /// [`BrCodeError`] when a field is empty, too long or has a value that is not allowed.
+    /// [`BrCodeError`] if a field is empty, is too long or has a value that is not permitted.
     pub fn write(&self) -> Result<String, BrCodeError> {
         let mut account = String::new();
         tlv::push(&mut account, id::GUI, GUI)?;
@@ -69,11 +70,11 @@ impl StaticCode {
 }
 
 impl DynamicCode {
-    /// Returns the code. Accents of name and city are folded, and characters outside the accepted set are dropped. The
-    /// label is always `***`.
+    /// Returns the code. Accents of the name and the city are removed, and characters that are not permitted are
+    /// dropped. The reference label is always `***`.
     ///
     /// # Errors
-    /// [`BrCodeError`] when a field is empty, too long or has a value that is not allowed.
+    /// [`BrCodeError`] if a field is empty, is too long or has a value that is not permitted.
     pub fn write(&self) -> Result<String, BrCodeError> {
         if self.location.len() > MAX_LOCATION_LENGTH {
             return Err(BrCodeError::TooLong { field: id::LOCATION, max: MAX_LOCATION_LENGTH });

@@ -1,4 +1,4 @@
-//! Effects of refunds and infractions on their charge: reserve a part, settle it or release it.
+//! The effects of refunds and infractions on their charge: a part of the amount is reserved, refunded or released.
 
 use jiff::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::event::EventType;
 use crate::money::Money;
 
 impl Charge {
-    /// Reserves `amount` for a refund in flight.
+    /// Reserves `amount` for a refund.
     pub(crate) fn reserve_refund(self, amount: Money) -> Result<Self, ChargeError> {
         if amount > self.refundable()? {
             return Err(ChargeError::Unbalanced);
@@ -16,7 +16,7 @@ impl Charge {
         Ok(Self { refunds: RefundTotals { in_flight, ..self.refunds }, ..self })
     }
 
-    /// Releases `amount` of a refund that failed.
+    /// Releases the reserved `amount` of a failed refund.
     pub(crate) fn release_refund(self, amount: Money) -> Result<Self, ChargeError> {
         let in_flight = self.refunds.in_flight.checked_sub(amount)?;
         if in_flight.is_negative() {
@@ -25,8 +25,8 @@ impl Charge {
         Ok(Self { refunds: RefundTotals { in_flight, ..self.refunds }, ..self })
     }
 
-    /// Counts `amount` of a refund in flight as refunded. The charge becomes refunded when its whole amount is. A zero
-    /// amount (paid beyond the charge) changes nothing.
+    /// Counts the reserved `amount` as refunded. When the whole amount of the charge is refunded, the charge becomes
+    /// refunded. If `amount` is zero, because the refund is of money beyond the charge's amount, nothing changes.
     pub(crate) fn settle_refund(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
         if amount.is_zero() {
             return Ok((self, None));
@@ -43,7 +43,7 @@ impl Charge {
         }
     }
 
-    /// Counts `amount` as refunded without a refund: an infraction was lost.
+    /// Counts `amount` as refunded, without a refund. An infraction was lost.
     pub(crate) fn return_part(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
         self.reserve_refund(amount)?.settle_refund(amount, at)
     }

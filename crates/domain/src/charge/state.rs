@@ -1,4 +1,4 @@
-//! The states of a charge, each with exactly its facts.
+//! The states of a charge. Each state has the data that belongs to it.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ use crate::money::Money;
 /// The acquirer's data about an issued charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issued {
-    /// The acquirer of the charge.
+    /// The acquirer that issued the charge.
     pub acquirer: AcquirerName,
     /// The Pix copy-and-paste code.
     pub copy_paste: String,
@@ -20,7 +20,7 @@ pub struct Issued {
 /// The payment that settled the charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {
-    /// The instant the acquirer received the Pix.
+    /// The instant at which the acquirer received the Pix.
     pub paid_at: Timestamp,
     /// The end-to-end id of the Pix.
     pub end_to_end_id: EndToEndId,
@@ -33,37 +33,37 @@ pub struct Settlement {
 pub enum ChargeState {
     /// The charge is being created at `acquirer` and is not visible.
     Creating {
-        /// The acquirer of the current request, also after a crash.
+        /// The acquirer of the current request. After a crash, it is the acquirer of the last request.
         acquirer: AcquirerName,
     },
-    /// No acquirer accepted the charge. The charge is invisible unless its creation is retried.
+    /// No acquirer accepted the charge. The charge is not visible. A retry of its creation can reopen it.
     Abandoned {
-        /// The last acquirer of the attempt.
+        /// The acquirer of the last request.
         acquirer: AcquirerName,
-        /// The instant of abandonment.
+        /// The instant at which the charge was abandoned.
         at: Timestamp,
     },
-    /// The charge waits for its payer.
+    /// The charge waits for a payment.
     Pending(Issued),
-    /// Paid.
+    /// A payment settled the charge.
     Paid(Issued, Settlement),
-    /// Not paid in time.
+    /// The charge was not paid in time.
     Expired {
-        /// The data from the acquirer.
+        /// The acquirer's data.
         issued: Issued,
-        /// The instant the expiry was recorded.
+        /// The instant at which the expiry was stored.
         at: Timestamp,
     },
     /// The merchant cancelled the charge.
     Cancelled {
-        /// The data from the acquirer.
+        /// The acquirer's data.
         issued: Issued,
-        /// The instant of cancellation.
+        /// The instant of the cancellation.
         at: Timestamp,
     },
     /// The whole amount was refunded.
     Refunded {
-        /// The data from the acquirer.
+        /// The acquirer's data.
         issued: Issued,
         /// The payment that was refunded.
         settlement: Settlement,
@@ -119,7 +119,7 @@ impl ChargeState {
         }
     }
 
-    /// Returns the acquirer's data, once issued.
+    /// Returns the acquirer's data. Returns `None` if the charge was never issued.
     #[must_use]
     pub const fn issued(&self) -> Option<&Issued> {
         match self {
@@ -132,7 +132,7 @@ impl ChargeState {
         }
     }
 
-    /// Returns the payment that settled the charge, if any.
+    /// Returns the payment that settled the charge. Returns `None` if no payment did.
     #[must_use]
     pub const fn settlement(&self) -> Option<&Settlement> {
         match self {
@@ -145,7 +145,7 @@ impl ChargeState {
         }
     }
 
-    /// Returns the acquirer that holds or creates the charge.
+    /// Returns the acquirer that has the charge, or that is requested to create it.
     #[must_use]
     pub const fn acquirer(&self) -> &AcquirerName {
         match self {

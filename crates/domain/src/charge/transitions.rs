@@ -1,4 +1,4 @@
-//! The steps of a charge. Each step consumes the charge and returns all effects of one commit.
+//! The steps of a charge. Each step consumes the charge and returns all changes for one commit.
 
 use jiff::Timestamp;
 
@@ -22,11 +22,11 @@ pub enum Step {
         /// The event to publish, if any.
         event: Option<EventType>,
     },
-    /// The step was applied before; nothing changes.
+    /// The step was applied before. Nothing changes.
     AlreadyTaken(Charge),
 }
 
-/// The reason a charge cannot take a step.
+/// The reason why a charge cannot take a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChargeError {
     /// The status does not allow the step.
@@ -38,36 +38,36 @@ pub enum ChargeError {
     /// An amount is out of range.
     #[error("an amount is out of range")]
     Money(#[from] MoneyError),
-    /// The credited sum differs from the payment, or refunds exceed it.
+    /// The credited sum differs from the payment, or refunds exceed the charge's amount.
     #[error("the parts of an amount do not sum to it")]
     Unbalanced,
-    /// The net value cannot be divided.
+    /// The net amount cannot be divided.
     #[error("the net value could not be divided")]
     Split(#[from] AllocationError),
 }
 
-/// The effects of a payment on its charge, for one commit.
+/// The changes that a payment causes, for one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credit {
-    /// The charge after the payment; `None` when the payment does not change it.
+    /// The charge after the payment. `None` if the payment does not change the charge.
     pub charge: Option<Charge>,
     /// The payment and its role.
     pub payment: CreditedPayment,
-    /// The part that stays in `pending`; `None` if all of it is available at once.
+    /// The part that stays in `pending`. `None` if the whole amount is available at once.
     pub release: Option<Release>,
-    /// The transfers. The credited sum is the payment's amount.
+    /// The transfers. They credit the payment's amount in total.
     pub transfers: Vec<Transfer>,
     /// The event of the charge to publish, if any.
     pub event: Option<EventType>,
-    /// The payment, or the part of it, in excess of the charge.
+    /// The payment, or a part of it, that does not settle the charge.
     pub unexpected: Option<UnexpectedPayment>,
 }
 
 impl Charge {
-    /// Records that an acquirer issued the charge, which now waits for its payer.
+    /// Records that an acquirer issued the charge. The charge then waits for a payment.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] unless the charge is being created or pending.
+    /// [`ChargeError::InvalidState`] if the charge is not in creation, and is not pending with the same data.
     pub fn issue(self, issued: Issued) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Creating { .. } => Ok(self.moved(ChargeState::Pending(issued), None)),
@@ -81,10 +81,10 @@ impl Charge {
         }
     }
 
-    /// Records the acquirer that receives the next request, which may be a repeat.
+    /// Records the acquirer that receives the next request. The request may be a repeat.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] once issued.
+    /// [`ChargeError::InvalidState`] if the charge was issued.
     pub fn ask(self, acquirer: AcquirerName) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Creating { acquirer: asked } if *asked == acquirer => Ok(Step::AlreadyTaken(self)),
@@ -102,7 +102,7 @@ impl Charge {
     /// Abandons a charge that no acquirer accepted.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] once issued.
+    /// [`ChargeError::InvalidState`] if the charge was issued.
     pub fn abandon(self, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Creating { acquirer } => {
@@ -118,12 +118,12 @@ impl Charge {
         }
     }
 
-    /// Expires a charge that the acquirer shows as unpaid. `upstream_end` is the end of the payment period
-    /// there, possibly earlier than at issue.
+    /// Expires a charge that the acquirer shows as unpaid. `upstream_end` is the end of the payment period at the
+    /// acquirer. This end may be earlier than the one at issue.
     ///
     /// # Errors
-    /// [`ChargeError::NotYetExpired`] before that end, [`ChargeError::InvalidState`] unless the charge is pending or
-    /// expired.
+    /// [`ChargeError::NotYetExpired`] before that end. [`ChargeError::InvalidState`] if the charge is not pending and
+    /// not expired.
     pub fn expire(self, upstream_end: Timestamp, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Pending(issued) => {
@@ -143,10 +143,10 @@ impl Charge {
         }
     }
 
-    /// Cancels the charge for its merchant, after the acquirer cancelled it.
+    /// Cancels the charge for its merchant, after the acquirer has cancelled it.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] unless the charge is pending or cancelled.
+    /// [`ChargeError::InvalidState`] if the charge is not pending and not cancelled.
     pub fn cancel(self, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Pending(issued) => {
@@ -165,7 +165,7 @@ impl Charge {
     /// Records that the whole amount was refunded.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] unless the charge is paid or refunded.
+    /// [`ChargeError::InvalidState`] if the charge is not paid and not refunded.
     pub fn refund(self, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Paid(issued, settlement) => {
@@ -181,8 +181,8 @@ impl Charge {
         }
     }
 
-    /// Returns whether a sufficient payment would settle the charge. Expired and cancelled charges are payable too,
-    /// because payments race.
+    /// Returns whether a sufficient payment would settle the charge. This includes expired and cancelled charges,
+    /// because a payer may pay at the same time.
     #[must_use]
     pub const fn is_payable(&self) -> bool {
         match self.state.status() {
@@ -191,13 +191,13 @@ impl Charge {
         }
     }
 
-    /// Credits a Pix for this charge, of any amount and at any time.
+    /// Credits a Pix for this charge, whatever its amount and time.
     ///
-    /// With a positive `release_delay_s` the creator's part stays in `pending` for that many seconds; shares of others
-    /// do not. The store credits each end-to-end id once, so a repeat never reaches the ledger.
+    /// If `release_delay_s` is positive, the creator's part stays in `pending` for that many seconds. The shares of
+    /// other accounts do not wait. The store credits each end-to-end id once, so a repeat never reaches the ledger.
     ///
     /// # Errors
-    /// [`ChargeError::Money`] for an amount out of range, [`ChargeError::Unbalanced`] for a fee above the amount.
+    /// [`ChargeError::Money`] if an amount is out of range. [`ChargeError::Unbalanced`] if the fee exceeds the amount.
     pub fn credit(self, payment: Payment, release_delay_s: u32, at: Timestamp) -> Result<Credit, ChargeError> {
         let role = match self.is_payable() {
             true if payment.amount >= self.terms.amount => PaymentRole::Settles,
@@ -259,7 +259,7 @@ impl Charge {
         Ok(Credit { charge, payment: credit, release, transfers, event, unexpected })
     }
 
-    /// Describes the part of `payment` in excess of the charge, from the charge's state before the payment.
+    /// Describes the part of `payment` that does not settle the charge. `self` is the charge before the payment.
     fn unexpected(&self, payment: &Payment, role: PaymentRole, amount: Money) -> UnexpectedPayment {
         let reason = match (role, self.state.status()) {
             (PaymentRole::Settles, _) => UnexpectedReason::Overpaid,

@@ -1,4 +1,4 @@
-//! An exact amount of a currency, as a whole number of the smallest units of its chain.
+//! An exact amount of a currency: a whole number of the smallest units of its chain.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::Currency;
 use crate::decimal;
 use crate::rate::Rounding;
 
-/// The greatest number of smallest units: far above every supply, and far below the limit of `u128`.
+/// The maximum number of smallest units: far above every supply, and far below the limit of `u128`.
 const MAX_UNITS: u128 = 10_u128.pow(33);
 
 /// An amount of a currency, never negative.
@@ -35,7 +35,7 @@ pub enum CryptoAmountError {
         /// The limit.
         max: u32,
     },
-    /// The value exceeds every supply.
+    /// The value is higher than every supply.
     #[error("is too large")]
     OutOfRange,
     /// Two amounts have different currencies.
@@ -44,13 +44,13 @@ pub enum CryptoAmountError {
 }
 
 impl CryptoAmount {
-    /// Returns no coins.
+    /// Returns zero coins.
     #[must_use]
     pub const fn zero(currency: Currency) -> Self {
         Self { currency, units: 0 }
     }
 
-    /// Creates an amount from smallest units of the chain: satoshi, sun, 10⁻¹⁸ USDT and so on.
+    /// Creates an amount from smallest units of the chain, for example satoshi or sun.
     ///
     /// # Errors
     /// [`CryptoAmountError::OutOfRange`].
@@ -58,7 +58,7 @@ impl CryptoAmount {
         if units > MAX_UNITS { Err(CryptoAmountError::OutOfRange) } else { Ok(Self { currency, units }) }
     }
 
-    /// Parses a decimal number, also with an exponent, by value and without rounding.
+    /// Parses a decimal number, with or without an exponent. Only the value counts, and the value is not rounded.
     ///
     /// # Errors
     /// [`CryptoAmountError`] with the violated rule.
@@ -72,7 +72,7 @@ impl CryptoAmount {
         }
     }
 
-    /// Parses a decimal number as [`Self::parse`], and rounds what is beyond `decimals` of the currency.
+    /// Parses a decimal number like [`Self::parse`], and rounds it to `decimals`.
     ///
     /// # Errors
     /// [`CryptoAmountError`] with the violated rule.
@@ -86,7 +86,7 @@ impl CryptoAmount {
         Self::from_decimal(currency, &value, decimals, rounding)
     }
 
-    /// Rounds an exact value to `decimals`, at most those of the chain.
+    /// Rounds an exact value to `decimals`, or to the decimals of the chain if these are fewer.
     ///
     /// # Errors
     /// [`CryptoAmountError::Negative`], [`CryptoAmountError::OutOfRange`].
@@ -123,7 +123,7 @@ impl CryptoAmount {
         self.units
     }
 
-    /// Returns whether there are no coins.
+    /// Returns whether the amount is zero.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.units == 0
@@ -139,7 +139,7 @@ impl CryptoAmount {
         Self::from_units(self.currency, units)
     }
 
-    /// Returns this amount less another.
+    /// Returns this amount minus another.
     ///
     /// # Errors
     /// [`CryptoAmountError::CurrenciesDiffer`], [`CryptoAmountError::Negative`].
@@ -163,7 +163,7 @@ impl CryptoAmount {
     }
 }
 
-/// The exact value without needless zeros and without an exponent: `0.0017`, `12`.
+/// Formats the exact value without trailing zeros and without an exponent: `0.0017`, `12`.
 impl fmt::Display for CryptoAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_decimal().normalized().to_plain_string())

@@ -1,10 +1,10 @@
-//! The supported coins. The code of a currency names its network too.
+//! The supported coins. The code of a currency also contains its network.
 
 use std::fmt;
 
-/// Decimals that the processor accepts in the amount of a withdrawal.
+/// The maximum number of decimals that the processor accepts in the amount of a withdrawal.
 const MAX_WITHDRAWAL_DECIMALS: u32 = 6;
-/// Decimals that wallets of payers show. The chain of `usdtbsc` has more.
+/// The maximum number of decimals that the wallets of payers show. The chain of `usdtbsc` has more.
 const MAX_DEPOSIT_DECIMALS: u32 = 8;
 
 /// A coin on one network.
@@ -22,16 +22,16 @@ pub enum Currency {
     UsdtErc20,
 }
 
-/// A code that is not the code of a supported currency.
+/// The code is not the code of a supported currency.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not supported; supported are trx, usdtbsc, btc, ltc, usdterc20")]
 pub struct UnsupportedCurrency(pub String);
 
 impl Currency {
-    /// Every currency.
+    /// All currencies.
     pub const ALL: [Self; 5] = [Self::Trx, Self::UsdtBsc, Self::Btc, Self::Ltc, Self::UsdtErc20];
 
-    /// Returns the code on the wire, in the store and at the processor.
+    /// Returns the code in the API, in the store and at the processor.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Currency {
         }
     }
 
-    /// Parses a code, in lower case.
+    /// Parses a code in lower case.
     ///
     /// # Errors
     /// [`UnsupportedCurrency`].
@@ -54,7 +54,7 @@ impl Currency {
             .ok_or_else(|| UnsupportedCurrency(code.to_owned()))
     }
 
-    /// Returns the name of the network on the wire.
+    /// Returns the name of the network in the API.
     #[must_use]
     pub const fn network(self) -> &'static str {
         match self {
@@ -66,7 +66,8 @@ impl Currency {
         }
     }
 
-    /// Returns the decimals of the smallest unit on the chain. USDT has 6 on Ethereum and 18 on BNB Smart Chain.
+    /// Returns the number of decimals of the smallest unit on the chain. USDT has 6 on Ethereum and 18 on BNB Smart
+    /// Chain.
     #[must_use]
     pub const fn chain_decimals(self) -> u32 {
         match self {
@@ -76,13 +77,13 @@ impl Currency {
         }
     }
 
-    /// Returns the decimals of a requested amount.
+    /// Returns the number of decimals of a requested amount.
     #[must_use]
     pub const fn deposit_decimals(self) -> u32 {
         at_most(self.chain_decimals(), MAX_DEPOSIT_DECIMALS)
     }
 
-    /// Returns the decimals of an amount that is paid out.
+    /// Returns the number of decimals of an amount that is sent.
     #[must_use]
     pub const fn withdrawal_decimals(self) -> u32 {
         at_most(self.chain_decimals(), MAX_WITHDRAWAL_DECIMALS)

@@ -1,4 +1,4 @@
-//! The least amount of a deposit or a withdrawal: the larger of a commercial and a technical minimum.
+//! The minimum of a deposit or a withdrawal: the larger of a commercial and a technical minimum.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ const DEPOSIT_USDT: u32 = 5;
 /// The commercial minimum of a deposit on a network with high fees, in USDT.
 const DEPOSIT_USDT_DEAR: u32 = 20;
 
-/// Two minimums of a currency, both in force.
+/// The two minimums of a currency. An amount must reach both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Minimum {
     commercial: CryptoAmount,
@@ -26,7 +26,8 @@ impl Minimum {
     /// Creates the minimum from the price of a coin in USDT and the processor's current limit.
     ///
     /// # Errors
-    /// [`CryptoAmountError::CurrenciesDiffer`] if the limit is in another currency, [`CryptoAmountError::OutOfRange`].
+    /// [`CryptoAmountError::CurrenciesDiffer`] if the limit is in another currency, and
+    /// [`CryptoAmountError::OutOfRange`].
     pub fn new(side: Side, usdt_per_coin: &Rate, technical: CryptoAmount) -> Result<Self, CryptoAmountError> {
         let currency = technical.currency();
         let commercial = BigDecimal::from(commercial_usdt(side, currency));
@@ -48,7 +49,7 @@ impl Minimum {
         self.technical
     }
 
-    /// Returns the larger of the two.
+    /// Returns the larger of the two minimums.
     #[must_use]
     pub fn effective(&self) -> CryptoAmount {
         match self.commercial.compare(self.technical) {
@@ -65,7 +66,7 @@ impl Minimum {
         in_reais(self.effective(), rate, rounding::MINIMUM_IN_BRL)
     }
 
-    /// Returns whether the minimum allows `coins`.
+    /// Returns whether `coins` reach the minimum.
     ///
     /// # Errors
     /// [`CryptoAmountError::CurrenciesDiffer`].

@@ -1,4 +1,4 @@
-//! Crypto deposits and withdrawals, settled in BRL.
+//! Crypto deposits and withdrawals. Merchants have only BRL.
 
 mod address;
 mod amount;

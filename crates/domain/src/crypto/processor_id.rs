@@ -1,8 +1,8 @@
-//! Identifiers that the processor assigned.
+//! Identifiers that a crypto processor assigned.
 
 use std::fmt;
 
-/// The greatest length, in characters.
+/// The maximum length, in characters.
 const MAX_LENGTH: usize = 64;
 
 /// The processor's identifier of a payment, a batch or a withdrawal: 1 to 64 ASCII letters, digits, hyphens and

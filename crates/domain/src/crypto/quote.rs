@@ -1,4 +1,4 @@
-//! A quote: a price that holds for one minute and one operation.
+//! A quote: a price that is valid for one minute and for one operation.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,26 +8,26 @@ use crate::fee::FeeRule;
 use crate::ids::{AccountId, CryptoQuoteId};
 use crate::money::{Money, MoneyError};
 
-/// The time in which a quote may be used.
+/// The time for which a quote can be used.
 pub const LIFETIME: SignedDuration = SignedDuration::from_secs(60);
 
-/// The terms that a quote prices. A quote can be used for these terms only.
+/// The terms that a quote prices. The quote can be used only for these terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuotedTerms {
-    /// The direction.
+    /// The side of the operation.
     pub side: Side,
     /// The currency.
     pub currency: Currency,
-    /// The amount in BRL: of a deposit before the fee, of a withdrawal without the fee on top.
+    /// The amount in BRL. For a deposit it is the amount before the fee. For a withdrawal the fee is added to it.
     pub amount: Money,
 }
 
 /// The prices of a quote. The operation that uses the quote copies them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prices {
-    /// BRL for one coin.
+    /// The BRL for one coin.
     pub rate: Rate,
-    /// The coins that are requested or paid out.
+    /// The coins that the payer must send, or that the recipient receives.
     pub coins: CryptoAmount,
     /// The rule of the fee.
     pub fee_rule: FeeRule,
@@ -48,7 +48,7 @@ pub struct Quote {
     pub inputs: RateInputs,
     /// The operation that used the quote: the public id of a deposit or a withdrawal.
     pub used_by: Option<String>,
-    /// The end of its time.
+    /// The instant at which the quote expires.
     pub expires_at: Timestamp,
     /// The instant of the request.
     pub created_at: Timestamp,
@@ -56,27 +56,27 @@ pub struct Quote {
     pub version: i64,
 }
 
-/// The reason for which no quote is given.
+/// The reason why no quote is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QuoteError {
-    /// The inputs give no rate.
+    /// No rate can be computed from the inputs.
     #[error(transparent)]
     Rate(#[from] RateError),
-    /// The coins are out of range.
+    /// The number of coins is out of range.
     #[error(transparent)]
     Coins(#[from] CryptoAmountError),
     /// The BRL amount is out of range.
     #[error(transparent)]
     Money(#[from] MoneyError),
-    /// The amount is less than the smallest unit of coins that is paid out.
+    /// The amount is worth less than the smallest unit of coins that can be sent.
     #[error("the amount is less than the smallest unit of the currency")]
     NoCoins,
 }
 
-/// The reason for which a quote cannot be used.
+/// The reason why a quote cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UseQuoteError {
-    /// The quote is used, or its time is over.
+    /// The quote was used or has expired.
     #[error("the quote has expired or was used: request another")]
     Expired,
     /// The quote has other terms than the operation.
@@ -85,7 +85,7 @@ pub enum UseQuoteError {
 }
 
 impl Quote {
-    /// Creates a quote from fresh inputs.
+    /// Creates a quote from current inputs.
     ///
     /// # Errors
     /// [`QuoteError`].
@@ -108,7 +108,7 @@ impl Quote {
         let prices = Prices { rate, coins, fee_rule };
         let expires_at = at.saturating_add(LIFETIME).unwrap_or(Timestamp::MAX);
         let quote = Self { id, account, terms, prices, inputs, used_by: None, expires_at, created_at: at, version: 0 };
-        // The sums are checked once here.
+        // The sums are checked here, so that later reads cannot fail.
         quote.net_amount()?;
         quote.gross_amount()?;
         Ok(quote)
@@ -122,7 +122,7 @@ impl Quote {
         self.prices.fee_rule.fee(self.terms.amount)
     }
 
-    /// Returns the BRL that a deposit credits, or the BRL that is converted for a withdrawal.
+    /// Returns the BRL that a deposit credits, or the BRL that a withdrawal converts.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -133,7 +133,7 @@ impl Quote {
         }
     }
 
-    /// Returns the BRL that the payer's coins are worth, or the BRL that a withdrawal debits.
+    /// Returns the BRL value of the payer's coins, or the BRL that a withdrawal debits.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -144,10 +144,10 @@ impl Quote {
         }
     }
 
-    /// Uses the quote for the operation `resource`. The version excludes a second use.
+    /// Uses the quote for the operation `resource`. The commit checks the version, so a second use fails.
     ///
     /// # Errors
-    /// [`UseQuoteError`]. Other terms are named first.
+    /// [`UseQuoteError`]. The terms are checked first.
     pub fn used(self, terms: QuotedTerms, resource: String, at: Timestamp) -> Result<Self, UseQuoteError> {
         if self.terms != terms {
             return Err(UseQuoteError::OtherTerms);

@@ -1,18 +1,18 @@
-//! Every rounding of crypto operations, by its purpose. Each is in favor of the service, by less than one unit.
+//! All roundings of crypto operations, by their purpose. Each rounding favors the service by less than one unit.
 
 use crate::rate::Rounding;
 
-/// BRL per coin of a deposit.
+/// The BRL for one coin of a deposit.
 pub const DEPOSIT_RATE: Rounding = Rounding::Floor;
-/// BRL per coin of a withdrawal.
+/// The BRL for one coin of a withdrawal.
 pub const WITHDRAWAL_RATE: Rounding = Rounding::Ceiling;
-/// Coins that a payer has to pay in.
+/// The coins that a payer must send.
 pub const COINS_TO_PAY_IN: Rounding = Rounding::Ceiling;
-/// Coins that a recipient receives.
+/// The coins that a recipient receives.
 pub const COINS_PAID_OUT: Rounding = Rounding::Floor;
-/// Centavos for coins that arrived.
+/// The BRL value of coins that arrived.
 pub const WORTH_OF_COINS: Rounding = Rounding::Floor;
-/// Coins of a minimum, commercial or technical.
+/// The coins of a minimum, commercial or technical.
 pub const MINIMUM: Rounding = Rounding::Ceiling;
-/// Centavos of a minimum.
+/// The BRL value of a minimum.
 pub const MINIMUM_IN_BRL: Rounding = Rounding::Ceiling;

@@ -1,4 +1,4 @@
-//! The direction of an operation.
+//! The side of a crypto operation: deposit or withdrawal.
 
 use super::Currency;
 
@@ -6,15 +6,15 @@ named! {
     /// A deposit or a withdrawal.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Side {
-        /// Coins come in, BRL is credited.
+        /// Coins arrive, and BRL is credited.
         Deposit = "deposit",
-        /// BRL is debited, coins go out.
+        /// BRL is debited, and coins are sent.
         Withdrawal = "withdrawal",
     }
 }
 
 impl Side {
-    /// Returns the decimals of an amount of this side.
+    /// Returns the number of decimals of an amount on this side.
     #[must_use]
     pub const fn decimals(self, currency: Currency) -> u32 {
         match self {

@@ -1,22 +1,23 @@
-//! The tax number of a company: twelve digits or letters and two check digits (IN RFB 2229/2024 allows letters from July 2026).
+//! The tax number of a company: twelve digits or letters, and two check digits. IN RFB 2229/2024 permits letters from
+//! July 2026.
 
 use super::{DocumentError, all_equal, bare, check_digit, fill};
 
-/// Characters of a bare CNPJ.
+/// The number of characters in a CNPJ without punctuation.
 pub(super) const LENGTH: usize = 14;
-/// Characters before the check digits.
+/// The number of characters before the check digits.
 const BODY: usize = 12;
-/// Weights of the first check digit.
+/// The weights of the first check digit.
 const FIRST: [u32; 12] = [5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
-/// Weights of the second check digit.
+/// The weights of the second check digit.
 const SECOND: [u32; 13] = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
 
-/// A valid CNPJ, numeric or alphanumeric, kept as 14 upper-case characters.
+/// A valid CNPJ, numeric or alphanumeric, stored as 14 upper-case characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cnpj(String);
 
 impl Cnpj {
-    /// Parses a CNPJ with or without punctuation, in any case.
+    /// Parses a CNPJ with or without punctuation, in upper or lower case.
     ///
     /// # Errors
     /// [`DocumentError`] with the violated rule.

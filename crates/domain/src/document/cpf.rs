@@ -2,16 +2,16 @@
 
 use super::{DocumentError, all_equal, bare, check_digit, fill};
 
-/// Characters of a bare CPF.
+/// The number of digits in a CPF without punctuation.
 pub(super) const LENGTH: usize = 11;
-/// Digits before the check digits.
+/// The number of digits before the check digits.
 const BODY: usize = 9;
-/// Weights of the first check digit.
+/// The weights of the first check digit.
 const FIRST: [u32; 9] = [10, 9, 8, 7, 6, 5, 4, 3, 2];
-/// Weights of the second check digit.
+/// The weights of the second check digit.
 const SECOND: [u32; 10] = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 
-/// A valid CPF, kept as 11 digits.
+/// A valid CPF, stored as 11 digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cpf(String);
 
@@ -52,7 +52,7 @@ impl Cpf {
         fill("###.###.###-##", &self.0)
     }
 
-    /// Returns the form `***.456.789-**`, in which public bodies show a CPF.
+    /// Returns the form `***.456.789-**`. Public bodies show a CPF in this form.
     #[must_use]
     pub fn masked(&self) -> String {
         fill("***.###.###-**", &self.0)

@@ -1,4 +1,4 @@
-//! Brazilian tax numbers of persons (CPF) and companies (CNPJ), checked by their check digits.
+//! Brazilian tax numbers of persons (CPF) and companies (CNPJ). Parsing verifies the check digits.
 
 mod cnpj;
 mod cpf;
@@ -6,7 +6,7 @@ mod cpf;
 pub use cnpj::Cnpj;
 pub use cpf::Cpf;
 
-/// A tax number of either kind.
+/// The tax number of a person or of a company.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Document {
     /// The tax number of a person.
@@ -15,25 +15,25 @@ pub enum Document {
     Cnpj(Cnpj),
 }
 
-/// The reason a tax number is invalid. Messages are safe to show to clients.
+/// The reason why a tax number is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// The length is neither 11 (CPF) nor 14 (CNPJ) without punctuation, or belongs to the other kind.
+    /// The length without punctuation is not 11 (CPF) and not 14 (CNPJ), or it belongs to the other kind.
     #[error("must have 11 digits (CPF) or 14 characters (CNPJ)")]
     WrongLength,
-    /// A character outside the number's alphabet.
+    /// A character is not permitted in the number.
     #[error("has a character that a CPF or CNPJ cannot have")]
     WrongCharacter,
-    /// All characters are equal. Such numbers satisfy the arithmetic but are never issued.
+    /// All characters are equal. Such a number has right check digits but is never issued.
     #[error("is not an issued CPF or CNPJ")]
     AllEqual,
-    /// The check digits do not match the others.
+    /// The check digits do not match the rest of the number.
     #[error("the check digits of the CPF or CNPJ do not match")]
     WrongCheckDigits,
 }
 
 impl Document {
-    /// Parses a CPF or a CNPJ, distinguished by length. Punctuation and lower case are accepted.
+    /// Parses a CPF or a CNPJ. The length decides the kind. Punctuation and lower case are accepted.
     ///
     /// # Errors
     /// [`DocumentError`] with the violated rule.
@@ -102,7 +102,7 @@ fn check_digit(body: impl Iterator<Item = u8>, weights: &[u32]) -> char {
     char::from_digit(digit, 10).unwrap_or('0')
 }
 
-/// Fills `text` into `pattern`: `#` takes the next character, `*` masks it, other characters are literal.
+/// Fills `text` into `pattern`: `#` stands for the next character, `*` masks it, other characters are literal.
 fn fill(pattern: &str, text: &str) -> String {
     let mut characters = text.chars();
     pattern

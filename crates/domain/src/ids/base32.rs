@@ -1,12 +1,12 @@
-//! Converts a UUID to 26 characters of base32 and back, by tables.
+//! Converts a UUID to 26 base32 characters and back. The conversion uses tables.
 
 use uuid::Uuid;
 
-/// Crockford's base32 in lower case: no `i`, `l`, `o`, `u`.
+/// Crockford's base32 alphabet in lower case, without `i`, `l`, `o` and `u`.
 const ALPHABET: [u8; 32] = *b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Characters of a UUID in base32: 130 bits, of which the first two are zero.
+/// The number of base32 characters of a UUID. They hold 130 bits, of which the first two are zero.
 pub(super) const SUFFIX_LENGTH: usize = 26;
-/// Marks a byte that is no base32 digit.
+/// Marks a byte that is not a base32 digit.
 const INVALID: u8 = 0xff;
 /// The value of each byte as a base32 digit.
 const VALUES: [u8; 256] = {
@@ -32,14 +32,14 @@ pub(super) fn encode(uuid: Uuid) -> [u8; SUFFIX_LENGTH] {
     let mut rest = uuid.as_u128();
     for slot in text.iter_mut().rev() {
         let [low, ..] = rest.to_le_bytes();
-        // The mask keeps the position inside the table, so the compiler drops the check.
+        // The mask keeps the index inside the table, so the compiler removes the bounds check.
         *slot = ALPHABET.get(usize::from(low & 31)).copied().unwrap_or(b'0');
         rest >>= 5;
     }
     text
 }
 
-/// Returns the UUID of exactly 26 characters, if they are digits of 128 bits.
+/// Returns the UUID of exactly 26 characters. Returns `None` if they are not base32 digits of 128 bits.
 pub(super) fn decode(text: &[u8]) -> Option<Uuid> {
     // A first character above 7 would need a 129th bit.
     if text.len() != SUFFIX_LENGTH || text.first().is_none_or(|first| *first > b'7') {

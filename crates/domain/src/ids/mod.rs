@@ -1,4 +1,4 @@
-//! Typed, time-ordered public identifiers: a prefix and a UUID in 26 characters (`TypeID` specification 0.3).
+//! Public identifiers with a type, ordered by time: a prefix and a UUID in 26 characters (`TypeID` specification 0.3).
 
 mod base32;
 pub mod kind;
@@ -14,22 +14,22 @@ use uuid::Uuid;
 use base32::{SUFFIX_LENGTH, decode, encode};
 pub use kind::alias::*;
 
-/// Room for the longest prefix, the separator and the suffix.
+/// The space for the longest prefix, the separator and the suffix.
 const MAX_LENGTH: usize = 36;
 
-/// The resource of an identifier.
+/// The kind of resource of an identifier.
 pub trait IdKind: 'static {
-    /// The text before the last underscore, lower case.
+    /// The text before the last underscore, in lower case.
     const PREFIX: &'static str;
 }
 
-/// The public identifier of a `K`, ordered by creation time.
+/// The public identifier of a `K`. Identifiers are ordered by creation time.
 pub struct Id<K: IdKind> {
     uuid: Uuid,
     kind: PhantomData<fn() -> K>,
 }
 
-/// The reason a text is not an identifier of the expected kind.
+/// The reason why a text is not an identifier of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     /// The text has another prefix.
@@ -47,7 +47,7 @@ impl<K: IdKind> Id<K> {
     /// The text before the last underscore.
     pub const PREFIX: &'static str = K::PREFIX;
 
-    /// Returns the identifier of a UUID, which should be of version 7.
+    /// Returns the identifier with this UUID. The UUID should have version 7.
     #[must_use]
     pub const fn new(uuid: Uuid) -> Self {
         Self { uuid, kind: PhantomData }
@@ -65,23 +65,23 @@ impl<K: IdKind> Id<K> {
         String::from_utf8_lossy(&encode(self.uuid)).into_owned()
     }
 
-    /// Returns the instant in the identifier, in milliseconds since 1970 (UUID version 7, RFC 9562 section 5.7).
+    /// Returns the creation time in the identifier, in milliseconds since 1970 (UUID version 7, RFC 9562 section 5.7).
     #[must_use]
     pub const fn timestamp_ms(self) -> u64 {
         self.uuid.as_u64_pair().0 >> 16
     }
 
-    /// Returns the next greater identifier. So several ids of one millisecond can be made in order. The greatest identifier
-    /// returns itself.
+    /// Returns the next greater identifier, so that several ids of one millisecond can be created in order. For the
+    /// greatest identifier, returns the same identifier.
     #[must_use]
     pub const fn succ(self) -> Self {
         Self::new(Uuid::from_u128(self.uuid.as_u128().saturating_add(1)))
     }
 
-    /// Parses an identifier strictly: exact prefix, 26 lower-case characters, at most 128 bits.
+    /// Parses an identifier strictly: the exact prefix, then 26 lower-case characters with at most 128 bits.
     ///
     /// # Errors
-    /// [`IdError`], for the prefix or for the suffix.
+    /// [`IdError`] for a wrong prefix or a wrong suffix.
     pub fn parse(text: &str) -> Result<Self, IdError> {
         let suffix = text
             .strip_prefix(K::PREFIX)
@@ -90,7 +90,7 @@ impl<K: IdKind> Id<K> {
         Self::from_suffix(suffix)
     }
 
-    /// Parses the 26 characters without a prefix, as in an acquirer's identifiers.
+    /// Parses the 26 characters without a prefix. Identifiers at an acquirer have this form.
     ///
     /// # Errors
     /// [`IdError::WrongSuffix`].
@@ -99,7 +99,7 @@ impl<K: IdKind> Id<K> {
     }
 }
 
-// A derive would require the same traits of `K`.
+// A derived `Clone` would require `K: Clone`.
 impl<K: IdKind> Clone for Id<K> {
     fn clone(&self) -> Self {
         *self
@@ -134,7 +134,7 @@ impl<K: IdKind> Hash for Id<K> {
     }
 }
 
-/// Writes the whole identifier at once, so that `to_string` allocates once.
+/// Writes the whole identifier at once, so that `to_string` allocates memory only once.
 impl<K: IdKind> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = [0; MAX_LENGTH];

@@ -1,11 +1,11 @@
-//! Alerts to operators about the remaining time for a defense.
+//! Alerts to operators about the time that is left for a defense.
 
 use jiff::Timestamp;
 
 use super::{ALERT_HOURS, Infraction, InfractionState};
 
 impl Infraction {
-    /// If an alert is due, returns the infraction with the recorded alert, and the alert's hours.
+    /// Returns the infraction with the recorded alert, and the alert's hours. Returns `None` if no alert is due.
     #[must_use]
     pub fn alert(self, now: Timestamp) -> Option<(Self, u8)> {
         let deadline = self.deadline_at.filter(|_| self.state == InfractionState::Open && self.defense.is_none())?;

@@ -1,4 +1,4 @@
-//! The steps of a defense: submit, send, resend, withdraw, confirm. No step moves money.
+//! The steps of a defense: submit, send, send again, withdraw, confirm. These steps move no money.
 
 use jiff::Timestamp;
 
@@ -9,12 +9,13 @@ use crate::pause::pause;
 use crate::text::Text;
 
 impl Infraction {
-    /// Records the merchant's defense, which is about to be sent.
+    /// Records the merchant's defense. The defense is sent after the commit.
     ///
-    /// A second request with the same defense changes nothing, even after the confirmation.
+    /// A second request with the same defense has no effect, even after the acquirer confirmed the defense.
     ///
     /// # Errors
-    /// [`InfractionError::Defended`], [`InfractionError::InvalidState`], [`InfractionError::TooLate`], in this order.
+    /// [`InfractionError::Defended`], [`InfractionError::InvalidState`] or [`InfractionError::TooLate`], checked in
+    /// this order.
     pub fn defend(
         self,
         text: Text,
@@ -46,10 +47,10 @@ impl Infraction {
         Ok(taken(Self { defense, due_at: Some(pause(at, 0)), attempts: 0, ..self }, None))
     }
 
-    /// Records that the defense is about to be resent, because the acquirer reports that it never received one.
+    /// Records that the defense will be sent again, because the acquirer reports that it has none.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] unless a defense is unconfirmed.
+    /// [`InfractionError::InvalidState`] if there is no unconfirmed defense.
     pub fn send_again(self, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         let unconfirmed = self.defense.clone().filter(|defense| defense.submitted_at.is_none());
         match (&self.state, unconfirmed) {
@@ -68,7 +69,7 @@ impl Infraction {
         }
     }
 
-    /// Records a look-up without a result. The next look-up follows after a growing pause.
+    /// Records a look-up without a result. Each pause before the next look-up is longer.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
@@ -78,7 +79,7 @@ impl Infraction {
     /// Removes a defense that the acquirer certainly did not accept.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] unless a defense is unconfirmed.
+    /// [`InfractionError::InvalidState`] if there is no unconfirmed defense.
     pub fn withdraw_defense(self) -> Result<InfractionStep, InfractionError> {
         match (&self.state, &self.defense) {
             (InfractionState::Open, None) => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
@@ -96,11 +97,11 @@ impl Infraction {
         }
     }
 
-    /// Records that the acquirer has a defense: the one that was sent, or `theirs`, which was submitted outside of this
-    /// service.
+    /// Records that the acquirer has a defense. `theirs` is a defense that was submitted outside of this service. If
+    /// absent, the acquirer has the defense that this service sent.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] once resolved.
+    /// [`InfractionError::InvalidState`] if the infraction is resolved.
     pub fn review(self, theirs: Option<Defense>, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         match &self.state {
             InfractionState::Open => {

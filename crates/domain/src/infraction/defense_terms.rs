@@ -6,19 +6,19 @@ use crate::text::{LineBreaks, Text, TextError};
 /// The prefix of an evidence URL.
 const HTTPS: &str = "https://";
 
-/// The reason a text is no content of a defense. Messages are safe to show to clients.
+/// The reason why a text is not valid in a defense. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DefenseTermsError {
-    /// Too long, or with control characters.
+    /// The text is too long or has control characters.
     #[error(transparent)]
     Text(#[from] TextError),
     /// The text of the defense is empty.
     #[error("must not be empty")]
     Empty,
-    /// The address has a user or a password, which each reader of the defense could see.
+    /// The address contains a user or a password. Every reader of the defense could see them.
     #[error("must not have a user or password")]
     Credentials,
-    /// The address is no https URL.
+    /// The address is not an https URL.
     #[error("must be an https URL")]
     NotHttps,
 }
@@ -32,13 +32,13 @@ pub fn parse_defense_text(text: &str) -> Result<Text, DefenseTermsError> {
     if text.trim().is_empty() { Err(DefenseTermsError::Empty) } else { Ok(parsed) }
 }
 
-/// Parses the address of evidence. The address is for a person at the institution; the service never opens it.
+/// Parses the address of evidence. A person at the institution opens the address; the service never does.
 ///
 /// # Errors
 /// [`DefenseTermsError`] with the violated rule.
 pub fn parse_evidence_url(text: &str) -> Result<Text, DefenseTermsError> {
     let parsed = Text::parse(text, MAX_EVIDENCE_URL, LineBreaks::Refused)?;
-    // Browsers read a backslash as a slash.
+    // Browsers treat a backslash as a slash.
     let authority = text.strip_prefix(HTTPS).and_then(|rest| rest.split(['/', '\\', '?', '#']).next());
     let host = authority.and_then(|authority| authority.split(':').next());
     let has_host = host.is_some_and(|host| !host.is_empty());

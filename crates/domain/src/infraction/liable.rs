@@ -1,5 +1,4 @@
-//! The part of a disputed Pix that can still be blocked. Infractions, refunds and returns together never exceed the
-//! Pix.
+//! The part of a disputed Pix that can still be blocked. The sum of blocks, refunds and returns never exceeds the Pix.
 
 use super::{Infraction, InfractionState};
 use crate::charge::Charge;
@@ -7,10 +6,10 @@ use crate::ids::InfractionId;
 use crate::money::{Money, MoneyError};
 use crate::payment::CreditedPayment;
 
-/// Returns the part of the Pix left for infractions: the paid amount less refunds and less amounts that infractions
-/// returned.
+/// Returns the part of the Pix that infractions can still take: the paid amount, minus refunds, minus amounts that lost
+/// infractions returned.
 ///
-/// `charge` is the charge of the payment. `infractions` are all infractions of the Pix in any state.
+/// `charge` is the charge of the payment. `infractions` are all infractions on the Pix, in any state.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored values.
@@ -23,17 +22,18 @@ pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infrac
     }
     for infraction in infractions {
         if let InfractionState::Lost { returned, refunded, .. } = &infraction.state {
-            // The part that counts as refunded of the charge was subtracted with the refunds.
+            // The refunds, which are already subtracted, include the part that counts as refunded of the charge.
             left = left.checked_sub(returned.checked_sub(if settles { *refunded } else { Money::ZERO })?)?;
         }
     }
     Ok(left.max(Money::ZERO))
 }
 
-/// Divides the rest of a Pix among its open infractions. Returns each infraction whose limit changes, with the new
+/// Divides the rest of a Pix among its open infractions. Returns each infraction whose limit changes, with its new
 /// limit.
 ///
-/// The oldest infraction takes precedence, unless another was `lost`: the acquirer has debited that amount.
+/// The oldest infraction takes precedence, except if `lost` is another infraction: the acquirer has already debited the
+/// lost amount.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored values.
@@ -49,7 +49,7 @@ pub fn apportion(
     open.sort_by_key(|infraction| (Some(infraction.id) != lost, infraction.id));
     let mut changed = Vec::new();
     for infraction in open {
-        // A negative rest holds nothing.
+        // If the rest is negative, the infraction gets nothing.
         let limit = infraction.amount.min(left).max(Money::ZERO);
         left = left.checked_sub(limit)?;
         if limit != infraction.limit {

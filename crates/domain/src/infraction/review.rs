@@ -1,4 +1,4 @@
-//! The mark of an infraction for an operator's decision. The acquirer's records allow more than one outcome.
+//! The mark of an infraction that an operator must decide, because the acquirer's records allow more than one outcome.
 
 use jiff::Timestamp;
 
@@ -6,19 +6,19 @@ use super::transitions::taken;
 use super::{Infraction, InfractionError, InfractionStep};
 
 named! {
-    /// The reason for which an operator has to decide.
+    /// The reason why an operator must decide.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum ReviewReason {
         /// More of the Pix was returned than the known infractions explain.
         UnexplainedReturn = "unexplained_return",
         /// A reopened infraction was accepted, and less was returned than its disputed amount.
         MissingReturn = "missing_return",
-        /// The acquirer reopened the infraction, and the service read only the states before and after.
+        /// The acquirer resolved and reopened the infraction between two reads, so this service did not see the end.
         ReopenedUnseen = "reopened_unseen",
     }
 }
 
-/// The mark for review. The mark stays after the operator's decision.
+/// The mark for review, which stays after the operator's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Review {
     /// The reason.
@@ -37,7 +37,7 @@ impl Infraction {
     /// Marks the infraction for review. The block stays unchanged.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] if the infraction has ended.
+    /// [`InfractionError::InvalidState`] if the infraction is resolved.
     pub fn mark(self, reason: ReviewReason, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         if !self.state.status().is_open() {
             return Err(self.invalid_state());

@@ -1,4 +1,4 @@
-//! The states of an infraction, and the data of the dispute.
+//! The states of an infraction, and the values of a dispute.
 
 use jiff::Timestamp;
 
@@ -6,7 +6,7 @@ use crate::money::Money;
 use crate::text::Text;
 
 named! {
-    /// The kind of situation that a payer reports (DICT terms).
+    /// The kind of situation that a payer reports. The terms are those of DICT.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Situation {
         /// The payer was deceived.
@@ -27,13 +27,13 @@ named! {
 /// The merchant's defense against an infraction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Defense {
-    /// The text; `None` if the acquirer reports a defense without its text.
+    /// The text. `None` if the acquirer reports a defense without its text.
     pub text: Option<Text>,
-    /// An `https` address with more evidence.
+    /// An `https` address with further evidence.
     pub evidence_url: Option<Text>,
-    /// The instant of the last sending, done or about to be done.
+    /// The instant of the last sending, stored before the sending.
     pub sent_at: Timestamp,
-    /// The instant the acquirer received the defense; `None` while unknown.
+    /// The instant at which the acquirer had received the defense. `None` while the arrival is unknown.
     pub submitted_at: Option<Timestamp>,
 }
 
@@ -55,7 +55,7 @@ named! {
 }
 
 impl InfractionStatus {
-    /// Returns whether the infraction holds money: it is not resolved yet.
+    /// Returns whether the infraction is not resolved. Until then it holds money.
     #[must_use]
     pub const fn is_open(self) -> bool {
         match self {
@@ -65,34 +65,34 @@ impl InfractionStatus {
     }
 }
 
-/// The state of an infraction, each with exactly its facts. Instants are those of this service. The acquirer may have
-/// reported the change later than it happened.
+/// The state of an infraction. Each state has the data that belongs to it. All instants are the times at which this
+/// service stored the change; the change may have happened earlier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InfractionState {
-    /// The infraction can be defended, or has an unconfirmed defense.
+    /// The infraction can be defended. A defense may exist that the acquirer has not confirmed.
     Open,
-    /// The acquirer has a defense, submitted here or directly.
+    /// The acquirer has a defense, submitted through this service or directly.
     UnderReview {
         /// The instant of the confirmation.
         at: Timestamp,
     },
-    /// The dispute was rejected: the held money is free.
+    /// The dispute was rejected. The held money is free.
     Won {
-        /// The instant of resolution.
+        /// The instant of the resolution.
         at: Timestamp,
     },
-    /// The dispute was accepted: the held money was returned to the payer.
+    /// The dispute was accepted. The held money was returned to the payer.
     Lost {
         /// The part of the account's money that was returned.
         returned: Money,
-        /// The part that counts as a refund of the charge. The remainder was an unexpected payment.
+        /// The part of `returned` that counts as refunded of the charge. The rest belongs to an unexpected payment.
         refunded: Money,
-        /// The instant of resolution.
+        /// The instant of the resolution.
         at: Timestamp,
     },
-    /// The dispute was withdrawn: the held money is free.
+    /// The dispute was withdrawn. The held money is free.
     Cancelled {
-        /// The instant of resolution.
+        /// The instant of the resolution.
         at: Timestamp,
     },
 }
@@ -110,7 +110,7 @@ impl InfractionState {
         }
     }
 
-    /// Returns the instant of resolution, if resolved.
+    /// Returns the instant of the resolution. Returns `None` if the infraction is not resolved.
     #[must_use]
     pub const fn resolved_at(&self) -> Option<Timestamp> {
         match self {

@@ -1,4 +1,5 @@
-//! The steps of an infraction, each with its effects on the charge, the siblings and their blocks.
+//! The steps of an infraction, with their effects on the charge, on the other infractions of the Pix, and on the
+//! blocks.
 
 use jiff::Timestamp;
 
@@ -17,18 +18,18 @@ use crate::payment::CreditedPayment;
 pub enum InfractionStep {
     /// The step was applied.
     Taken(Box<InfractionChange>),
-    /// The step was applied before; nothing changes.
+    /// The step was applied before. Nothing changes.
     AlreadyTaken(Box<Infraction>),
 }
 
-/// The effects of a step of an infraction, for one commit.
+/// The changes of a step of an infraction, for one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InfractionChange {
     /// The infraction after the step.
     pub infraction: Infraction,
     /// Other open infractions of the same Pix whose limit changes.
     pub siblings: Vec<Infraction>,
-    /// The charge after the step; `None` if neither the charge nor a limit changes.
+    /// The charge after the step. `None` if the charge and all limits are unchanged.
     pub charge: Option<Charge>,
     /// The changes of blocks.
     pub blocks: Vec<BlockChange>,
@@ -38,13 +39,13 @@ pub struct InfractionChange {
     pub charge_event: Option<EventType>,
 }
 
-/// The reason an infraction cannot take a step.
+/// The reason why an infraction cannot take a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InfractionError {
     /// The status does not allow the step.
     #[error("the infraction is {}", .0.as_str())]
     InvalidState(InfractionStatus),
-    /// Another defense exists.
+    /// The infraction already has another defense.
     #[error("the infraction is {} and has a defense", .0.as_str())]
     Defended(InfractionStatus),
     /// The deadline has passed.
@@ -63,17 +64,17 @@ pub enum InfractionError {
 pub struct NewInfraction {
     /// The identifier of the new infraction.
     pub id: InfractionId,
-    /// The reporting acquirer.
+    /// The acquirer that reports the dispute.
     pub acquirer: AcquirerName,
     /// The dispute's identifier at the acquirer.
     pub upstream_id: String,
-    /// The reason from the payer's side.
+    /// The reason that the payer's side reports.
     pub reason: Option<String>,
     /// The kind of situation.
     pub situation: Situation,
     /// The disputed amount.
     pub amount: Money,
-    /// The beginning of the dispute.
+    /// The start of the dispute.
     pub opened_at: Timestamp,
     /// The deadline of the defense.
     pub deadline_at: Option<Timestamp>,
@@ -91,7 +92,7 @@ pub struct Disputed<'a> {
 }
 
 impl Infraction {
-    /// Opens an infraction. The rest of its Pix is blocked, at most the disputed amount.
+    /// Opens an infraction. The disputed amount is blocked, limited to the rest of the Pix.
     ///
     /// # Errors
     /// [`InfractionError::Money`], impossible for stored values.
@@ -135,19 +136,21 @@ impl Infraction {
         Ok(changed(InfractionChange { infraction, siblings, charge: Some(charge), blocks, event, charge_event: None }))
     }
 
-    /// Applies the acquirer's current report. Limits are divided again. A changed deadline restarts the alerts.
+    /// Applies the acquirer's current report. The limits of all infractions on the Pix are computed again. If the
+    /// deadline changes, the alerts start again.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] once resolved.
+    /// [`InfractionError::InvalidState`] if the infraction is resolved.
     pub fn amend(self, report: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
         self.divide_anew(Some(report), disputed, None)
     }
 
-    /// Applies the report of an accepted dispute, before its resolution. This infraction takes precedence on the Pix,
-    /// because the acquirer has debited the amount. Money held for siblings moves to this infraction in the same commit.
+    /// Applies the report of an accepted dispute, before the infraction is resolved. The infraction takes precedence on
+    /// its Pix, because the acquirer has already debited the amount. The same commit moves money that the other
+    /// infractions hold to this infraction.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] once resolved.
+    /// [`InfractionError::InvalidState`] if the infraction is resolved.
     pub fn claim_first(
         self,
         report: Option<&NewInfraction>,
@@ -193,7 +196,7 @@ impl Infraction {
     /// Resolves the infraction for the merchant. `held` is the amount in its block.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] if resolved otherwise.
+    /// [`InfractionError::InvalidState`] if the infraction has another outcome.
     pub fn win(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         match &self.state {
             InfractionState::Open | InfractionState::UnderReview { .. } => {
@@ -209,7 +212,7 @@ impl Infraction {
     /// Resolves an infraction that the payer's side withdrew. `held` is the amount in its block.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] if resolved otherwise.
+    /// [`InfractionError::InvalidState`] if the infraction has another outcome.
     pub fn cancel(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         match &self.state {
             InfractionState::Open | InfractionState::UnderReview { .. } => {
@@ -222,20 +225,20 @@ impl Infraction {
         }
     }
 
-    /// Resolves the infraction for the payer: the held amount was returned, and counts as refunded of the charge.
+    /// Resolves the infraction for the payer. The held amount was returned, and counts as refunded of the charge.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] if resolved otherwise.
+    /// [`InfractionError::InvalidState`] if the infraction has another outcome.
     pub fn lose(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         let all = self.limit.max(held);
         self.lose_at_most(disputed, (held, all), at)
     }
 
-    /// Ends the infraction as lost, with at most the given amount. The remainder of the block is freed in the same commit.
-    /// The limit becomes the lost amount.
+    /// Resolves the infraction as lost, with at most the amount `most`. The limit is reduced to this amount, and the
+    /// same commit frees the rest of the block.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] if resolved otherwise.
+    /// [`InfractionError::InvalidState`] if the infraction has another outcome.
     pub fn lose_at_most(
         self,
         disputed: Disputed<'_>,
@@ -260,7 +263,7 @@ impl Infraction {
                 let freed = (returned < held).then(|| lost.hold());
                 let step = lost.settle(state, disputed, (back, EventType::InfractionLost), charge)?;
                 Ok(match (step, freed) {
-                    // The excess is freed first. Then the remainder ends as returned.
+                    // The excess is freed first. The block then ends, and its rest is returned to the payer.
                     (InfractionStep::Taken(mut change), Some(freed)) => {
                         change.blocks.insert(0, freed);
                         InfractionStep::Taken(change)
@@ -311,12 +314,12 @@ impl Infraction {
     }
 }
 
-/// Returns all infractions of the Pix, with `now` in its current state.
+/// Returns all infractions on the Pix. `now` replaces the stored infraction with the same id.
 fn with(infractions: &[Infraction], now: &Infraction) -> Vec<Infraction> {
     infractions.iter().map(|known| if known.id == now.id { now.clone() } else { known.clone() }).collect()
 }
 
-/// Returns the infraction with its limit, the siblings whose limits change, and the block changes.
+/// Returns the infraction with its new limit, the other infractions whose limits change, and the changes of blocks.
 fn divided(
     infraction: Infraction,
     (payment, charge): (&CreditedPayment, &Charge),
@@ -324,14 +327,14 @@ fn divided(
     lost: Option<InfractionId>,
 ) -> Result<(Infraction, Vec<Infraction>, Vec<BlockChange>), InfractionError> {
     let mut changed = apportion(payment, charge, all, lost)?;
-    // Changes that free money precede changes that block money.
+    // Changes that free money come before changes that block money.
     changed.sort_by_key(|one| Some(one.id) == lost);
     let blocks = changed.iter().map(Infraction::hold).collect();
     let (mine, siblings): (Vec<_>, Vec<_>) = changed.into_iter().partition(|one| one.id == infraction.id);
     Ok((mine.into_iter().next().unwrap_or(infraction), siblings, blocks))
 }
 
-/// Returns a step without effects on money, charge and siblings.
+/// Returns a step that changes only the infraction.
 pub(super) fn taken(infraction: Infraction, event: Option<EventType>) -> InfractionStep {
     let (siblings, blocks) = (Vec::new(), Vec::new());
     changed(InfractionChange { infraction, siblings, charge: None, blocks, event, charge_event: None })

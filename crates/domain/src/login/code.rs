@@ -4,9 +4,9 @@ use jiff::Timestamp;
 
 /// The length of a time step (RFC 6238, section 5.2).
 pub const STEP_S: i64 = 30;
-/// The accepted difference between the clocks of service and authenticator, in steps.
+/// The accepted clock difference between the service and the authenticator, in steps.
 const MAX_DRIFT_STEPS: i64 = 1;
-/// The digits of a code.
+/// The number of digits in a code.
 const DIGITS: usize = 6;
 
 /// A one-time code.
@@ -14,7 +14,7 @@ const DIGITS: usize = 6;
 pub struct Code(pub u32);
 
 impl Code {
-    /// Parses six digits; spaces are ignored, because authenticators show two groups of three.
+    /// Parses six digits. Spaces are ignored, because authenticators show two groups of three digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits: String = text.chars().filter(|character| *character != ' ').collect();
@@ -29,8 +29,8 @@ pub fn step_at(now: Timestamp) -> i64 {
     now.as_second().div_euclid(STEP_S)
 }
 
-/// Returns the time step of `code`. `None`: the code is wrong, too old or too new, or its step is not after `last`, the step
-/// of the last used code. So each code is accepted once.
+/// Returns the time step of `code`. `last` is the step of the last used code. Returns `None` if the code is wrong, too
+/// old or too new, or if its step is not after `last`. So each code is accepted once.
 #[must_use]
 pub fn accepted_step(now: Timestamp, last: Option<i64>, code: Code, code_at: impl Fn(i64) -> Code) -> Option<i64> {
     let present = step_at(now);
@@ -46,7 +46,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the step itself as its code.
+    /// Returns a code whose value is the number of its step.
     fn code_at(step: i64) -> Code {
         Code(u32::try_from(step).unwrap())
     }

@@ -1,4 +1,4 @@
-//! Rules of logins to the dashboard: one-time codes and passwords.
+//! Rules of dashboard logins: one-time codes and passwords.
 
 pub mod code;
 pub mod password;

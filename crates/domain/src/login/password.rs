@@ -1,20 +1,20 @@
 //! The rules of a new password.
 
-/// The fewest characters of a password.
+/// The minimum number of characters in a password.
 pub const MIN_CHARS: usize = 12;
-/// The most characters of a password, so that its hash takes bounded work.
+/// The maximum number of characters in a password. This limits the work of hashing.
 pub const MAX_CHARS: usize = 200;
 
-/// The reason a password is refused.
+/// The reason why a password is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PasswordError {
-    /// Too few characters.
+    /// The password has too few characters.
     #[error("a password must have at least {MIN_CHARS} characters")]
     TooShort,
-    /// Too many characters.
+    /// The password has too many characters.
     #[error("a password must have at most {MAX_CHARS} characters")]
     TooLong,
-    /// The password contains the e-mail, or one character only.
+    /// The password contains the e-mail, or consists of one repeated character.
     #[error("the password is too easy to guess")]
     Guessable,
 }

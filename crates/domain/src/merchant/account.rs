@@ -11,11 +11,11 @@ use crate::ids::AccountId;
 use crate::money::Money;
 use crate::rate::Percentage;
 
-/// The per-transaction limit of a new account, each way: 50,000.00.
+/// The limit of each transaction of a new account: R$ 50,000.00 for a charge, and the same for a payout.
 pub const DEFAULT_LIMIT: Money = Money::from_centavos(5_000_000);
 
 named! {
-    /// The operator's switch for writes.
+    /// The operator's decision whether an account can write.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum AccountStatus {
         /// Read and write access.
@@ -46,7 +46,7 @@ named! {
         PixIn = "pix_in",
         /// Pix payouts.
         PixOut = "pix_out",
-        /// Dividing a charge among accounts.
+        /// The division of a charge among accounts.
         Split = "split",
         /// Crypto deposits.
         CryptoIn = "crypto_in",
@@ -104,10 +104,10 @@ impl Features {
         Feature::ALL.into_iter().filter(move |feature| self.contains(*feature))
     }
 
-    /// Parses a comma-separated list. Blanks around names and empty names are ignored.
+    /// Parses a comma-separated list of names. Blanks around names are ignored, and empty names too.
     ///
     /// # Errors
-    /// [`UnknownFeature`] carries the first unknown name.
+    /// [`UnknownFeature`] with the first unknown name.
     pub fn parse(list: &str) -> Result<Self, UnknownFeature> {
         list.split(',').map(str::trim).filter(|word| !word.is_empty()).try_fold(Self::default(), |set, word| {
             Feature::parse(word).map(|feature| set.with(feature)).ok_or_else(|| UnknownFeature(word.to_owned()))
@@ -127,12 +127,12 @@ impl fmt::Display for Features {
     }
 }
 
-/// A name that is no feature.
+/// A name that is not a feature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a feature; known are pix_in, pix_out, split, crypto_in, crypto_out")]
 pub struct UnknownFeature(pub String);
 
-/// The largest single transaction in each direction.
+/// The largest single charge and the largest single payout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The largest charge.
@@ -152,13 +152,13 @@ impl Default for Limits {
 pub struct Account {
     /// The public identifier.
     pub id: AccountId,
-    /// Unique among accounts, lower case.
+    /// The e-mail in lower case, unique among accounts.
     pub email: String,
     /// The display name.
     pub name: String,
-    /// CPF or CNPJ of the holder; not unique.
+    /// The CPF or CNPJ of the holder. Several accounts can have the same.
     pub document: Document,
-    /// The operator's switch for writes.
+    /// The operator's decision whether the account can write.
     pub status: AccountStatus,
     /// The state of the identity check.
     pub kyc: Kyc,
@@ -168,11 +168,12 @@ pub struct Account {
     pub fees: FeeSchedule,
     /// The largest transactions.
     pub limits: Limits,
-    /// Seconds that received money stays in `pending`.
+    /// The seconds for which received money stays in `pending`.
     pub release_delay_s: u32,
-    /// The spread of crypto rates; `None` means the spread of the configuration.
+    /// The spread of crypto rates. `None` stands for the spread of the configuration.
     pub crypto_spread: Option<Percentage>,
-    /// The acquirers that new orders of the account use first, in this order. The others follow in the configured order.
+    /// The acquirers that new orders of the account use first, in this order. All other acquirers follow in the
+    /// configured order.
     pub acquirers: Vec<AcquirerName>,
     /// The instant of creation.
     pub created_at: Timestamp,
@@ -180,7 +181,7 @@ pub struct Account {
     pub version: i64,
 }
 
-/// The reason an account may not perform an operation.
+/// The reason why an account may not perform an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotPermitted {
     /// An operator suspended the account.
@@ -201,10 +202,10 @@ impl Account {
         Self { kyc: Kyc::Approved, features: self.features.union(Features::APPROVED), ..self }
     }
 
-    /// Checks that the account may use `feature` now.
+    /// Checks that the account may use `feature`.
     ///
     /// # Errors
-    /// [`NotPermitted`]: suspension first, then KYC, then the feature.
+    /// [`NotPermitted`]. Suspension is checked first, then KYC, then the feature.
     pub fn permit(&self, feature: Feature) -> Result<(), NotPermitted> {
         self.permit_write()?;
         if self.kyc != Kyc::Approved {

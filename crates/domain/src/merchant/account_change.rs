@@ -1,11 +1,12 @@
-//! A change of an account by an operator, as plain data: one value is shown, stored until its confirmation, and applied.
+//! An operator's change of an account, as plain data. The same value is displayed, stored until its confirmation, and
+//! applied.
 
 use super::account::{Account, AccountStatus, Features, Limits};
 use crate::fee::{FeeRule, Operation};
 use crate::money::Money;
 use crate::rate::Percentage;
 
-/// The longest release delay in seconds: ninety days.
+/// The longest release delay in seconds: 90 days.
 pub const MAX_RELEASE_DELAY_S: u32 = 90 * 24 * 3_600;
 
 /// A change of an account.
@@ -17,18 +18,18 @@ pub enum AccountChange {
     Suspend,
     /// Ends the suspension.
     Resume,
-    /// Sets exactly these features.
+    /// Enables exactly these features.
     Features(Features),
     /// Replaces the fee rule of an operation.
     Fees(Operation, FeeRule),
     /// Sets the largest transactions.
     Limits(Limits),
-    /// Sets the time, in seconds, for which received money waits.
+    /// Sets the release delay: the seconds for which received money stays in `pending`.
     ReleaseDelay(u32),
 }
 
 impl AccountChange {
-    /// Returns the name of the change, as in the audit log.
+    /// Returns the name of the change. The audit log uses the same name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -58,7 +59,7 @@ impl AccountChange {
         }
     }
 
-    /// Returns the values of the change as one line; empty if the name says all.
+    /// Returns the values of the change in one line. The line is empty if the change has no values.
     #[must_use]
     pub fn terms(&self) -> String {
         let or_none = |money: Option<Money>| money.map_or_else(|| "-".to_owned(), |money| money.to_string());

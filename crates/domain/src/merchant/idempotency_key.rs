@@ -1,15 +1,15 @@
-//! The client's key for recognizing a repeated request.
+//! The merchant's key by which a repeated request is recognized.
 
 use std::fmt;
 
-/// Allowed lengths, in characters.
+/// The permitted lengths, in characters.
 const LENGTHS: std::ops::RangeInclusive<usize> = 8..=255;
 
-/// 8 to 255 visible ASCII characters (0x21 to 0x7e), compared exactly.
+/// An idempotency key: 8 to 255 visible ASCII characters (0x21 to 0x7e). The comparison is exact.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdempotencyKey(String);
 
-/// The text is shorter or longer, or has a character outside visible ASCII.
+/// The length is not permitted, or a character is not visible ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 8 to 255 visible ASCII characters")]
 pub struct IdempotencyKeyError;
@@ -24,7 +24,7 @@ impl IdempotencyKey {
         if valid { Ok(Self(text.to_owned())) } else { Err(IdempotencyKeyError) }
     }
 
-    /// Returns the text as written by the client.
+    /// Returns the text as the merchant wrote it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,6 +1,7 @@
-//! The values that only the merchant API has: accounts and their changes, API keys, idempotency keys and webhook endpoints.
+//! The values that only the merchant API uses: accounts and their changes, API keys, idempotency keys and webhook
+//! endpoints.
 //!
-//! Other modules describe Pix and money. They use this module only to name the webhook endpoint of a charge or deposit.
+//! Other modules describe Pix and money. They use this module only for the webhook endpoint of a charge or deposit.
 
 pub mod account;
 pub mod account_change;

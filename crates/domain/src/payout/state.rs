@@ -1,4 +1,4 @@
-//! The states of a payout, each with exactly its facts.
+//! The states of a payout. Each state has the data that belongs to it.
 
 use jiff::Timestamp;
 
@@ -10,47 +10,47 @@ use crate::end_to_end_id::EndToEndId;
 pub struct Sent {
     /// The acquirer. A payout never moves to another acquirer.
     pub acquirer: AcquirerName,
-    /// The instant of the last request, always with the same identifier.
+    /// The instant of the last request. All requests have the same identifier.
     pub at: Timestamp,
-    /// The Pix, once reported.
+    /// The Pix, after the acquirer has reported it.
     pub end_to_end_id: Option<EndToEndId>,
 }
 
 /// The state of a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PayoutState {
-    /// The money is held, and the request to `acquirer` is in flight. The payout is not visible yet.
+    /// The money is held, and the acquirer receives the request. The payout is not visible yet.
     Pending {
-        /// The acquirer of the current request, also after a crash.
+        /// The acquirer of the current request. After a crash, it is the acquirer of the last request.
         acquirer: AcquirerName,
     },
-    /// The acquirer certainly did not accept the payout. The money was given back. The payout is invisible unless
-    /// retried.
+    /// The acquirer certainly did not accept the payout. The held money was released. The payout is not visible. A
+    /// retry of its creation can reopen it.
     Abandoned {
-        /// The acquirer of the attempt.
+        /// The acquirer of the last request.
         acquirer: AcquirerName,
-        /// The instant of abandonment.
+        /// The instant at which the payout was abandoned.
         at: Timestamp,
     },
     /// The acquirer has the payout, or may have it.
     Processing(Sent),
-    /// The recipient has the money.
+    /// The recipient has received the money.
     Completed {
         /// The request.
         sent: Sent,
-        /// The instant.
+        /// The instant of completion.
         at: Timestamp,
     },
-    /// The recipient never gets the money. Amount and fee were given back.
+    /// The recipient will never receive the money. The amount and the fee were returned to the account.
     Failed {
         /// The request.
         sent: Sent,
         /// The reason, safe to show to the merchant.
         reason: String,
-        /// The instant.
+        /// The instant of the failure.
         at: Timestamp,
     },
-    /// The recipient had the money, and the whole amount came back.
+    /// The recipient received the money, and the whole amount was returned.
     Reversed {
         /// The request.
         sent: Sent,
@@ -105,7 +105,7 @@ impl PayoutState {
         }
     }
 
-    /// Returns the request to the acquirer, if made.
+    /// Returns the request to the acquirer. Returns `None` before the request is known to be sent.
     #[must_use]
     pub const fn sent(&self) -> Option<&Sent> {
         match self {
@@ -117,7 +117,7 @@ impl PayoutState {
         }
     }
 
-    /// Returns the acquirer that has or receives the request.
+    /// Returns the acquirer that has the payout, or that receives the request.
     #[must_use]
     pub const fn acquirer(&self) -> &AcquirerName {
         match self {
@@ -129,13 +129,13 @@ impl PayoutState {
         }
     }
 
-    /// Returns the Pix, once reported.
+    /// Returns the Pix. Returns `None` if the acquirer has not reported it.
     #[must_use]
     pub fn end_to_end_id(&self) -> Option<&EndToEndId> {
         self.sent()?.end_to_end_id.as_ref()
     }
 
-    /// Returns the instant of completion, if completed.
+    /// Returns the instant of completion. Returns `None` if the payout was never completed.
     #[must_use]
     pub const fn completed_at(&self) -> Option<Timestamp> {
         match self {
@@ -145,7 +145,7 @@ impl PayoutState {
         }
     }
 
-    /// Returns the reason of the failure, if failed.
+    /// Returns the reason of the failure. Returns `None` if the payout did not fail.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         match self {

@@ -1,4 +1,4 @@
-//! The steps of a payout. Each step consumes the payout and returns all effects of one commit.
+//! The steps of a payout. Each step consumes the payout and returns all changes for one commit.
 
 use jiff::Timestamp;
 
@@ -22,17 +22,17 @@ pub enum PayoutStep {
         /// The event to publish, if any.
         event: Option<EventType>,
     },
-    /// The step was applied before; nothing changes.
+    /// The step was applied before. Nothing changes.
     AlreadyTaken(Payout),
 }
 
-/// The reason a payout cannot take a step.
+/// The reason why a payout cannot take a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PayoutError {
     /// The status does not allow the step.
     #[error("the payout is {}", .0.as_str())]
     InvalidState(PayoutStatus),
-    /// The returns exceed the payout.
+    /// The sum of the returns exceeds the payout.
     #[error("more was returned than was sent")]
     ReturnedTooMuch,
     /// An amount is out of range.
@@ -41,17 +41,17 @@ pub enum PayoutError {
 }
 
 impl Payout {
-    /// Returns the transfers that hold amount and fee. `available` must cover them.
+    /// Returns the transfers that hold the amount and the fee. `available` must cover both.
     #[must_use]
     pub fn hold(&self) -> Vec<Transfer> {
         self.both_parts(Bucket::Available, Bucket::InTransit, Overdraft::Forbidden, (EntryKind::Payout, EntryKind::Fee))
     }
 
-    /// Records that the payout was requested from the acquirer and that the outcome is unknown. `end_to_end_id` and
-    /// `recipient` are recorded if the acquirer reported them.
+    /// Records that the acquirer received the request and that the outcome is unknown. `end_to_end_id` and `recipient`
+    /// are recorded if the acquirer has reported them.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] once the outcome is known, or if abandoned.
+    /// [`PayoutError::InvalidState`] if the outcome is known or the payout was abandoned.
     pub fn send(
         self,
         end_to_end_id: Option<EndToEndId>,
@@ -83,26 +83,26 @@ impl Payout {
         }
     }
 
-    /// Records that the payout is about to be sent again with the same identifier, because the acquirer reports that no
-    /// such payout arrived.
+    /// Records that the payout will be sent again with the same identifier. The acquirer reports that it has no such
+    /// payout, or that the payout waits for approval.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] unless the outcome is unknown.
+    /// [`PayoutError::InvalidState`] if the outcome is known or the payout was never sent.
     pub fn send_again(self, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let PayoutState::Processing(sent) = &self.state else { return Err(self.invalid_state()) };
         let state = PayoutState::Processing(Sent { at, ..sent.clone() });
         Ok(PayoutStep::Taken { payout: Self { state, ..self }.asked(at), transfers: Vec::new(), event: None })
     }
 
-    /// Records a look-up without a result. The next look-up follows after a growing pause.
+    /// Records a look-up without a result. Each pause before the next look-up is longer.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
 
-    /// Abandons a payout that the acquirer certainly did not accept. Amount and fee are given back, and the payout
-    /// stays invisible.
+    /// Abandons a payout that the acquirer certainly did not accept. The amount and the fee return to the account. The
+    /// payout stays invisible.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] if the payout was sent or may have been sent.
@@ -122,10 +122,10 @@ impl Payout {
         }
     }
 
-    /// Retries an abandoned payout at `acquirer`. The money is held again.
+    /// Reopens an abandoned payout at `acquirer`. The money is held again.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] unless abandoned.
+    /// [`PayoutError::InvalidState`] if the payout is not abandoned.
     pub fn reopen(self, acquirer: AcquirerName) -> Result<PayoutStep, PayoutError> {
         let PayoutState::Abandoned { .. } = &self.state else { return Err(self.invalid_state()) };
         let transfers = self.hold();
@@ -133,10 +133,10 @@ impl Payout {
         Ok(PayoutStep::Taken { payout, transfers, event: None })
     }
 
-    /// Records that the recipient has the money.
+    /// Records that the recipient has received the money.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] if failed or abandoned.
+    /// [`PayoutError::InvalidState`] if the payout failed or was abandoned.
     pub fn complete(
         self,
         end_to_end_id: EndToEndId,
@@ -163,10 +163,10 @@ impl Payout {
         Ok(PayoutStep::Taken { transfers: moving(transfers), payout, event: Some(EventType::PayoutCompleted) })
     }
 
-    /// Records that the recipient never gets the money. Amount and fee are given back.
+    /// Records that the recipient will never receive the money. The amount and the fee return to the account.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] if completed or abandoned.
+    /// [`PayoutError::InvalidState`] if the payout was completed or abandoned.
     pub fn fail(self, reason: String, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let sent = match &self.state {
             PayoutState::Pending { acquirer } => Sent { acquirer: acquirer.clone(), at, end_to_end_id: None },
@@ -181,13 +181,14 @@ impl Payout {
         Ok(PayoutStep::Taken { payout, transfers, event: Some(EventType::PayoutFailed) })
     }
 
-    /// Credits the `amount` that the recipient's institution returned. The fee is not given back. The payout is reversed
-    /// when the whole amount came back.
+    /// Credits the `amount` that the recipient's institution returned. The fee is not returned. When the whole amount
+    /// was returned, the payout is reversed.
     ///
     /// The store credits each return id once, so a repeat never reaches the ledger.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] unless completed, [`PayoutError::ReturnedTooMuch`] beyond the amount.
+    /// [`PayoutError::InvalidState`] if the payout is not completed. [`PayoutError::ReturnedTooMuch`] if the sum of
+    /// returns exceeds the payout's amount.
     pub fn take_back(self, amount: Money, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let (sent, completed_at) = match &self.state {
             PayoutState::Completed { sent, at } => (sent.clone(), *at),
@@ -250,7 +251,7 @@ impl Payout {
     }
 }
 
-/// Removes transfers of zero, which the ledger does not accept: a fee may be zero.
+/// Removes transfers of zero, because the ledger does not accept them. The fee may be zero.
 fn moving(mut transfers: Vec<Transfer>) -> Vec<Transfer> {
     transfers.retain(|transfer| !transfer.amount.is_zero());
     transfers

@@ -1,8 +1,8 @@
-//! An e-mail address as a Pix key, by the pattern of the directory (DICT API).
+//! An e-mail address as a Pix key. The directory (DICT API) defines the pattern.
 
 use super::{MAX_LENGTH, PixKeyError};
 
-/// Longest part of a domain between dots (RFC 1035, section 2.3.4).
+/// The maximum length of a part of a domain between dots (RFC 1035, section 2.3.4).
 const MAX_LABEL_LENGTH: usize = 63;
 
 /// An e-mail key in lower case, at most 77 characters.
@@ -10,7 +10,7 @@ const MAX_LABEL_LENGTH: usize = 63;
 pub struct EmailKey(String);
 
 impl EmailKey {
-    /// Parses an address in any case.
+    /// Parses an address in upper or lower case.
     ///
     /// # Errors
     /// [`PixKeyError::TooLong`] or [`PixKeyError::Email`].
@@ -31,7 +31,7 @@ impl EmailKey {
     }
 }
 
-/// Returns whether the byte is allowed before the `@`. The directory deliberately excludes `%`.
+/// Returns whether the byte is permitted before the `@`. The directory excludes `%` on purpose.
 fn is_local(byte: u8) -> bool {
     is_alphanumeric(byte) || b".!#$&'*+/=?^_`{|}~-".contains(&byte)
 }

@@ -1,8 +1,8 @@
-//! A random key, issued by the directory: any UUID.
+//! A random key. The directory issues it, and every UUID is valid.
 
 use super::PixKeyError;
 
-/// Hexadecimal digits of each group of a UUID.
+/// The number of hexadecimal digits in each group of a UUID.
 const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 
 /// A random key: a UUID of any version with its dashes, in lower case.
@@ -10,7 +10,7 @@ const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 pub struct EvpKey(String);
 
 impl EvpKey {
-    /// Parses a UUID with its dashes, in any case.
+    /// Parses a UUID with its dashes, in upper or lower case.
     ///
     /// # Errors
     /// [`PixKeyError::Evp`].

@@ -1,13 +1,14 @@
-//! Guesses the intended kind of an invalid key for the error message. No key is accepted here.
+//! Guesses the intended kind of an invalid key, for the error message. This module accepts no key.
 
 use super::PixKeyError;
 use crate::document::DocumentError;
 
-/// First digits whose second digits are listed. After 4, 6, 8 and 9, every second digit except 0 is in use.
+/// The first digits of area codes whose possible second digits are listed here. After 4, 6, 8 and 9, every second digit
+/// except 0 is in use.
 const PARTIAL_AREAS: [(char, &str); 5] =
     [('2', "12478"), ('3', "1234578"), ('5', "1345"), ('7', "134579"), ('1', "123456789")];
 
-/// Returns whether the digits form a Brazilian telephone number without `+55` or without `+`.
+/// Returns whether the text is a Brazilian telephone number without `+55`, or without `+`.
 pub(super) fn looks_like_phone(text: &str) -> bool {
     let phone_characters =
         |character: char| character.is_ascii_digit() || matches!(character, ' ' | '.' | '-' | '(' | ')');
@@ -34,7 +35,8 @@ pub(super) fn closest(text: &str, error: DocumentError) -> PixKeyError {
     }
 }
 
-/// Returns whether the digits are an area code and a landline of eight or a mobile number of nine digits.
+/// Returns whether the digits are an area code, followed by a landline of eight digits or a mobile number of nine
+/// digits.
 pub(super) fn is_brazilian(national: &str) -> bool {
     match national.len() {
         10 => has_area_code(national),
@@ -43,7 +45,7 @@ pub(super) fn is_brazilian(national: &str) -> bool {
     }
 }
 
-/// Returns whether the digits are an area code and nine digits beginning with 9.
+/// Returns whether the digits are an area code, followed by nine digits of which the first is 9.
 fn is_mobile(digits: &str) -> bool {
     has_area_code(digits) && digits.chars().nth(2) == Some('9')
 }

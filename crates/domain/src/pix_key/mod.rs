@@ -1,4 +1,4 @@
-//! The key of a Pix receiver: validated, normalized, never guessed (DICT API, key types).
+//! The key of a Pix receiver. Keys are validated and normalized, but their kind is never guessed (DICT API, key types).
 
 mod email;
 mod evp;
@@ -13,22 +13,22 @@ pub use phone::PhoneKey;
 
 use crate::document::{Cnpj, Cpf, Document, DocumentError};
 
-/// Longest normalized key, in characters.
+/// The maximum length of a normalized key, in characters.
 pub const MAX_LENGTH: usize = 77;
 
 named! {
     /// The kinds of key in the directory.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum PixKeyType {
-        /// Tax number of a person.
+        /// The tax number of a person.
         Cpf = "cpf",
-        /// Tax number of a company.
+        /// The tax number of a company.
         Cnpj = "cnpj",
-        /// E-mail address.
+        /// An e-mail address.
         Email = "email",
-        /// Telephone number in E.164.
+        /// A telephone number in E.164.
         Phone = "phone",
-        /// Random key issued by the directory.
+        /// A random key that the directory issued.
         Evp = "evp",
     }
 }
@@ -40,7 +40,7 @@ pub enum PixKey {
     Cpf(Cpf),
     /// 14 digits or upper-case letters.
     Cnpj(Cnpj),
-    /// Lower case.
+    /// An address in lower case.
     Email(EmailKey),
     /// `+` and 2 to 15 digits.
     Phone(PhoneKey),
@@ -51,29 +51,29 @@ pub enum PixKey {
 /// The reason a key is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PixKeyError {
-    /// Not a CPF.
+    /// The text is not a CPF.
     #[error(
         "is not a valid CPF: {0}; if it is a phone number, write it with + and the country code, as in +5511987654321"
     )]
     Cpf(DocumentError),
-    /// Not a CNPJ.
+    /// The text is not a CNPJ.
     #[error("is not a valid CNPJ: {0}")]
     Cnpj(DocumentError),
-    /// Not an e-mail address that the directory accepts.
+    /// The text is not an e-mail address that the directory accepts.
     #[error("is not a valid e-mail key")]
     Email,
-    /// Not a telephone number in E.164.
+    /// The text is not a telephone number in E.164.
     #[error("is not a valid phone key: write it with + and the country code, as in +5511987654321")]
     Phone,
-    /// Not a random key.
+    /// The text is not a random key.
     #[error("is not a valid random key: it is a UUID with its dashes")]
     Evp,
-    /// The digits are no CPF or CNPJ and look like a telephone number without its country code.
+    /// The digits are not a CPF or CNPJ. They look like a telephone number without its country code.
     #[error(
         "is not a valid CPF or CNPJ; if it is a phone number, write it with + and the country code, as in +5511987654321"
     )]
     PhoneWithoutPlus,
-    /// Longer than any key.
+    /// The text is longer than any key.
     #[error("must have at most 77 characters")]
     TooLong,
     /// The text resembles no kind of key.
@@ -88,7 +88,8 @@ impl fmt::Display for PixKeyType {
 }
 
 impl PixKey {
-    /// Parses a key of unknown kind. Digits are a CPF, a CNPJ or invalid: they never become a phone.
+    /// Parses a key whose kind is not given. Digits are a CPF, a CNPJ or invalid. They are never read as a phone
+    /// number.
     ///
     /// # Errors
     /// [`PixKeyError`], with a hint if the digits look like a phone number.
@@ -110,10 +111,10 @@ impl PixKey {
         }
     }
 
-    /// Parses a key of a known kind.
+    /// Parses a key of a given kind.
     ///
     /// # Errors
-    /// [`PixKeyError`] of that kind.
+    /// [`PixKeyError`] for that kind.
     pub fn parse_as(text: &str, kind: PixKeyType) -> Result<Self, PixKeyError> {
         match kind {
             PixKeyType::Cpf => Cpf::parse(text).map(Self::Cpf).map_err(|error| {
@@ -126,7 +127,7 @@ impl PixKey {
         }
     }
 
-    /// Returns the normalized key, as sent, stored and compared.
+    /// Returns the normalized key. This form is sent, stored and compared.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {

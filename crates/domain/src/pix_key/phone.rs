@@ -2,19 +2,19 @@
 
 use super::{PixKeyError, hint};
 
-/// Digits a number may have, country code included (E.164).
+/// The permitted number of digits, including the country code (E.164).
 const DIGITS: std::ops::RangeInclusive<usize> = 2..=15;
 
 /// The country code of Brazil.
 const BRAZIL: &str = "55";
 
-/// A phone key: `+`, then 2 to 15 digits of which the first is not 0. A Brazilian number needs an area code in use and all
-/// its digits.
+/// A phone key: `+`, then 2 to 15 digits of which the first is not 0. A Brazilian number also needs an area code in use
+/// and the full number of digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhoneKey(String);
 
 impl PhoneKey {
-    /// Parses a number that begins with `+`. Blanks, dots, dashes and brackets are dropped.
+    /// Parses a number that starts with `+`. Blanks, dots, dashes and brackets are removed.
     ///
     /// # Errors
     /// [`PixKeyError::Phone`].

@@ -1,4 +1,4 @@
-//! The states of a refund, each with exactly its facts.
+//! The states of a refund. Each state has the data that belongs to it.
 
 use jiff::Timestamp;
 
@@ -7,35 +7,35 @@ use crate::end_to_end_id::ReturnId;
 /// The state of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundState {
-    /// The money is held, and the request to the acquirer is in flight. The refund is not visible yet.
+    /// The money is held, and the acquirer receives the request. The refund is not visible yet.
     Pending,
-    /// The acquirer certainly did not accept the refund. The money was given back. The refund is invisible unless
-    /// retried.
+    /// The acquirer certainly did not accept the refund. The held money was released. The refund is not visible. A
+    /// retry of its creation can reopen it.
     Abandoned {
-        /// The instant of abandonment.
+        /// The instant at which the refund was abandoned.
         at: Timestamp,
     },
     /// The acquirer has the refund, or may have it.
     Processing {
-        /// The instant of the last request, always with the same identifier.
+        /// The instant of the last request. All requests have the same identifier.
         sent_at: Timestamp,
-        /// The id of the return, once reported.
+        /// The id of the return, after the acquirer has reported it.
         return_id: Option<ReturnId>,
     },
-    /// The payer has the money back.
+    /// The payer has received the money.
     Completed {
         /// The id of the return.
         return_id: Option<ReturnId>,
-        /// The instant.
+        /// The instant of completion.
         at: Timestamp,
     },
-    /// The payer does not get the money. The amount was given back to the account.
+    /// The payer does not receive the money. The amount was returned to the account.
     Failed {
-        /// The id of the return, if reported before the failure.
+        /// The id of the return, if the acquirer reported it before the failure.
         return_id: Option<ReturnId>,
         /// The reason.
         reason: String,
-        /// The instant.
+        /// The instant of the failure.
         at: Timestamp,
     },
 }
@@ -81,7 +81,7 @@ impl RefundState {
         }
     }
 
-    /// Returns the id of the return, once reported.
+    /// Returns the id of the return. Returns `None` if the acquirer has not reported it.
     #[must_use]
     pub const fn return_id(&self) -> Option<&ReturnId> {
         match self {
@@ -92,7 +92,7 @@ impl RefundState {
         }
     }
 
-    /// Returns the instant of completion, if completed.
+    /// Returns the instant of completion. Returns `None` if the refund is not completed.
     #[must_use]
     pub const fn completed_at(&self) -> Option<Timestamp> {
         match self {

@@ -1,4 +1,4 @@
-//! The steps of a refund, each with its effects on the charge. A refund never changes without its charge.
+//! The steps of a refund, with their effects on the charge. Both are committed together.
 
 use jiff::Timestamp;
 
@@ -22,16 +22,16 @@ use crate::text::Text;
 pub enum RefundStep {
     /// The step was applied.
     Taken(Box<RefundChange>),
-    /// The step was applied before; nothing changes.
+    /// The step was applied before. Nothing changes.
     AlreadyTaken(Box<Refund>),
 }
 
-/// The effects of a step of a refund, for one commit.
+/// The changes of a step of a refund, for one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundChange {
     /// The refund after the step.
     pub refund: Refund,
-    /// The charge after the step; `None` if unchanged.
+    /// The charge after the step. `None` if the charge is unchanged.
     pub charge: Option<Charge>,
     /// The transfers of the step.
     pub transfers: Vec<Transfer>,
@@ -41,7 +41,7 @@ pub struct RefundChange {
     pub charge_event: Option<EventType>,
 }
 
-/// The reason a refund cannot begin or take a step.
+/// The reason why a refund cannot begin or cannot take a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefundError {
     /// The charge is not paid.
@@ -75,15 +75,15 @@ pub enum RefundError {
 pub struct NewRefund {
     /// The identifier of the new refund.
     pub id: RefundId,
-    /// The amount; `None` for the whole rest.
+    /// The amount. `None` stands for the whole rest.
     pub amount: Option<Money>,
     /// The reason.
     pub reason: Option<Text>,
-    /// The merchant's identifier for the resource.
+    /// The merchant's identifier of the refund.
     pub external_id: Option<ExternalId>,
 }
 
-/// A credited payment with all infractions on its Pix, all read after their charge.
+/// A credited payment and all infractions on its Pix. Their charge must be read before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refundable<'a> {
     /// The payment.
@@ -93,7 +93,7 @@ pub struct Refundable<'a> {
 }
 
 impl Refundable<'_> {
-    /// Returns the amounts that can still be refunded: of the charge, and beyond the charge.
+    /// Returns two amounts that can still be refunded: one of the charge, and one beyond the charge's amount.
     fn left(self, charge: &Charge) -> Result<(Money, Money), MoneyError> {
         let left = left_of(self.payment, charge, self.infractions)?;
         let end_to_end_id = &self.payment.payment.end_to_end_id;
@@ -104,11 +104,11 @@ impl Refundable<'_> {
 }
 
 impl Refund {
-    /// Opens a refund of `charge` and holds its money. Of an overpayment at most the charge's amount is refunded: for
-    /// the excess see [`Refund::open_of_payment`].
+    /// Opens a refund of `charge` and holds its money. If the charge was overpaid, at most the charge's amount is
+    /// refunded. For the rest, see [`Refund::open_of_payment`].
     ///
     /// # Errors
-    /// [`RefundError`]: state of the charge first, then infractions, time, amount.
+    /// [`RefundError`]. The order of checks is: the state of the charge, infractions, the time, the amount.
     pub fn open(
         charge: Charge,
         asked: NewRefund,
@@ -128,11 +128,11 @@ impl Refund {
         Self::begin(charge, asked, (end_to_end_id, acquirer), (amount, amount), at)
     }
 
-    /// Opens a refund of one payment of `charge`, in any status of the charge. The part beyond the charge's amount is
+    /// Opens a refund of one payment of `charge`. The charge can have any status. Money beyond the charge's amount is
     /// refunded first. Only the rest of `amount` counts as refunded of the charge.
     ///
     /// # Errors
-    /// [`RefundError`]: infractions first, then time, amount.
+    /// [`RefundError`]. The order of checks is: infractions, the time, the amount.
     pub fn open_of_payment(
         charge: Charge,
         asked: NewRefund,
@@ -180,7 +180,7 @@ impl Refund {
         Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
     }
 
-    /// Retries an abandoned refund. The money is held again, if the payment still has that rest.
+    /// Reopens an abandoned refund. The money is held again, if that amount can still be refunded.
     ///
     /// # Errors
     /// [`RefundError`].
@@ -201,7 +201,7 @@ impl Refund {
     /// Records a request to the acquirer with an unknown outcome.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] once the outcome is known, or if abandoned.
+    /// [`RefundError::InvalidState`] if the outcome is known or the refund was abandoned.
     pub fn send(self, return_id: Option<ReturnId>, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending => {
@@ -219,29 +219,29 @@ impl Refund {
         }
     }
 
-    /// Records that the refund is about to be resent with the same identifier, because the acquirer reports that it
-    /// never received it.
+    /// Records that the refund will be sent again with the same identifier, because the acquirer reports that it has no
+    /// such refund.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] unless the outcome is unknown.
+    /// [`RefundError::InvalidState`] if the outcome is known or the refund was never sent.
     pub fn send_again(self, at: Timestamp) -> Result<RefundStep, RefundError> {
         let RefundState::Processing { return_id, .. } = &self.state else { return Err(self.invalid_state()) };
         let state = RefundState::Processing { sent_at: at, return_id: return_id.clone() };
         Ok(taken(Self { state, ..self }.asked(at)))
     }
 
-    /// Records a look-up without a result. The next look-up follows after a growing pause.
+    /// Records a look-up without a result. Each pause before the next look-up is longer.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
 
-    /// Abandons a refund that the acquirer certainly did not accept. The money is given back, and the refund stays
+    /// Abandons a refund that the acquirer certainly did not accept. The money returns to the account. The refund stays
     /// invisible.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] once possibly sent.
+    /// [`RefundError::InvalidState`] if the refund was sent or may have been sent.
     pub fn abandon(self, charge: Charge, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending => {
@@ -257,10 +257,11 @@ impl Refund {
         }
     }
 
-    /// Records that the payer has the money. The charge is refunded when its whole amount is.
+    /// Records that the payer has received the money. When the whole amount of the charge is refunded, the charge
+    /// becomes refunded.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] if failed or abandoned.
+    /// [`RefundError::InvalidState`] if the refund failed or was abandoned.
     pub fn complete(
         self,
         charge: Charge,
@@ -282,11 +283,10 @@ impl Refund {
         }
     }
 
-    /// Records that the payer does not get the money. The amount is given back to the account and can be refunded
-    /// again.
+    /// Records that the payer does not receive the money. The amount returns to the account, and can be refunded again.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] if completed or abandoned.
+    /// [`RefundError::InvalidState`] if the refund was completed or abandoned.
     pub fn fail(self, charge: Charge, reason: String, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending | RefundState::Processing { .. } => {
@@ -314,7 +314,8 @@ impl Refund {
         LedgerAccount::Merchant(self.account, bucket)
     }
 
-    /// Returns a transfer of the refund. The account's balance must cover it: the service lends nothing.
+    /// Returns a transfer of the refund. The account's balance must cover the amount, because the service lends no
+    /// money.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, kind: EntryKind) -> Transfer {
         let (resource, end_to_end_id) = (Some(self.id.to_string()), Some(self.end_to_end_id.clone()));
         Transfer { from, to, amount: self.amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id }
@@ -325,7 +326,7 @@ impl Refund {
     }
 }
 
-/// Checks that no infraction on the charge is open, and the payment is at most 90 days old.
+/// Checks that no infraction on the charge is open, and that the payment is at most 90 days old.
 fn permit(charge: &Charge, paid_at: Timestamp, at: Timestamp) -> Result<(), RefundError> {
     if charge.open_infractions > 0 {
         return Err(RefundError::InfractionOpen);
@@ -336,7 +337,7 @@ fn permit(charge: &Charge, paid_at: Timestamp, at: Timestamp) -> Result<(), Refu
     Ok(())
 }
 
-/// Returns a step without effects on money and charge, and without an event.
+/// Returns a step that changes only the refund and publishes no event.
 fn taken(refund: Refund) -> RefundStep {
     changed(RefundChange { refund, charge: None, transfers: Vec::new(), event: None, charge_event: None })
 }

@@ -1,4 +1,4 @@
-//! Alerts about a near deadline: 48, 24 and 6 hours before, each once.
+//! Tests alerts before a deadline: one alert each at 48, 24 and 6 hours.
 
 use cais_domain::infraction::{Infraction, InfractionChange, InfractionStep};
 use cais_domain::text::{LineBreaks, Text};
@@ -12,7 +12,7 @@ fn open() -> Infraction {
     book.infractions.remove(0)
 }
 
-/// Returns the instant that many seconds before the deadline.
+/// Returns the instant `seconds` before the deadline.
 fn before(infraction: &Infraction, seconds: i64) -> Timestamp {
     infraction.deadline_at.unwrap().checked_sub(SignedDuration::from_secs(seconds)).unwrap()
 }

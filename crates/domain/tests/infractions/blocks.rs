@@ -1,4 +1,4 @@
-//! Block arithmetic: amounts held and freed, and the source of top-ups.
+//! Tests the amounts that blocks hold and free, and the source of top-ups.
 
 use cais_domain::block::{Block, BlockEnd, credited, debited, end, hold, top_up_blocks};
 use cais_domain::end_to_end_id::EndToEndId;

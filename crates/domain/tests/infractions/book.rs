@@ -1,4 +1,4 @@
-//! The money of an account and a disputed Pix in memory, changed only by functions of the domain.
+//! A model of an account's money and a disputed Pix, in memory. Only functions of the domain change it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,7 +20,7 @@ use cais_domain::split::Split;
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-/// The charge's amount, which becomes refunds.
+/// The charge's amount. Only this part of the Pix can count as refunded of the charge.
 pub const CHARGED: i64 = 1_000;
 
 pub fn money(centavos: i64) -> Money {
@@ -86,16 +86,16 @@ pub struct Book {
     pub refunds: Vec<Refund>,
     pub blocks: BTreeMap<InfractionId, Block>,
     pub balances: BTreeMap<LedgerAccount, i64>,
-    /// The amount seized from `pending` before its release.
+    /// The amount that infractions seized from `pending` before its release.
     pub seized: Money,
-    /// The amounts waiting for release, in centavos, oldest credit first.
+    /// The amounts that wait for their release, in centavos. The oldest credit comes first.
     pub waits: VecDeque<i64>,
     /// The published events of each infraction.
     pub published: Vec<(InfractionId, EventType)>,
 }
 
 impl Book {
-    /// Credits a Pix, of which [`CHARGED`] settles the charge if the amount suffices.
+    /// Credits a Pix. If its amount suffices, [`CHARGED`] of it settles the charge.
     pub fn paid(centavos: i64) -> Self {
         let end_to_end_id = EndToEndId::parse("E1234567820260102030400000000001").unwrap();
         let payment = Payment { end_to_end_id, amount: money(centavos), paid_at: at(), acquirer: main_acquirer() };
@@ -136,7 +136,8 @@ impl Book {
         }
     }
 
-    /// Applies block changes like the store after the transfers of a change set: blocks in order, then the top-up.
+    /// Applies block changes as the store does after the transfers of a change set: the changes in order, then the
+    /// top-up.
     fn rearrange(&mut self, changes: &[BlockChange]) {
         for change in changes {
             let posted = match change {
@@ -177,7 +178,7 @@ impl Book {
         self.rearrange(&change.blocks);
     }
 
-    /// Applies a step of an infraction, if valid.
+    /// Applies a step of an infraction. An invalid step has no effect.
     fn step(&mut self, step: Result<InfractionStep, InfractionError>) {
         match step {
             Ok(InfractionStep::Taken(change)) => self.take(*change),
@@ -186,7 +187,7 @@ impl Book {
         }
     }
 
-    /// Opens another dispute. Earlier disputes have lower numbers.
+    /// Opens a further dispute. Earlier disputes have lower numbers.
     pub fn open(&mut self, centavos: i64) {
         let number = self.infractions.len();
         let disputed = Disputed { payment: &self.payment, charge: &self.charge, infractions: &self.infractions };
@@ -194,7 +195,7 @@ impl Book {
         self.step(step);
     }
 
-    /// Runs a step with a dispute, its context and its held amount.
+    /// Applies a step to the dispute `number`, with its context and its held amount.
     pub fn with(
         &mut self,
         number: usize,
@@ -211,7 +212,7 @@ impl Book {
         self.with(number, |infraction, disputed, _| infraction.amend(&report(number, centavos), disputed));
     }
 
-    /// Applies the report of an accepted dispute before its resolution.
+    /// Applies the report of an accepted dispute before the infraction is resolved.
     pub fn claim_first(&mut self, number: usize, centavos: i64) {
         self.with(number, |infraction, disputed, _| infraction.claim_first(Some(&report(number, centavos)), disputed));
     }
@@ -228,7 +229,7 @@ impl Book {
         self.with(number, |infraction, disputed, held| infraction.cancel(disputed, held, at()));
     }
 
-    /// Opens a refund, if rules and balance allow it.
+    /// Opens a refund, if the rules and the balance permit it.
     pub fn refund(&mut self, centavos: i64) {
         if self.balance(Bucket::Available) < centavos {
             return;
@@ -263,7 +264,7 @@ impl Book {
         self.rearrange(&[]);
     }
 
-    /// Credits money from elsewhere to a bucket.
+    /// Credits money from another source to a bucket.
     pub fn earn(&mut self, bucket: Bucket, centavos: i64) {
         *self.balances.entry(LedgerAccount::Merchant(account(), bucket)).or_default() += centavos;
         if bucket == Bucket::Pending {
@@ -272,7 +273,7 @@ impl Book {
         self.rearrange(&[]);
     }
 
-    /// Releases the oldest waiting amount.
+    /// Releases the oldest amount that waits.
     pub fn release(&mut self) {
         let Some(centavos) = self.waits.pop_front() else { return };
         let release = Release {

@@ -1,4 +1,4 @@
-//! A disputed Pix in any order of reports, refunds, credits and resolutions.
+//! Tests a disputed Pix with reports, refunds, credits and resolutions in any order.
 
 use cais_domain::event::EventType;
 use cais_domain::infraction::{Infraction, left_of};
@@ -52,7 +52,7 @@ fn perform(book: &mut Book, act: &Act) {
     }
 }
 
-/// Checks the invariants.
+/// Checks the invariants of the model.
 fn check(book: &Book) -> Result<(), TestCaseError> {
     let open: Vec<&Infraction> =
         book.infractions.iter().filter(|infraction| infraction.state.status().is_open()).collect();

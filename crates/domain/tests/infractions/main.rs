@@ -1,4 +1,4 @@
-//! Disputes of received Pix: limits, returns, block top-ups and alerts.
+//! Tests of disputes of received Pix: limits, returns, top-ups of blocks, and alerts.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod alerts;

@@ -1,4 +1,4 @@
-//! The rest of a Pix for its infractions, and its division among them.
+//! Tests the rest of a Pix that infractions can block, and its division among them.
 
 use cais_domain::infraction::{apportion, left_of};
 use cais_domain::ledger::Bucket;

@@ -1,4 +1,4 @@
-//! Splits: floored parts, the remainder with the creator, nothing lost.
+//! Tests splits: the parts are rounded down, the remainder is the creator's, and the sum is the net amount.
 
 use cais_domain::allocate::{Allocation, AllocationError, allocate};
 use cais_domain::money::Money;

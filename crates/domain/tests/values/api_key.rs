@@ -1,4 +1,4 @@
-//! API keys: format, randomness, scopes, and a masked secret.
+//! Tests API keys: their format, their randomness, their scopes, and that the secret is masked.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Crediting payments: every arriving amount is credited, and the charge is settled at most once.
+//! Tests the credit of payments: every amount that arrives is credited, and a charge is settled at most once.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms, Issued, Origin, Step};

@@ -1,4 +1,4 @@
-//! Tax numbers: check digits, punctuation, letters.
+//! Tests tax numbers: check digits, punctuation and letters.
 
 use cais_domain::document::{Cnpj, Cpf, Document, DocumentError};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Fees: fixed part and percentage, limits, and never more than the amount.
+//! Tests fees: the fixed part and the percentage, the limits, and that a fee is at most the amount.
 
 use cais_domain::fee::{FeeRule, FeeRuleError, FeeSchedule, Operation};
 use cais_domain::money::Money;

@@ -1,4 +1,4 @@
-//! Identifiers: the encoding of the `TypeID` specification, strict reading, order by time.
+//! Tests identifiers: the encoding of the `TypeID` specification, strict parsing, and the order by time.
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::ids::{CashInId, ChargeId, Id, IdError, IdKind, PayoutId};

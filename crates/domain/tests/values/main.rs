@@ -1,4 +1,4 @@
-//! The value types of the domain: accepted and refused texts, and invariants.
+//! Tests of the domain's value types: accepted texts, refused texts and invariants.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod allocate;

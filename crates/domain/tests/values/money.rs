@@ -1,4 +1,4 @@
-//! Amounts: read by value, written with two decimals, never out of range unnoticed.
+//! Tests amounts: only the value of a text counts, two decimals are written, and an overflow is an error.
 
 use cais_domain::money::{Money, MoneyError};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Pix keys: accepted texts and normal form of each kind, without guessing.
+//! Tests Pix keys: the accepted texts and the normal form of each kind. No kind is guessed.
 
 use cais_domain::document::DocumentError;
 use cais_domain::pix_key::{PixKey, PixKeyError, PixKeyType};
@@ -35,7 +35,7 @@ fn digits_never_become_a_phone() {
     assert!(PixKeyError::PhoneWithoutPlus.to_string().contains("+55"));
     assert_eq!(PixKey::parse_as("11987654321", PixKeyType::Cpf), Err(PixKeyError::PhoneWithoutPlus));
     assert_eq!(PixKey::parse_as("11987654374", PixKeyType::Phone), Err(PixKeyError::Phone));
-    // No area code 20, and a third digit that is not 9.
+    // Area code 20 is not in use. In the second number, the third digit is not 9.
     for text in ["20987654321", "12345678908"] {
         assert_eq!(PixKey::parse(text), Err(PixKeyError::Cpf(DocumentError::WrongCheckDigits)), "{text}");
     }

@@ -1,4 +1,4 @@
-//! Percentages: their limits, their text, and exact rounding.
+//! Tests percentages: their limits, their text, and exact rounding.
 
 use cais_domain::money::Money;
 use cais_domain::rate::{Percentage, PercentageError, Rounding};

@@ -1,4 +1,4 @@
-//! Waiting money: released once, at its time, from pending to available.
+//! Tests releases: money is released once, when it is due, from `pending` to `available`.
 
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft};
 use cais_domain::money::Money;

@@ -1,4 +1,4 @@
-//! Shares in a charge: validation, stored form, and the parts of a paid charge.
+//! Tests the shares of a charge: validation, the stored form, and the parts of a paid charge.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;

@@ -1,4 +1,4 @@
-//! Texts of a request: lengths in characters, no control characters.
+//! Tests texts of a request: their length in characters, and that control characters are refused.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::merchant::idempotency_key::IdempotencyKey;

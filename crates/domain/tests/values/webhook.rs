@@ -1,4 +1,4 @@
-//! Webhook endpoints: subscriptions, steps, and the schedule of deliveries.
+//! Tests webhook endpoints: subscriptions, steps, and the schedule of deliveries.
 
 #![expect(clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -105,7 +105,7 @@ fn epoch_begins_when_endpoint_ends() {
     let disabled = taken(again.disable(DisabledReason::Failing, at(2)).unwrap());
     assert_eq!(disabled.state, EndpointState::Disabled { reason: DisabledReason::Failing, at: at(2) });
     assert_eq!(disabled.epoch, 1);
-    // A merchant's change leaves the reason unchanged; another address does not activate the endpoint.
+    // A merchant's change keeps the reason. Another address does not activate the endpoint.
     assert!(matches!(disabled.clone().change(active(false)).unwrap(), EndpointStep::AlreadyTaken(_)));
     let moved = EndpointChange { url: Some(url("https://b.example")), ..EndpointChange::default() };
     assert_eq!(taken(disabled.clone().change(moved).unwrap()).state, disabled.state);
@@ -162,7 +162,7 @@ proptest! {
         prop_assert!(waits_ms >= (pause_ms * 9 / 10).max(asked_ms));
         prop_assert!(waits_ms <= (pause_ms * 11 / 10).max(asked_ms));
         prop_assert!(waits_ms <= MAX_RETRY_PAUSE.as_millis());
-        // Without a requested delay the schedule applies. With a requested delay, the pause is never shorter than the delay.
+        // Without a requested delay, the schedule applies. With one, the pause is never shorter than without it.
         prop_assert!(next_attempt(id, tries, at(0), None) <= next);
     }
 

@@ -1,15 +1,16 @@
-//! Base58 with a checksum: a version byte and a hash of 20 bytes, followed by four bytes of a double SHA-256.
+//! Base58 with a checksum. The text has a version byte and a hash of 20 bytes, followed by four bytes of a double
+//! SHA-256.
 
 use sha2::{Digest as _, Sha256};
 
 use super::AddressError;
 
-/// Bytes of the version and the hash.
+/// The number of bytes of the version and the hash.
 const PAYLOAD: usize = 21;
-/// Bytes of the checksum.
+/// The number of bytes of the checksum.
 const CHECKSUM: usize = 4;
 
-/// Checks the address, and that its version is one of `versions`.
+/// Checks the address. Its version must be one of `versions`.
 pub(super) fn parse(text: &str, versions: &[u8]) -> Result<String, AddressError> {
     if versions.contains(&version(text)?) { Ok(text.to_owned()) } else { Err(AddressError::WrongForm) }
 }

@@ -1,10 +1,10 @@
-//! Addresses of Ethereum and BNB Smart Chain: 20 bytes in hexadecimal digits, whose letter case is a checksum (EIP-55).
+//! Addresses of Ethereum and BNB Smart Chain: 20 bytes in hexadecimal digits. The letter case is a checksum (EIP-55).
 
 use sha3::{Digest as _, Keccak256};
 
 use super::AddressError;
 
-/// Hexadecimal digits after `0x`.
+/// The number of hexadecimal digits after `0x`.
 const DIGITS: usize = 40;
 /// The zero address, without `0x`.
 const ZERO: &str = "0000000000000000000000000000000000000000";
@@ -13,8 +13,8 @@ pub(super) const USDT_ON_ETHEREUM: &str = "dac17f958d2ee523a2206206994597c13d831
 /// The contract of USDT on BNB Smart Chain, without `0x`.
 pub(super) const USDT_ON_BSC: &str = "55d398326f99059ff775485246999027b3197955";
 
-/// Checks the address and returns it with the letter case of EIP-55. Digits without a capital, or without a small letter,
-/// carry no checksum. The zero address and `contract` are refused.
+/// Checks the address and returns it with the letter case of EIP-55. If all letters are upper case, or all are lower
+/// case, the address has no checksum. The zero address and `contract` are refused.
 pub(super) fn parse(text: &str, contract: &str) -> Result<String, AddressError> {
     let digits = text.strip_prefix("0x").ok_or(AddressError::WrongForm)?;
     if digits.len() != DIGITS || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -32,7 +32,8 @@ pub(super) fn parse(text: &str, contract: &str) -> Result<String, AddressError> 
     Ok(format!("0x{checked}"))
 }
 
-/// Returns the digits, a letter in upper case where the digit of the hash at its place is 8 or more.
+/// Returns the digits with the letter case of EIP-55. A letter is upper case if the hash digit at the same position is
+/// 8 or more.
 fn with_checksum(lower: &str) -> String {
     let hash = Keccak256::digest(lower.as_bytes());
     let nibbles = hash.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);

@@ -1,6 +1,6 @@
-//! Addresses of coins, checked without a network: form, checksum and network.
+//! Addresses of coins. The format, the checksum and the network are checked, without a network request.
 //!
-//! An address that passes is well formed. Only the processor can accept it.
+//! A valid address may still be refused by the processor.
 
 mod base58;
 mod evm;
@@ -10,15 +10,15 @@ use std::fmt;
 
 use super::Currency;
 
-/// The greatest length of an address of a supported currency. A bech32 address with a 32-byte program has 62
-/// characters, and Litecoin's prefix has one more.
+/// The maximum length of an address of a supported currency. A bech32 address with a 32-byte program has 62 characters,
+/// and Litecoin's longer prefix adds one.
 const MAX_LENGTH: usize = 63;
 
-/// Base58 versions of Bitcoin: a public key (`1…`) and a script (`3…`).
+/// The base58 versions of Bitcoin: a public key (`1…`) and a script (`3…`).
 const BITCOIN: [u8; 2] = [0x00, 0x05];
-/// Base58 versions of Litecoin: a public key (`L…`) and a script (`M…`).
+/// The base58 versions of Litecoin: a public key (`L…`) and a script (`M…`).
 const LITECOIN: [u8; 2] = [0x30, 0x32];
-/// The old version of Litecoin's scripts (`3…`).
+/// The old base58 version of Litecoin's scripts (`3…`).
 const LITECOIN_OLD_SCRIPT: u8 = 0x05;
 /// The base58 version of Tron (`T…`).
 const TRON: u8 = 0x41;
@@ -30,16 +30,16 @@ pub struct Address {
     text: String,
 }
 
-/// The reason a text is not an address. Messages are safe to show to clients.
+/// The reason why a text is not an address. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// The form is that of another currency, of a test network, or of no address.
+    /// The format belongs to another currency, to a test network, or to no address.
     #[error("is not an address of this currency")]
     WrongForm,
-    /// The checksum does not match: a character is wrong.
+    /// The checksum does not match, so a character is wrong.
     #[error("has a wrong checksum: a character is mistyped")]
     WrongChecksum,
-    /// A `3…` address of Litecoin is also an address of Bitcoin.
+    /// A Litecoin address that starts with `3` is also a Bitcoin address.
     #[error("is also a Bitcoin address: use the form that begins with M")]
     Ambiguous,
     /// Money that is sent to the address is lost.
@@ -48,8 +48,8 @@ pub enum AddressError {
 }
 
 impl Address {
-    /// Parses an address of `currency`. Bech32 becomes lower case; addresses of Ethereum and BNB Smart Chain get the
-    /// letter case of their checksum (EIP-55).
+    /// Parses an address of `currency`. A bech32 address is changed to lower case. An address of Ethereum or BNB Smart
+    /// Chain gets the letter case of its checksum (EIP-55).
     ///
     /// # Errors
     /// [`AddressError`].
@@ -97,7 +97,7 @@ impl fmt::Display for Address {
 mod tests {
     use super::*;
 
-    /// Currency, address, normal form.
+    /// Currency, address, and normal form of the address.
     const GOOD: [(Currency, &str, &str); 19] = [
         (Currency::Btc, "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"),
         (Currency::Btc, "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"),
@@ -149,7 +149,7 @@ mod tests {
         (Currency::UsdtBsc, "0xdAC17F958D2ee523a2206206994597C13D831eC7", AddressError::WrongChecksum),
         (Currency::Ltc, "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n8", AddressError::WrongChecksum),
         (Currency::Ltc, "LVuDpNCSSj6pQ7t9Pv6d6sUkLKoqDEVUnK", AddressError::WrongChecksum),
-        // Version 0 with the checksum of bech32m, and version 1 with that of bech32 (BIP-350).
+        // Version 0 with the checksum of bech32m, and version 1 with the checksum of bech32 (BIP-350).
         (Currency::Btc, "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd", AddressError::WrongChecksum),
         (Currency::Btc, "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh", AddressError::WrongChecksum),
         // Mixed case, an unknown witness version, and a wrong length of the program (BIP-350).
@@ -180,16 +180,16 @@ mod tests {
         (Currency::Trx, "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", AddressError::WrongForm),
         (Currency::Trx, "41a614f803b6fd780986a42c78ec9c7f77e6ded13c", AddressError::WrongForm),
         (Currency::UsdtErc20, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", AddressError::WrongForm),
-        // The form of Ethereum.
+        // The wrong format for Ethereum.
         (Currency::UsdtErc20, "dAC17F958D2ee523a2206206994597C13D831ec7", AddressError::WrongForm),
         (Currency::UsdtErc20, "0X55d398326f99059fF775485246999027B3197955", AddressError::WrongForm),
         (Currency::UsdtErc20, "0x55d398326f99059fF775485246999027B31979", AddressError::WrongForm),
         (Currency::UsdtErc20, "0x55d398326f99059fF775485246999027B319795g", AddressError::WrongForm),
-        // Money that would be lost.
+        // Addresses whose money would be lost.
         (Currency::UsdtErc20, "0x0000000000000000000000000000000000000000", AddressError::Unrecoverable),
         (Currency::UsdtErc20, "0xdac17f958d2ee523a2206206994597c13d831ec7", AddressError::Unrecoverable),
         (Currency::UsdtBsc, "0x55d398326f99059fF775485246999027B3197955", AddressError::Unrecoverable),
-        // No address.
+        // Texts that are not addresses.
         (Currency::Btc, "", AddressError::WrongForm),
         (Currency::Btc, " 1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", AddressError::WrongForm),
         (Currency::Trx, "TR7NHqjeKQxGTCi8q8 ZY4pL8otSzgjLj6t", AddressError::WrongForm),
@@ -214,7 +214,8 @@ mod tests {
     #[test]
     fn each_mistyped_character_is_found() {
         for (currency, text, normal) in GOOD {
-            // EIP-55 has about as many bits as the address has letters, and finds most mistakes only.
+            // The checksum of EIP-55 has about as many bits as the address has letters. So it does not find every
+            // mistake, and such addresses are skipped.
             if text != normal || text.starts_with("0x") {
                 continue;
             }

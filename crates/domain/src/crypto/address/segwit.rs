@@ -4,16 +4,18 @@ use bech32::primitives::decode::{SegwitHrpstring, SegwitHrpstringError};
 
 use super::AddressError;
 
-/// The length of a taproot program, the one kind of version 1.
+/// The length of a taproot program, which is the only kind of version 1.
 const TAPROOT_PROGRAM: usize = 32;
 
-/// Parses an address whose text begins with `prefix` and `1`, in either case. `None`: the text has another beginning.
+/// Parses an address that starts with `prefix` and `1`, in upper or lower case. Returns `None` if the text starts
+/// differently.
 pub(super) fn parse(prefix: &str, text: &str) -> Option<Result<String, AddressError>> {
     let (beginning, rest) = text.split_at_checked(prefix.len())?;
     (beginning.eq_ignore_ascii_case(prefix) && rest.starts_with('1')).then(|| check(text))
 }
 
-/// Version 0 has the checksum of bech32, and version 1 has the checksum of bech32m. Later versions have no meaning yet.
+/// Checks the address. Version 0 has the checksum of bech32, and version 1 that of bech32m. Later versions are not
+/// defined yet.
 fn check(text: &str) -> Result<String, AddressError> {
     let segwit = SegwitHrpstring::new(text).map_err(|error| {
         let checksum = matches!(error, SegwitHrpstringError::Checksum(_));

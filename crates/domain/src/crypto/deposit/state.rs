@@ -1,4 +1,4 @@
-//! The states of a deposit, each with exactly its facts.
+//! The states of a deposit. Each state has the data that belongs to it.
 
 use jiff::Timestamp;
 
@@ -9,61 +9,61 @@ use crate::crypto::ProcessorId;
 pub struct Issued {
     /// The processor's identifier of the first payment to the address.
     pub payment: ProcessorId,
-    /// The address for the payer.
+    /// The address that the payer must use.
     pub address: String,
-    /// The memo that the payer must add, for currencies that need one.
+    /// The memo that the payer must add. Only some currencies need one.
     pub extra_id: Option<String>,
-    /// The end of the payment period. The processor may end the period before its planned end.
+    /// The end of the payment period. The processor may end the period earlier than planned.
     pub expires_at: Timestamp,
 }
 
 /// The state of a deposit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DepositState {
-    /// The address is being requested. The deposit is not visible yet.
+    /// The address is requested from the processor. The deposit is not visible yet.
     Creating,
-    /// The processor certainly issued no address. The deposit is invisible unless retried.
+    /// The processor certainly issued no address. The deposit is not visible. A retry of its creation can reopen it.
     Abandoned {
-        /// The instant of abandonment.
+        /// The instant at which the deposit was abandoned.
         at: Timestamp,
     },
-    /// The deposit waits for its payer.
+    /// The deposit waits for a payment.
     Pending(Issued),
-    /// The chain shows a payment.
+    /// A payment was seen on the chain.
     Confirming(Issued),
     /// The requested amount, or more, was credited.
     Completed {
-        /// The data from the processor.
+        /// The processor's data.
         issued: Issued,
-        /// The instant.
+        /// The instant of completion.
         at: Timestamp,
     },
     /// Less than the requested amount was credited.
     Underpaid {
-        /// The data from the processor.
+        /// The processor's data.
         issued: Issued,
-        /// The instant.
+        /// The instant of the last credit.
         at: Timestamp,
     },
     /// No coins arrived in time.
     Expired {
-        /// The data from the processor.
+        /// The processor's data.
         issued: Issued,
-        /// The instant.
+        /// The instant of the expiry.
         at: Timestamp,
     },
     /// The processor reports an error, and nothing was credited.
     Failed {
-        /// The data from the processor.
+        /// The processor's data.
         issued: Issued,
-        /// The instant.
+        /// The instant of the failure.
         at: Timestamp,
     },
     /// The processor returned the coins to the payer, and nothing was credited.
     Refunded {
-        /// The data from the processor.
+        /// The processor's data.
         issued: Issued,
-        /// The instant.
+        /// The instant of the refund.
         at: Timestamp,
     },
 }
@@ -94,14 +94,14 @@ named! {
 }
 
 named! {
-    /// The relation of the credited coins to the requested coins.
+    /// The comparison of the credited coins with the requested coins.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Resolution {
-        /// As many coins as requested.
+        /// The coins are as many as requested, or have the requested value.
         Exact = "exact",
-        /// Fewer coins.
+        /// The coins are fewer.
         Underpaid = "underpaid",
-        /// More coins, in one payment or in several.
+        /// The coins are more, in one payment or in several.
         Overpaid = "overpaid",
         /// The first coins arrived after the payment period.
         Late = "late",
@@ -133,7 +133,7 @@ impl DepositState {
         }
     }
 
-    /// Returns the processor's data, once issued.
+    /// Returns the processor's data. Returns `None` if the deposit was never issued.
     #[must_use]
     pub const fn issued(&self) -> Option<&Issued> {
         match self {
@@ -148,7 +148,7 @@ impl DepositState {
         }
     }
 
-    /// Returns the instant at which the state began, if stored.
+    /// Returns the instant at which the state began, if the state stores it.
     #[must_use]
     pub const fn since(&self) -> Option<Timestamp> {
         match self {
@@ -162,7 +162,7 @@ impl DepositState {
         }
     }
 
-    /// Returns the instant of completion, if completed.
+    /// Returns the instant of completion. Returns `None` if the deposit is not completed.
     #[must_use]
     pub const fn completed_at(&self) -> Option<Timestamp> {
         match self {

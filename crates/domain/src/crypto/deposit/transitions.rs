@@ -1,4 +1,4 @@
-//! The steps of a deposit that move no money. Each step consumes the deposit and returns all effects of one commit.
+//! The steps of a deposit that move no money. Each step consumes the deposit and returns all changes for one commit.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -6,9 +6,9 @@ use super::{Deposit, DepositPrice, DepositState, DepositStatus, Issued, LATE_CRE
 use crate::event::EventType;
 use crate::pause::pause;
 
-/// The time after the payment period in which a deposit is looked up without a reader.
+/// For this time after the payment period, the poller still looks the deposit up.
 const POLLED_FOR: SignedDuration = SignedDuration::from_hours(24);
-/// The time after the payment period in which the processor accepts coins: 7 days from the creation, and a margin.
+/// For this time after the payment period, the processor may accept coins: for 7 days from the creation, and a margin.
 const ADDRESS_LIFE: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The result of a step of a deposit.
@@ -21,11 +21,11 @@ pub enum DepositStep {
         /// The event to publish, if any.
         event: Option<EventType>,
     },
-    /// The step was applied before; nothing changes.
+    /// The step was applied before. Nothing changes.
     AlreadyTaken(Box<Deposit>),
 }
 
-/// The reason a deposit cannot take a step.
+/// The reason why a deposit cannot take a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DepositError {
     /// The status does not allow the step.
@@ -34,10 +34,10 @@ pub enum DepositError {
 }
 
 impl Deposit {
-    /// Records the address for the payer.
+    /// Records the address that the payer must use.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] if abandoned, or if issued with another address.
+    /// [`DepositError::InvalidState`] if the deposit was abandoned, or was issued with another address.
     pub fn issue(self, issued: Issued, at: Timestamp) -> Result<DepositStep, DepositError> {
         match self.state.issued() {
             None if self.state == DepositState::Creating => {
@@ -52,7 +52,7 @@ impl Deposit {
     /// Abandons a deposit without an address. The deposit stays invisible.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] once issued.
+    /// [`DepositError::InvalidState`] if the deposit was issued.
     pub fn abandon(self, at: Timestamp) -> Result<DepositStep, DepositError> {
         match self.state {
             DepositState::Creating => Ok(taken(Self { state: DepositState::Abandoned { at }, ..self }, None)),
@@ -67,19 +67,19 @@ impl Deposit {
         }
     }
 
-    /// Requests an abandoned deposit again, at a new price.
+    /// Reopens an abandoned deposit at a new price.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] unless abandoned.
+    /// [`DepositError::InvalidState`] if the deposit is not abandoned.
     pub fn reopen(self, price: DepositPrice) -> Result<DepositStep, DepositError> {
         let DepositState::Abandoned { .. } = self.state else { return Err(self.invalid_state()) };
         Ok(taken(Self { state: DepositState::Creating, price, ..self }, None))
     }
 
-    /// Records that the chain shows a payment, which may also come after the payment period.
+    /// Records that a payment was seen on the chain, even after the payment period.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] unless issued, or if the coins were returned.
+    /// [`DepositError::InvalidState`] if the deposit was not issued, or if the coins were returned.
     pub fn see(self, tx_hash: Option<String>, at: Timestamp) -> Result<DepositStep, DepositError> {
         match &self.state {
             DepositState::Pending(issued)
@@ -100,7 +100,7 @@ impl Deposit {
     /// Records that the payment has enough confirmations. The credit follows when the processor has the coins.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] unless issued, or if the coins were returned.
+    /// [`DepositError::InvalidState`] if the deposit was not issued, or if the coins were returned.
     pub fn confirm(self, tx_hash: Option<String>, at: Timestamp) -> Result<DepositStep, DepositError> {
         match self.see(tx_hash, at)? {
             DepositStep::Taken { deposit, .. } | DepositStep::AlreadyTaken(deposit)
@@ -112,11 +112,11 @@ impl Deposit {
         }
     }
 
-    /// Records that no coins arrived in time. If the processor ended the payment period early, the period ends at `at`, so
-    /// that coins that arrive later are late.
+    /// Records that no coins arrived in time. If the processor ended the payment period early, the period ends at `at`.
+    /// Coins that arrive after it are then late.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] unless the deposit waits for its payer.
+    /// [`DepositError::InvalidState`] if the deposit does not wait for a payment.
     pub fn expire(self, at: Timestamp) -> Result<DepositStep, DepositError> {
         match &self.state {
             DepositState::Pending(issued) => {
@@ -135,10 +135,11 @@ impl Deposit {
         }
     }
 
-    /// Records an error at the processor before anything was credited.
+    /// Records that the processor reports an error, and that no money was credited.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] unless issued, or once credited or returned.
+    /// [`DepositError::InvalidState`] if the deposit was not issued, or if money was credited or the coins were
+    /// returned.
     pub fn fail(self, at: Timestamp) -> Result<DepositStep, DepositError> {
         match &self.state {
             DepositState::Pending(issued) | DepositState::Confirming(issued) | DepositState::Expired { issued, .. } => {
@@ -154,11 +155,11 @@ impl Deposit {
         }
     }
 
-    /// Records that the processor returned the coins to the payer before anything was credited. A return after the credit
-    /// is a matter for an operator.
+    /// Records that the processor returned the coins to the payer before any credit. If the coins were credited before,
+    /// an operator must decide instead.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] unless issued, or once credited.
+    /// [`DepositError::InvalidState`] if the deposit was not issued, or if money was credited.
     pub fn refund(self, at: Timestamp) -> Result<DepositStep, DepositError> {
         match &self.state {
             DepositState::Pending(issued)
@@ -176,8 +177,8 @@ impl Deposit {
         }
     }
 
-    /// Records a look-up without a change. The next look-up follows after a growing pause. A deposit that no longer waits
-    /// is looked up for a day after its payment period.
+    /// Records a look-up without a change. Each pause before the next look-up is longer. A deposit that no longer waits
+    /// for coins is looked up until a day after its payment period.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
@@ -186,13 +187,13 @@ impl Deposit {
         Self { due_at, attempts, ..self }
     }
 
-    /// Returns whether a payment of the instant `at` is credited at the deposit's rate.
+    /// Returns whether a payment that was seen at `at` is credited at the deposit's rate.
     #[must_use]
     pub fn accepts_payment_of(&self, at: Timestamp) -> bool {
         self.is_within(LATE_CREDIT_WINDOW, at)
     }
 
-    /// Returns whether the address may still receive its first coins at the instant `at`.
+    /// Returns whether the address may still receive its first coins at `at`.
     #[must_use]
     pub fn awaits_coins(&self, at: Timestamp) -> bool {
         let is_unpaid = matches!(
@@ -206,7 +207,7 @@ impl Deposit {
         is_unpaid && self.is_within(ADDRESS_LIFE, at)
     }
 
-    /// Returns whether `at` is before the end of the payment period and `margin`.
+    /// Returns whether `at` is at most `margin` after the end of the payment period.
     fn is_within(&self, margin: SignedDuration, at: Timestamp) -> bool {
         let end = self.state.issued().and_then(|issued| issued.expires_at.checked_add(margin).ok());
         end.is_some_and(|end| at <= end)

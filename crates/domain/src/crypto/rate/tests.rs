@@ -29,7 +29,7 @@ fn inputs(coin: &str, usd: &str, spread: &str) -> RateInputs {
 fn spread_lowers_deposits_and_raises_withdrawals() {
     let inputs = inputs("97123.45", "5.4321", "1");
     let rate = |side| inputs.rate(side, now()).unwrap().to_string();
-    // The product is 527584.292745.
+    // The exact product is 527584.292745.
     assert_eq!([rate(Side::Deposit), rate(Side::Withdrawal)], ["522308.44981755", "532860.13567245"]);
 }
 
@@ -37,7 +37,7 @@ fn spread_lowers_deposits_and_raises_withdrawals() {
 fn rate_is_rounded_down_for_deposits_and_up_for_withdrawals() {
     let inputs = inputs("0.333333333", "5.4321", "0");
     let rate = |side| inputs.rate(side, now()).unwrap().to_string();
-    // The product is 1.8106999981893.
+    // The exact product is 1.8106999981893.
     assert_eq!([rate(Side::Deposit), rate(Side::Withdrawal)], ["1.81069999", "1.8107"]);
 }
 
@@ -119,7 +119,7 @@ fn worth_of_coins_is_rounded_down() {
 }
 
 proptest! {
-    /// The coins to pay in are worth at least the amount, and a unit less would be worth less than the amount.
+    /// The coins to pay in are worth at least the amount. With one unit less they would be worth less than the amount.
     #[test]
     fn asked_coins_are_worth_the_amount(centavos in 1_i64..1_000_000_000_000, units in 1_u64..u64::MAX, index in 0..5_usize) {
         let currency = Currency::ALL.into_iter().nth(index).unwrap();
@@ -132,7 +132,7 @@ proptest! {
         }
     }
 
-    /// The coins that are paid out never cost more than the amount.
+    /// The coins that are sent never cost more than the amount.
     #[test]
     fn paid_coins_never_cost_more_than_the_amount(centavos in 1_i64..1_000_000_000_000, units in 1_u64..u64::MAX, index in 0..5_usize) {
         let currency = Currency::ALL.into_iter().nth(index).unwrap();

@@ -1,51 +1,51 @@
-//! The states of a withdrawal, each with exactly its facts.
+//! The states of a withdrawal. Each state has the data that belongs to it.
 
 use jiff::Timestamp;
 
 use crate::crypto::ProcessorId;
 
-/// The one request to the processor.
+/// The request to the processor. There is only one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithdrawalSent {
     /// The instant of the request.
     pub at: Timestamp,
-    /// The batch of the withdrawal, once the processor reported it.
+    /// The batch of the withdrawal, after the processor has reported it.
     pub batch: Option<ProcessorId>,
 }
 
 /// The state of a withdrawal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WithdrawalState {
-    /// The money is held, and the request to the processor is in flight. The withdrawal is not visible yet.
+    /// The money is held, and the processor receives the request. The withdrawal is not visible yet.
     Pending,
-    /// The processor certainly did not accept the withdrawal. The money was given back. The withdrawal is invisible
-    /// unless retried.
+    /// The processor certainly did not accept the withdrawal. The held money was released. The withdrawal is not
+    /// visible. A retry of its creation can reopen it.
     Abandoned {
-        /// The instant of abandonment.
+        /// The instant at which the withdrawal was abandoned.
         at: Timestamp,
     },
     /// The processor has the withdrawal, or may have it.
     Processing {
         /// The request.
         sent: WithdrawalSent,
-        /// The instant since which an operator has to decide. The processor reports an error but may still send the
+        /// The instant since which an operator must decide. The processor reports an error but may still send the
         /// coins, or does not show the withdrawal.
         review_since: Option<Timestamp>,
     },
-    /// The coins are sent.
+    /// The coins were sent.
     Completed {
         /// The request.
         sent: WithdrawalSent,
-        /// The instant.
+        /// The instant of completion.
         at: Timestamp,
     },
-    /// The coins are never sent. Amount and fee were given back.
+    /// The coins will never be sent. The amount and the fee were returned to the account.
     Failed {
         /// The request.
         sent: WithdrawalSent,
         /// The reason, safe to show to the merchant.
         reason: String,
-        /// The instant.
+        /// The instant of the failure.
         at: Timestamp,
     },
 }
@@ -91,7 +91,7 @@ impl WithdrawalState {
         }
     }
 
-    /// Returns the request to the processor, if made.
+    /// Returns the request to the processor. Returns `None` before the request is known to be sent.
     #[must_use]
     pub const fn sent(&self) -> Option<&WithdrawalSent> {
         match self {
@@ -100,7 +100,7 @@ impl WithdrawalState {
         }
     }
 
-    /// Returns the instant since which an operator has to decide.
+    /// Returns the instant since which an operator must decide.
     #[must_use]
     pub const fn review_since(&self) -> Option<Timestamp> {
         match self {
@@ -109,7 +109,7 @@ impl WithdrawalState {
         }
     }
 
-    /// Returns the instant of completion, if completed.
+    /// Returns the instant of completion. Returns `None` if the withdrawal is not completed.
     #[must_use]
     pub const fn completed_at(&self) -> Option<Timestamp> {
         match self {
@@ -118,7 +118,7 @@ impl WithdrawalState {
         }
     }
 
-    /// Returns the reason of the failure, if failed.
+    /// Returns the reason of the failure. Returns `None` if the withdrawal did not fail.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         match self {

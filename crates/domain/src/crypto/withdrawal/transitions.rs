@@ -1,6 +1,6 @@
-//! The steps of a withdrawal. Each step consumes the withdrawal and returns all effects of one commit.
+//! The steps of a withdrawal. Each step consumes the withdrawal and returns all changes for one commit.
 //!
-//! No step sends a second request: the processor does not recognize a repeat.
+//! No step sends a second request, because the processor would execute it as a second withdrawal.
 
 use jiff::Timestamp;
 
@@ -23,11 +23,11 @@ pub enum WithdrawalStep {
         /// The event to publish, if any.
         event: Option<EventType>,
     },
-    /// The step was applied before; nothing changes.
+    /// The step was applied before. Nothing changes.
     AlreadyTaken(Box<Withdrawal>),
 }
 
-/// The reason a withdrawal cannot take a step.
+/// The reason why a withdrawal cannot take a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WithdrawalError {
     /// The status does not allow the step.
@@ -36,17 +36,18 @@ pub enum WithdrawalError {
 }
 
 impl Withdrawal {
-    /// Returns the transfers that hold amount and fee. `available` must cover them.
+    /// Returns the transfers that hold the amount and the fee. `available` must cover both.
     #[must_use]
     pub fn hold(&self) -> Vec<Transfer> {
         let kinds = (EntryKind::CryptoWithdrawal, EntryKind::Fee);
         self.both_parts(Bucket::Available, Bucket::InTransit, kinds)
     }
 
-    /// Records that the processor has the withdrawal, or may have it, and `batch` if reported.
+    /// Records that the processor has the withdrawal, or may have it. `batch` is recorded if the processor has reported
+    /// it.
     ///
     /// # Errors
-    /// [`WithdrawalError::InvalidState`] once the outcome is known, or if abandoned.
+    /// [`WithdrawalError::InvalidState`] if the outcome is known or the withdrawal was abandoned.
     pub fn send(self, batch: Option<ProcessorId>, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
         match &self.state {
             WithdrawalState::Pending => {
@@ -66,17 +67,17 @@ impl Withdrawal {
         }
     }
 
-    /// Records a look-up without a result. The next look-up follows after a growing pause.
+    /// Records a look-up without a result. Each pause before the next look-up is longer.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
 
-    /// Marks the withdrawal for an operator. The hold stays, because the coins may still be sent.
+    /// Marks the withdrawal for review by an operator. The money stays held, because the coins may still be sent.
     ///
     /// # Errors
-    /// [`WithdrawalError::InvalidState`] once the outcome is known, or if abandoned.
+    /// [`WithdrawalError::InvalidState`] if the outcome is known or the withdrawal was abandoned.
     pub fn review(self, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
         let sent = match &self.state {
             WithdrawalState::Pending => WithdrawalSent { at, batch: None },
@@ -92,11 +93,11 @@ impl Withdrawal {
         Ok(taken(Self { state: WithdrawalState::Processing { sent, review_since: Some(at) }, due_at, ..self }))
     }
 
-    /// Abandons a withdrawal that the processor certainly did not accept. Amount and fee are given back, and the
-    /// withdrawal stays invisible.
+    /// Abandons a withdrawal that the processor certainly did not accept. The amount and the fee return to the account.
+    /// The withdrawal stays invisible.
     ///
     /// # Errors
-    /// [`WithdrawalError::InvalidState`] once possibly sent.
+    /// [`WithdrawalError::InvalidState`] if the withdrawal was sent or may have been sent.
     pub fn abandon(self, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
         match &self.state {
             WithdrawalState::Pending => {
@@ -111,20 +112,20 @@ impl Withdrawal {
         }
     }
 
-    /// Requests an abandoned withdrawal again, at a new price. The money is held again.
+    /// Reopens an abandoned withdrawal at a new price. The money is held again.
     ///
     /// # Errors
-    /// [`WithdrawalError::InvalidState`] unless abandoned.
+    /// [`WithdrawalError::InvalidState`] if the withdrawal is not abandoned.
     pub fn reopen(self, price: WithdrawalPrice) -> Result<WithdrawalStep, WithdrawalError> {
         let WithdrawalState::Abandoned { .. } = &self.state else { return Err(self.invalid_state()) };
         let withdrawal = Box::new(Self { state: WithdrawalState::Pending, price, ..self });
         Ok(WithdrawalStep::Taken { transfers: withdrawal.hold(), withdrawal, event: None })
     }
 
-    /// Records that the coins are sent.
+    /// Records that the coins were sent.
     ///
     /// # Errors
-    /// [`WithdrawalError::InvalidState`] if failed or abandoned.
+    /// [`WithdrawalError::InvalidState`] if the withdrawal failed or was abandoned.
     pub fn complete(
         self,
         tx_hash: Option<String>,
@@ -150,10 +151,10 @@ impl Withdrawal {
         Ok(WithdrawalStep::Taken { withdrawal, transfers, event: Some(EventType::CryptoWithdrawalCompleted) })
     }
 
-    /// Records that the coins are never sent. Amount and fee are given back.
+    /// Records that the coins will never be sent. The amount and the fee return to the account.
     ///
     /// # Errors
-    /// [`WithdrawalError::InvalidState`] if completed or abandoned.
+    /// [`WithdrawalError::InvalidState`] if the withdrawal was completed or abandoned.
     pub fn fail(self, reason: String, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
         let sent = match &self.state {
             WithdrawalState::Pending => WithdrawalSent { at, batch: None },
@@ -184,7 +185,7 @@ impl Withdrawal {
         LedgerAccount::Merchant(self.account, bucket)
     }
 
-    /// Every transfer of a withdrawal debits the merchant, whose balance must cover it.
+    /// Returns a transfer of the withdrawal. The account's balance must cover the amount.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, amount: Money, kind: EntryKind) -> Transfer {
         let resource = Some(self.id.to_string());
         Transfer { from, to, amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id: None }
@@ -195,12 +196,12 @@ impl Withdrawal {
     }
 }
 
-/// Returns a step without transfers and without an event.
+/// Returns a step that changes only the withdrawal and publishes no event.
 fn taken(withdrawal: Withdrawal) -> WithdrawalStep {
     WithdrawalStep::Taken { withdrawal: Box::new(withdrawal), transfers: Vec::new(), event: None }
 }
 
-/// Removes transfers of zero, which the ledger does not accept: a fee may be zero.
+/// Removes transfers of zero, because the ledger does not accept them. The fee may be zero.
 fn moving(mut transfers: Vec<Transfer>) -> Vec<Transfer> {
     transfers.retain(|transfer| !transfer.amount.is_zero());
     transfers

@@ -1,4 +1,4 @@
-//! The API key of a client: a public prefix for the look-up and a secret for the proof.
+//! The API key of a merchant: a public prefix for the look-up, and a secret for the proof.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ pub use scope::{Scope, ScopeError, Scopes};
 
 /// The alphabet: digits, then upper-case, then lower-case letters.
 const BASE62: [u8; 62] = *b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Size of the alphabet.
+/// The number of characters in the alphabet.
 const BASE: u16 = 62;
-/// Characters of the public part.
+/// The number of characters in the public part.
 const PREFIX_LENGTH: usize = 12;
-/// Characters of the secret part: 43 of base62 hold 256 bits.
+/// The number of characters in the secret part. 43 base62 characters can hold 256 bits.
 const SECRET_LENGTH: usize = 43;
 /// The first part of every key.
 const WORD: &str = "key";
@@ -21,9 +21,9 @@ const WORD: &str = "key";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyPrefix(String);
 
-/// The secret part of an API key: 43 base62 characters, never logged.
+/// The secret part of an API key: 43 base62 characters. This part is never logged.
 ///
-/// The type deliberately has no equality. Compare keyed hashes in constant time.
+/// The type has no equality on purpose: compare keyed hashes in constant time instead.
 #[derive(Clone)]
 pub struct KeySecret(String);
 
@@ -70,13 +70,13 @@ impl fmt::Display for KeyPrefix {
 }
 
 impl KeySecret {
-    /// Creates a secret from 256 random bits and keeps all of them.
+    /// Creates a secret from 256 random bits. The secret contains all of them.
     #[must_use]
     pub fn from_random(bytes: &[u8; 32]) -> Self {
         Self(base62(bytes, SECRET_LENGTH))
     }
 
-    /// Returns the 43 characters, for hashing and for showing the key once.
+    /// Returns the 43 characters, to hash them or to show the key once.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -93,7 +93,7 @@ impl ApiKeyToken {
     /// Parses a whole key.
     ///
     /// # Errors
-    /// [`ApiKeyError`], which deliberately does not name the defect.
+    /// [`ApiKeyError`]. On purpose, the error does not contain the defect.
     pub fn parse(text: &str) -> Result<Self, ApiKeyError> {
         let rest = text.strip_prefix(WORD).and_then(|rest| rest.strip_prefix('_')).ok_or(ApiKeyError)?;
         let (prefix, secret) = rest.split_once('_').ok_or(ApiKeyError)?;
@@ -103,7 +103,7 @@ impl ApiKeyToken {
         Ok(Self { prefix: KeyPrefix::parse(prefix)?, secret: KeySecret(secret.to_owned()) })
     }
 
-    /// Returns the whole key as its owner receives it, once.
+    /// Returns the whole key. Its owner receives this text once.
     #[must_use]
     pub fn expose(&self) -> String {
         format!("{WORD}_{}_{}", self.prefix, self.secret.expose())
@@ -114,7 +114,7 @@ fn is_base62(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Returns the last `length` base62 digits of `bytes` as a big-endian number, by repeated long division.
+/// Returns the last `length` base62 digits of the big-endian number in `bytes`. The method is repeated long division.
 fn base62(bytes: &[u8], length: usize) -> String {
     let mut number = bytes.to_vec();
     let mut digits: Vec<char> = (0..length).map(|_| char::from(divide(&mut number))).collect();

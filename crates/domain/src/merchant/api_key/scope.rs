@@ -8,7 +8,7 @@ named! {
     pub enum Scope {
         /// List and read charges and their refunds.
         ChargesRead = "charges:read",
-        /// Create and cancel charges, refund them.
+        /// Create, cancel and refund charges.
         ChargesWrite = "charges:write",
         /// List and read payouts.
         PayoutsRead = "payouts:read",
@@ -83,7 +83,7 @@ impl Scopes {
         Scope::ALL.into_iter().collect()
     }
 
-    /// Parses `all`, or names separated by commas. Blanks around names are ignored.
+    /// Parses `all`, or names that are separated by commas. Blanks around names are ignored.
     ///
     /// # Errors
     /// [`ScopeError`] for an empty list or an unknown name.
@@ -122,7 +122,7 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
-/// The names separated by commas. [`Scopes::parse`] reads the same format.
+/// Formats the names, separated by commas. [`Scopes::parse`] reads this format.
 impl fmt::Display for Scopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, scope) in self.iter().enumerate() {

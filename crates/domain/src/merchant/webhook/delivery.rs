@@ -1,26 +1,26 @@
-//! The schedule of deliveries: retries and their end.
+//! The schedule of a delivery: its attempts and their end.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ids::DeliveryId;
 
-/// Seconds between attempts. The last attempt has no successor.
+/// The seconds between two attempts. No attempt follows the last one.
 pub const SCHEDULE_S: [u32; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/// The largest random change of a pause, in percent.
+/// The largest random change of a pause, in percent, longer or shorter.
 const JITTER_PERCENT: i64 = 10;
 /// The longest delay that a receiver may request for the next attempt.
 pub const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(24);
 /// The longest pause before an attempt: the last pause of the schedule with the greatest jitter. If a delivery is due
-/// later than that, a store treats it as due now.
+/// later than this, a store treats it as due now.
 pub const MAX_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(86_400 + 86_400 / 100 * JITTER_PERCENT);
-/// The time of uninterrupted failures after which an endpoint is disabled.
+/// The duration of failures without a success after which an endpoint is disabled.
 pub const FAILING_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
 
 named! {
     /// The status of a delivery.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum DeliveryStatus {
-        /// The delivery is attempted, now or later.
+        /// A further attempt follows.
         Pending = "pending",
         /// The receiver accepted the delivery.
         Succeeded = "succeeded",
@@ -31,10 +31,11 @@ named! {
     }
 }
 
-/// Returns the instant of the next attempt after the `tries`-th of the schedule failed at `at`; `None` after the last.
+/// Returns the instant of the next attempt after attempt number `tries` of the schedule failed at `at`. Returns `None`
+/// if that attempt was the last.
 ///
-/// Pauses are jittered by delivery id, so deliveries that failed together are not retried together. `retry_after` can
-/// only delay the attempt, by at most [`MAX_RETRY_AFTER`].
+/// The delivery id decides the jitter of a pause, so deliveries that failed together are not retried together.
+/// `retry_after` can only delay the attempt, by at most [`MAX_RETRY_AFTER`].
 #[must_use]
 pub fn next_attempt(
     id: DeliveryId,
@@ -49,16 +50,17 @@ pub fn next_attempt(
     Some(at.saturating_add(pause.max(asked)).unwrap_or(Timestamp::MAX))
 }
 
-/// Returns whether an endpoint that failed at `at`, and always since `failing_since`, must be disabled.
+/// Returns whether an endpoint must be disabled. An attempt failed at `at`, and so did all attempts since
+/// `failing_since`.
 #[must_use]
 pub fn is_failing_for_good(failing_since: Option<Timestamp>, at: Timestamp) -> bool {
     failing_since.is_some_and(|since| at.duration_since(since) >= FAILING_AFTER)
 }
 
-/// Returns the pause in milliseconds, between 90 and 110 percent of `pause_s`.
+/// Returns the pause with its jitter, in milliseconds: between 90 and 110 percent of `pause_s`.
 fn jittered_ms(id: DeliveryId, tries: u32, pause_s: i64) -> i64 {
     let [.., high, low] = *id.uuid().as_bytes();
-    // Each attempt has another jitter. So deliveries that are due together once are not due together again.
+    // Each attempt has another jitter. So two deliveries that are due at the same time once are not due together again.
     let chance = i64::from(u16::from_be_bytes([high, low]).wrapping_mul(0x9E37).wrapping_add(low_half(tries)));
     let span = i64::from(u16::MAX);
     let percent_ms = pause_s.saturating_mul(10);

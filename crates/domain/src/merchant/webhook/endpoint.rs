@@ -7,7 +7,7 @@ use crate::event::EventType;
 use crate::ids::{AccountId, EndpointId};
 use crate::text::Text;
 
-/// A signing secret as stored: encrypted under the master key.
+/// A signing secret in its stored form: encrypted with the master key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealedSecret(pub Vec<u8>);
 
@@ -17,12 +17,12 @@ impl std::fmt::Debug for SealedSecret {
     }
 }
 
-/// The secret before the current one, which still signs for a while.
+/// The previous secret. For a limited time it still signs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviousSecret {
     /// The secret.
     pub secret: SealedSecret,
-    /// The end of its use.
+    /// The instant from which the secret no longer signs.
     pub until: Timestamp,
 }
 
@@ -30,7 +30,7 @@ named! {
     /// The service's reason for disabling an endpoint.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum DisabledReason {
-        /// The endpoint answered 410.
+        /// The endpoint answered with status 410.
         Gone = "gone",
         /// All attempts failed for days.
         Failing = "failing",
@@ -51,7 +51,7 @@ pub enum EndpointState {
         /// The instant of the change.
         at: Timestamp,
     },
-    /// The merchant deleted the endpoint. The endpoint is in no list.
+    /// The merchant deleted the endpoint. No list contains the endpoint.
     Deleted {
         /// The instant of deletion.
         at: Timestamp,
@@ -71,11 +71,11 @@ impl EndpointState {
     }
 }
 
-/// The endpoint that a charge named for its events. Events go to this endpoint wherever it moves, and to any endpoint with
-/// the same address at that time.
+/// The webhook endpoint in the request of a charge or deposit. All events of the charge or deposit go to this endpoint,
+/// even if its address changes. They also go to any endpoint that has `url` at the time of the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Postback {
-    /// The endpoint with the address at the charge's creation.
+    /// The endpoint that had the address when the charge or deposit was created.
     pub endpoint: EndpointId,
     /// The address.
     pub url: WebhookUrl,
@@ -88,7 +88,7 @@ pub struct Endpoint {
     pub id: EndpointId,
     /// The owning account.
     pub account: AccountId,
-    /// The place among the account's endpoints, from 0 and below [`super::MAX_ENDPOINTS`]. Places are reserved, which
+    /// The number of the endpoint's slot, from 0 and below [`super::MAX_ENDPOINTS`]. Each slot is reserved, which
     /// limits the number of endpoints.
     pub slot: u8,
     /// The address.
@@ -99,11 +99,12 @@ pub struct Endpoint {
     pub description: Option<Text>,
     /// The state.
     pub state: EndpointState,
-    /// The number of times the endpoint was disabled or deleted. Deliveries of an earlier epoch are cancelled and stay cancelled.
+    /// The number of times that the endpoint was disabled or deleted. Deliveries of an earlier epoch are cancelled
+    /// permanently.
     pub epoch: i64,
     /// The signing secret.
     pub secret: SealedSecret,
-    /// The previous signing secret, which still signs for a while after a rotation.
+    /// The previous signing secret. After a rotation it still signs for a limited time.
     pub previous: Option<PreviousSecret>,
     /// The instant of creation.
     pub created_at: Timestamp,
@@ -111,7 +112,7 @@ pub struct Endpoint {
     pub version: i64,
 }
 
-/// The merchant's request for an endpoint.
+/// The merchant's request to create an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEndpoint {
     /// The identifier of the new endpoint.
@@ -126,16 +127,16 @@ pub struct NewEndpoint {
     pub secret: SealedSecret,
 }
 
-/// The merchant's change of an endpoint; `None` leaves a value unchanged.
+/// The merchant's change of an endpoint. `None` leaves a value unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EndpointChange {
     /// The address.
     pub url: Option<WebhookUrl>,
     /// The subscribed events.
     pub subscription: Option<Subscription>,
-    /// The display name; `Some(None)` removes it.
+    /// The display name. `Some(None)` removes it.
     pub description: Option<Option<Text>>,
-    /// `true` activates, `false` pauses the endpoint.
+    /// `true` activates the endpoint, and `false` pauses it.
     pub active: Option<bool>,
 }
 
@@ -144,11 +145,11 @@ pub struct EndpointChange {
 pub enum EndpointStep {
     /// The step was applied.
     Taken(Box<Endpoint>),
-    /// The step was applied before; nothing changes.
+    /// The step was applied before. Nothing changes.
     AlreadyTaken(Box<Endpoint>),
 }
 
-/// The reason an endpoint cannot take a step.
+/// The reason why an endpoint cannot take a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
     /// The endpoint was deleted.
@@ -157,7 +158,7 @@ pub enum EndpointError {
 }
 
 impl Endpoint {
-    /// Creates an endpoint of the account in the given place.
+    /// Creates an endpoint of the account in the given slot.
     #[must_use]
     pub fn new(account: AccountId, slot: u8, asked: NewEndpoint, at: Timestamp) -> Self {
         Self {
@@ -182,7 +183,7 @@ impl Endpoint {
         self.state == EndpointState::Active
     }
 
-    /// Returns whether deliveries to the endpoint are created and kept. Deliveries to an inactive endpoint wait.
+    /// Returns whether deliveries to the endpoint are created and kept. The deliveries of an inactive endpoint wait.
     #[must_use]
     pub const fn keeps_deliveries(&self) -> bool {
         matches!(self.state, EndpointState::Active | EndpointState::Inactive)
@@ -194,8 +195,8 @@ impl Endpoint {
         !matches!(self.state, EndpointState::Deleted { .. })
     }
 
-    /// Returns whether the endpoint subscribes to an event of this type. `postback` is the endpoint that the event's
-    /// charge named.
+    /// Returns whether the endpoint receives an event of this type. `postback` is the endpoint in the request of
+    /// the charge or deposit.
     #[must_use]
     pub fn subscribes_to(&self, kind: EventType, postback: Option<&Postback>) -> bool {
         let named = postback.is_some_and(|named| named.endpoint == self.id || named.url == self.url);
@@ -234,7 +235,7 @@ impl Endpoint {
         Ok(EndpointStep::Taken(Box::new(Self { secret, previous, ..before })))
     }
 
-    /// Disables the endpoint for a reason of the service.
+    /// Disables the endpoint for a reason that the service found.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].
@@ -246,7 +247,7 @@ impl Endpoint {
         Ok(EndpointStep::Taken(Box::new(before.becomes(EndpointState::Disabled { reason, at }))))
     }
 
-    /// Deletes the endpoint for its merchant.
+    /// Deletes the endpoint on the merchant's request.
     #[must_use]
     pub fn delete(self, at: Timestamp) -> EndpointStep {
         if self.is_visible() {
@@ -256,7 +257,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the signing secrets at an instant, the current one first.
+    /// Returns the secrets that sign at this instant. The current secret comes first.
     #[must_use]
     pub fn signing(&self, at: Timestamp) -> Vec<&SealedSecret> {
         let previous = self.previous.as_ref().filter(|previous| at < previous.until);

@@ -15,7 +15,8 @@ pub use endpoint::{
 pub use subscription::{Subscription, SubscriptionError};
 pub use url::{WebhookUrl, WebhookUrlError};
 
-/// The largest number of tests and resends of an endpoint that wait at a time. The limit prevents floods of calls to a receiver.
+/// The largest number of tests and resends of an endpoint that can wait. The limit prevents floods of calls to a
+/// receiver.
 pub const MAX_WAITING_REQUESTS: u32 = 20;
 /// The largest number of endpoints of an account.
 pub const MAX_ENDPOINTS: u8 = 20;
@@ -23,7 +24,7 @@ pub const MAX_ENDPOINTS: u8 = 20;
 pub const MAX_DESCRIPTION: usize = 200;
 /// The longest address of an endpoint, in characters.
 pub const MAX_URL: usize = 500;
-/// The default time that the previous secret still signs: one day, in seconds.
+/// The default time for which the previous secret still signs: one day, in seconds.
 pub const DEFAULT_GRACE_S: u32 = 86_400;
-/// The longest such time: one week, in seconds.
+/// The longest time for which the previous secret can still sign: one week, in seconds.
 pub const MAX_GRACE_S: u32 = 604_800;

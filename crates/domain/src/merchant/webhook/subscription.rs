@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::event::EventType;
 
-/// The name for all types, including types of later versions.
+/// The name that stands for all types, including types of later versions.
 const ALL: &str = "*";
 
 /// The events that an endpoint subscribes to.
@@ -12,23 +12,23 @@ const ALL: &str = "*";
 pub enum Subscription {
     /// Every event.
     All,
-    /// Events of these types; never empty.
+    /// Events of these types. The set is never empty.
     Types(BTreeSet<EventType>),
 }
 
-/// The reason names are not a subscription. Messages are safe to show to clients.
+/// The reason why names are not a subscription. Messages are safe to show to clients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubscriptionError {
     /// The list is empty.
     #[error("must name at least one event type, or \"*\"")]
     Empty,
-    /// An unknown type; with its position.
+    /// A type is unknown. The value is its index.
     #[error("is not an event type")]
     Unknown(usize),
 }
 
 impl Subscription {
-    /// Parses names of types. `*` among them means every event.
+    /// Parses names of types. If `*` is among them, the subscription includes every event.
     ///
     /// # Errors
     /// [`SubscriptionError`].

@@ -1,15 +1,15 @@
-//! The address of an endpoint as text. The sender decides whether the address may be called.
+//! The address of an endpoint, as text. The sender of webhooks decides whether the address may be called.
 
 use std::fmt;
 
 use super::MAX_URL;
 use crate::text::{LineBreaks, TextError, check};
 
-/// An address as written by the merchant. Two addresses are equal if their texts are.
+/// An address as the merchant wrote it. Two addresses are equal if their texts are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WebhookUrl(String);
 
-/// The reason a text is not an address. Messages are safe to show to clients.
+/// The reason why a text is not an address. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookUrlError {
     /// Too long, or with control characters.

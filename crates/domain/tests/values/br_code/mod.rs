@@ -1,4 +1,4 @@
-//! BR Codes: vectors of the Central Bank and of real institutions, lenient reading, strict writing.
+//! Tests BR Codes: vectors of the Central Bank and of real institutions, lenient parsing, and strict writing.
 
 mod read;
 mod vectors;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 const SAMPLE: &str = "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D";
 
-/// Returns the code with a valid checksum after its `6304`.
+/// Returns the code with its checksum field.
 fn sealed(body: &str) -> String {
     let covered = format!("{body}6304");
     let crc = crc16(covered.as_bytes());

@@ -1,4 +1,4 @@
-//! Codes that are refused or accepted when parsed.
+//! Tests which codes are accepted and which are refused when they are parsed.
 
 use cais_domain::br_code::{BrCode, BrCodeError, crc16};
 

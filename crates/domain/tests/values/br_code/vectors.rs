@@ -1,4 +1,4 @@
-//! Codes with a known meaning, read and written.
+//! Tests codes with a known meaning. They are parsed and written.
 
 use cais_domain::br_code::{BrCode, DynamicCode, StaticCode};
 use cais_domain::money::Money;
@@ -6,7 +6,7 @@ use cais_domain::pix_key::PixKey;
 
 use super::SAMPLE;
 
-/// Code, key, info, amount in centavos, name, city, txid.
+/// Columns: code, key, info, amount in centavos, name, city, txid.
 type StaticVector =
     (&'static str, &'static str, Option<&'static str>, Option<i64>, &'static str, &'static str, Option<&'static str>);
 
@@ -148,7 +148,7 @@ fn reads_dynamic_codes() {
 
 #[test]
 fn canonical_vectors_are_written_byte_for_byte() {
-    // Codes with a lower-case arrangement name and accepted characters are identical byte for byte. Others are not.
+    // Only codes with `br.gov` in lower case and with accepted characters are identical byte for byte.
     for (text, ..) in STATIC.iter().filter(|(text, ..)| text.contains("br.gov") && !text.contains('[')) {
         assert_eq!(BrCode::parse(text).unwrap().write().as_deref(), Ok(*text));
     }

@@ -1,4 +1,4 @@
-//! Folding and refusal of texts when writing.
+//! Tests how texts are changed or refused when a code is written.
 
 use cais_domain::br_code::{BrCode, BrCodeError, DynamicCode, StaticCode};
 use cais_domain::money::Money;
