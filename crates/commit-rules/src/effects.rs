@@ -17,7 +17,8 @@ use crate::snapshot::Balance;
 pub struct Effects<'a> {
     /// Ledger entries in the order in which the money moves.
     pub entries: Vec<Entry<'a>>,
-    /// Every balance that differs afterwards. A balance without an entry is a `pending` whose whole release was seized before.
+    /// Every balance that differs afterwards. A `pending` balance changes without an entry if the whole amount of a release was seized
+    /// before.
     pub balances: BTreeMap<LedgerAccount, Balance>,
     /// Every block that differs afterwards.
     pub blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
@@ -58,9 +59,9 @@ impl Side {
 /// A leg of a transfer, as the ledger stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Greater than the ids of all entries of the ledger account before it.
+    /// The id, greater than the ids of all earlier entries of the ledger account.
     pub id: EntryId,
-    /// The same for both legs.
+    /// The id of the transfer, equal in both legs.
     pub transfer_id: TransferId,
     /// Debit or credit.
     pub side: Side,
@@ -68,7 +69,7 @@ pub struct Entry<'a> {
     pub amount: Money,
     /// The balance of the ledger account after the entry.
     pub balance_after: Money,
-    /// The transfer: borrowed from the change set, or owned where a block moves money.
+    /// The transfer: borrowed from the change set, or owned if a block moves the money.
     pub transfer: Cow<'a, Transfer>,
     /// The instant at which the change set was decided.
     pub at: Timestamp,
@@ -85,7 +86,7 @@ impl Entry<'_> {
 /// A block after the change set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockWrite {
-    /// The block existed before.
+    /// `true` if the block existed before.
     pub stored: bool,
     /// The block; `None` if it ended.
     pub now: Option<Block>,
@@ -94,7 +95,7 @@ pub struct BlockWrite {
 /// An event with its sequence number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberedEvent<'a> {
-    /// The event; owned where the id of a ledger entry was inserted into its data.
+    /// The event; owned if the id of a ledger entry was inserted into its data.
     pub event: Cow<'a, NewEvent>,
     /// The place among the account's events, from 1 without a gap.
     pub sequence: i64,

@@ -10,8 +10,8 @@ use cais_ports::{ChangeSet, CommitError, EndpointQueue, IdGenerator, NewDelivery
 use crate::effects::{Effects, NumberedEvent, Side};
 use crate::snapshot::{LedgerSnapshot, written_endpoints};
 
-/// Gives each event the next sequence number of its account, and adds one delivery per subscribed endpoint. Endpoints count as the change
-/// set leaves them.
+/// Gives each event the next sequence number of its account, and adds one delivery per subscribed endpoint. The endpoints include the
+/// changes of the change set itself.
 ///
 /// # Errors
 /// [`CommitError::Corrupt`] if the snapshot lacks the counter of an account.
@@ -43,7 +43,7 @@ pub(crate) fn number<'a>(
     Ok(())
 }
 
-/// Returns the endpoints of an account as the change set leaves them.
+/// Returns the endpoints of an account, including the changes of the change set.
 fn endpoints<'e>(
     ledger: &'e LedgerSnapshot,
     change: &'e ChangeSet,

@@ -7,14 +7,15 @@ use cais_ports::{
 };
 use jiff::Timestamp;
 
-/// The stored state of the keys that change sets touch. A key that is missing here is free.
+/// The stored state of the keys that change sets touch. A key that is not in the snapshot is free.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeySnapshot {
     /// The idempotency records.
     pub idempotency_records: BTreeMap<IdempotencyRef, IdempotencyRecord>,
     /// The owner of each unique value.
     pub owners: HashMap<ReservationKey, String>,
-    /// The version of each record. A record that never changes has version 1, and a store need not load it: its key is unique there.
+    /// The version of each record. A record that never changes has version 1. A store need not load its version, because the unique key of
+    /// the table refuses a second insert.
     pub versions: HashMap<RecordKey, i64>,
 }
 
@@ -39,8 +40,8 @@ impl KeySnapshot {
             (None, None) => Ok(()),
             (Some(record), Some(fence)) if record.answer.is_none() && record.fence == fence => Ok(()),
             (Some(record), _) => Err(CommitError::KeyInUse { record: Box::new(record.clone()) }),
-            // Records that are answered, or wait for their caller alone, are removed after a month. A repeat gets here only if it comes so
-            // late, and its record is removed just after the repeat has read the record.
+            // Housekeeping removes such a record after a month. So the record is missing only if a repeat after a month reads the record
+            // just before its removal.
             (None, Some(_)) => {
                 Err(CommitError::Corrupt(format!("the idempotency record of {} is missing", wanted.name().account)))
             }

@@ -1,16 +1,16 @@
 //! The rules of a commit, without a database.
 //!
 //! [`judge`] alone decides whether a [`ChangeSet`] is accepted. The function reads a [`Snapshot`] of the store, and returns either the
-//! refusal or the [`Effects`]: ledger entries, balances, blocks, numbered events and deliveries. The change set itself carries everything
-//! else that is written. A store has three tasks left:
+//! refusal or the [`Effects`]. Effects are ledger entries, balances, blocks, numbered events and deliveries. All other written data is in
+//! the change set itself. A store has three tasks:
 //!
 //! 1. Load a snapshot that holds at least the keys of the change set and the rows that [`LedgerNeeds`] names. Protect these rows from other
 //!    writers.
 //! 2. Judge change sets in order against that one snapshot.
 //! 3. Write each accepted change set together with its effects, in one transaction.
 //!
-//! Change sets are judged in this order: idempotency record, reservations, versions, cover in the order of transfers, and the amounts that
-//! ending blocks hold. The decision borrows the snapshot immutably, so a refused change set leaves no trace in it.
+//! A change set is checked in this order: idempotency record, reservations, versions, cover of each transfer, and the amounts that ending
+//! blocks hold. The checks borrow the snapshot immutably, so a refused change set does not change it.
 //!
 //! A store that expects no conflict may judge without reading the keys first: [`Mode::Optimistic`]. Its statements must then check the keys
 //! as [`Mode::Pessimistic`] does here. The keys are the fence of an idempotency record, the owner of a unique value, and the version in
@@ -34,11 +34,11 @@ use cais_ports::{ChangeSet, CommitError, IdGenerator};
 
 use postings::Postings;
 
-/// Judges a change set. If it is accepted, the snapshot holds its outcome afterwards, for the change sets that follow.
+/// Judges a change set. If the change set is accepted, the snapshot is updated with its effects, for the change sets that follow.
 ///
 /// # Errors
-/// The refusal of the first check that fails; the snapshot is unchanged. [`CommitError::Corrupt`] if a transfer moves no positive amount, if
-/// an inserted record exists, or if a ledger row is missing in the snapshot.
+/// The refusal of the first check that fails; the snapshot is unchanged. [`CommitError::Corrupt`] if the amount of a transfer is not
+/// positive, an inserted record exists, or a ledger row is missing in the snapshot.
 pub fn judge<'a>(
     snapshot: &mut Snapshot,
     change: &'a ChangeSet,

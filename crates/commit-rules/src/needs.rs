@@ -14,9 +14,9 @@ pub struct LedgerNeeds<'a> {
     pub moving: BTreeSet<&'a LedgerAccount>,
     /// Accounts with events: their counters and endpoints are needed.
     pub counted: BTreeSet<AccountId>,
-    /// Accounts that are credited. An account that lacks money for a block must be added to `blocking`.
+    /// Accounts that are credited. If such an account has an under-funded block, the caller must add the account to `blocking`.
     pub credited: BTreeSet<AccountId>,
-    /// Accounts whose blocks change, or may change: [`LedgerNeeds::parts`] and all blocks of each are needed.
+    /// Accounts whose blocks change or may change. Each needs the balances in [`LedgerNeeds::parts`] and all its blocks.
     pub blocking: BTreeSet<AccountId>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> LedgerNeeds<'a> {
         [Bucket::Available, Bucket::Pending, Bucket::Blocked].map(|bucket| LedgerAccount::Merchant(account, bucket))
     }
 
-    /// Returns every ledger account that may be needed, also if each credited account lacks money for a block.
+    /// Returns every ledger account that may be needed, even if each credited account has an under-funded block.
     #[must_use]
     pub fn every_balance(&self) -> BTreeSet<LedgerAccount> {
         let of_blocks = self.blocking.union(&self.credited).flat_map(|account| Self::parts(*account));
@@ -49,7 +49,7 @@ impl<'a> LedgerNeeds<'a> {
     }
 }
 
-/// Returns the accounts whose `available` or `pending` a transfer credits; one may come more than once.
+/// Returns the accounts whose `available` or `pending` a transfer credits. The same account may occur more than once.
 pub(crate) fn credited_by(change: &ChangeSet) -> impl Iterator<Item = AccountId> {
     change.transfers.iter().filter_map(|transfer| match transfer.to {
         LedgerAccount::Merchant(account, Bucket::Available | Bucket::Pending) => Some(account),

@@ -1,4 +1,4 @@
-//! Money: transfers, then changes of blocks, then the top-up of blocks that lack money.
+//! Money: transfers, then changes of blocks, then the top-up of under-funded blocks.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +15,8 @@ use crate::effects::{BlockWrite, Effects, Entry, Side};
 use crate::needs::credited_by;
 use crate::snapshot::{Balance, Blocks, LedgerSnapshot};
 
-/// The largest step from an entry's id to the next, if this node's clock is behind. Two ids that follow the same id differ by 32 random
-/// bits.
+/// The largest step from an entry's id to the next, if this node's clock is behind. The step is random, so two nodes that continue from the
+/// same id create different ids.
 const STEP_BITS: u128 = 0xFFFF_FFFF;
 
 /// The entries of one change set, and what differs from the snapshot after them.
@@ -89,7 +89,7 @@ impl<'s, 'a> Postings<'s, 'a> {
         Ok(())
     }
 
-    /// Adds one entry; `after` is the balance after it, without the entry's count and id.
+    /// Adds one entry. `after` is the balance after the entry; its count and last id are updated here.
     fn enter(
         &mut self,
         transfer: Cow<'a, Transfer>,
@@ -104,7 +104,7 @@ impl<'s, 'a> Postings<'s, 'a> {
         self.entries.push(Entry { id, transfer_id, side, amount, balance_after, transfer, at });
     }
 
-    /// Posts a transfer of a block, whose money is there unless the store is damaged.
+    /// Posts a transfer of a block. The balance always covers the transfer, unless the store is damaged.
     fn post_of_block(&mut self, transfer: Transfer) -> Result<(), CommitError> {
         self.post(Cow::Owned(transfer)).map_err(|error| match error {
             CommitError::NotCovered { account, .. } => {
@@ -140,7 +140,7 @@ impl<'s, 'a> Postings<'s, 'a> {
         transfers.into_iter().try_for_each(|transfer| self.post_of_block(transfer))
     }
 
-    /// Moves money into the account's blocks that hold less than their limit.
+    /// Moves money into the under-funded blocks of the account.
     fn top_up_blocks(&mut self, account: AccountId) -> Result<(), CommitError> {
         let Some(blocks) = self.blocks.get(&account).or_else(|| self.ledger.blocks.get(&account)) else {
             return Ok(());

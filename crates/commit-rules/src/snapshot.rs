@@ -30,8 +30,8 @@ pub enum Mode {
     /// The keys were read under locks.
     #[default]
     Pessimistic,
-    /// Each key is taken to be as the change set expects it. Sound only if no key is touched twice, no change set is refused, and guards in
-    /// the statements that write check every key.
+    /// Each key is assumed to be as the change set expects. The mode is safe only under three conditions: no key is touched twice, no
+    /// change set is refused, and the writing statements check every key.
     Optimistic,
 }
 
@@ -44,7 +44,7 @@ pub struct Balance {
     pub entries: i64,
     /// The last entry.
     pub last: Option<EntryId>,
-    /// The amount that blocks seized from money whose release is still to come; zero for all but `pending`.
+    /// The amount that blocks seized from money that is not released yet. Only `pending` balances have such an amount.
     pub seized_from_pending: Money,
 }
 
@@ -54,16 +54,16 @@ pub type Blocks = BTreeMap<InfractionId, Block>;
 /// The endpoints of accounts.
 pub type Endpoints = BTreeMap<AccountId, BTreeMap<EndpointId, Endpoint>>;
 
-/// Ledger rows, and what their locks protect. [`LedgerNeeds`] names the rows that must be there.
+/// Ledger rows, and the rows that their locks protect. The snapshot must hold the rows that [`LedgerNeeds`] names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerSnapshot {
     /// Balances of the ledger accounts.
     pub balances: BTreeMap<LedgerAccount, Balance>,
     /// The last sequence number of each account's events.
     pub sequences: BTreeMap<AccountId, i64>,
-    /// All blocks of each account whose blocks may change. An account that is missing here lacks nothing.
+    /// All blocks of each account whose blocks may change. An account without an entry has no under-funded block.
     pub blocks: BTreeMap<AccountId, Blocks>,
-    /// All endpoints, of each account with events, that may have deliveries.
+    /// All endpoints of the accounts with events that may receive deliveries.
     pub endpoints: Endpoints,
 }
 

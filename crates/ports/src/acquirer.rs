@@ -1,4 +1,4 @@
-//! Acquirers: the institutions that issue Pix charges, hold our balance, and send Pix.
+//! Acquirers: the institutions that issue Pix charges, hold our money, and send Pix.
 
 use std::time::Duration;
 
@@ -17,18 +17,18 @@ use jiff::{SignedDuration, Timestamp};
 use crate::callback_item::{CallbackItem, CallbackSignatures};
 use crate::upstream_infraction::{DefenseOrder, DefenseReceipt, UpstreamInfraction};
 
-/// The reason an acquirer did not fulfill a request.
+/// The reason why an acquirer did not execute a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AcquirerError {
-    /// The acquirer refused for good. A retry has the same result.
+    /// The acquirer permanently refused the request. A retry has the same result.
     #[error("refused: {0}")]
     Refused(String),
-    /// The acquirer certainly did not fulfill the request and may later: no connection, overload, or rejected
-    /// credentials.
+    /// The acquirer certainly did not execute the request, but a later request may succeed. Causes are: no connection,
+    /// overload, or refused credentials.
     #[error("unavailable: {0}")]
     Unavailable(String),
-    /// The acquirer may have fulfilled the request: the reply was lost, late or unreadable. The request never goes to
-    /// another acquirer and never counts as failed.
+    /// The acquirer may have executed the request: the reply was lost, late or unreadable. The request must not be sent
+    /// to another acquirer, and must not count as failed.
     #[error("outcome unknown: {0}")]
     OutcomeUnknown(String),
 }
@@ -36,26 +36,26 @@ pub enum AcquirerError {
 /// The order of a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeOrder {
-    /// The identifier at the acquirer. A repeat with the same txid never creates a second charge.
+    /// The identifier at the acquirer. A second request with the same txid never creates a second charge.
     pub txid: Txid,
-    /// The amount for the payer.
+    /// The amount that the payer must pay.
     pub amount: Money,
-    /// Seconds from creation to expiry.
+    /// Seconds from the creation of the charge to its expiry.
     pub expires_in_s: u32,
-    /// The payer, if document and name are known.
+    /// The payer, if both the document and the name are known.
     pub payer: Option<(Document, String)>,
-    /// Free text for the payer, at most 140 characters.
+    /// Free text that the payer sees, at most 140 characters.
     pub description: Option<String>,
 }
 
-/// The status of a charge upstream.
+/// The status of a charge at its acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpstreamStatus {
-    /// The charge can be paid, unless expired.
+    /// The charge can be paid, if it has not expired.
     Active,
     /// The charge was paid.
     Completed,
-    /// The charge was cancelled, by us or by the acquirer.
+    /// The charge was cancelled by this service or by the acquirer.
     Removed,
 }
 
@@ -64,22 +64,22 @@ pub enum UpstreamStatus {
 pub struct UpstreamPayment {
     /// The end-to-end id of the Pix.
     pub end_to_end_id: EndToEndId,
-    /// The amount sent by the payer.
+    /// The amount that the payer sent.
     pub amount: Money,
-    /// The instant of receipt.
+    /// The instant at which the acquirer received the Pix.
     pub paid_at: Timestamp,
-    /// All returns of the Pix, in flight or done, also those that other systems requested.
+    /// All returns of the Pix, in flight or completed. Returns that other systems requested are included.
     pub returns: Vec<UpstreamReturn>,
 }
 
-/// The progress of an outgoing movement upstream.
+/// The progress of a payout or a return at the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpstreamProgress {
     /// The outcome is unknown.
     Processing,
     /// The money arrived.
     Done {
-        /// The instant, if reported.
+        /// The instant, if the acquirer reports it.
         at: Option<Timestamp>,
     },
     /// The money will never arrive.
@@ -89,21 +89,22 @@ pub enum UpstreamProgress {
     },
 }
 
-/// The nature of a return.
+/// The cause of a return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReturnNature {
     /// The receiver requested the return.
     Ordinary,
-    /// A lost infraction (`MED_FRAUDE`, `MED_OPERACIONAL` and similar): the acquirer debited the money itself.
+    /// The acquirer returned the money for a lost infraction (`MED_FRAUDE`, `MED_OPERACIONAL` and similar), without a
+    /// request.
     Infraction,
 }
 
-/// The return of a received Pix (devolução) in the acquirer's records.
+/// The return of a received Pix (*devolução*), as the acquirer records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamReturn {
-    /// The identifier of the request. For a refund of ours: its id without its prefix.
+    /// The identifier of the request. For a refund of this service, it is the refund's id without its prefix.
     pub name: String,
-    /// The nationwide identifier of the return, once known.
+    /// The country-wide identifier of the return, after the acquirer has assigned it.
     pub return_id: Option<ReturnId>,
     /// The nature of the return.
     pub nature: ReturnNature,
@@ -114,7 +115,7 @@ pub struct UpstreamReturn {
 }
 
 impl UpstreamReturn {
-    /// Returns our refund that may have this identifier.
+    /// Returns the refund of this service that may have this identifier.
     #[must_use]
     pub fn refund(&self) -> Option<RefundId> {
         RefundId::from_suffix(&self.name).ok()
@@ -124,29 +125,29 @@ impl UpstreamReturn {
 /// The order of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundOrder {
-    /// The refund's id. Without its prefix, also the identifier at the acquirer. A repeat never creates a second
-    /// return.
+    /// The refund's id. The identifier at the acquirer is the same text without its prefix. A second request with the
+    /// same id never creates a second return.
     pub id: RefundId,
     /// The refunded Pix.
     pub end_to_end_id: EndToEndId,
     /// The refunded amount.
     pub amount: Money,
-    /// Free text for the payer, at most 140 characters.
+    /// Free text that the payer sees, at most 140 characters.
     pub description: Option<String>,
 }
 
 /// The order of a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayoutOrder {
-    /// The identifier at the acquirer. A repeat never sends a second Pix.
+    /// The identifier at the acquirer. A second request with the same identifier never sends a second Pix.
     pub instruction_id: InstructionId,
-    /// The amount for the recipient.
+    /// The amount that the recipient receives.
     pub amount: Money,
     /// The recipient's key.
     pub pix_key: PixKey,
-    /// The required owner of the key, if the request names one.
+    /// The document that the owner of the key must have, if the request contains one.
     pub recipient_document: Option<Document>,
-    /// Free text for the recipient, at most 140 characters.
+    /// Free text that the recipient sees, at most 140 characters.
     pub description: Option<String>,
 }
 
@@ -161,30 +162,30 @@ pub struct ReturnedPart {
     pub at: Timestamp,
 }
 
-/// A sent Pix in the acquirer's records.
+/// A sent Pix, as the acquirer records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamPayout {
     /// The identifier at the acquirer.
     pub instruction_id: InstructionId,
-    /// The end-to-end id, once known.
+    /// The end-to-end id, after the acquirer has assigned it.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The amount for the recipient.
+    /// The amount that the recipient receives.
     pub amount: Money,
-    /// The recipient, as far as reported.
+    /// The recipient's data that the acquirer reports.
     pub recipient: Recipient,
     /// The progress.
     pub progress: UpstreamProgress,
-    /// True if the payout waits for an approval. A repeat of the order gives the approval. No money has moved, and
-    /// `progress` is `Processing`.
+    /// `true` if the payout waits for an approval. A repeat of the order approves it. Until then no money has moved,
+    /// and `progress` is `Processing`.
     pub awaits_approval: bool,
-    /// The returns, oldest first.
+    /// The returns. The oldest comes first.
     pub returned: Vec<ReturnedPart>,
 }
 
 /// A received Pix in the acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedPix {
-    /// The txid of the charge; `None` for a Pix without a txid, or with a txid that cannot be ours.
+    /// The txid of the charge. `None` if the Pix has no txid, or a txid that this service cannot have created.
     pub txid: Option<Txid>,
     /// The Pix.
     pub payment: UpstreamPayment,
@@ -195,9 +196,9 @@ pub struct ReceivedPix {
 pub struct UpstreamPage<T> {
     /// The rows, in the acquirer's order.
     pub rows: Vec<T>,
-    /// Unreadable rows. While one exists, a row missing from `rows` proves nothing.
+    /// The rows that cannot be read. If there are any, a row that is missing in `rows` proves nothing.
     pub unreadable: Vec<UnreadableRow>,
-    /// The number of the page after this one; `None` after the last.
+    /// The number of the next page. `None` after the last page.
     pub next: Option<u32>,
     /// The number of pages of the list, if the acquirer reports it. The list may grow or shrink between two pages.
     pub pages: Option<u32>,
@@ -214,45 +215,47 @@ impl<T> UpstreamPage<T> {
 /// An unreadable row of an acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UnreadableRow {
-    /// The identifier at the acquirer, if readable: an id of an infraction, an instruction id, an end-to-end id or a
-    /// txid. Otherwise the row's position in the answer.
+    /// The identifier at the acquirer: an id of an infraction, an instruction id, an end-to-end id or a txid. If it
+    /// cannot be read, the position of the row in the answer.
     pub name: String,
-    /// The unreadable field and the reason.
+    /// The field that cannot be read, and the reason.
     pub reason: String,
 }
 
 /// The request for a page of an acquirer's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListRequest {
-    /// The beginning of the period.
+    /// The start of the period.
     pub from: Timestamp,
     /// The end of the period.
     pub to: Timestamp,
-    /// The page, from 0.
+    /// The number of the page, from 0.
     pub page: u32,
 }
 
-/// A charge in the acquirer's records. Adapters check txid, key and code before returning one.
+/// A charge, as the acquirer records it. Adapters check the txid, the key and the code before they return a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamCharge {
     /// The identifier at the acquirer.
     pub txid: Txid,
-    /// The amount for the payer.
+    /// The amount that the payer must pay.
     pub amount: Money,
     /// The status.
     pub status: UpstreamStatus,
-    /// The Pix copy-and-paste code. Later reads may omit it.
+    /// The Pix copy-and-paste code, which may be absent in later reads.
     pub copy_paste: Option<String>,
     /// The end of the payment period.
     pub expires_at: Timestamp,
-    /// The received Pix, oldest first.
+    /// The received Pix. The oldest comes first.
     pub payments: Vec<UpstreamPayment>,
-    /// The acquirer's clock at the answer, truncated to the second; `None` if not shown.
+    /// The acquirer's clock at the time of the answer, truncated to the second. `None` if the answer does not contain
+    /// it.
     pub answered_at: Option<Timestamp>,
 }
 
 impl UpstreamCharge {
-    /// Returns whether the acquirer's clock has reached an instant, as far as the answer shows the clock.
+    /// Returns whether the acquirer's clock has reached an instant. Returns `true` if the answer does not contain the
+    /// clock.
     #[must_use]
     pub fn has_reached(&self, at: Timestamp) -> bool {
         const CUT: SignedDuration = SignedDuration::from_secs(1);
@@ -267,41 +270,44 @@ pub trait Acquirer: Send + Sync {
     /// Returns the configured name.
     fn name(&self) -> &AcquirerName;
 
-    /// Creates the charge, or finds the existing charge with the same txid. The result always has a code.
+    /// Creates the charge. If a charge with the same txid exists, returns that charge. The result always has a code.
     async fn create_charge(&self, order: &ChargeOrder, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
-    /// Reads a charge with its payments; `None` if the acquirer certainly does not have it.
+    /// Reads a charge with its payments. Returns `None` if the acquirer certainly does not have the charge.
     async fn find_charge(&self, txid: &Txid, budget: Duration) -> Result<Option<UpstreamCharge>, AcquirerError>;
 
-    /// Cancels a charge. A paid or cancelled charge is returned as it is.
+    /// Cancels a charge. If the charge is paid or cancelled, it is returned unchanged.
     async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
-    /// Returns whether the acquirer can send Pix. Otherwise every payout is refused.
+    /// Returns whether the acquirer can send Pix. If not, it refuses every payout.
     fn sends_payouts(&self) -> bool;
 
-    /// Sends the Pix, or finds the sent Pix with the same identifier. A payout that awaits its approval is approved.
+    /// Sends the Pix. If a Pix with the same identifier was sent, returns that Pix. If that payout waits for its
+    /// approval, this request approves it.
     async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError>;
 
-    /// Reads a sent Pix; `None` if the acquirer does not have it. The request may still be in flight, so the Pix may
-    /// appear later.
+    /// Reads a sent Pix. Returns `None` if the acquirer does not have it. The request may still be in transit, so the
+    /// Pix may appear later.
     async fn find_payout(
         &self,
         instruction_id: &InstructionId,
         budget: Duration,
     ) -> Result<Option<UpstreamPayout>, AcquirerError>;
 
-    /// Reads the return of a sent Pix by its own id; `None` if the acquirer does not show it, or shows returns only with
-    /// their payout.
+    /// Reads the return of a sent Pix by the id of the return. Returns `None` if the acquirer does not show the return,
+    /// or shows returns only with their payout.
     async fn find_payout_return(
         &self,
         return_id: &ReturnId,
         budget: Duration,
     ) -> Result<Option<ReturnedPart>, AcquirerError>;
 
-    /// Returns a received Pix, or finds the existing return with the same identifier.
+    /// Returns a received Pix to its payer. If a return with the same identifier exists, returns the record of that
+    /// return.
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError>;
 
-    /// Reads a return; `None` if the acquirer does not have it. As for payouts, it may appear later.
+    /// Reads a return. Returns `None` if the acquirer does not have it. The request may still be in transit, so the
+    /// return may appear later.
     async fn find_refund(
         &self,
         end_to_end_id: &EndToEndId,
@@ -309,56 +315,56 @@ pub trait Acquirer: Send + Sync {
         budget: Duration,
     ) -> Result<Option<UpstreamReturn>, AcquirerError>;
 
-    /// Lists Pix received in a period.
+    /// Lists the Pix that were received in a period.
     async fn list_received(
         &self,
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<ReceivedPix>, AcquirerError>;
 
-    /// Lists Pix sent in a period; empty for an acquirer that cannot send.
+    /// Lists the Pix that were sent in a period. The list is empty if the acquirer cannot send Pix.
     async fn list_sent(
         &self,
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError>;
 
-    /// Reads the received Pix with this end-to-end id; `None` if the acquirer certainly does not have it.
+    /// Reads the received Pix with this end-to-end id. Returns `None` if the acquirer certainly does not have it.
     async fn find_received(
         &self,
         end_to_end_id: &EndToEndId,
         budget: Duration,
     ) -> Result<Option<ReceivedPix>, AcquirerError>;
 
-    /// Returns whether the acquirer reports infractions. Otherwise its list is empty and it refuses every defense.
+    /// Returns whether the acquirer reports infractions. If not, its list is empty and it refuses every defense.
     fn reports_infractions(&self) -> bool;
 
-    /// Returns whether every list shows returns: of lost infractions with their received Pix, and of payouts with their
-    /// sent Pix. Otherwise the reconciliation does not compare their amounts.
+    /// Returns whether the lists show all returns: received Pix with the returns for lost infractions, and sent Pix
+    /// with their returns. If not, the reconciliation does not compare the amounts of returns.
     fn lists_returns(&self) -> bool;
 
-    /// Lists infractions opened in a period.
+    /// Lists the infractions that were opened in a period.
     async fn list_infractions(
         &self,
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError>;
 
-    /// Sends a defense. The acquirer accepts one per infraction, so a repeat has no second effect.
+    /// Sends a defense. The acquirer accepts one defense per infraction, so a repeat has no second effect.
     async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError>;
 
     /// Verifies the signature of a callback, if the acquirer signs its callbacks.
     ///
     /// # Errors
-    /// [`AcquirerError::Refused`] for a missing or wrong signature.
+    /// [`AcquirerError::Refused`] if the signature is missing or wrong.
     fn verify_callback(&self, body: &[u8], signatures: &CallbackSignatures) -> Result<(), AcquirerError>;
 
-    /// Returns the resources in a callback's body that may be ours; empty if none.
+    /// Returns the items of a callback's body that may concern this service. The result is empty if there are none.
     ///
     /// # Errors
-    /// [`AcquirerError::Refused`] for an unreadable body.
+    /// [`AcquirerError::Refused`] if the body cannot be read.
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError>;
 
-    /// Registers `url` for callbacks; repeatable.
+    /// Registers `url` for callbacks. A repeat has no effect.
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError>;
 }

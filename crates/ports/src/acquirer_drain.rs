@@ -1,4 +1,4 @@
-//! Drained acquirers: new orders go elsewhere, and open ones are finished.
+//! Drained acquirers: new orders go to other acquirers, and open orders are finished.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -11,13 +11,13 @@ use crate::queries::QueryError;
 pub struct AcquirerDrain {
     /// The acquirer.
     pub acquirer: AcquirerName,
-    /// The beginning of the drain; `None` after its end.
+    /// The start of the drain. `None` if the drain has ended.
     pub since: Option<Timestamp>,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
-/// The open orders of all accounts at an acquirer, each counted to [`OpenOrders::MOST`].
+/// The number of open orders of all accounts at an acquirer. Each count stops at [`OpenOrders::MOST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenOrders {
     /// Charges that can still be paid.
@@ -26,12 +26,12 @@ pub struct OpenOrders {
     pub payouts: u64,
     /// Refunds that are `processing`.
     pub refunds: u64,
-    /// Infractions without a decision, with and without a defense.
+    /// Infractions that are not resolved, with and without a defense.
     pub infractions: u64,
 }
 
 impl OpenOrders {
-    /// The limit of each count, which keeps counting cheap. A greater number means the same to an operator.
+    /// The limit of each count, which keeps counting cheap. A higher number would not change what an operator does.
     pub const MOST: u32 = 100_000;
 
     /// Returns the number of all open orders.
@@ -44,7 +44,8 @@ impl OpenOrders {
 /// Drains and open orders.
 #[async_trait]
 pub trait DrainQueries: Send + Sync {
-    /// Lists the drains in the order of names, also ended ones. Operators write them, so they are few.
+    /// Lists all drains in the order of their names, including drains that have ended. There are few, because only
+    /// operators write them.
     async fn list_drains(&self) -> Result<Vec<AcquirerDrain>, QueryError>;
 
     /// Counts the open orders at an acquirer.

@@ -1,4 +1,4 @@
-//! All acquirers of the installation together.
+//! All configured acquirers of the service.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,17 +8,17 @@ use cais_domain::acquirer_name::AcquirerName;
 
 use crate::acquirer::{Acquirer, AcquirerError, ChargeOrder, UpstreamCharge};
 
-/// The reason no acquirer issued a charge.
+/// The reason why no acquirer issued a charge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IssueError {
-    /// All acquirers certainly did not issue the charge: each refused, was down, or has an open breaker.
+    /// No acquirer issued the charge. This is certain: each refused, was not available, or has an open breaker.
     #[error("no acquirer accepted the charge")]
     NoneTook {
-        /// The acquirers that received the request, with their errors, in the order of the requests. Empty if all breakers
-        /// are open.
+        /// The acquirers that received the request, with their errors, in the order of the requests. The list is empty
+        /// if all breakers are open.
         reasons: Vec<(AcquirerName, AcquirerError)>,
     },
-    /// An acquirer may have issued the charge. Only that acquirer may receive another request.
+    /// An acquirer may have issued the charge. No other acquirer may receive a request for it.
     #[error("the outcome at {acquirer} is unknown: {reason}")]
     Unknown {
         /// The acquirer.
@@ -32,21 +32,21 @@ pub enum IssueError {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Acquirers: Send + Sync {
-    /// Returns the first acquirer for a new charge: one of `preferred` in that order, otherwise by the configured order.
-    /// `None` if the breakers of all acquirers for charges are open, or all are drained.
+    /// Returns the acquirer that a new charge should try first. The acquirers in `preferred` come first, in that order;
+    /// the configured order follows. Returns `None` if every acquirer for charges has an open breaker or is drained.
     fn first(&self, preferred: &[AcquirerName]) -> Option<AcquirerName>;
 
-    /// Returns whether an acquirer for a new charge is available now. The question changes no turn.
+    /// Returns whether an acquirer for a new charge is available now. The call does not change which acquirer is next.
     fn is_available(&self) -> bool;
 
-    /// Returns the first acquirer for a new payout, selected like one for a charge.
+    /// Returns the acquirer that a new payout should use. The selection is the same as in [`Self::first`].
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName>;
 
-    /// Returns all configured acquirers, in order.
+    /// Returns the names of all configured acquirers, in their order.
     fn names(&self) -> Vec<AcquirerName>;
 
-    /// Creates the charge at the first accepting acquirer, beginning with `begin_with`. The next acquirer follows
-    /// only if the previous acquirer certainly did not accept the charge.
+    /// Creates the charge. The first acquirer is `begin_with`. The next acquirer receives a request only if the
+    /// previous one certainly did not accept the charge.
     async fn issue(
         &self,
         order: &ChargeOrder,
@@ -54,6 +54,6 @@ pub trait Acquirers: Send + Sync {
         budget: Duration,
     ) -> Result<(AcquirerName, UpstreamCharge), IssueError>;
 
-    /// Returns the acquirer with this name, guarded by its breaker.
+    /// Returns the acquirer with this name. Its calls pass through its breaker.
     fn named(&self, name: &AcquirerName) -> Option<Arc<dyn Acquirer>>;
 }

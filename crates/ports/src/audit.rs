@@ -1,4 +1,4 @@
-//! The audit log: operator, instant, origin, and the record before and after each change.
+//! The audit log. A row contains the operator, the instant, the origin, and the record before and after the change.
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, AuditId};
@@ -7,42 +7,42 @@ use jiff::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// A person who changes something, and the place of the change.
+/// The person who makes a change, and the origin of the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operator {
-    /// The person: a user of the operating system, or a given name.
+    /// The name of the person: a user of the operating system, or a name that the person gave.
     pub name: String,
-    /// The interface: `cli` is the command line, `demo` the demonstration.
+    /// The interface. For example, `cli` is the command line, and `demo` is the demonstration.
     pub source: String,
-    /// The machine.
+    /// The machine, or the address of the browser.
     pub host: String,
 }
 
-/// A change by an operator. The row is written in the commit of its change, and never updated.
+/// A change by an operator. The row is written in the commit of the change and is never updated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRow {
-    /// The identifier. Later changes have greater ones.
+    /// The identifier. A later change has a greater identifier.
     pub id: AuditId,
     /// The instant of the change.
     pub at: Timestamp,
-    /// The person and the origin.
+    /// The person and the origin of the change.
     pub operator: Operator,
-    /// The command: `account.suspend`.
+    /// The command, for example `account.suspend`.
     pub action: String,
-    /// The public id of the changed record; the prefix of an API key.
+    /// The public id of the changed record, or the prefix of an API key.
     pub subject: String,
-    /// The account of the change.
+    /// The account that the change concerns.
     pub account: Option<AccountId>,
-    /// The record before, as JSON without secrets; `None` for a new one.
+    /// The record before the change, as JSON without secrets. `None` for a new record.
     pub before: Option<String>,
-    /// The record after.
+    /// The record after the change.
     pub after: Option<String>,
 }
 
-/// The filter of a list; `None` accepts every value.
+/// The filter of a list. `None` accepts every value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// The account of the change.
+    /// The account that the change concerns.
     pub account: Option<AccountId>,
     /// The name of the operator.
     pub operator: Option<String>,
@@ -53,6 +53,6 @@ pub struct AuditFilter {
 /// The audit log.
 #[async_trait]
 pub trait AuditQueries: Send + Sync {
-    /// Lists changes, newest first.
+    /// Lists changes. The newest come first.
     async fn list_audit(&self, filter: AuditFilter, page: PageRequest<AuditId>) -> Result<Page<AuditRow>, QueryError>;
 }

@@ -1,4 +1,4 @@
-//! Callbacks from acquirers: hints, stored until the acquirer's records are read.
+//! Callbacks from acquirers. A callback is a hint, stored until the acquirer's records are read.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use jiff::Timestamp;
 /// The state of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackState {
-    /// The acquirer's records are still to be read.
+    /// The acquirer's records are not read yet.
     Waiting,
-    /// The records were read, and their effects are committed.
+    /// The acquirer's records were read, and their effects are committed.
     Done,
-    /// The callback matches no resource of ours, or is unreadable; an operator must act.
+    /// The callback matches no resource of this service, or cannot be read. An operator must act.
     Unmatched,
 }
 
@@ -35,38 +35,38 @@ impl CallbackState {
     }
 }
 
-/// The ids in a callback.
+/// A callback, with its identifiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callback {
     /// The public identifier.
     pub id: CallbackId,
-    /// The calling acquirer, by the path of the call.
+    /// The acquirer that sent the callback. The path of the request decides it.
     pub acquirer: AcquirerName,
-    /// The ids, encoded by the use case. The rest of the callback is not stored.
+    /// The identifiers in the callback, as the use case encodes them. No other part is stored.
     pub body: Vec<u8>,
-    /// The instant of receipt.
+    /// The instant at which the callback was received.
     pub received_at: Timestamp,
     /// The state.
     pub state: CallbackState,
     /// The number of reads of the acquirer's records.
     pub attempts: u32,
-    /// The instant of the next read; `None` unless waiting.
+    /// The instant of the next read. `None` if the callback does not wait.
     pub due_at: Option<Timestamp>,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
-/// The numbers of callbacks by acquirer. Acquirers without callbacks are absent.
+/// The numbers of callbacks by acquirer. An acquirer without callbacks has no entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallbackCounts {
-    /// Waiting callbacks, counted to [`CallbackCounts::MOST_OPEN`] over all acquirers.
+    /// The waiting callbacks. The count over all acquirers stops at [`CallbackCounts::MOST_OPEN`].
     pub open: BTreeMap<AcquirerName, u64>,
     /// Unmatched callbacks.
     pub unmatched: BTreeMap<AcquirerName, u64>,
 }
 
 impl CallbackCounts {
-    /// The limit of the count, which keeps counting cheap: five acquirers at their limit. A greater number means the
-    /// same.
+    /// The limit of the count, which keeps counting cheap. The limit is enough for five acquirers that have reached
+    /// their own limit.
     pub const MOST_OPEN: u32 = 500_000;
 }

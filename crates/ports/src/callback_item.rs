@@ -13,32 +13,32 @@ use crate::upstream_infraction::CallbackInfraction;
 pub struct CallbackSignatures(Vec<(String, String)>);
 
 impl CallbackSignatures {
-    /// Keeps the signatures among the headers of a request.
+    /// Returns the signatures among the headers of a request.
     #[must_use]
     pub fn of_headers<'h>(headers: impl IntoIterator<Item = (&'h str, &'h str)>) -> Self {
         let kept = headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
         Self(kept.filter(|(name, _)| name.ends_with("-signature")).collect())
     }
 
-    /// Returns the value of a header; `name` is in lower case.
+    /// Returns the value of a header. `name` must be in lower case.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// An item of a callback: a hint for reading the acquirer's records.
+/// An item of a callback: a hint to read the acquirer's records.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CallbackItem {
-    /// A received Pix, or a return of it.
+    /// A received Pix, or its return.
     Received(CallbackPix),
-    /// A sent Pix, or a return of it.
+    /// A sent Pix, or its return.
     Sent(CallbackPayout),
-    /// A sent Pix that came back, in whole or in part. The callback names the Pix and not its order.
+    /// A sent Pix that was returned, in whole or in part. The callback contains the Pix but not its order.
     PayoutReturn(CallbackReturn),
-    /// An opened or changed infraction.
+    /// An infraction that was opened or changed.
     Infraction(CallbackInfraction),
-    /// A payment at a crypto processor. The processor's record names its deposit.
+    /// A payment at a crypto processor. The processor's record contains the deposit.
     CryptoPayment(ProcessorId),
 }
 
@@ -47,9 +47,9 @@ pub enum CallbackItem {
 pub struct CallbackPix {
     /// The txid of the charge.
     pub txid: Txid,
-    /// The end-to-end id, if readable. The Pix must be found upstream before the callback is done.
+    /// The end-to-end id, if it can be read. The callback is done only after the acquirer has shown this Pix.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The instant of receipt in the callback: a hint for the position in the acquirer's list.
+    /// The instant of receipt, as the callback reports it. This is a hint for the position in the acquirer's list.
     pub paid_at: Option<Timestamp>,
 }
 
@@ -58,7 +58,7 @@ pub struct CallbackPix {
 pub struct CallbackReturn {
     /// The end-to-end id of the sent Pix.
     pub end_to_end_id: EndToEndId,
-    /// The return. The acquirer must show it before the callback is done.
+    /// The id of the return. The callback is done only after the acquirer has shown this return.
     pub return_id: ReturnId,
 }
 
@@ -67,6 +67,6 @@ pub struct CallbackReturn {
 pub struct CallbackPayout {
     /// The identifier at the acquirer.
     pub instruction_id: InstructionId,
-    /// The readable returns. Each must be credited before the callback is done.
+    /// The ids of the returns that can be read. The callback is done only after each of them is credited.
     pub returns: Vec<ReturnId>,
 }

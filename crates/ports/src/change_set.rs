@@ -1,4 +1,4 @@
-//! A change set: everything that must become true together, as one value.
+//! A change set: everything that one commit makes true, as one value.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::block::BlockChange;
@@ -17,40 +17,46 @@ use uuid::Uuid;
 use crate::idempotency::IdempotencyChange;
 use crate::record::{AnyRecord, RecordKey, Versioned};
 
-/// A value that may have only one owner.
+/// A value that can have only one owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReservationKey {
-    /// An account's external id of a charge: unique within the account, forever.
+    /// An account's external id of a charge, unique within the account. After the charge is visible, the id is never
+    /// freed.
     ChargeExternalId(AccountId, ExternalId),
-    /// A charge's txid: globally unique.
+    /// The txid of a charge, unique over all accounts.
     Txid(Txid),
-    /// The end-to-end id of a received Pix: globally unique, so the Pix is credited once.
+    /// The end-to-end id of a received Pix, unique over all accounts. So the Pix is credited once.
     EndToEndId(EndToEndId),
-    /// An account's e-mail address in lower case: globally unique.
+    /// The e-mail address of an account in lower case, unique over all accounts.
     Email(String),
-    /// The e-mail address of a user of the dashboard, in lower case: globally unique.
+    /// The e-mail address of a dashboard user in lower case, unique over all users.
     UserEmail(String),
-    /// An account's external id of a payout: unique within the account, forever.
+    /// An account's external id of a payout, unique within the account. After the payout is visible, the id is never
+    /// freed.
     PayoutExternalId(AccountId, ExternalId),
-    /// An account's external id of a refund: unique within the account, forever.
+    /// An account's external id of a refund, unique within the account. After the refund is visible, the id is never
+    /// freed.
     RefundExternalId(AccountId, ExternalId),
-    /// A payout's instruction id: globally unique.
+    /// The instruction id of a payout, unique over all accounts.
     InstructionId(InstructionId),
-    /// The return id of a returned payout: globally unique, so the return is credited once.
+    /// The return id of a returned payout, unique over all accounts. So the return is credited once.
     ReturnId(ReturnId),
-    /// The address of an account's endpoint; freed when the endpoint moves or is deleted.
+    /// The address of an account's endpoint. The address is freed when it changes or the endpoint is deleted.
     EndpointUrl(AccountId, WebhookUrl),
-    /// An account's slot for an endpoint, in two digits; freed when the endpoint is deleted.
+    /// An account's slot for an endpoint, in two digits. The slot is freed when the endpoint is deleted.
     EndpointSlot(AccountId, String),
-    /// An infraction as its acquirer names it: `acquirer/name`, and `acquirer/name/2` and so on if it was reopened after it was resolved.
-    /// Globally unique.
+    /// An infraction by its acquirer's id, unique over all accounts: `acquirer/id`. If the acquirer reopens a resolved
+    /// infraction, `acquirer/id/2` follows, and so on.
     Infraction(String),
-    /// An account's external id of a crypto deposit: unique within the account, forever.
+    /// An account's external id of a crypto deposit, unique within the account. After the deposit is visible, the id is
+    /// never freed.
     CryptoDepositExternalId(AccountId, ExternalId),
-    /// An account's external id of a crypto withdrawal: unique within the account, forever.
+    /// An account's external id of a crypto withdrawal, unique within the account. After the withdrawal is visible, the
+    /// id is never freed.
     CryptoWithdrawalExternalId(AccountId, ExternalId),
-    /// A payment at a crypto processor, `processor/id`: globally unique, so the payment belongs to one deposit. A deposit also
-    /// reserves its own id here, which the processor shows as the order of its payments.
+    /// A payment at a crypto processor, `processor/id`, unique over all accounts. So the payment belongs to one
+    /// deposit. A deposit also reserves its own id here, because the processor shows that id as the order of its
+    /// payments.
     CryptoPayment(String),
 }
 
@@ -61,7 +67,7 @@ impl ReservationKey {
         Self::CryptoPayment(format!("{processor}/{payment}"))
     }
 
-    /// Returns the kind of the value, as the store names it.
+    /// Returns the kind of the value. The store uses the same name.
     #[must_use]
     pub const fn space(&self) -> &'static str {
         match self {
@@ -102,7 +108,7 @@ impl ReservationKey {
         }
     }
 
-    /// Returns the account within which the value is unique; `None` if it is globally unique.
+    /// Returns the account within which the value is unique. Returns `None` if it is unique over all accounts.
     #[must_use]
     pub const fn within(&self) -> Option<AccountId> {
         match self {
@@ -139,10 +145,10 @@ pub struct Reservation {
 /// A record to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// A new record; stored with version 1. Refused as `Corrupt` if its key exists.
+    /// A new record, stored with version 1. If its key exists, the commit fails with `Corrupt`.
     Insert(AnyRecord),
-    /// A changed record with the version that was read; stored with that version plus one. Refused with `Stale` if the stored version
-    /// differs.
+    /// A changed record with the version that was read. The record is stored with the next version. If the stored
+    /// version differs from the one that was read, the commit fails with `Stale`.
     Update(AnyRecord),
 }
 
@@ -173,8 +179,8 @@ impl Write {
         self.record().key()
     }
 
-    /// Returns the version that the stored record must have; `None` if no record may be stored. A record that never changes can only be
-    /// inserted.
+    /// Returns the version that the stored record must have. Returns `None` if the record must not exist yet. A record
+    /// that never changes can only be inserted.
     #[must_use]
     pub fn read(&self) -> Option<i64> {
         match self {
@@ -193,7 +199,7 @@ impl Write {
 /// An event to publish. The store assigns the account's next sequence number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Its identifier.
+    /// The identifier of the event.
     pub id: EventId,
     /// The account.
     pub account: AccountId,
@@ -203,21 +209,23 @@ pub struct NewEvent {
     pub at: Timestamp,
     /// The public id of the resource.
     pub resource: String,
-    /// The resource at that instant, as [`crate::ResourceRenderer`] renders it.
+    /// The resource at the instant of the event, as [`crate::ResourceRenderer`] renders it.
     pub data: Vec<u8>,
-    /// The endpoint that the charge named, if the event is about a charge.
+    /// The endpoint that the resource of the event named, if it is a charge or a deposit.
     pub postback: Option<Postback>,
 }
 
-/// Returns a placeholder for the id of an entry that the store has not made yet: all zeros. A transaction that credits a share is named
-/// after its entry. So the data of `split.received` has the placeholder's suffix in place of the transaction's id.
+/// Returns a placeholder for the id of an entry that does not exist yet: all zeros. The transaction of a share's credit
+/// has the id of its entry. So until the commit, the data of `split.received` contains the placeholder's suffix instead
+/// of that id.
 #[must_use]
 pub const fn entry_to_come() -> EntryId {
     EntryId::new(Uuid::nil())
 }
 
 impl NewEvent {
-    /// Returns whether this event is about the credit that `transfer` makes. The data of such an event names the entry of that credit.
+    /// Returns whether this event is about the credit of `transfer`. The data of such an event contains the id of the
+    /// credit's entry.
     #[must_use]
     pub fn is_of_credit(&self, transfer: &Transfer) -> bool {
         self.kind == EventType::SplitReceived
@@ -225,7 +233,7 @@ impl NewEvent {
             && transfer.to == LedgerAccount::Merchant(self.account, Bucket::Available)
     }
 
-    /// Returns the event with the stored entry's id in place of [`entry_to_come`].
+    /// Returns the event with the id of the stored entry instead of [`entry_to_come`].
     #[must_use]
     pub fn with_entry(&self, entry: EntryId) -> Self {
         let text = String::from_utf8_lossy(&self.data);
@@ -234,26 +242,30 @@ impl NewEvent {
     }
 }
 
-/// Everything that must become true together.
+/// Everything that one commit makes true.
 ///
-/// The store derives two more effects. First, after all transfers and block changes, under-funded blocks are topped up
-/// ([`cais_domain::block::top_up_blocks`]). This concerns each account that a transfer credits in `available` or `pending`, or that has a
-/// block change. Second, each event gets a delivery for every endpoint of its account that [`cais_domain::merchant::webhook::Endpoint::subscribes_to`] selects.
+/// The store derives two more effects.
+///
+/// 1. After all transfers and block changes, the store tops up under-funded blocks
+///    ([`cais_domain::block::top_up_blocks`]). This applies to each account that has a block change, and to each
+///    account to which a transfer credits `available` or `pending`.
+/// 2. The store creates one delivery for each event and each endpoint of its account that
+///    [`cais_domain::merchant::webhook::Endpoint::subscribes_to`] selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSet {
     /// The instant of the decision, in whole microseconds.
     pub at: Timestamp,
     /// The change to an idempotency record.
     pub idempotency: Option<IdempotencyChange>,
-    /// Unique values to reserve; refused with `Taken` if a value has an owner.
+    /// Unique values to reserve. If a value has an owner, the commit fails with `Taken`.
     pub reserve: Vec<Reservation>,
-    /// Unique values to free, applied after `reserve` was judged.
+    /// Unique values to free. They are freed after the check of `reserve`.
     pub unreserve: Vec<ReservationKey>,
     /// Records to write.
     pub writes: Vec<Write>,
-    /// Movements of money, in order; cover is checked after each.
+    /// Movements of money, in order. After each movement, the debited balance is checked.
     pub transfers: Vec<Transfer>,
-    /// Changes of blocks, in order, after the transfers.
+    /// Changes of blocks, in order. They follow the transfers.
     pub blocks: Vec<BlockChange>,
     /// Events to publish, in order.
     pub events: Vec<NewEvent>,

@@ -15,7 +15,7 @@ use crate::queries::QueryError;
 pub trait CryptoQuoteQueries: Send + Sync {
     /// Returns a quote of the account, used or not.
     async fn find_crypto_quote(&self, account: AccountId, id: CryptoQuoteId) -> Result<Option<Quote>, QueryError>;
-    /// Returns the newest quote of a currency, of any account. Its rate is compared with the next one.
+    /// Returns the newest quote of a currency, of any account. The next rate is compared with the rate of this quote.
     async fn find_newest_crypto_quote(&self, currency: Currency) -> Result<Option<Quote>, QueryError>;
 }
 
@@ -25,29 +25,30 @@ pub trait CryptoDepositQueries: Send + Sync {
     /// Returns a deposit of the account, in any state.
     async fn find_crypto_deposit(&self, account: AccountId, id: CryptoDepositId)
     -> Result<Option<Deposit>, QueryError>;
-    /// Returns the deposit to whose address the processor received this payment.
+    /// Returns the deposit whose address received this payment at the processor.
     async fn find_crypto_deposit_of_payment(
         &self,
         processor: &AcquirerName,
         payment: &ProcessorId,
     ) -> Result<Option<Deposit>, QueryError>;
-    /// Lists the visible deposits of the account, newest first.
+    /// Lists the visible deposits of the account. The newest come first.
     async fn list_crypto_deposits(
         &self,
         account: AccountId,
         page: PageRequest<CryptoDepositId>,
     ) -> Result<Page<Deposit>, QueryError>;
-    /// Lists deposits of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the
-    /// longest overdue first.
+    /// Lists deposits of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]).
+    /// The longest overdue come first.
     async fn list_due_crypto_deposits(&self, now: Timestamp, limit: u32) -> Result<Vec<Deposit>, QueryError>;
-    /// Lists the stored payments of a deposit by their ids, at most `limit`.
+    /// Lists at most `limit` stored payments of a deposit, in the order of their ids.
     async fn list_deposit_payments(
         &self,
         account: AccountId,
         deposit: CryptoDepositId,
         limit: u32,
     ) -> Result<Vec<DepositPayment>, QueryError>;
-    /// Lists payments of all accounts that wait for an operator, the longest waiting first, at most `limit`.
+    /// Lists at most `limit` payments of all accounts that wait for an operator. Those that have waited longest come
+    /// first.
     async fn list_payments_for_review(&self, limit: u32) -> Result<Vec<DepositPayment>, QueryError>;
 }
 
@@ -60,23 +61,24 @@ pub trait CryptoWithdrawalQueries: Send + Sync {
         account: AccountId,
         id: CryptoWithdrawalId,
     ) -> Result<Option<Withdrawal>, QueryError>;
-    /// Returns the withdrawal of any account.
+    /// Returns the withdrawal with this id, of any account.
     async fn find_crypto_withdrawal_of_any(&self, id: CryptoWithdrawalId) -> Result<Option<Withdrawal>, QueryError>;
-    /// Returns the withdrawal of any account that the processor has in this batch.
+    /// Returns the withdrawal in this batch of the processor, of any account.
     async fn find_crypto_withdrawal_of_batch(
         &self,
         processor: &AcquirerName,
         batch: &ProcessorId,
     ) -> Result<Option<Withdrawal>, QueryError>;
-    /// Lists the visible withdrawals of the account, newest first.
+    /// Lists the visible withdrawals of the account. The newest come first.
     async fn list_crypto_withdrawals(
         &self,
         account: AccountId,
         page: PageRequest<CryptoWithdrawalId>,
     ) -> Result<Page<Withdrawal>, QueryError>;
-    /// Lists withdrawals of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]),
-    /// the longest overdue first.
+    /// Lists withdrawals of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]).
+    /// The longest overdue come first.
     async fn list_due_crypto_withdrawals(&self, now: Timestamp, limit: u32) -> Result<Vec<Withdrawal>, QueryError>;
-    /// Lists withdrawals of all accounts that wait for an operator, the longest waiting first, at most `limit`.
+    /// Lists at most `limit` withdrawals of all accounts that wait for an operator. Those that have waited longest come
+    /// first.
     async fn list_withdrawals_for_review(&self, limit: u32) -> Result<Vec<Withdrawal>, QueryError>;
 }

@@ -1,5 +1,5 @@
-//! The queue of deliveries: due ones are claimed under a lease, attempted outside of transactions, and finished under
-//! their fence.
+//! The queue of deliveries. Due deliveries are claimed under a lease and attempted outside of transactions. An outcome
+//! is stored only with the fence of its claim.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::events::StoredEvent;
 use crate::queries::QueryError;
 
-/// The deliveries to one endpoint within one epoch. Deliveries wait for each other only within a queue.
+/// The deliveries to one endpoint within one epoch. A delivery waits only for deliveries of its own queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EndpointQueue {
     /// The owning account.
@@ -38,7 +38,7 @@ pub struct DeliveryKey {
 /// A delivery that is due at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// The identifier, if the delivery is new.
+    /// The identifier that the delivery gets if it is new.
     pub id: DeliveryId,
     /// The queue.
     pub queue: EndpointQueue,
@@ -46,7 +46,7 @@ pub struct NewDelivery {
     pub event: EventId,
     /// The event's type.
     pub kind: EventType,
-    /// The event's sequence number in the account; `None` for a test, which is in no list.
+    /// The event's sequence number in the account. `None` for a test, because no list contains it.
     pub sequence: Option<i64>,
     /// The instant of creation.
     pub at: Timestamp,
@@ -55,13 +55,13 @@ pub struct NewDelivery {
 /// The queues with due deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DueQueues {
-    /// Queues with a due delivery, in the order of endpoint and epoch, from the requested queue on.
+    /// The queues with a due delivery, ordered by endpoint and epoch. The order starts after the requested queue.
     pub due: Vec<EndpointQueue>,
-    /// The queue after which the next search continues, if this one did not cover all queues.
+    /// The queue after which the next search must continue. `None` if this search covered all queues.
     pub next: Option<EndpointQueue>,
-    /// The number of due deliveries, at most 10,000. Deliveries in flight are not counted.
+    /// The number of due deliveries, at most 10,000. Deliveries in flight do not count.
     pub backlog: u64,
-    /// The earliest due instant of all queues.
+    /// The earliest due instant over all queues.
     pub oldest_due_at: Option<Timestamp>,
 }
 
@@ -72,13 +72,13 @@ pub struct DeliveryClaim {
     pub queues: Vec<EndpointQueue>,
     /// The current instant.
     pub now: Timestamp,
-    /// The end of the lease. Until then no other node claims the deliveries; afterwards they are due again.
+    /// The end of the lease. Until then no other node claims the deliveries. Afterwards they are due again.
     pub lease_until: Timestamp,
-    /// The largest number in flight per endpoint, over all nodes.
+    /// The largest number of deliveries in flight per endpoint, over all nodes.
     pub per_endpoint: u32,
-    /// The largest number per endpoint in this claim.
+    /// The largest number of deliveries per endpoint in this claim.
     pub at_once: u32,
-    /// The largest number in this claim.
+    /// The largest number of deliveries in this claim.
     pub limit: u32,
 }
 
@@ -87,7 +87,7 @@ pub struct DeliveryClaim {
 pub enum DeliveredEvent {
     /// An event of the account.
     Stored(StoredEvent),
-    /// A test of the endpoint, which no list of events contains.
+    /// A test of the endpoint. No list of events contains it.
     Test {
         /// The public identifier.
         id: EventId,
@@ -116,40 +116,40 @@ impl DeliveredEvent {
     }
 }
 
-/// A delivery that belongs to this node until its lease ends.
+/// A delivery that this node holds until the end of its lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedDelivery {
     /// The key.
     pub key: DeliveryKey,
-    /// The number of the claim, from 1; also the number of the following attempt.
+    /// The number of the claim, from 1. The attempt that follows has the same number.
     pub fence: i64,
-    /// The number of the attempt in the schedule, from 1. A claim without an outcome does not count.
+    /// The number of the attempt in the schedule, from 1. Claims without an outcome do not count.
     pub tries: u32,
     /// The event.
     pub event: DeliveredEvent,
-    /// The endpoint, shared by deliveries of one claim.
+    /// The endpoint. The deliveries of one claim share it.
     pub endpoint: Arc<Endpoint>,
-    /// The instant since which every attempt at the endpoint failed; `None` if the last one succeeded.
+    /// The instant since which every attempt at the endpoint failed. `None` if the last attempt succeeded.
     pub failing_since: Option<Timestamp>,
 }
 
 /// An attempt at a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryAttempt {
-    /// The beginning.
+    /// The start of the attempt.
     pub at: Timestamp,
-    /// The status of the answer.
+    /// The HTTP status of the answer.
     pub status_code: Option<u16>,
     /// The duration, in milliseconds.
     pub duration_ms: u32,
-    /// The reason of the failure, from a fixed list; `None` for a success.
+    /// The reason of the failure, from a fixed list. `None` if the attempt succeeded.
     pub error: Option<String>,
-    /// The beginning of the answer's body, at most 2 KiB, without control characters.
+    /// The start of the answer's body, at most 2 KiB, without control characters.
     pub response_body: Option<String>,
 }
 
 impl DeliveryAttempt {
-    /// Returns the end.
+    /// Returns the end of the attempt.
     #[must_use]
     pub fn ended_at(&self) -> Timestamp {
         self.at.saturating_add(Duration::from_millis(self.duration_ms.into())).unwrap_or(Timestamp::MAX)
@@ -173,9 +173,9 @@ pub enum AttemptOutcome {
 /// The effect of an attempt on its endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
-    /// No change.
+    /// The health does not change.
     Unchanged,
-    /// The endpoint fails from now on.
+    /// The endpoint starts to fail.
     Failing,
     /// The endpoint no longer fails.
     Healthy,
@@ -186,9 +186,9 @@ pub enum Health {
 pub struct FinishedAttempt {
     /// The delivery.
     pub key: DeliveryKey,
-    /// The claim of the attempt. An attempt of an older claim is logged and has no other effect.
+    /// The fence of the attempt's claim. If a newer claim exists, the attempt is only logged.
     pub fence: i64,
-    /// The endpoint's epoch at the claim.
+    /// The endpoint's epoch when the delivery was claimed.
     pub epoch: i64,
     /// The number of the attempt in the schedule.
     pub tries: u32,
@@ -200,27 +200,31 @@ pub struct FinishedAttempt {
     pub health: Health,
 }
 
-/// The write side of deliveries, outside of the committer. No method moves money. A lost claim or outcome only causes
-/// another delivery. Deliveries of new events are created with their events, in [`crate::Store::commit`].
+/// The write side of deliveries, independent of the committer. No method moves money. A lost claim or a lost outcome
+/// only causes another delivery. Deliveries of new events are created together with the events, in
+/// [`crate::Store::commit`].
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
-    /// Adds deliveries that are due at once. An existing delivery of the same event and endpoint becomes due again
-    /// instead, with a new schedule. A delivery in flight becomes due after its attempt, with any outcome. So an
-    /// attempt always begins after this call, and never two at a time.
+    /// Adds deliveries that are due at once. If a delivery of the same event and endpoint exists, that delivery becomes
+    /// due again with a new schedule. If it is in flight, it becomes due after its attempt, whatever the outcome. So an
+    /// attempt always starts after this call, and two attempts never run at the same time.
     ///
-    /// Returns the identifiers, in order. If more than `most` tests and resends would wait for one endpoint, returns `None` and adds no
-    /// delivery. Nodes that call `put` at the same instant may exceed the limit by one delivery each.
+    /// Returns the identifiers, in order. If more than `most` tests and resends would wait for one endpoint, returns
+    /// `None` and adds no delivery. If several nodes call `put` at the same instant, each may exceed the limit by one
+    /// delivery.
     async fn put(&self, deliveries: Vec<NewDelivery>, most: Option<u32>)
     -> Result<Option<Vec<DeliveryId>>, QueryError>;
 
-    /// Returns at most `limit` queues of active endpoints with deliveries due at `now`. The queues after `after`, by
-    /// endpoint and epoch, come first; then the walk continues from the beginning. A caller that continues after
-    /// [`DueQueues::next`] covers all queues. The cost is bounded: above the counted backlog, one call reads at most
-    /// 10,000 queues. For deliveries that waited for an inactive endpoint, [`DeliveryQueue::cancel_stale`] hints the
-    /// queue.
+    /// Returns at most `limit` queues of active endpoints that have deliveries due at `now`. The queues are ordered by
+    /// endpoint and epoch. The queues after `after` come first; then the search continues from the start. A caller that
+    /// continues after [`DueQueues::next`] covers all queues.
     ///
-    /// A due time further ahead than [`cais_domain::merchant::webhook::MAX_RETRY_PAUSE`], or a lease further ahead than [`crate::DELIVERY_LEASE`],
-    /// comes from a wrong clock ([`crate::Due`]). A call makes such deliveries due, within a minute.
+    /// The cost is limited: if the backlog exceeds the count, one call reads at most 10,000 queues. Queues whose
+    /// deliveries waited for an inactive endpoint are hinted by [`DeliveryQueue::cancel_stale`].
+    ///
+    /// If a due instant is further ahead than [`cais_domain::merchant::webhook::MAX_RETRY_PAUSE`], a wrong clock wrote
+    /// it ([`crate::Due`]). The same holds for a lease that is further ahead than [`crate::DELIVERY_LEASE`]. Within a
+    /// minute, a call makes such deliveries due.
     async fn due_queues(
         &self,
         now: Timestamp,
@@ -228,24 +232,26 @@ pub trait DeliveryQueue: Send + Sync {
         limit: u32,
     ) -> Result<DueQueues, QueryError>;
 
-    /// Claims due deliveries of the queues, the longest overdue of each first. An endpoint never has more than
-    /// `per_endpoint` deliveries in flight: concurrent claims share its slots. Queues of inactive endpoints or earlier
-    /// epochs have none. Deliveries that waited for an inactive endpoint come first.
+    /// Claims due deliveries of the queues. In each queue the longest overdue come first. Deliveries that waited for an
+    /// inactive endpoint come before them. An endpoint never has more than `per_endpoint` deliveries in flight, because
+    /// concurrent claims share its slots. Queues of inactive endpoints or of earlier epochs have no deliveries to
+    /// claim.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
-    /// Logs the attempts, and applies the outcomes of those with a valid claim, in order. A delivery to a disabled or
-    /// deleted endpoint is cancelled and stays cancelled, after any outcome.
+    /// Logs the attempts, and applies in order the outcomes whose claim is valid. A delivery to a disabled or deleted
+    /// endpoint is cancelled permanently, whatever its outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
-    /// Marks at most `limit` pending deliveries of earlier epochs as cancelled, and returns their number. Each call
-    /// reads a bounded number of queues; the next call continues after them. Queues whose endpoint is active again are
+    /// Marks at most `limit` pending deliveries of earlier epochs as cancelled. Returns their number. Each call reads a
+    /// limited number of queues, and the next call continues after them. Queues whose endpoint is active again are
     /// hinted.
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
 
-    /// Clears the failing period of the endpoint, because the time while it was inactive does not count.
+    /// Clears the failing period of the endpoint. The time in which the endpoint was inactive does not count as
+    /// failing.
     async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError>;
 
     /// Waits for new deliveries on this node. Returns their queues, each once. The result is a hint: `due_queues` finds
-    /// missed ones.
+    /// the queues that are missing in it.
     async fn hinted(&self) -> Vec<EndpointQueue>;
 }

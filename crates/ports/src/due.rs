@@ -1,18 +1,18 @@
-//! Due instants of work and ends of leases, robust against wrong clocks.
+//! Compares due instants and ends of leases, even if a node's clock is wrong.
 //!
-//! Due instants are written by the clock of a node. A node whose clock is ahead writes due instants that are too late
-//! by the same time. An instant beyond the longest pause cannot come from a correct clock, so it is due now.
+//! A node writes due instants by its own clock. If that clock is ahead, the due instants are too late by the same time.
+//! If an instant is further ahead than the longest pause, no correct clock can have written it, so it is due now.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The tolerated difference between the clocks of two nodes. Smaller differences end no lease early.
+/// The largest accepted difference between the clocks of two nodes. A smaller difference ends no lease early.
 pub const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_secs(30);
-/// The time that a process may work on an idempotency key before another takes over.
+/// The time for which a process may work on an idempotency key before another process takes over.
 pub const REQUEST_LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// The lease of a claimed delivery.
 pub const DELIVERY_LEASE: SignedDuration = SignedDuration::from_secs(30);
 
-/// Compares instants that lie ahead by at most a known length.
+/// Compares instants that were at most a known time ahead when they were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
     now: Timestamp,
@@ -20,14 +20,14 @@ pub struct Due {
 }
 
 impl Due {
-    /// Creates a comparison at `now` for instants at most `longest` ahead when written.
+    /// Creates a comparison at `now`. The instants were at most `longest` ahead when they were written.
     #[must_use]
     pub fn new(now: Timestamp, longest: SignedDuration) -> Self {
         let ahead = longest.saturating_add(CLOCK_DIFFERENCE);
         Self { now, beyond: now.saturating_add(ahead).unwrap_or(Timestamp::MAX) }
     }
 
-    /// Returns the last instant that is over.
+    /// Returns `now`: the last instant that has passed.
     #[must_use]
     pub const fn now(self) -> Timestamp {
         self.now
@@ -39,7 +39,7 @@ impl Due {
         self.beyond
     }
 
-    /// Returns whether the instant is over, or impossibly far ahead.
+    /// Returns whether the instant has passed, or is too far ahead to be correct.
     #[must_use]
     pub fn is(self, at: Timestamp) -> bool {
         at <= self.now || at > self.beyond

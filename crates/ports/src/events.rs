@@ -15,11 +15,11 @@ use crate::queries::QueryError;
 pub struct StoredEvent {
     /// The public identifier.
     pub id: EventId,
-    /// The sequence number in the account, from 1 without a gap.
+    /// The sequence number in the account. The numbers start at 1 and have no gaps.
     pub sequence: i64,
     /// The type.
     pub kind: EventType,
-    /// The resource at that instant, as [`crate::ResourceRenderer`] renders it.
+    /// The resource at the instant of the event, as [`crate::ResourceRenderer`] renders it.
     pub data: Vec<u8>,
     /// The instant of the event.
     pub created_at: Timestamp,
@@ -30,7 +30,7 @@ pub struct StoredEvent {
 pub struct EventFilter {
     /// The type.
     pub kind: Option<EventType>,
-    /// Events after a sequence number, oldest first; `None` lists the newest first.
+    /// Lists the events after this sequence number, and the oldest come first. If `None`, the newest come first.
     pub after_sequence: Option<i64>,
 }
 
@@ -39,7 +39,7 @@ pub struct EventFilter {
 pub struct EventPage {
     /// The largest number of rows.
     pub limit: u32,
-    /// The last row of the previous page, in the order of the filter.
+    /// The last row of the previous page. The filter decides the order.
     pub starting_after: Option<EventId>,
 }
 
@@ -54,29 +54,30 @@ pub struct Delivery {
     pub event: EventId,
     /// The event's type.
     pub kind: EventType,
-    /// The status. A pending delivery of an earlier epoch of its endpoint is cancelled.
+    /// The status. A pending delivery of an earlier epoch of its endpoint counts as cancelled.
     pub status: DeliveryStatus,
-    /// The attempts, oldest first; at most the last 50.
+    /// The attempts, at most the last 50. The oldest comes first.
     pub attempts: Vec<DeliveryAttempt>,
-    /// The instant of the next attempt; `None` unless pending.
+    /// The instant of the next attempt. `None` if the delivery is not pending.
     pub next_attempt_at: Option<Timestamp>,
     /// The instant of creation.
     pub created_at: Timestamp,
 }
 
-/// The recent deliveries of an endpoint, in two numbers.
+/// The recent activity of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EndpointActivity {
-    /// The number of waiting deliveries, counted to [`EndpointActivity::MOST_WAITING`].
+    /// The number of waiting deliveries. The count stops at [`EndpointActivity::MOST_WAITING`].
     pub waiting: u64,
-    /// The beginning of the latest successful attempt among the newest [`EndpointActivity::RECENT`] deliveries.
+    /// The start of the latest successful attempt. Only the newest [`EndpointActivity::RECENT`] deliveries are read.
     pub last_success: Option<Timestamp>,
 }
 
 impl EndpointActivity {
-    /// The limit of the count, which keeps counting cheap. A greater number means the same to a merchant.
+    /// The limit of the count, which keeps counting cheap. A higher number would not change what a merchant does.
     pub const MOST_WAITING: u32 = 1_000;
-    /// The number of newest deliveries that are read. The limit keeps the read cheap at an endpoint that fails for days.
+    /// The number of newest deliveries that are read. This limit keeps the read cheap if an endpoint has failed for
+    /// days.
     pub const RECENT: u32 = 100;
 }
 
@@ -85,15 +86,15 @@ impl EndpointActivity {
 pub trait EndpointQueries: Send + Sync {
     /// Returns an endpoint of the account, in any state.
     async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError>;
-    /// Returns the account's endpoint with this address that is not deleted.
+    /// Returns the account's endpoint with this address. Deleted endpoints are ignored.
     async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError>;
-    /// Lists the visible endpoints of the account, newest first.
+    /// Lists the visible endpoints of the account. The newest come first.
     async fn list_endpoints(
         &self,
         account: AccountId,
         page: PageRequest<EndpointId>,
     ) -> Result<Page<Endpoint>, QueryError>;
-    /// Returns the instant since which every attempt in the queue failed; `None` if the last one succeeded.
+    /// Returns the instant since which every attempt in the queue failed. Returns `None` if the last attempt succeeded.
     async fn failing_since(&self, queue: EndpointQueue) -> Result<Option<Timestamp>, QueryError>;
     /// Returns the number of waiting deliveries and the latest success of the queue's endpoint.
     async fn endpoint_activity(&self, queue: EndpointQueue) -> Result<EndpointActivity, QueryError>;
@@ -104,14 +105,14 @@ pub trait EndpointQueries: Send + Sync {
 pub trait EventQueries: Send + Sync {
     /// Returns an event of the account.
     async fn find_event(&self, account: AccountId, id: EventId) -> Result<Option<StoredEvent>, QueryError>;
-    /// Lists the account's events in the order of the filter, by sequence number.
+    /// Lists the account's events by sequence number. The filter decides the order.
     async fn list_events(
         &self,
         account: AccountId,
         filter: EventFilter,
         page: EventPage,
     ) -> Result<Page<StoredEvent>, QueryError>;
-    /// Lists the first events of a resource of the account, by its public id, oldest first.
+    /// Lists the first events of a resource of the account, by its public id. The oldest come first.
     async fn list_events_of(
         &self,
         account: AccountId,
@@ -130,13 +131,14 @@ pub trait DeliveryQueries: Send + Sync {
         endpoint: EndpointId,
         id: DeliveryId,
     ) -> Result<Option<Delivery>, QueryError>;
-    /// Lists the deliveries to an endpoint of the account, newest first.
+    /// Lists the deliveries to an endpoint of the account. The newest come first.
     async fn list_deliveries(
         &self,
         account: AccountId,
         endpoint: EndpointId,
         page: PageRequest<DeliveryId>,
     ) -> Result<Page<Delivery>, QueryError>;
-    /// Lists the deliveries of an event, oldest first: at most one per endpoint that the account ever had.
+    /// Lists the deliveries of an event. The oldest come first. There is at most one for each endpoint that the account
+    /// ever had.
     async fn list_deliveries_of_event(&self, account: AccountId, event: EventId) -> Result<Vec<Delivery>, QueryError>;
 }

@@ -1,4 +1,4 @@
-//! The price of the US dollar in BRL.
+//! The exchange rate of the US dollar in BRL.
 
 use std::time::Duration;
 
@@ -8,19 +8,20 @@ use jiff::Timestamp;
 
 use crate::acquirer::AcquirerError;
 
-/// BRL per US dollar at one instant, with the spread between buyers and sellers.
+/// The BRL for one US dollar at one instant. Buyers and sellers have different prices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsdRate {
     /// The price at which the market buys dollars.
     pub buy: Rate,
     /// The price at which the market sells dollars.
     pub sell: Rate,
-    /// The instant of publication. The caller judges the age.
+    /// The instant of publication. The caller decides whether the rate is too old.
     pub published_at: Timestamp,
 }
 
 impl UsdRate {
-    /// Returns the price for one side: coins of a deposit are sold for BRL, coins of a withdrawal are bought.
+    /// Returns the price for one side. The coins of a deposit are sold for BRL, and the coins of a withdrawal are
+    /// bought.
     #[must_use]
     pub const fn of(&self, side: Side) -> &Rate {
         match side {
@@ -34,9 +35,10 @@ impl UsdRate {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ExchangeRates: Send + Sync {
-    /// Returns the last published rate at `now`. Over weekends and holidays that is the rate of the business day before.
+    /// Returns the rate that was published last before `now`. On weekends and holidays this is the rate of the previous
+    /// business day.
     ///
     /// # Errors
-    /// [`AcquirerError::Unavailable`] if no rate is published in the days before `now`. A read is never `Refused`.
+    /// [`AcquirerError::Unavailable`] if no rate was published in the days before `now`. The error is never `Refused`.
     async fn usd_rate(&self, now: Timestamp, budget: Duration) -> Result<UsdRate, AcquirerError>;
 }

@@ -1,4 +1,4 @@
-//! Idempotency records: the first use of a key, the request, and the stored answer.
+//! Idempotency records: the first use of a key, its request, and the stored response.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use cais_domain::ids::{AccountId, RequestId};
 use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use jiff::Timestamp;
 
-/// SHA-256 of method, path and canonical body.
+/// The SHA-256 hash of the method, the path and the canonical body of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 
@@ -16,7 +16,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// The name of an idempotency record: keys are unique within an account.
+/// The identifier of an idempotency record. Keys are unique within an account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IdempotencyRef {
     /// The account of the key.
@@ -26,24 +26,24 @@ pub struct IdempotencyRef {
 }
 
 cais_domain::named! {
-    /// The kind of an answer to a request with a key.
+    /// The kind of the response to a request with a key.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ResponseKind {
         /// The resource that the request created.
         Created = "created",
         /// The existing resource that has the external id of the request.
         Existing = "existing",
-        /// The error that the balance is below the needed amount. No resource was created.
+        /// The error for a balance below the needed amount. No resource was created.
         InsufficientBalance = "insufficient_balance",
     }
 }
 
-/// An answer that is repeated byte for byte.
+/// A response that is repeated byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredResponse {
     /// The kind.
     pub kind: ResponseKind,
-    /// The id of the answered request.
+    /// The id of the request that received the response first.
     pub request: RequestId,
     /// The body.
     pub body: Vec<u8>,
@@ -52,19 +52,20 @@ pub struct StoredResponse {
 /// A stored idempotency record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
-    /// Its name.
+    /// The identifier of the record.
     pub name: IdempotencyRef,
     /// The fingerprint of the request.
     pub fingerprint: Fingerprint,
-    /// The public id of the resource that is being created, so that a repeat resumes the creation.
+    /// The public id of the resource. While the resource is in creation, a repeat resumes the creation by this id.
     pub resource: String,
-    /// The number of the current holder. Each takeover increases the fence, and only the current holder may answer.
+    /// The number of the current holder. Each takeover increases the fence, and only the current holder may store the
+    /// response.
     pub fence: i64,
     /// The end of the holder's lease.
     pub lease_until: Timestamp,
-    /// The instant at which a worker should take over; `None` if the record is answered or waits for its caller.
+    /// The instant at which a worker should take over. `None` if the record has a response or waits for its caller.
     pub due_at: Option<Timestamp>,
-    /// The answer, once there is one.
+    /// The response, if it is stored.
     pub answer: Option<StoredResponse>,
     /// The instant of the first use of the key.
     pub created_at: Timestamp,
@@ -73,48 +74,49 @@ pub struct IdempotencyRecord {
 /// The first use of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIdempotencyRecord {
-    /// Its name.
+    /// The identifier of the record.
     pub name: IdempotencyRef,
     /// The fingerprint of the request.
     pub fingerprint: Fingerprint,
     /// The public id of the resource that will be created.
     pub resource: String,
-    /// The end of the caller's lease; then a worker takes over.
+    /// The end of the caller's lease. Afterwards a worker takes over.
     pub lease_until: Timestamp,
-    /// The answer, if there is one at once.
+    /// The response, if the request has one at once.
     pub answer: Option<StoredResponse>,
 }
 
 /// A change of an idempotency record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdempotencyChange {
-    /// Inserts the record of a new key with fence 1; refused with `KeyInUse` if the key has a record.
+    /// Inserts the record of a new key with fence 1. If the key has a record, the commit fails with `KeyInUse`.
     Take(NewIdempotencyRecord),
-    /// Takes over an unanswered record whose fence is `fence`, and increases the fence by one.
+    /// Takes over a record that has no response and whose fence is `fence`. The fence increases by one.
     Retake {
         /// The name of the record.
         name: IdempotencyRef,
         /// The fence that was read.
         fence: i64,
-        /// The end of the new holder's lease; then a worker takes over.
+        /// The end of the new holder's lease. Afterwards a worker takes over.
         lease_until: Timestamp,
     },
-    /// Stores the answer; refused with `KeyInUse` unless the record is unanswered and its fence is `fence`.
+    /// Stores the response. If the record has a response, or its fence is not `fence`, the commit fails with `KeyInUse`.
     Answer {
         /// The name of the record.
         name: IdempotencyRef,
         /// The holder's fence.
         fence: i64,
-        /// The answer to store.
+        /// The response to store.
         answer: StoredResponse,
     },
-    /// Releases the unanswered record, so that a repeat resumes it at once. Refused under the same conditions as `Answer`.
+    /// Releases a record without a response, so that a repeat resumes the creation at once. Fails under the same
+    /// conditions as `Answer`.
     Release {
         /// The name of the record.
         name: IdempotencyRef,
         /// The holder's fence.
         fence: i64,
-        /// The instant at which a worker should resume the creation; `None` if only the caller may resume it.
+        /// The instant at which a worker should resume the creation. `None` if only the caller may resume it.
         due_at: Option<Timestamp>,
     },
 }

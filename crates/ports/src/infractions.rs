@@ -14,9 +14,9 @@ use crate::queries::QueryError;
 /// The filter of infractions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct InfractionFilter {
-    /// The account; `None` means all.
+    /// The account. `None` stands for all accounts.
     pub account: Option<AccountId>,
-    /// The status.
+    /// The status. `None` stands for every status.
     pub status: Option<InfractionStatus>,
 }
 
@@ -27,41 +27,42 @@ pub trait InfractionQueries: Send + Sync {
     async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError>;
     /// Returns an infraction of any account, for operators.
     async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError>;
-    /// Lists infractions, newest first.
+    /// Lists infractions. The newest come first.
     async fn list_infractions(
         &self,
         filter: InfractionFilter,
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError>;
-    /// Lists the infractions of all accounts that an operator has to decide, newest first.
+    /// Lists the infractions of all accounts that an operator must decide. The newest come first.
     async fn list_infractions_for_review(
         &self,
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError>;
-    /// Lists all infractions on a Pix of the account, in any state, oldest first.
+    /// Lists all infractions on a Pix of the account, in any state. The oldest come first.
     async fn list_infractions_of_pix(
         &self,
         account: AccountId,
         end_to_end_id: &EndToEndId,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// Lists unresolved infractions of the acquirer, of all accounts, by `opened_at` and id, after a position.
+    /// Lists the unresolved infractions of the acquirer, of all accounts, in the order of `opened_at` and id. The list
+    /// starts after `after`.
     async fn list_open_infractions(
         &self,
         acquirer: &AcquirerName,
         after: Option<(Timestamp, InfractionId)>,
         limit: u32,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// Lists infractions of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]),
-    /// the longest overdue first.
+    /// Lists infractions of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]).
+    /// The longest overdue come first.
     async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError>;
-    /// Lists open infractions of all accounts without a defense, with a deadline after `from` and before `until`, the
-    /// nearest first.
+    /// Lists open infractions of all accounts that have no defense and whose deadline is after `from` and before
+    /// `until`. The nearest deadline comes first.
     async fn list_undefended(
         &self,
         from: Timestamp,
         until: Timestamp,
         limit: u32,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// Returns the block of an infraction; `None` after its end.
+    /// Returns the block of an infraction. Returns `None` if the block has ended.
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError>;
 }

@@ -1,4 +1,4 @@
-//! API keys as stored: without the secret, only its hash under the master key.
+//! API keys in their stored form. Only a hash of the secret is stored, made with the master key.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use cais_domain::ids::{AccountId, KeyId};
 use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
 use jiff::Timestamp;
 
-/// HMAC-SHA256 of a secret under the master key.
+/// The HMAC-SHA256 of a secret, made with the master key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SecretHash(pub [u8; 32]);
 
@@ -16,12 +16,12 @@ impl fmt::Debug for SecretHash {
     }
 }
 
-/// Hashes secrets under the master key.
+/// Hashes secrets with the master key.
 pub trait KeyedHash: Send + Sync {
-    /// Returns the hash of `secret` for `purpose`; hashes of different purposes are unrelated.
+    /// Returns the hash of `secret` for `purpose`. The hashes of different purposes are unrelated.
     fn hash(&self, purpose: &str, secret: &[u8]) -> SecretHash;
 
-    /// Returns true when `hash` is the hash of `secret`. The comparison takes constant time.
+    /// Returns `true` if `hash` is the hash of `secret`. The comparison takes constant time.
     fn verify(&self, purpose: &str, secret: &[u8], hash: &SecretHash) -> bool;
 
     /// Fills `bytes` with secure random bytes.
@@ -33,7 +33,7 @@ pub trait KeyedHash: Send + Sync {
 pub struct ApiKeyRecord {
     /// The public identifier.
     pub id: KeyId,
-    /// The public part, unique.
+    /// The public part, which is unique.
     pub prefix: KeyPrefix,
     /// The owning account.
     pub account: AccountId,
@@ -45,7 +45,7 @@ pub struct ApiKeyRecord {
     pub scopes: Scopes,
     /// The instant of expiry.
     pub expires_at: Option<Timestamp>,
-    /// CIDR blocks that may use the key; empty permits all addresses.
+    /// The CIDR blocks whose addresses may use the key. If empty, all addresses may.
     pub allowed_addresses: Vec<String>,
     /// The instant of revocation.
     pub revoked_at: Option<Timestamp>,

@@ -1,9 +1,9 @@
-//! The traits that the use cases need from adapters, and [`ChangeSet`], the value of everything that one commit makes
+//! The traits that adapters implement for the use cases, and [`ChangeSet`], which has everything that one commit makes
 //! true.
 //!
-//! To add an adapter: implement the trait in a crate named after its technology and construct it in the app's wiring.
-//! With the feature `mock`, [`Acquirer`], [`Acquirers`], [`CryptoProcessor`], [`ExchangeRates`] and [`WebhookSender`]
-//! have a `Mock…` made by mockall.
+//! To add an adapter, implement the trait in a crate named after its technology, and construct it in the app's wiring.
+//! With the feature `mock`, the macro `mockall` generates a `Mock…` for [`Acquirer`], [`Acquirers`],
+//! [`CryptoProcessor`], [`ExchangeRates`] and [`WebhookSender`].
 
 pub mod acquirer;
 pub mod acquirer_drain;

@@ -1,4 +1,4 @@
-//! Queries and tasks for operators and housekeeping, outside of the payment path.
+//! Queries and tasks for operators and housekeeping. They are not part of the payment path.
 
 use async_trait::async_trait;
 use cais_domain::ids::AccountId;
@@ -10,29 +10,29 @@ use crate::usage::{KeyUse, LoggedRequest};
 /// The numbers of removed rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Idempotency records that are answered, or that waited only for their caller.
+    /// Idempotency records that have a response, or that waited only for their caller.
     pub idempotency_records: u64,
     /// Commit marks of batches.
     pub batches: u64,
-    /// Callbacks that are done, or were unmatched for long.
+    /// Callbacks that are done, or that were unmatched for a long time.
     pub callbacks: u64,
     /// Events, with their deliveries and attempts.
     pub events: u64,
-    /// Crypto quotes that expired unused.
+    /// Crypto quotes that expired without use.
     pub crypto_quotes: u64,
     /// Logged requests.
     pub requests: u64,
 }
 
-/// The limits of removal: rows older than these instants.
+/// The limits of removal. Only rows that are older than these instants are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneBefore {
     /// Idempotency records without a due time.
     pub idempotency_records: Timestamp,
-    /// Done callbacks, crypto quotes that expired unused, and commit marks of batches.
+    /// Callbacks that are done, crypto quotes that expired without use, and commit marks of batches.
     pub marks: Timestamp,
-    /// Unmatched callbacks; events without pending deliveries, with their deliveries and attempts; and remains of
-    /// deleted endpoints.
+    /// Rows of three kinds: unmatched callbacks; events without pending deliveries, with their deliveries and attempts;
+    /// and remains of deleted endpoints.
     pub events: Timestamp,
     /// Logged requests.
     pub requests: Timestamp,
@@ -43,13 +43,13 @@ pub struct PruneBefore {
 pub struct LedgerDifference {
     /// The ledger account, or the violated rule.
     pub what: String,
-    /// The value by the entries or the rule.
+    /// The value that follows from the entries or the rule.
     pub expected: i64,
     /// The stored value.
     pub stored: i64,
 }
 
-/// The result of rebuilding all balances from their entries.
+/// The result of a rebuild of all balances from their entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LedgerReport {
     /// The number of rebuilt ledger accounts.
@@ -60,28 +60,32 @@ pub struct LedgerReport {
     pub differences: Vec<LedgerDifference>,
 }
 
-/// Housekeeping and audits.
+/// Housekeeping and consistency checks.
 #[async_trait]
 pub trait Maintenance: Send + Sync {
-    /// Rebuilds all balances from their entries at one instant. Checks sums, running balances and counts, no negative
-    /// balance of a merchant, event sequences without gaps, and every payment credited in full once. Blocked balances
-    /// must be the sum of their blocks. Pending balances must be the waiting money less the seized part. The sum of all
-    /// balances must be zero.
+    /// Rebuilds all balances from their entries at one instant, and checks these rules:
+    /// - Sums, running balances and counts are right, and no balance of a merchant is negative.
+    /// - Event sequences have no gaps, and every payment is credited in full once.
+    /// - Blocked balances are the sum of their blocks.
+    /// - Pending balances are the money that waits, minus the seized part.
+    /// - The sum of all balances is zero.
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
 
-    /// Removes old rows, a bounded number per call. Only the oldest events of an account are removed, so that the
-    /// remaining sequence has no gap.
+    /// Removes old rows. Each call removes a limited number. Of an account's events only the oldest are removed, so
+    /// that the remaining sequence has no gap.
     async fn prune(&self, before: PruneBefore) -> Result<Pruned, QueryError>;
 
     /// Checks that the store answers and has the required schema.
     async fn ready(&self) -> Result<(), QueryError>;
 
-    /// Returns the last sequence number of the account's events; 0 without events.
+    /// Returns the last sequence number of the account's events. Returns 0 if there are no events.
     async fn last_sequence(&self, account: AccountId) -> Result<i64, QueryError>;
 
-    /// Stores the last uses of keys. An earlier use than the stored one has no effect, nor has a use of an unknown key.
+    /// Stores the last uses of keys. A use that is older than the stored one has no effect. A use of an unknown key has
+    /// no effect either.
     async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), QueryError>;
 
-    /// Stores answered requests, each once. Then keeps the newest [`crate::MAX_LOGGED_REQUESTS`] of each account in `trim` only.
+    /// Stores answered requests, each once. For each account in `trim`, only the newest [`crate::MAX_LOGGED_REQUESTS`]
+    /// are kept.
     async fn record_requests(&self, requests: Vec<LoggedRequest>, trim: Vec<AccountId>) -> Result<(), QueryError>;
 }

@@ -12,17 +12,17 @@ use jiff::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// Payouts or refunds of all accounts with an unknown outcome.
+/// The payouts or the refunds of all accounts whose outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenMoney {
-    /// The number, counted to [`OpenMoney::MOST`].
+    /// The number of payouts or refunds. The count stops at [`OpenMoney::MOST`].
     pub count: u64,
-    /// The creation of the oldest.
+    /// The creation time of the oldest.
     pub oldest: Option<Timestamp>,
 }
 
 impl OpenMoney {
-    /// The limit of the count, which keeps counting cheap. A greater number means the same to an operator.
+    /// The limit of the count, which keeps counting cheap. A higher number would not change what an operator does.
     pub const MOST: u32 = 100_000;
 }
 
@@ -34,12 +34,12 @@ pub trait PayoutQueries: Send + Sync {
     /// Returns the payout with this instruction id, in any state.
     async fn find_payout_by_instruction_id(&self, instruction_id: &InstructionId)
     -> Result<Option<Payout>, QueryError>;
-    /// Returns the payout of any account that this Pix sent.
+    /// Returns the payout of any account whose Pix has this end-to-end id.
     async fn find_payout_by_pix(&self, end_to_end_id: &EndToEndId) -> Result<Option<Payout>, QueryError>;
-    /// Lists the visible payouts of the account, newest first.
+    /// Lists the visible payouts of the account. The newest come first.
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
-    /// Lists payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the
-    /// longest overdue first.
+    /// Lists payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]). The
+    /// longest overdue come first.
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError>;
     /// Counts the payouts that are `processing`.
     async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError>;
@@ -50,15 +50,15 @@ pub trait PayoutQueries: Send + Sync {
 pub trait RefundQueries: Send + Sync {
     /// Returns a refund of the account, in any state.
     async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError>;
-    /// Lists the visible refunds of the charge, newest first.
+    /// Lists the visible refunds of the charge. The newest come first.
     async fn list_refunds(
         &self,
         account: AccountId,
         charge: ChargeId,
         page: PageRequest<RefundId>,
     ) -> Result<Page<Refund>, QueryError>;
-    /// Lists refunds of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the
-    /// longest overdue first.
+    /// Lists refunds of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]). The
+    /// longest overdue come first.
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError>;
     /// Counts the refunds that are `processing`.
     async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError>;
@@ -67,6 +67,6 @@ pub trait RefundQueries: Send + Sync {
 /// Releases.
 #[async_trait]
 pub trait ReleaseQueries: Send + Sync {
-    /// Lists unreleased releases of all accounts that are due at `now`, the longest overdue first.
+    /// Lists releases of all accounts that are due at `now` and not made yet. The longest overdue come first.
     async fn list_due_releases(&self, now: Timestamp, limit: u32) -> Result<Vec<Release>, QueryError>;
 }

@@ -1,4 +1,4 @@
-//! Pages of a list: newest first, continued after an id.
+//! Pages of a list. The newest rows come first, and each page continues after an id.
 
 /// The requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub struct PageRequest<I> {
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The rows, newest first.
+    /// The rows. The newest come first.
     pub rows: Vec<T>,
-    /// True if older rows exist.
+    /// `true` if older rows exist.
     pub has_more: bool,
 }

@@ -1,4 +1,4 @@
-//! The read positions of acquirers' lists.
+//! Positions in acquirers' lists: how far each list was read.
 
 use std::fmt;
 
@@ -11,22 +11,23 @@ use crate::queries::QueryError;
 /// A list of an acquirer, with its own position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UpstreamList {
-    /// Infractions. Every infraction that began before the position was read once.
+    /// Infractions. Every infraction that started before the position was read at least once.
     Infractions,
-    /// Received Pix. Every Pix received before the position was compared.
+    /// Received Pix. Every Pix that was received before the position was compared.
     Received,
-    /// Sent Pix. Every Pix sent before the position was compared.
+    /// Sent Pix. Every Pix that was sent before the position was compared.
     Sent,
-    /// Sent Pix again, for their returns. The position cycles from the oldest returnable payout up to now.
+    /// Sent Pix once more, to find their returns. The position moves from the oldest payout that can still be returned
+    /// up to now, and then starts again.
     Returns,
-    /// Payments at a crypto processor. Every payment created before the position was compared.
+    /// Payments at a crypto processor. Every payment that was created before the position was compared.
     CryptoDeposits,
-    /// Withdrawals at a crypto processor. Every withdrawal created before the position was compared.
+    /// Withdrawals at a crypto processor. Every withdrawal that was created before the position was compared.
     CryptoWithdrawals,
 }
 
 impl UpstreamList {
-    /// Every list.
+    /// All lists.
     pub const ALL: [Self; 6] =
         [Self::Infractions, Self::Received, Self::Sent, Self::Returns, Self::CryptoDeposits, Self::CryptoWithdrawals];
 
@@ -50,14 +51,14 @@ impl fmt::Display for UpstreamList {
     }
 }
 
-/// The read position of an acquirer's list.
+/// The position in one list of an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PollPosition {
     /// The acquirer.
     pub acquirer: AcquirerName,
     /// The list.
     pub list: UpstreamList,
-    /// All rows before this instant were read, as described in [`UpstreamList`].
+    /// All rows before this instant were read or compared, as described at [`UpstreamList`].
     pub seen_until: Timestamp,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,
@@ -66,7 +67,7 @@ pub struct PollPosition {
 /// Positions.
 #[async_trait]
 pub trait PositionQueries: Send + Sync {
-    /// Returns the position of the acquirer's list; `None` before the first read.
+    /// Returns the position in the acquirer's list. Returns `None` before the first read.
     async fn find_position(
         &self,
         acquirer: &AcquirerName,

@@ -1,4 +1,5 @@
-//! The read side: data that use cases load before a decision. Every read sees all commits answered before it began.
+//! The read side: the data that use cases read before a decision. Each read sees all commits that were answered before
+//! it started.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -29,13 +30,13 @@ use crate::position::PositionQueries;
 use crate::statement::{ReconciliationQueries, StatementQueries, TimelineQueries};
 use crate::usage::UsageQueries;
 
-/// The reason a read failed.
+/// The reason why a read failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// The store did not answer in time or cannot be reached.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// A row differs from every form that the service writes.
+    /// A row has a form that the service never writes.
     #[error("the store has an invalid row: {0}")]
     Corrupt(String),
 }
@@ -45,11 +46,11 @@ pub enum QueryError {
 pub struct Balances {
     /// Usable now.
     pub available: Money,
-    /// Waiting for release.
+    /// Received, but not released yet.
     pub pending: Money,
     /// Held for infractions.
     pub blocked: Money,
-    /// In flight.
+    /// Held for payouts, refunds and withdrawals in flight.
     pub in_transit: Money,
 }
 
@@ -60,22 +61,23 @@ pub trait ChargeQueries: Send + Sync {
     async fn find_charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError>;
     /// Returns the charge with this txid, in any state.
     async fn find_charge_by_txid(&self, txid: &Txid) -> Result<Option<Charge>, QueryError>;
-    /// Returns the payment that credited this Pix to the account.
+    /// Returns the payment by which this Pix was credited to the account.
     async fn find_payment(
         &self,
         account: AccountId,
         end_to_end_id: &EndToEndId,
     ) -> Result<Option<CreditedPayment>, QueryError>;
-    /// Lists the visible charges of the account, newest first.
+    /// Lists the visible charges of the account. The newest come first.
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError>;
-    /// Lists the visible charges of the account whose request had exactly this text as the payer's document, newest first.
+    /// Lists the visible charges of the account whose request had exactly this text as the payer's document. The newest
+    /// come first.
     async fn list_charges_of_payer(
         &self,
         account: AccountId,
         payer_document: &str,
         limit: u32,
     ) -> Result<Vec<Charge>, QueryError>;
-    /// Lists pending charges of all accounts that expired before `before`, the longest overdue first.
+    /// Lists pending charges of all accounts that expired before `before`. The longest overdue come first.
     async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError>;
 }
 
@@ -91,7 +93,8 @@ pub trait ReservationQueries: Send + Sync {
 pub trait IdempotencyQueries: Send + Sync {
     /// Returns the record of a key.
     async fn find_idempotency_record(&self, name: &IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError>;
-    /// Lists unanswered records that are due at `now` and whose lease has ended, the longest overdue first.
+    /// Lists records without a response that are due at `now` and whose lease has ended. The longest overdue come
+    /// first.
     /// [`crate::Due`] compares both instants, with [`cais_domain::pause::MAX_PAUSE`] and [`crate::REQUEST_LEASE`].
     async fn list_due_idempotency_records(
         &self,
@@ -105,9 +108,9 @@ pub trait IdempotencyQueries: Send + Sync {
 pub trait AccountQueries: Send + Sync {
     /// Returns the account.
     async fn find_account(&self, id: AccountId) -> Result<Option<Account>, QueryError>;
-    /// Returns the account with this e-mail, lower case.
+    /// Returns the account with this e-mail. The e-mail must be in lower case.
     async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, QueryError>;
-    /// Lists the accounts with this state of KYC, or all accounts, newest first.
+    /// Lists the accounts with this state of KYC, or all accounts. The newest come first.
     async fn list_accounts(&self, kyc: Option<Kyc>, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError>;
 }
 
@@ -116,14 +119,14 @@ pub trait AccountQueries: Send + Sync {
 pub trait KeyQueries: Send + Sync {
     /// Returns the key with this public part, and its account.
     async fn find_key(&self, prefix: &KeyPrefix) -> Result<Option<(ApiKeyRecord, Account)>, QueryError>;
-    /// Lists the newest keys of the account, at most 200, newest first.
+    /// Lists the newest keys of the account, at most 200. The newest come first.
     async fn list_keys(&self, account: AccountId) -> Result<Vec<ApiKeyRecord>, QueryError>;
 }
 
 /// Balances.
 #[async_trait]
 pub trait BalanceQueries: Send + Sync {
-    /// Returns all parts of the account's money at one instant.
+    /// Returns all parts of the account's balance at one instant.
     async fn balances(&self, account: AccountId) -> Result<Balances, QueryError>;
     /// Returns the balance of a system account: the sum of its rows.
     async fn system_balance(&self, account: &SystemAccount) -> Result<Money, QueryError>;
@@ -132,14 +135,15 @@ pub trait BalanceQueries: Send + Sync {
 /// Callbacks from acquirers.
 #[async_trait]
 pub trait CallbackQueries: Send + Sync {
-    /// Lists waiting callbacks that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the
-    /// longest overdue first.
+    /// Lists waiting callbacks that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]). The
+    /// longest overdue come first.
     async fn list_due_callbacks(&self, now: Timestamp, limit: u32) -> Result<Vec<Callback>, QueryError>;
     /// Returns a callback by id, in any state.
     async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError>;
-    /// Returns a waiting or unmatched callback of the acquirer with exactly these ids; any of several.
+    /// Returns a waiting or unmatched callback of the acquirer with exactly these identifiers. If there are several,
+    /// returns any of them.
     async fn find_named_callback(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Callback>, QueryError>;
-    /// Lists unmatched callbacks, newest first.
+    /// Lists unmatched callbacks. The newest come first.
     async fn list_unmatched_callbacks(&self, page: PageRequest<CallbackId>) -> Result<Page<Callback>, QueryError>;
     /// Counts waiting and unmatched callbacks of each acquirer.
     async fn count_callbacks(&self) -> Result<CallbackCounts, QueryError>;

@@ -4,22 +4,22 @@ use async_trait::async_trait;
 use cais_domain::merchant::api_key::KeyPrefix;
 use jiff::Timestamp;
 
-/// The result of counting one call.
+/// The result of counting one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateDecision {
-    /// True if the call is within the limit.
+    /// `true` if the request is within the limit.
     pub allowed: bool,
-    /// Calls per window.
+    /// The number of requests that a window permits.
     pub limit: u32,
-    /// Calls left in this window.
+    /// The number of requests that are left in this window.
     pub remaining: u32,
-    /// The end of the window, Unix seconds.
+    /// The end of the window, in Unix seconds.
     pub reset_s: i64,
 }
 
-/// A fixed window of 60 s per key, aligned to the Unix epoch's minutes.
+/// Counts requests in fixed windows of 60 s per key. The windows start with the minutes of the Unix epoch.
 #[async_trait]
 pub trait RateLimits: Send + Sync {
-    /// Counts one call of the key.
+    /// Counts one request of the key.
     async fn count(&self, key: &KeyPrefix, now: Timestamp) -> RateDecision;
 }

@@ -1,4 +1,4 @@
-//! The form of resources in stored answers, and of events in deliveries.
+//! The form of resources in stored responses, and of events in deliveries.
 
 use cais_domain::charge::Charge;
 use cais_domain::crypto::deposit::Deposit;
@@ -17,29 +17,29 @@ use crate::events::StoredEvent;
 use crate::keys::ApiKeyRecord;
 use crate::statement::{SplitCredit, StatementEntry, Transaction};
 
-/// The dialect of a file of comma-separated values.
+/// The format of a CSV file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CsvDialect {
-    /// RFC 4180: commas, decimal points, instants in UTC.
+    /// RFC 4180: commas, decimal points, and instants in UTC.
     Standard,
-    /// Excel in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo.
+    /// Excel in Brazil: a byte order mark, semicolons, decimal commas, and times of São Paulo.
     ExcelBr,
 }
 
-/// Renders resources exactly as their GET returns them.
+/// Renders resources in the form in which a GET returns them.
 pub trait ResourceRenderer: Send + Sync {
     /// Renders a charge as a JSON object.
     fn charge(&self, charge: &Charge) -> Vec<u8>;
     /// Renders an unexpected payment as a JSON object.
     fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8>;
-    /// Renders a split credit as a JSON object: the transaction of its beneficiary.
+    /// Renders a split credit as a JSON object. The object is the transaction of the share's recipient.
     fn split_credit(&self, credit: &SplitCredit) -> Vec<u8>;
-    /// Renders transactions as lines of CSV; `is_first` puts the line of names before them.
+    /// Renders transactions as lines of CSV. If `is_first` is set, the column names come first.
     ///
     /// # Errors
-    /// The reason for which a row cannot be shown. The store lists no such rows.
+    /// The reason why a row cannot be rendered. The store lists no such rows.
     fn transactions_csv(&self, rows: &[Transaction], dialect: CsvDialect, is_first: bool) -> Result<Vec<u8>, String>;
-    /// Renders entries of a statement as lines of CSV; `is_first` puts the line of names before them.
+    /// Renders entries of a statement as lines of CSV. If `is_first` is set, the column names come first.
     fn entries_csv(&self, rows: Vec<StatementEntry>, dialect: CsvDialect, is_first: bool) -> Vec<u8>;
     /// Renders a payout as a JSON object.
     fn payout(&self, payout: &Payout) -> Vec<u8>;
@@ -53,15 +53,15 @@ pub trait ResourceRenderer: Send + Sync {
     fn crypto_withdrawal(&self, withdrawal: &Withdrawal) -> Vec<u8>;
     /// Renders a webhook endpoint without its secret as a JSON object.
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8>;
-    /// Renders an event as endpoints receive it. Equal events have equal bytes, at each attempt and in its GET.
+    /// Renders an event as endpoints receive it. The bytes are the same at each attempt and in the GET of the event.
     fn event(&self, event: &StoredEvent) -> Vec<u8>;
-    /// Renders a test of an endpoint as the endpoint receives it, with the bytes of an event.
+    /// Renders a test of an endpoint in the form of an event.
     fn endpoint_test(&self, id: EventId, endpoint: EndpointId, at: Timestamp) -> Vec<u8>;
     /// Renders an account for operators as a JSON object.
     fn account(&self, account: &Account) -> Vec<u8>;
     /// Renders an API key without its secret as a JSON object.
     fn key(&self, key: &ApiKeyRecord) -> Vec<u8>;
-    /// Renders the error that the `available` balance is below the `needed` amount, fee included. The answer is stored for repeats, like a
-    /// success.
+    /// Renders the error for an insufficient balance. `needed` includes the fee, and `available` is the available
+    /// balance. The response is stored for repeats, like the response of a success.
     fn insufficient_balance(&self, request: RequestId, needed: Money, available: Money) -> Vec<u8>;
 }

@@ -1,8 +1,8 @@
-//! A text that is never shown in logs or debug output.
+//! A text that never appears in logs or debug output.
 
 use std::fmt;
 
-/// A password, a client secret or similar. Only [`Secret::expose`] returns it.
+/// A password, a client secret or a similar text. Only [`Secret::expose`] returns the text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -13,7 +13,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// Returns the text, for its use.
+    /// Returns the text where it is needed.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! Stored secrets that are read again: encrypted under the master key, bound to their owner.
+//! Secrets that are stored and read again. They are encrypted with the master key and bound to their owner.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub const SECRET_PREFIX: &str = "whsec_";
 pub struct SigningSecret(pub [u8; 32]);
 
 impl SigningSecret {
-    /// Returns the text for the merchant: `whsec_` and base64 (Standard Webhooks).
+    /// Returns the text that the merchant receives: `whsec_` and base64 (Standard Webhooks).
     #[must_use]
     pub fn reveal(&self) -> String {
         format!("{SECRET_PREFIX}{}", STANDARD.encode(self.0))
@@ -27,7 +27,7 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// The secret was encrypted under another master key or for another owner, or is damaged.
+/// The secret was encrypted with another master key or for another owner, or it is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the secret cannot be decrypted: another master key encrypted it, or it is damaged")]
 pub struct DecryptError;
@@ -37,9 +37,9 @@ pub struct DecryptError;
 #[error("the secret cannot be encrypted")]
 pub struct EncryptError;
 
-/// Encrypts and decrypts under the master key.
+/// Encrypts and decrypts with the master key.
 pub trait SecretCipher: Send + Sync {
-    /// Encrypts the secret, bound to `owner`. Every call returns another ciphertext.
+    /// Encrypts the secret and binds it to `owner`. Each call returns another ciphertext.
     ///
     /// # Errors
     /// [`EncryptError`].

@@ -18,12 +18,12 @@ use uuid::Uuid;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// A period: from an instant, and before another.
+/// A period of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// The first instant of the period; `None` means no beginning.
+    /// The first instant of the period. `None` if the period has no start.
     pub from: Option<Timestamp>,
-    /// The first instant after the period; `None` means no end.
+    /// The first instant after the period. `None` if the period has no end.
     pub until: Option<Timestamp>,
 }
 
@@ -38,7 +38,7 @@ impl Span {
 /// The filter of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EntryFilter {
-    /// The bucket. Money in transit is in no statement.
+    /// The bucket. Statements do not contain `in_transit`.
     pub bucket: Option<Bucket>,
     /// The kind.
     pub kind: Option<EntryKind>,
@@ -53,7 +53,7 @@ pub struct StatementEntry {
     pub id: EntryId,
     /// The reason of the movement.
     pub kind: EntryKind,
-    /// The bucket: available, pending or blocked.
+    /// The bucket: `available`, `pending` or `blocked`.
     pub bucket: Bucket,
     /// The amount: positive for credits, negative for debits.
     pub amount: Money,
@@ -69,7 +69,7 @@ pub struct StatementEntry {
     pub created_at: Timestamp,
 }
 
-/// Returns whether entries of this kind move money between the parts of one account's balance only.
+/// Returns whether entries of this kind only move money between the buckets of one account.
 #[must_use]
 pub const fn is_internal(kind: EntryKind) -> bool {
     match kind {
@@ -90,24 +90,24 @@ pub const fn is_internal(kind: EntryKind) -> bool {
     }
 }
 
-/// The money that entered and left an account's balance in one hour. Moves between parts of the balance do not count
-/// ([`is_internal`]).
+/// The money that entered and left an account's balance in one hour. Entries that only move money between buckets do
+/// not count ([`is_internal`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HourSum {
     /// The number of whole hours since 1970, in UTC.
     pub hour: i64,
     /// The sum of the credits.
     pub incoming: Money,
-    /// The sum of the debits, positive.
+    /// The sum of the debits, as a positive amount.
     pub outgoing: Money,
 }
 
-/// The sums of a bounded number of entries.
+/// The sums of a limited number of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EntrySums {
-    /// The sums of the hours with entries, in order.
+    /// The sums of the hours that have entries, in ascending order.
     pub hours: Vec<HourSum>,
-    /// The last entry; `None` without entries.
+    /// The last entry. `None` if there are no entries.
     pub last: Option<EntryId>,
     /// The number of entries.
     pub entries: u32,
@@ -124,10 +124,10 @@ pub struct TransactionFilter {
     pub created: Span,
 }
 
-/// A share in another account's charge, for its beneficiary.
+/// A share in another account's charge, as its recipient sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitCredit {
-    /// The entry of the credit. The transaction has the same suffix.
+    /// The entry of the credit. The transaction's id has the same suffix.
     pub id: EntryId,
     /// The amount.
     pub amount: Money,
@@ -147,7 +147,7 @@ pub enum Transaction {
 }
 
 impl Transaction {
-    /// Returns the sort key of the timeline: the id without its prefix.
+    /// Returns the sort key in the timeline: the id without its prefix.
     #[must_use]
     pub fn key(&self) -> Uuid {
         match self {
@@ -170,7 +170,7 @@ impl Transaction {
 /// The statement.
 #[async_trait]
 pub trait StatementQueries: Send + Sync {
-    /// Lists the account's entries on available, pending and blocked, newest first.
+    /// Lists the account's entries in `available`, `pending` and `blocked`. The newest come first.
     async fn list_entries(
         &self,
         account: AccountId,
@@ -179,7 +179,8 @@ pub trait StatementQueries: Send + Sync {
     ) -> Result<Page<StatementEntry>, QueryError>;
     /// Returns whether the account's statement has the entry.
     async fn has_entry(&self, account: AccountId, id: EntryId) -> Result<bool, QueryError>;
-    /// Sums at most `limit` entries of the account in the order of their ids: greater than `after` and less than `below`.
+    /// Sums at most `limit` entries of the account in the order of their ids. The ids are greater than `after` and less
+    /// than `below`.
     async fn sum_entries(
         &self,
         account: AccountId,
@@ -192,7 +193,7 @@ pub trait StatementQueries: Send + Sync {
 /// The timeline.
 #[async_trait]
 pub trait TimelineQueries: Send + Sync {
-    /// Lists the visible transactions of the account, newest first by [`Transaction::key`].
+    /// Lists the visible transactions of the account, sorted by [`Transaction::key`]. The newest come first.
     async fn list_transactions(
         &self,
         account: AccountId,
@@ -208,10 +209,11 @@ pub trait TimelineQueries: Send + Sync {
     ) -> Result<Option<Transaction>, QueryError>;
 }
 
-/// Data for reconciliation with acquirers' lists, over all accounts.
+/// Data for the comparison with acquirers' lists, over all accounts.
 #[async_trait]
 pub trait ReconciliationQueries: Send + Sync {
-    /// Lists payments that the acquirer received in the period, by instant and end-to-end id, after a position.
+    /// Lists payments that the acquirer received in the period, in the order of instant and end-to-end id. The list
+    /// starts after the given payment.
     async fn list_payments_between(
         &self,
         acquirer: &AcquirerName,
@@ -220,7 +222,8 @@ pub trait ReconciliationQueries: Send + Sync {
         after: Option<(Timestamp, EndToEndId)>,
         limit: u32,
     ) -> Result<Vec<CreditedPayment>, QueryError>;
-    /// Lists payouts of the acquirer in any state that were requested in the period, by id, after a given one.
+    /// Lists payouts of the acquirer that were requested in the period, in any state and in the order of their ids. The
+    /// list starts after the given payout.
     async fn list_payouts_between(
         &self,
         acquirer: &AcquirerName,
@@ -229,8 +232,8 @@ pub trait ReconciliationQueries: Send + Sync {
         after: Option<PayoutId>,
         limit: u32,
     ) -> Result<Vec<Payout>, QueryError>;
-    /// Lists payments to addresses of crypto deposits that were first seen in the period, by instant and identifier,
-    /// after a position.
+    /// Lists payments to addresses of crypto deposits that were first seen in the period, in the order of instant and
+    /// identifier. The list starts after the given payment.
     async fn list_crypto_payments_between(
         &self,
         processor: &AcquirerName,
@@ -239,7 +242,8 @@ pub trait ReconciliationQueries: Send + Sync {
         after: Option<(Timestamp, ProcessorId)>,
         limit: u32,
     ) -> Result<Vec<DepositPayment>, QueryError>;
-    /// Lists crypto withdrawals of the processor in any state that were requested in the period, by id, after a given one.
+    /// Lists crypto withdrawals of the processor that were requested in the period, in any state and in the order of
+    /// their ids. The list starts after the given withdrawal.
     async fn list_crypto_withdrawals_between(
         &self,
         processor: &AcquirerName,
@@ -248,7 +252,7 @@ pub trait ReconciliationQueries: Send + Sync {
         after: Option<CryptoWithdrawalId>,
         limit: u32,
     ) -> Result<Vec<Withdrawal>, QueryError>;
-    /// Lists the acquirers with a payment or payout in the period, and the crypto processors with a payment or
-    /// withdrawal, in order.
+    /// Lists the acquirers that had a payment or payout in the period, and the crypto processors that had a payment or
+    /// withdrawal. The list is sorted by name.
     async fn find_acquirers(&self, from: Timestamp, until: Timestamp) -> Result<Vec<AcquirerName>, QueryError>;
 }

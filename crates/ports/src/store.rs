@@ -1,4 +1,4 @@
-//! The write side: one port with one method.
+//! The write side of the store: a trait with one method.
 
 use async_trait::async_trait;
 use cais_domain::ledger::LedgerAccount;
@@ -14,18 +14,18 @@ pub struct Committed {
     pub sequences: Vec<i64>,
 }
 
-/// The reason a change set was not committed, or is not known to be.
+/// The reason why a change set was not committed, or may not have been committed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
-    /// A record changed since it was read. Read and decide again.
+    /// A record changed since it was read. The caller must read again and decide again.
     #[error("a record was changed since it was read")]
     Stale,
-    /// A transfer without cover.
+    /// The debited balance does not cover a transfer.
     #[error("the balance of {account} is insufficient for the transfer")]
     NotCovered {
         /// The account to debit.
         account: LedgerAccount,
-        /// The balance before the change set, which the decision is based on.
+        /// The balance before the change set. The decision was based on it.
         available: Money,
     },
     /// A unique value has another owner.
@@ -36,7 +36,8 @@ pub enum CommitError {
         /// The public id of its owner.
         by: String,
     },
-    /// The idempotency record differs: it exists (`Take`), or changed since it was read.
+    /// The idempotency record differs from the expected one. With `Take`, a record exists; otherwise the record has
+    /// changed.
     #[error("the idempotency key is in use")]
     KeyInUse {
         /// The current record.
@@ -46,7 +47,7 @@ pub enum CommitError {
     /// committed.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// The store refused a valid change: a defect or a damaged store. The change was not committed.
+    /// The store refused a valid change, because of a defect or a damaged store. The change was not committed.
     #[error("the store refused the change: {0}")]
     Corrupt(String),
 }
@@ -54,12 +55,12 @@ pub enum CommitError {
 /// The write side of the store.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Commits `change` in whole or not at all.
+    /// Commits the whole of `change`, or no part of it.
     ///
-    /// The order of checks is: the idempotency record, the reservations, the versions, cover, and the held amounts of
-    /// ending blocks. Checks of one kind follow the order within `change`.
+    /// The order of checks is: the idempotency record, the reservations, the versions, the cover of transfers, and the
+    /// held amounts of blocks that end. Checks of one kind follow the order within `change`.
     ///
     /// # Errors
-    /// [`CommitError`]. After any error but `Unavailable`, no part of `change` was committed.
+    /// [`CommitError`]. After every error except `Unavailable`, no part of `change` is committed.
     async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError>;
 }

@@ -1,4 +1,4 @@
-//! Infractions and defenses in acquirers' records.
+//! Infractions and defenses, as acquirers record them.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::infraction::Situation;
@@ -12,7 +12,7 @@ pub struct CallbackInfraction {
     pub id: String,
 }
 
-/// The status of an infraction upstream.
+/// The status of an infraction at its acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpstreamInfractionStatus {
     /// The infraction can be defended.
@@ -21,15 +21,15 @@ pub enum UpstreamInfractionStatus {
     Defended,
     /// The dispute is not decided, and the acquirer does not show whether the infraction has a defense.
     Undecided,
-    /// The dispute was accepted: lost.
+    /// The dispute was accepted. The infraction is lost.
     Accepted,
-    /// The dispute was rejected: won.
+    /// The dispute was rejected. The infraction is won.
     Rejected,
     /// The dispute was withdrawn.
     Cancelled,
 }
 
-/// An infraction in the acquirer's records.
+/// An infraction, as the acquirer records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamInfraction {
     /// The identifier at the acquirer.
@@ -40,29 +40,29 @@ pub struct UpstreamInfraction {
     pub amount: Money,
     /// The status.
     pub status: UpstreamInfractionStatus,
-    /// The reason from the payer's side.
+    /// The reason that the payer's side reports.
     pub reason: Option<String>,
-    /// The kind of situation; `Unknown` for an unknown name.
+    /// The kind of situation. `Unknown` if the acquirer's name for it is not known here.
     pub situation: Situation,
-    /// The beginning of the dispute, or of its last reopening.
+    /// The start of the dispute, or of its last reopening.
     pub opened_at: Timestamp,
-    /// True if the acquirer reports the beginning. Otherwise `opened_at` is the next best instant, and a later value
-    /// does not show a reopening.
+    /// `true` if the acquirer reports the start. If `false`, `opened_at` is another instant near the start, and a later
+    /// value does not prove a reopening.
     pub opened_at_is_reported: bool,
     /// The deadline of the defense.
     pub deadline_at: Option<Timestamp>,
-    /// The acquirer's defense, as far as shown.
+    /// The parts of the defense that the acquirer shows.
     pub defense: Option<UpstreamDefense>,
-    /// The instant of resolution.
+    /// The instant of the resolution.
     pub resolved_at: Option<Timestamp>,
 }
 
-/// A defense in the acquirer's records.
+/// A defense, as the acquirer records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamDefense {
-    /// The text with its evidence. Acquirers may omit it.
+    /// The text, which may include the address of the evidence. Some acquirers do not return it.
     pub text: Option<String>,
-    /// The instant of receipt.
+    /// The instant at which the acquirer received the defense.
     pub received_at: Option<Timestamp>,
 }
 
@@ -73,12 +73,13 @@ pub struct DefenseOrder {
     pub infraction: String,
     /// The merchant's text, at most 2,000 characters.
     pub text: String,
-    /// The address of evidence. For an acquirer without addresses it becomes the last line of the text.
+    /// The address of the evidence. If the acquirer accepts no address, it becomes the last line of the text.
     pub evidence_url: Option<String>,
 }
 
 impl DefenseOrder {
-    /// Returns the text for an acquirer that accepts only text. A look-up compares the shown text with it.
+    /// Returns the text for an acquirer that accepts only text. A look-up compares this text with the text that the
+    /// acquirer shows.
     #[must_use]
     pub fn whole_text(&self) -> String {
         match &self.evidence_url {
@@ -88,12 +89,12 @@ impl DefenseOrder {
     }
 }
 
-/// The answer to a defense.
+/// The acquirer's answer to a defense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefenseReceipt {
     /// The acquirer accepted the defense.
     Taken,
-    /// The acquirer already had a defense: the same or another. A look-up shows which.
+    /// The acquirer already had a defense: this one or another. A look-up shows which one.
     AlreadyThere,
     /// The deadline has passed.
     TooLate,

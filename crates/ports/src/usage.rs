@@ -1,4 +1,4 @@
-//! The use of the API: the last use of each key, and a log of recent requests. None of these rows is needed for a decision.
+//! The use of the API: the last use of each key, and a log of recent requests. No decision depends on these rows.
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, RequestId};
@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// The number of newest requests of an account that a trim keeps: a busy hour of one key, at about 2 MiB.
+/// The number of newest requests that a trim keeps for an account. A key can send as many in a busy hour; they need
+/// about 2 MiB.
 pub const MAX_LOGGED_REQUESTS: u32 = 10_000;
 
 /// The last use of an API key.
@@ -16,16 +17,16 @@ pub const MAX_LOGGED_REQUESTS: u32 = 10_000;
 pub struct KeyUse {
     /// The public part of the key.
     pub key: KeyPrefix,
-    /// The instant.
+    /// The instant of the use.
     pub at: Timestamp,
-    /// The address of the caller; empty if it is not known.
+    /// The address of the caller, empty if unknown.
     pub address: String,
 }
 
 /// An answered request. Bodies and the values of queries are never stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedRequest {
-    /// The identifier, which the answer carries too.
+    /// The identifier. The answer contains it too.
     pub id: RequestId,
     /// The account of the key.
     pub account: AccountId,
@@ -33,7 +34,7 @@ pub struct LoggedRequest {
     pub at: Timestamp,
     /// The HTTP method.
     pub method: String,
-    /// The beginning of the path, without the query.
+    /// The start of the path, without the query.
     pub path: String,
     /// The HTTP status of the answer.
     pub status: u16,
@@ -46,9 +47,9 @@ pub struct LoggedRequest {
 /// The use of the API.
 #[async_trait]
 pub trait UsageQueries: Send + Sync {
-    /// Returns the last uses of the account's newest keys, at most 200. Unused keys have none.
+    /// Returns the last uses of the account's newest keys, at most 200. Keys that were never used are left out.
     async fn list_key_uses(&self, account: AccountId) -> Result<Vec<KeyUse>, QueryError>;
-    /// Lists the logged requests of the account, newest first.
+    /// Lists the logged requests of the account. The newest come first.
     async fn list_requests(
         &self,
         account: AccountId,

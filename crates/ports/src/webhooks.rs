@@ -7,12 +7,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::secret_cipher::SigningSecret;
 
-/// The reason an attempt failed, before or by its answer. Only the name is shown to merchants.
+/// The reason why an attempt failed, before the answer or because of it. Merchants see only the name of the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptError {
-    /// The service does not call this address.
+    /// The service refuses to call this address.
     AddressNotAllowed,
-    /// The name does not resolve.
+    /// The host name does not resolve.
     NameNotResolved,
     /// The connection failed.
     ConnectionFailed,
@@ -20,18 +20,18 @@ pub enum AttemptError {
     ConnectionLost,
     /// The TLS handshake failed, for example because of a certificate.
     TlsFailed,
-    /// No answer within 15 s.
+    /// No answer came within 15 s.
     TimedOut,
-    /// The answer was a redirect, which is not followed.
+    /// The answer was a redirect. Redirects are not followed.
     Redirected,
     /// The status of the answer was not 2xx.
     Refused,
-    /// The endpoint's secret is unreadable: the service runs with another master key.
+    /// The endpoint's secret cannot be decrypted, because the service runs with another master key.
     Unsigned,
 }
 
 impl AttemptError {
-    /// Returns the name on the wire and in the store.
+    /// Returns the name in the API and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl AttemptError {
     }
 }
 
-/// The reason an address cannot be registered. Messages are safe to show to clients.
+/// The reason why an address cannot be registered. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlRefusal {
     /// The text is not an address.
@@ -63,21 +63,21 @@ pub enum UrlRefusal {
     /// The port belongs to another service.
     #[error("must have port 443, port 8443, or a port from 1024 on")]
     Port,
-    /// The address is, or resolves to, an address that is not public.
+    /// The address is not public, or resolves to an address that is not public.
     #[error("must lead to a public address")]
     NotPublic,
 }
 
-/// An attempt to send.
+/// An attempt to send an event.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<'a> {
     /// The address.
     pub url: &'a WebhookUrl,
-    /// The event. Receivers detect repeats by it.
+    /// The id of the event. Receivers detect repeats by it.
     pub id: EventId,
-    /// The instant of sending, which is signed.
+    /// The instant of sending. The signature covers it.
     pub at: Timestamp,
-    /// The signing secrets, the current one first.
+    /// The secrets that sign. The current secret comes first.
     pub secrets: &'a [SigningSecret],
     /// The body.
     pub body: &'a [u8],
@@ -86,13 +86,13 @@ pub struct Outgoing<'a> {
 /// The result of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// The status of the answer.
+    /// The HTTP status of the answer.
     pub status_code: Option<u16>,
-    /// The reason of the failure; `None` for a success.
+    /// The reason of the failure. `None` if the attempt succeeded.
     pub error: Option<AttemptError>,
-    /// The pause that the receiver requests.
+    /// The pause that the receiver requested.
     pub retry_after: Option<SignedDuration>,
-    /// The beginning of the answer's body, at most 2 KiB, without control characters.
+    /// The start of the answer's body, at most 2 KiB, without control characters.
     pub response_body: Option<String>,
     /// The duration, in milliseconds.
     pub duration_ms: u32,
@@ -102,17 +102,17 @@ pub struct Sent {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Checks that the address may be registered. The name is resolved, unless too many look-ups are running. An
-    /// unresolvable name may be registered, because [`WebhookSender::send`] checks it again.
+    /// Checks that the address may be registered. The host name is resolved, unless too many look-ups are running. A
+    /// name that does not resolve may be registered, because [`WebhookSender::send`] checks the address again.
     async fn vet(&self, url: &WebhookUrl) -> Result<(), UrlRefusal>;
 
-    /// Checks the address without resolving names.
+    /// Checks the address without resolving its host name.
     ///
     /// # Errors
     /// [`UrlRefusal`].
     fn permits(&self, url: &WebhookUrl) -> Result<(), UrlRefusal>;
 
-    /// Signs and sends once, after checking the address again. Takes at most 15 s until the answer's headers, and
-    /// little more for its body.
+    /// Checks the address again, then signs and sends once. The answer's headers must come within 15 s; the body takes
+    /// little more time.
     async fn send<'a>(&self, outgoing: Outgoing<'a>) -> Sent;
 }

@@ -1,4 +1,4 @@
-//! Money held for infractions: blocked from what is there and from what comes, and freed.
+//! Tests money held for infractions: blocked from existing money and from later credits, and freed.
 
 use cais_domain::block::{Block, BlockChange, BlockEnd};
 use cais_domain::end_to_end_id::EndToEndId;
@@ -44,7 +44,7 @@ fn release(account: AccountId, centavos: i64) -> ChangeSet {
     moving(Transfer { from, to, kind: EntryKind::Release, ..outgoing(account, centavos) })
 }
 
-/// Returns what is available, pending, blocked and seized from `pending` afterwards.
+/// Returns the amounts available, pending, blocked and seized from `pending` afterwards.
 fn after(judged: &Judged<'_>, account: AccountId) -> [i64; 4] {
     let of = |bucket| judged.balance(&merchant(account, bucket));
     let pending = of(Bucket::Pending);
@@ -70,7 +70,8 @@ fn block_seizes_what_is_there_and_then_what_comes_oldest_first() {
     ];
     let judged = judge_all(&changes, holding(account, [60, 25, 0, 0], &[]));
     assert!(judged.verdicts.iter().all(Result::is_ok), "{:?}", judged.verdicts);
-    // The younger block got its 50 of 85 before the older one existed. Then the older one gets every credit until it holds 100.
+    // The younger block received 50 of the 85 before the older block existed. Then the older block receives every credit until it holds
+    // 100.
     assert_eq!(after(&judged, account), [165, 0, 150, 55]);
     let held: Vec<_> = judged.after.ledger.blocks.get(&account).unwrap().values().map(|one| one.held).collect();
     assert_eq!(held, [100, 50].map(Money::from_centavos));

@@ -1,4 +1,4 @@
-//! Sequence numbers, and deliveries to the endpoints as earlier change sets left them.
+//! Tests sequence numbers, and deliveries to the endpoints as earlier change sets left them.
 
 use cais_commit_rules::KeySnapshot;
 use cais_domain::event::EventType;

@@ -1,4 +1,4 @@
-//! Idempotency records, unique values and versions, and the order of the checks.
+//! Tests idempotency records, unique values and versions, and the order of the checks.
 
 use cais_commit_rules::KeySnapshot;
 use cais_domain::charge::Charge;

@@ -21,7 +21,7 @@ type Verdict = Result<Committed, CommitError>;
 /// Change sets that were judged in order.
 struct Judged<'a> {
     verdicts: Vec<Verdict>,
-    /// The effects of those that were accepted.
+    /// The effects of the accepted change sets.
     effects: Vec<Effects<'a>>,
     after: Snapshot,
 }
@@ -37,7 +37,7 @@ impl Judged<'_> {
         *self.after.ledger.balances.get(account).unwrap()
     }
 
-    /// Returns, for each change of a block, whether the block existed, and then what it holds of which limit.
+    /// Returns, for each change of a block: whether the block existed before, and its held amount and limit afterwards.
     fn block_writes(&self) -> Vec<(bool, Option<(i64, i64)>)> {
         let writes = self.effects.iter().flat_map(|effects| effects.blocks.values());
         let amounts = |write: &BlockWrite| write.now.as_ref().map(|now| (now.held.centavos(), now.limit.centavos()));
@@ -69,7 +69,8 @@ const fn not_covered(account: AccountId, bucket: Bucket, centavos: i64) -> Verdi
     Err(CommitError::NotCovered { account: merchant(account, bucket), available: Money::from_centavos(centavos) })
 }
 
-/// Returns a snapshot with `available` of the account, its event counter at 4, and a settlement account 10 centavos above the least amount.
+/// Returns a snapshot in which the account has `available` centavos and an event counter at 4. A settlement account is 10 centavos above
+/// the least amount.
 fn snapshot(account: AccountId, available: i64) -> Snapshot {
     let balance = |centavos| Balance { amount: Money::from_centavos(centavos), ..Balance::default() };
     let balances = [

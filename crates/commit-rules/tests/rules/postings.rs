@@ -1,4 +1,4 @@
-//! Cover, running balances, and the range of money.
+//! Tests cover, running balances, and the range of money.
 
 use cais_testkit::builders::an_account;
 

@@ -1,4 +1,4 @@
-//! Orders of deposits, and deposits in the processor's records.
+//! Orders of deposits, and deposits as the processor records them.
 
 use cais_domain::crypto::deposit::ArrivedCoins;
 use cais_domain::crypto::{Address, CryptoAmount, ProcessorId};
@@ -8,24 +8,25 @@ use jiff::Timestamp;
 /// The order of a deposit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CryptoDepositOrder {
-    /// Our identifier, which the processor shows in its records and in callbacks.
+    /// Our identifier. The processor's records and callbacks contain it.
     pub id: CryptoDepositId,
     /// The requested coins.
     pub amount: CryptoAmount,
 }
 
-/// The status of a deposit upstream.
+/// The status of a deposit at the processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UpstreamDepositStatus {
-    /// No payment is visible.
+    /// The processor shows no payment.
     Waiting,
-    /// The chain shows a payment without enough confirmations.
+    /// A payment was seen on the chain, but does not have enough confirmations yet.
     Confirming,
     /// The payment has enough confirmations.
     Confirmed,
-    /// The processor moves the coins to our balance.
+    /// The processor transfers the coins to our balance.
     Sending,
-    /// Less than the ordered amount arrived and is in our balance. An operator may still make it `Finished`.
+    /// Fewer coins than ordered arrived, and are in our balance. The processor's operator may still change the status
+    /// to `Finished`.
     PartiallyPaid,
     /// The coins are in our balance.
     Finished,
@@ -39,28 +40,28 @@ pub enum UpstreamDepositStatus {
     Unknown,
 }
 
-/// A deposit in the processor's records. Each later payment to its address is a deposit too, with a parent.
+/// A deposit, as the processor records it. Each later payment to its address is a deposit with a parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamDeposit {
     /// The processor's identifier.
     pub id: ProcessorId,
     /// The first payment to the same address, if this one is a later payment.
     pub parent: Option<ProcessorId>,
-    /// The later payments to the same address that this record names.
+    /// The later payments to the same address, as this record lists them.
     pub later: Vec<ProcessorId>,
-    /// Our deposit; `None` for a payment of another system, and for later payments without our identifier.
+    /// Our deposit. `None` for a payment of another system, and for a later payment without our identifier.
     pub order: Option<CryptoDepositId>,
     /// The status.
     pub status: UpstreamDepositStatus,
-    /// The address, if valid for a supported currency.
+    /// The address, if it is valid for a supported currency.
     pub address: Option<Address>,
-    /// The memo that the payer must add, for currencies that need one.
+    /// The memo that the payer must add. Only some currencies need one.
     pub extra_id: Option<String>,
-    /// The requested coins, if reported in a supported currency.
+    /// The requested coins, if the record has them in a supported currency.
     pub asked: Option<CryptoAmount>,
-    /// The coins that arrived, rounded down to the smallest unit; `None` if not reported.
+    /// The coins that arrived, rounded down to the smallest unit. `None` if the record does not contain them.
     pub received: Option<ArrivedCoins>,
-    /// The transaction on the chain, once known.
+    /// The transaction on the chain, if it is known.
     pub tx_hash: Option<String>,
     /// The instant of creation, if reported.
     pub created_at: Option<Timestamp>,
@@ -69,7 +70,7 @@ pub struct UpstreamDeposit {
 }
 
 impl UpstreamDeposit {
-    /// Returns whether coins arrived. An unreadable amount of another currency counts as coins.
+    /// Returns whether coins arrived. If the amount of another currency cannot be read, the result is `true`.
     #[must_use]
     pub fn has_coins(&self) -> bool {
         match &self.received {

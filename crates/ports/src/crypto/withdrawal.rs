@@ -1,4 +1,4 @@
-//! Orders of withdrawals, and withdrawals in the processor's records.
+//! Orders of withdrawals, and withdrawals as the processor records them.
 
 use cais_domain::crypto::{Address, CryptoAmount, ProcessorId};
 use cais_domain::ids::CryptoWithdrawalId;
@@ -7,37 +7,37 @@ use jiff::Timestamp;
 /// The order of a withdrawal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CryptoWithdrawalOrder {
-    /// Our identifier, which the processor shows in its records.
+    /// Our identifier. The processor's records contain it.
     pub id: CryptoWithdrawalId,
-    /// The coins to send, with at most the decimals of withdrawals.
+    /// The coins to send. They have at most the decimals of withdrawals.
     pub amount: CryptoAmount,
-    /// The recipient's address, of the currency of the amount.
+    /// The recipient's address. Its currency is the currency of `amount`.
     pub address: Address,
 }
 
-/// The status of a withdrawal upstream.
+/// The status of a withdrawal at the processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UpstreamWithdrawalStatus {
-    /// The processor waits for the verification, and rejects the withdrawal without one.
+    /// The processor waits for the verification. Without it, the processor rejects the withdrawal.
     Unverified,
     /// The processor sends the coins, or the status is unknown.
     Processing,
-    /// The coins are sent.
+    /// The coins were sent.
     Finished,
-    /// The processor reports an error, and may still send the coins.
+    /// The processor reports an error, but may still send the coins.
     Failed,
     /// The processor will never send the coins.
     Rejected,
 }
 
-/// A withdrawal in the processor's records.
+/// A withdrawal, as the processor records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamWithdrawal {
-    /// The batch, which has only this withdrawal.
+    /// The batch. This withdrawal is the only one in it.
     pub batch: ProcessorId,
     /// The processor's identifier within the batch.
     pub id: ProcessorId,
-    /// Our withdrawal, if the record shows our identifier.
+    /// Our withdrawal, if the record contains our identifier.
     pub order: Option<CryptoWithdrawalId>,
     /// The coins to send.
     pub amount: CryptoAmount,
@@ -49,7 +49,7 @@ pub struct UpstreamWithdrawal {
     pub error: Option<String>,
     /// The fee of the network, if reported.
     pub network_fee: Option<CryptoAmount>,
-    /// The transaction on the chain, once known.
+    /// The transaction on the chain, if it is known.
     pub tx_hash: Option<String>,
     /// The instant of creation, if reported.
     pub created_at: Option<Timestamp>,

@@ -8,7 +8,7 @@ use cais_domain::login::Code;
 use crate::secret::Secret;
 use crate::secret_cipher::SigningSecret;
 
-/// A slow hash of a password, with its salt and its parameters, as text (PHC string format).
+/// A slow hash of a password, as text (PHC string format). The text contains the salt and the parameters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(pub String);
 
@@ -18,10 +18,10 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// The reason a password was not hashed.
+/// The reason why a password was not hashed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PasswordHashError {
-    /// Too many passwords are being hashed.
+    /// Too many passwords are being hashed at the same time.
     #[error("too many logins at the same time")]
     Busy,
     /// The hash function failed.
@@ -29,7 +29,8 @@ pub enum PasswordHashError {
     Failed(String),
 }
 
-/// Hashes passwords, away from the threads of requests and few at a time.
+/// Hashes passwords. The work does not run on the threads of requests, and only a few passwords are hashed at the same
+/// time.
 #[async_trait]
 pub trait Passwords: Send + Sync {
     /// Returns a new hash of the password.
@@ -38,8 +39,8 @@ pub trait Passwords: Send + Sync {
     /// [`PasswordHashError`].
     async fn hash(&self, password: &Secret) -> Result<PasswordHash, PasswordHashError>;
 
-    /// Returns whether the password has this hash. Without a hash the method does the same work and returns `false`, so that
-    /// the time of an answer does not show whether a user exists.
+    /// Returns whether the password has this hash. Without a hash, the result is `false` after the same work, so that
+    /// the duration does not show whether a user exists.
     ///
     /// # Errors
     /// [`PasswordHashError`].

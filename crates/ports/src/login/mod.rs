@@ -1,4 +1,4 @@
-//! Logins to the dashboard as stored: users, sessions, and actions that wait for a one-time code.
+//! The stored records of dashboard logins: users, sessions, and actions that wait for a one-time code.
 
 mod confirmation;
 mod crypto;

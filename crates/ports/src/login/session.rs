@@ -1,4 +1,4 @@
-//! A session: a browser that logged in.
+//! A session of a browser in the dashboard.
 
 use cais_domain::ids::{AccountId, SessionId, UserId};
 use cais_domain::money::Money;
@@ -10,41 +10,41 @@ cais_domain::named! {
     /// The progress of a login.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SessionStage {
-        /// The password was right; the one-time code is missing.
+        /// The password was right. The one-time code is not entered yet.
         Password = "password",
         /// The login is complete.
         Complete = "complete",
     }
 }
 
-/// A session. The browser holds its secret, and the store a hash of the secret.
+/// A session. The browser has the secret, and the store has a hash of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// The identifier.
     pub id: SessionId,
     /// The user.
     pub user: UserId,
-    /// The account of a merchant.
+    /// The account, if the user is a merchant.
     pub account: Option<AccountId>,
     /// The hash of the secret.
     pub keyed_hash: SecretHash,
     /// The progress of the login.
     pub stage: SessionStage,
-    /// The address of the browser at its login.
+    /// The address of the browser when the user logged in.
     pub address: String,
-    /// The browser, as it names itself.
+    /// The browser's `User-Agent`.
     pub agent: String,
     /// The instant of creation.
     pub created_at: Timestamp,
-    /// The absolute end.
+    /// The instant at which the session ends at the latest.
     pub expires_at: Timestamp,
-    /// The last use, exact to a minute.
+    /// The time of the last use, exact to one minute.
     pub seen_at: Timestamp,
     /// The number of wrong one-time codes.
     pub wrong_codes: u32,
     /// The sum of the payouts that the session sent since its last one-time code.
     pub sent_without_code: Money,
-    /// The end, if a person or a rule ended the session early.
+    /// The instant at which a person or a rule ended the session early.
     pub ended_at: Option<Timestamp>,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,

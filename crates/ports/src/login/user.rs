@@ -7,17 +7,17 @@ use jiff::Timestamp;
 use super::PasswordHash;
 use crate::keys::SecretHash;
 
-/// The pages that a user may see.
+/// The role of a user, which decides the pages that the user can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The holder of an account.
     Merchant(AccountId),
-    /// An operator of the installation.
+    /// An operator of the service.
     Operator,
 }
 
 impl Role {
-    /// Returns the account of a merchant.
+    /// Returns the account. Returns `None` for an operator.
     #[must_use]
     pub const fn account(self) -> Option<AccountId> {
         match self {
@@ -30,9 +30,9 @@ impl Role {
 /// The authenticator of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Totp {
-    /// No authenticator yet.
+    /// The user has no authenticator yet.
     Missing,
-    /// The secret was shown, and no code of it was entered yet.
+    /// The secret was shown to the user, but no code was entered yet.
     Enrolling {
         /// The secret, encrypted for the user's id.
         secret: SealedSecret,
@@ -53,7 +53,7 @@ pub enum Totp {
 pub struct Invitation {
     /// The hash of the link's secret.
     pub hash: SecretHash,
-    /// The end of the link.
+    /// The instant from which the link can no longer be used.
     pub expires_at: Timestamp,
 }
 
@@ -64,13 +64,13 @@ pub struct User {
     pub id: UserId,
     /// The e-mail in lower case, unique among users.
     pub email: String,
-    /// The pages that the user may see.
+    /// The role of the user.
     pub role: Role,
-    /// The password; `None` before the first link was used.
+    /// The password. `None` until the first link is used.
     pub password: Option<PasswordHash>,
     /// The authenticator.
     pub totp: Totp,
-    /// The open link.
+    /// The one-time link that can be used, if there is one.
     pub invitation: Option<Invitation>,
     /// The instant of creation.
     pub created_at: Timestamp,

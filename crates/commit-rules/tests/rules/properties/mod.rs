@@ -1,4 +1,5 @@
-//! Random change sets, judged by the rules and by an independent, slow model. Every refusal and every effect must be equal.
+//! Tests random change sets. The rules and an independent, slow model judge each change set, and every refusal and every effect must be
+//! equal.
 
 mod model;
 mod steps;
@@ -21,13 +22,13 @@ use super::*;
 use model::{Model, target};
 use steps::{Names, Step, step};
 
-/// The number of sequences: together they take a few seconds in a debug build.
+/// The number of sequences. All of them take a few seconds in a debug build.
 const CASES: u32 = 200;
 /// The number of change sets in the longest sequence.
 const LONGEST: usize = 40;
 /// A failure is printed after at most this many attempts to shorten its sequence.
 const MAX_SHRINKS: u32 = 2_000;
-/// The sequences must meet every kind of outcome, and money that moves for these reasons.
+/// The kinds of outcomes and of transfers that the sequences must include.
 const MET: [&str; 11] = [
     "accepted",
     "corrupt",

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::*;
 
-/// Money that moved: less than the amount of the transfer where a release is net of seizures.
+/// Money that moved. A release after seizures moves less than the amount of its transfer.
 #[derive(Debug, Clone)]
 pub(super) struct Move {
     pub(super) transfer: Transfer,
@@ -135,7 +135,7 @@ impl Model {
         legs.flat_map(|transfer| [&transfer.from, &transfer.to]).filter(|leg| *leg == account).count()
     }
 
-    /// Returns the amount that blocks seized from `pending`, that was neither freed nor subtracted from a release since.
+    /// Returns the amount that blocks seized from `pending` and that was later neither freed nor subtracted from a release.
     pub(super) fn seized(&self, account: AccountId) -> i64 {
         let pending = merchant(account, Bucket::Pending);
         let mut seized = 0;
@@ -179,7 +179,7 @@ impl Model {
         count_events(self.accepted.iter().flat_map(|change| &change.events), account)
     }
 
-    /// Returns every endpoint as its last write left it, with the place and the instant of its first.
+    /// Returns every endpoint after its last write, with the slot and the instant of creation of its first write.
     pub(super) fn endpoints(&self) -> BTreeMap<EndpointId, Endpoint> {
         let mut endpoints: BTreeMap<EndpointId, Endpoint> = BTreeMap::new();
         for write in self.writes() {
@@ -259,7 +259,7 @@ impl Model {
         Ok(())
     }
 
-    /// Moves an amount out of a block: to `pending` as much as was seized from there, to `available` the rest.
+    /// Moves an amount out of a block: to `pending` up to the amount seized from there, and the rest to `available`.
     fn free(&mut self, block: &Block, amount: i64) {
         let to_pending = self.seized(block.account).min(amount);
         for (bucket, part) in [(Bucket::Pending, to_pending), (Bucket::Available, amount - to_pending)] {
@@ -268,7 +268,7 @@ impl Model {
         }
     }
 
-    /// Fills blocks: with `available`, then with `pending`; each time the oldest infraction first.
+    /// Fills blocks from `available`, then from `pending`; in both passes the oldest infraction comes first.
     fn top_up(&mut self, account: AccountId) {
         let blocked = merchant(account, Bucket::Blocked);
         for bucket in [Bucket::Available, Bucket::Pending] {

@@ -1,4 +1,4 @@
-//! Random steps in small numbers, and their change sets.
+//! Random steps, described by small numbers, and their change sets.
 
 use cais_domain::block::{BlockChange, BlockEnd};
 use cais_domain::charge::Charge;
@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use super::model::{Model, target};
 use super::*;
 
-/// A change set in small numbers, which pick from [`Names`]. A skew is added to the right fence, version or amount.
+/// A change set described by small numbers, which are indexes into [`Names`]. A skew is added to the correct fence, version or amount.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     transfers: Vec<(usize, Movement, i64)>,
@@ -197,7 +197,7 @@ impl Names {
         NewEvent { data, postback, ..an_event(one(&self.accounts, account), kind, "x") }
     }
 
-    /// Returns the writes; the right version counts the writes of the same change set before.
+    /// Returns the writes. The correct version includes earlier writes of the same change set.
     fn writes(&self, steps: &[(Record, i64)], model: &Model) -> Vec<Write> {
         let mut writes: Vec<Write> = Vec::new();
         for (record, skew) in steps {
@@ -244,7 +244,7 @@ fn idempotency_change(
     model: &Model,
 ) -> IdempotencyChange {
     let record = model.idempotency_record(&name);
-    // Without a record only a take is right; a skew leaves the wrong change as it is.
+    // Without a record only `Take` is correct. With a skew, the step keeps its incorrect change.
     let is_new = record.is_none() && skew == 0;
     let step = if is_new && !matches!(step, IdempotencyStep::Take { .. }) {
         IdempotencyStep::Take { answered: false }
