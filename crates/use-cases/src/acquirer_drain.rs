@@ -1,4 +1,5 @@
-//! Drains an acquirer for an operator: new orders go to other acquirers, and open orders are finished at this one.
+//! Drains an acquirer for an operator. New orders go to other acquirers, and the open orders of the drained acquirer
+//! are finished.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Operator, QueryError, Write};
@@ -7,24 +8,25 @@ use jiff::Timestamp;
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
 
-/// The largest number of attempts of one change after concurrent changes. Operators are few.
+/// The largest number of passes of one change. A further pass follows a concurrent change. Only operators make such
+/// changes, so they are rare.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// The reason for which a drain was not changed.
+/// The reason why a drain was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DrainError {
-    /// Concurrent changes prevented every attempt.
+    /// Concurrent changes made every attempt fail.
     #[error("other commands change the acquirer at the same time; try again")]
     Contended,
     /// The drains could not be read.
     #[error("the drains could not be read")]
     Query(#[source] QueryError),
-    /// The store failed. After `Unavailable` the change may be committed.
+    /// The store failed. If the error is `Unavailable`, the change may be committed.
     #[error("the drain could not be changed")]
     Store(#[source] CommitError),
 }
 
-/// Begins the drain of an acquirer. A repeat changes nothing.
+/// Begins the drain of an acquirer. A repeat has no effect.
 ///
 /// # Errors
 /// [`DrainError`].
@@ -33,7 +35,7 @@ pub async fn begin(ports: &Ports, operator: &Operator, name: &AcquirerName) -> R
     change(ports, (operator, "acquirer.drain"), name, |drain| drain.since.or(since)).await
 }
 
-/// Ends the drain of an acquirer. A repeat changes nothing.
+/// Ends the drain of an acquirer. A repeat has no effect.
 ///
 /// # Errors
 /// [`DrainError`].
@@ -50,7 +52,7 @@ pub async fn drained(ports: &Ports) -> Result<Vec<AcquirerName>, QueryError> {
     Ok(drains.filter(|drain| drain.since.is_some()).map(|drain| drain.acquirer).collect())
 }
 
-/// Sets `since` as `decide` returns it, with a row of the audit log. Without a change nothing is written.
+/// Sets `since` to the result of `decide`, and writes a row of the audit log. If nothing changes, nothing is written.
 async fn change(
     ports: &Ports,
     (operator, action): (&Operator, &'static str),

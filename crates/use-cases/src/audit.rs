@@ -1,4 +1,4 @@
-//! The audit log: one row for each change that an operator makes, in the commit of the change.
+//! The audit log. Each change by an operator has one row, which is written in the commit of the change.
 
 use cais_domain::ids::{AccountId, AuditId};
 use cais_ports::{AuditFilter, AuditRow, Operator, Page, PageRequest, QueryError, Write};
@@ -9,19 +9,19 @@ use crate::Ports;
 /// An operator's change of one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditedChange {
-    /// The command: `account.suspend`.
+    /// The command, for example `account.suspend`.
     pub action: &'static str,
-    /// The public id of the record; the prefix of an API key.
+    /// The public id of the record, or the prefix of an API key.
     pub subject: String,
     /// The account that the change concerns.
     pub account: Option<AccountId>,
-    /// The record before, as JSON without secrets. `None`: a new record.
+    /// The record before the change, as JSON without secrets. `None` for a new record.
     pub before: Option<Vec<u8>>,
-    /// The record after.
+    /// The record after the change.
     pub after: Option<Vec<u8>>,
 }
 
-/// Returns the write that records the change; it belongs into the change set of the change itself.
+/// Returns the write that records the change. The caller must add this write to the change set of the change itself.
 #[must_use]
 pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: AuditedChange) -> Write {
     let text = |json: Vec<u8>| String::from_utf8_lossy(&json).into_owned();
@@ -37,12 +37,12 @@ pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: Audited
     })
 }
 
-/// Escapes a text for JSON. A text has no control characters except line breaks.
+/// Escapes a text for JSON. The text must have no control characters except line breaks.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n").replace('\r', r"\r")
 }
 
-/// Lists one page of changes, newest first.
+/// Returns one page of changes. The newest come first.
 ///
 /// # Errors
 /// [`QueryError`].

@@ -1,4 +1,4 @@
-//! Spans of time in requests: days of São Paulo, both inclusive, or exact instants.
+//! Spans of time in requests. A span has days of São Paulo, first and last day included, or exact instants.
 
 use std::borrow::Cow;
 
@@ -9,24 +9,24 @@ use jiff::{SignedDuration, Timestamp};
 
 /// The time zone of the days in filters.
 const ZONE: &str = "America/Sao_Paulo";
-/// The zone's offset since daylight saving time was abolished (Decree 9,772 of 2019). Used if the time zone database is
-/// damaged.
+/// The offset of the zone, used if the time zone database is damaged. Brazil abolished daylight saving time in 2019
+/// (Decree 9,772), so the offset is constant.
 const HOURS_FROM_UTC: i8 = -3;
 /// The length of `YYYY-MM-DD`.
 const DAY_LENGTH: usize = 10;
-/// The resolution of shown instants. An inclusive end includes all times that are shown as this instant.
+/// The resolution of displayed instants. An inclusive end covers all times that are displayed as this instant.
 const SHOWN_STEP: SignedDuration = SignedDuration::from_millis(1);
-/// The resolution of the store's clock, for an end that is more precise than shown instants.
+/// The resolution of the store, used for an end that is more precise than displayed instants.
 const FINEST_STEP: SignedDuration = SignedDuration::from_micros(1);
-/// Nanoseconds of a millisecond.
+/// The number of nanoseconds in a millisecond.
 const NANOS_PER_MILLI: i32 = 1_000_000;
-/// The rule for a text that is neither a day nor an instant.
+/// The error text for a text that is not a day and not an instant.
 const NEITHER: &str = "must be a day as YYYY-MM-DD or an instant as in 2026-01-31T12:00:00Z";
 
-/// Returns the first instant of a span that begins with `text`.
+/// Returns the first instant of a span that starts with `text`.
 ///
 /// # Errors
-/// The rule that the text breaks, to follow the parameter's name.
+/// The text of the violated rule, in a form that can follow the parameter's name.
 pub fn beginning(text: &str) -> Result<Timestamp, Cow<'static, str>> {
     match read(text)? {
         Moment::Instant(at) => Ok(at),
@@ -34,10 +34,10 @@ pub fn beginning(text: &str) -> Result<Timestamp, Cow<'static, str>> {
     }
 }
 
-/// Returns the first instant after a span whose inclusive end is `text`.
+/// Returns the first instant after a span that ends with `text`.
 ///
 /// # Errors
-/// The rule that the text breaks, to follow the parameter's name.
+/// The text of the violated rule, in a form that can follow the parameter's name.
 pub fn end(text: &str) -> Result<Timestamp, Cow<'static, str>> {
     match read(text)? {
         Moment::Instant(at) => {
@@ -45,12 +45,12 @@ pub fn end(text: &str) -> Result<Timestamp, Cow<'static, str>> {
             let step = if is_as_shown { SHOWN_STEP } else { FINEST_STEP };
             Ok(at.saturating_add(step).unwrap_or(Timestamp::MAX))
         }
-        // The last day of the calendar has no successor.
+        // The last day of the calendar has no next day.
         Moment::Day(day) => Ok(day.tomorrow().ok().and_then(midnight).unwrap_or(Timestamp::MAX)),
     }
 }
 
-/// Returns `true` if the span ends before it begins, and so is empty.
+/// Returns `true` if the span ends at or before its start. Such a span is empty.
 #[must_use]
 pub fn is_reversed(span: Span) -> bool {
     span.from.zip(span.until).is_some_and(|(from, until)| until <= from)
@@ -68,12 +68,12 @@ fn read(text: &str) -> Result<Moment, Cow<'static, str>> {
     if text.contains(' ') {
         return Err("must not contain blanks; in a query string `+` is written %2B".into());
     }
-    // A zone in brackets is not in RFC 3339.
+    // RFC 3339 does not permit a zone in brackets.
     let instant = Some(text).filter(|text| !text.contains('[')).and_then(|text| text.parse().ok());
     instant.map(Moment::Instant).ok_or(Cow::Borrowed(NEITHER))
 }
 
-/// Returns the time zone of São Paulo; the library caches it.
+/// Returns the time zone of São Paulo. The library caches the zone.
 #[must_use]
 pub fn sao_paulo() -> TimeZone {
     TimeZone::get(ZONE).unwrap_or_else(|_| TimeZone::fixed(Offset::constant(HOURS_FROM_UTC)))

@@ -1,4 +1,4 @@
-//! Reads an account's events, newest first or from a sequence number on.
+//! Reads an account's events: the newest first, or in the order of their sequence numbers.
 
 use cais_domain::ids::{AccountId, EventId};
 use cais_ports::{EventFilter, EventPage, Page, StoredEvent};
@@ -7,8 +7,8 @@ use crate::ports::Ports;
 pub use crate::statement::ListError;
 use crate::store_error::StoreError;
 
-/// Returns a page of the account's events. The cursor may be an event that the filter excludes: it marks only a
-/// position.
+/// Returns a page of the account's events. The cursor is only a position, so it may be an event that the filter
+/// excludes.
 ///
 /// # Errors
 /// [`ListError`].
@@ -26,7 +26,7 @@ pub async fn list(
     Ok(ports.queries.list_events(account, filter, page).await.map_err(StoreError::from)?)
 }
 
-/// Returns the account's event with this id, as published.
+/// Returns the account's event with this id, as it was published.
 ///
 /// # Errors
 /// [`StoreError`].

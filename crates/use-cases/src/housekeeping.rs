@@ -8,16 +8,17 @@ use crate::work::{Pass, WorkError};
 
 /// Stored responses are kept for 30 days.
 const IDEMPOTENCY_RECORDS_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Processed callbacks, unused quotes and commit marks (rows that show that a batch was committed) are kept for a day, so that
-/// an operator can inspect them. The quotes of this day are also needed because a new rate is compared with the newest one.
+/// Processed callbacks, unused quotes and commit marks are kept for one day, so that an operator can inspect them. A
+/// commit mark is a row that shows that a batch was committed. Also, a new rate is compared with the newest quote of
+/// that day.
 const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 /// Events are kept for 90 days, so that consumers can catch up.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// Logged requests are kept for a week, for the questions of a support case.
+/// Logged requests are kept for a week, so that support can answer questions about them.
 const REQUESTS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Removes a bounded number of old rows.
+/// Removes old rows. The number of rows in one pass is limited.
 ///
 /// # Errors
 /// [`WorkError`] if the store does not answer.

@@ -1,5 +1,5 @@
 //! Idempotency keys: stored responses and their replays, and leases on unfinished requests. All resources that are
-//! created under a key share this code.
+//! created under an idempotency key use this code.
 
 use cais_domain::ids::RequestId;
 use cais_domain::pause::doubled;
@@ -14,10 +14,10 @@ use crate::response::Response;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 use crate::upstream_order::CreateError;
 
-/// The longest work of a process on a request. After this time the process counts as crashed.
+/// The longest time for which a process works on a request. A process that needs more time is assumed to have crashed.
 const POST_WITHIN: SignedDuration = SignedDuration::from_secs(10);
 
-/// A request with a key.
+/// A request with an idempotency key.
 #[derive(Debug, Clone)]
 pub(crate) struct IdempotentRequest {
     /// The account and the key.
@@ -28,29 +28,29 @@ pub(crate) struct IdempotentRequest {
     pub request: RequestId,
 }
 
-/// The reason for which a request with a known key is not executed.
+/// The reason why a request with a known key is not executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyInUse {
     /// The key belongs to another request.
     Conflict,
     /// The first request with the key is still being executed.
     InProgress {
-        /// Seconds until the repeat.
+        /// Seconds until the caller should repeat the request.
         retry_after_s: u32,
     },
 }
 
 impl KeyInUse {
-    /// Another process has just begun, or is about to finish.
+    /// The value while another process has just started the request, or will finish it soon.
     pub(crate) const SOON: Self = Self::InProgress { retry_after_s: RETRY_AFTER_S };
 }
 
-/// The decision on a request with a known key.
+/// The decision about a request whose key is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReplayDecision {
     /// The request has a stored response.
     Answered(Response),
-    /// No process works on the request. The unfinished creation is resumed.
+    /// No process works on the request, so its unfinished creation is resumed.
     Orphaned(IdempotencyRecord),
 }
 
@@ -59,30 +59,30 @@ pub(crate) enum ReplayDecision {
 pub(crate) enum Stored {
     /// The response is stored.
     Answered(Response),
-    /// The key exists already, with this record.
+    /// The key is already used, and has this record.
     Known(IdempotencyRecord),
 }
 
-/// The right to finish an unfinished request.
+/// A lease: it permits its holder to finish an unfinished request.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestLease {
     /// The record of the key.
     pub name: IdempotencyRef,
     /// The fence of the lease.
     pub fence: i64,
-    /// The request to answer.
+    /// The request that is answered.
     pub request: RequestId,
     /// The end of the lease.
     pub until: Timestamp,
 }
 
 impl IdempotentRequest {
-    /// Returns the first record of the key, for `resource`, without a response.
+    /// Returns the change that inserts the key's record for `resource`, without a response.
     pub(crate) fn takes(&self, resource: String, now: Timestamp) -> IdempotencyChange {
         self.new_record(resource, lease_from(now), None)
     }
 
-    /// Returns the first record of the key, with its response.
+    /// Returns the change that inserts the key's record with its response.
     pub(crate) fn takes_answered(&self, resource: String, response: &Response, now: Timestamp) -> IdempotencyChange {
         self.new_record(resource, now, Some(response.stored(self.request)))
     }
@@ -97,12 +97,12 @@ impl IdempotentRequest {
         IdempotencyChange::Take(NewIdempotencyRecord { name, fingerprint, resource, lease_until, answer })
     }
 
-    /// Returns the lease after the first commit, made at `now`.
+    /// Returns the lease after commit 1, which was made at `now`.
     pub(crate) fn holding(&self, now: Timestamp) -> RequestLease {
         RequestLease { name: self.name.clone(), fence: 1, request: self.request, until: lease_from(now) }
     }
 
-    /// Decides on a request whose key is known.
+    /// Decides about a request whose key is known.
     pub(crate) fn repeats(&self, record: IdempotencyRecord, now: Timestamp) -> Result<ReplayDecision, KeyInUse> {
         if record.fingerprint != self.fingerprint {
             return Err(KeyInUse::Conflict);
@@ -118,7 +118,7 @@ impl IdempotentRequest {
 }
 
 impl RequestLease {
-    /// Returns the change by which a new holder takes over the record at `now`, and the new lease.
+    /// Returns the new lease, and the change by which its holder takes over the record at `now`.
     pub(crate) fn taken_over(
         record: &IdempotencyRecord,
         request: RequestId,
@@ -135,13 +135,13 @@ impl RequestLease {
         IdempotencyChange::Answer { name: self.name.clone(), fence: self.fence, answer }
     }
 
-    /// Returns the change that ends the lease. Only a repeat by the caller resumes the request.
+    /// Returns the change that ends the lease. After it, only a repeat by the caller resumes the request.
     pub(crate) fn releases(&self) -> IdempotencyChange {
         IdempotencyChange::Release { name: self.name.clone(), fence: self.fence, due_at: None }
     }
 
-    /// Returns the change that ends the lease and makes the request due for workers: 2 s after the first attempt, then
-    /// after growing pauses.
+    /// Returns the change that ends the lease and makes the request due for workers. The first pause is 2 s, and the
+    /// pauses grow.
     pub(crate) fn postpones(&self, now: Timestamp) -> IdempotencyChange {
         let doublings = u32::try_from(self.fence.clamp(1, 16)).unwrap_or(1);
         let due_at = Some(now.saturating_add(doubled(doublings)).unwrap_or(Timestamp::MAX));
@@ -149,15 +149,15 @@ impl RequestLease {
     }
 }
 
-/// Returns the stored response of the other process that took over the lease.
+/// Returns the stored response of the process that took over the lease.
 pub(crate) fn stored_response(record: IdempotencyRecord) -> Result<Response, KeyInUse> {
     record.answer.map(Response::replayed).ok_or(KeyInUse::SOON)
 }
 
-/// Stores the response to a request that found an existing resource with this body, so that a repeat returns the same
-/// bytes.
+/// Stores the response to a request that found an existing resource, so that a repeat returns the same bytes. `body` is
+/// the body of the response.
 ///
-/// The response also ends an earlier creation with this key that was abandoned.
+/// If the key has an earlier abandoned creation, the response ends that creation.
 pub(crate) async fn remember<R>(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -175,7 +175,7 @@ pub(crate) async fn remember<R>(
     }
 }
 
-/// Stores the response under an unused key. Returns the current record if the key exists.
+/// Stores the response under an unused key. If the key is already used, returns its record.
 pub(crate) async fn keep_answer(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -188,7 +188,7 @@ pub(crate) async fn keep_answer(
     Ok(other.map_or(Stored::Answered(response), Stored::Known))
 }
 
-/// Answers a request whose creation was abandoned earlier, without resuming it.
+/// Answers a request whose creation was abandoned. The creation is not resumed.
 pub(crate) async fn answer_orphaned<R>(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -203,7 +203,7 @@ pub(crate) async fn answer_orphaned<R>(
     }
 }
 
-/// Changes only the record of a key. Returns the current record if another process changed it.
+/// Changes only the record of a key. If another process changed the record, returns the current record.
 async fn keep(
     ports: &Ports,
     idempotency: IdempotencyChange,
@@ -217,7 +217,8 @@ async fn keep(
     }
 }
 
-/// Returns the seconds until a repeat is useful: few while the first request may be at work, else until its lease ends.
+/// Returns the seconds after which the caller should repeat. While the first request may still be running, the time is
+/// short. Afterwards it is the rest of the lease.
 fn retry_after_s(record: &IdempotencyRecord, now: Timestamp) -> u32 {
     let left = record.lease_until.duration_since(now);
     if REQUEST_LEASE.saturating_sub(left) < POST_WITHIN {

@@ -1,4 +1,5 @@
-//! The use cases of Cais, one per file. API, workers and command line share them, and no other code orders steps.
+//! The use cases of Cais, one per file. The API, the workers and the command line share them. No other crate decides
+//! the order of steps.
 
 pub mod accounts;
 pub mod acquirer_drain;

@@ -1,4 +1,4 @@
-//! The ports of the use cases in one value.
+//! All ports of the use cases, in one value.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use crate::callbacks::OpenCallbacks;
 use crate::crypto::CryptoSources;
 use crate::upstream::UpstreamLimits;
 
-/// All dependencies of the use cases. Clones share them.
+/// The dependencies of the use cases. Clones share them.
 #[derive(Clone)]
 pub struct Ports {
     /// The write side of the store.
     pub store: Arc<dyn Store>,
     /// The read side of the store.
     pub queries: Arc<dyn Queries>,
-    /// Housekeeping and audits of the store.
+    /// Housekeeping and consistency checks of the store.
     pub maintenance: Arc<dyn Maintenance>,
     /// All configured acquirers.
     pub acquirers: Arc<dyn Acquirers>,
-    /// The crypto processor and the rates; `None` if no processor is configured.
+    /// The crypto processor and the rates. `None` if no processor is configured.
     pub crypto: Option<CryptoSources>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The generator of identifiers.
     pub ids: Arc<dyn IdGenerator>,
-    /// Hashes under the master key, and secure random bytes.
+    /// Hashes with the master key, and secure random bytes.
     pub keyed_hash: Arc<dyn KeyedHash>,
-    /// The rendering of resources for the API.
+    /// Renders resources for the API.
     pub representation: Arc<dyn ResourceRenderer>,
     /// The queue of webhook deliveries.
     pub deliveries: Arc<dyn DeliveryQueue>,
@@ -39,20 +39,20 @@ pub struct Ports {
     pub webhooks: Arc<dyn WebhookSender>,
     /// Encrypts signing secrets with the master key.
     pub secret_cipher: Arc<dyn SecretCipher>,
-    /// Limits of the reads in flight at each acquirer.
+    /// Limits the number of concurrent reads at each acquirer.
     pub limits: UpstreamLimits,
     /// The number of open callbacks of each acquirer.
     pub open_callbacks: OpenCallbacks,
 }
 
 impl Ports {
-    /// Returns the configured acquirer of that name.
+    /// Returns the configured acquirer with this name.
     pub(crate) fn acquirer(&self, name: &AcquirerName) -> Result<Arc<dyn Acquirer>, AcquirerError> {
         let named = self.acquirers.named(name);
         named.ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))
     }
 
-    /// Returns the configured crypto processor of that name.
+    /// Returns the configured crypto processor with this name.
     pub(crate) fn crypto_processor(&self, name: &AcquirerName) -> Result<Arc<dyn CryptoProcessor>, AcquirerError> {
         let named = self.crypto.as_ref().map(|sources| &sources.processor).filter(|processor| processor.name() == name);
         named.cloned().ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))

@@ -1,4 +1,4 @@
-//! Positions in acquirers' lists: stores the first, and moves them.
+//! Stores and moves the positions in acquirers' lists. A position is the instant up to which a list was read.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{ChangeSet, CommitError, PollPosition, UpstreamList, Write};
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Stores the first position of a list. Returns the stored position, which may be from another node.
+/// Stores the first position of a list. Returns the stored position. Another node may have stored it.
 pub(crate) async fn first(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -25,7 +25,7 @@ pub(crate) async fn first(
     }
 }
 
-/// Moves a position. Returns the stored position, which may be from another node.
+/// Moves a position. Returns the stored position. Another node may have moved it.
 pub(crate) async fn move_to(
     ports: &Ports,
     position: PollPosition,

@@ -1,5 +1,5 @@
-//! The log of answered requests, for the holder of an account. Requests wait in memory, and a worker stores them together, so that no request
-//! waits for its row.
+//! The log of answered requests, for the holder of an account. Requests wait in memory, and a worker stores them
+//! together. So no request waits until its row is stored.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,30 +11,31 @@ use cais_ports::LoggedRequest;
 use crate::ports::Ports;
 use crate::work::{Pass, WorkError};
 
-/// The largest number of requests that a node stores in one pass, which runs each second: one statement of a few milliseconds. Others are
-/// counted and not stored.
+/// The largest number of requests that a node stores in one pass. A pass runs each second and needs one statement of a
+/// few milliseconds. Further requests are only counted.
 pub const MAX_PER_PASS: usize = 200;
-/// The number of stored requests of an account after which its oldest are removed.
+/// After this number of stored requests, the oldest requests of an account are removed.
 const TRIM_AFTER: u32 = 1_000;
-/// The largest number of accounts with a count. Beyond it the counts begin anew; housekeeping removes by age all the same.
+/// The largest number of accounts with a count. When it is reached, all counts are removed. Housekeeping still removes
+/// old requests by age.
 const MAX_COUNTED: usize = 10_000;
 
-/// The log of a node. Clones share it.
+/// The request log of one node. Clones share the log.
 #[derive(Debug, Clone, Default)]
 pub struct RequestLog(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// The number of requests since the last pass, waiting and dropped.
+    /// The number of requests since the last pass, both stored in memory and dropped.
     offered: AtomicUsize,
     waiting: Mutex<Vec<LoggedRequest>>,
     dropped: AtomicU64,
-    /// The requests of each account that were stored since its last trim.
+    /// For each account, the number of requests that were stored since its last trim.
     stored: Mutex<BTreeMap<AccountId, u32>>,
 }
 
 impl RequestLog {
-    /// Adds a request, unless enough requests wait. `request` is called only for an added request.
+    /// Adds a request, unless the limit of the pass is reached. `request` is called only if the request is added.
     pub fn record(&self, request: impl FnOnce() -> LoggedRequest) {
         if self.0.offered.fetch_add(1, Ordering::Relaxed) < MAX_PER_PASS {
             self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(request());
@@ -43,13 +44,13 @@ impl RequestLog {
         }
     }
 
-    /// Returns the number of requests of this node that were not stored since its start.
+    /// Returns the number of requests that this node has dropped since its start.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Stores the waiting requests. After a failure they are dropped.
+    /// Stores the waiting requests. If this fails, they are lost.
     ///
     /// # Errors
     /// [`WorkError`] if the store does not answer.
@@ -68,7 +69,7 @@ impl RequestLog {
         Ok(Pass { done, more: false })
     }
 
-    /// Counts the requests of each account. Returns the accounts that are due for a trim.
+    /// Counts the stored requests of each account. Returns the accounts whose oldest requests must be removed.
     fn due_trims(&self, requests: &[LoggedRequest]) -> Vec<AccountId> {
         let mut stored = self.0.stored.lock().unwrap_or_else(PoisonError::into_inner);
         if stored.len() >= MAX_COUNTED {

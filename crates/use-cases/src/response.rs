@@ -1,4 +1,4 @@
-//! A response as it is sent, and as it is stored for repeats.
+//! A response as the caller receives it, and as it is stored for repeats.
 
 use cais_domain::ids::RequestId;
 use cais_ports::{ResponseKind, StoredResponse};
@@ -10,7 +10,7 @@ pub struct Response {
     pub kind: ResponseKind,
     /// The rendered resource or error.
     pub body: Vec<u8>,
-    /// The first request, if this response repeats its response byte for byte.
+    /// The id of the first request, if this response repeats the first response byte for byte.
     pub replay_of: Option<RequestId>,
 }
 
@@ -21,7 +21,7 @@ impl Response {
         Self { kind, body, replay_of: None }
     }
 
-    /// Returns the response as it is stored for repeats of `request`.
+    /// Returns the form of the response that is stored for repeats of `request`.
     #[must_use]
     pub fn stored(&self, request: RequestId) -> StoredResponse {
         StoredResponse { kind: self.kind, request, body: self.body.clone() }

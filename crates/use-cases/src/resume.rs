@@ -1,5 +1,5 @@
-//! Finishes requests for charges, payouts, refunds, crypto deposits and crypto withdrawals whose process crashed or whose
-//! outcome is unknown.
+//! Finishes requests that create charges, payouts, refunds, crypto deposits or crypto withdrawals. The process of such
+//! a request crashed, or the outcome is unknown.
 
 use cais_domain::charge::Charge;
 use cais_domain::crypto::{Deposit, Withdrawal};
@@ -14,7 +14,7 @@ use crate::store_error::StoreError;
 use crate::upstream_order;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
-/// Finishes a bounded number of due requests.
+/// Finishes at most `PASS_LIMIT` due requests.
 ///
 /// # Errors
 /// [`WorkError`] if the list cannot be read. A failure of one request is logged and does not stop the others.
@@ -38,7 +38,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// Finishes one request by the kind of its resource.
+/// Finishes one request. The prefix of its resource's id decides the kind.
 async fn resume(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
     match record.resource.split_once('_').map(|(prefix, _)| prefix) {
         Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, record).await,

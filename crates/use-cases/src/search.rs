@@ -1,4 +1,4 @@
-//! Finds transactions by any identifier that a merchant or a payer has at hand.
+//! Finds transactions by any identifier that a merchant or a payer may have.
 
 use std::cmp::Reverse;
 
@@ -15,11 +15,17 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::timeline;
 
-/// The largest number of transactions that a search returns. Only a payer's document finds more than a few.
+/// The largest number of transactions that a search returns. Only a payer's document can match more than a few.
 pub const MAX_FOUND: u32 = 50;
 
-/// Returns the visible transactions of the account that the text names, newest first: by the id of a transaction, charge,
-/// payout or refund, by an external id, a txid, an end-to-end id, or the payer's CPF or CNPJ. Every look-up is along an index.
+/// Returns the visible transactions of the account that `text` identifies. The newest come first.
+///
+/// The text can be:
+/// - the id of a transaction, charge, payout or refund;
+/// - an external id, a txid or an end-to-end id;
+/// - the payer's CPF or CNPJ.
+///
+/// Every look-up uses an index.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -81,7 +87,7 @@ impl Found<'_> {
         Ok(())
     }
 
-    /// Merchants write documents with or without punctuation, and each charge has its own spelling.
+    /// Searches for both spellings, because merchants store documents with or without punctuation.
     async fn by_document(&mut self, text: &str) -> Result<(), StoreError> {
         let Ok(document) = Document::parse(text) else { return Ok(()) };
         for spelling in [document.as_str().to_owned(), document.formatted()] {

@@ -1,4 +1,4 @@
-//! Reads an account's statement: all entries on available, pending and blocked, newest first.
+//! Reads an account's statement: all entries of `available`, `pending` and `blocked`. The newest come first.
 
 use cais_domain::ids::{AccountId, EntryId};
 use cais_ports::{EntryFilter, Page, PageRequest, StatementEntry};
@@ -6,7 +6,7 @@ use cais_ports::{EntryFilter, Page, PageRequest, StatementEntry};
 use crate::ports::Ports;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 
-/// The reason for which no page of a statement or a timeline was returned.
+/// The reason why no page of a statement or a timeline is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
     /// The cursor is not a record of this account.
@@ -15,7 +15,7 @@ pub enum ListError {
     /// The store did not answer.
     #[error("the service is temporarily unavailable")]
     Unavailable {
-        /// Seconds until the repeat.
+        /// Seconds until the caller should repeat the request.
         retry_after_s: u32,
     },
     /// A bug or a damaged store.
@@ -32,8 +32,8 @@ impl From<StoreError> for ListError {
     }
 }
 
-/// Returns a page of the account's entries. The cursor may be an entry that the filter excludes: it marks only a
-/// position.
+/// Returns a page of the account's entries. The cursor is only a position, so it may be an entry that the filter
+/// excludes.
 ///
 /// # Errors
 /// [`ListError`].

@@ -1,4 +1,4 @@
-//! Errors of use cases, by the reaction of the caller.
+//! Errors of use cases, separated by what the caller can do.
 
 use cais_domain::charge::ChargeError;
 use cais_domain::crypto::deposit::DepositError;
@@ -7,15 +7,15 @@ use cais_domain::infraction::InfractionError;
 use cais_domain::payout::PayoutError;
 use cais_ports::{CommitError, EncryptError, QueryError};
 
-/// Seconds after which a caller may repeat a request when the store or an acquirer did not answer.
+/// Seconds after which the caller should repeat a request if the store or an acquirer did not answer.
 pub const RETRY_AFTER_S: u32 = 2;
 
-/// The largest number of attempts of one decision after concurrent changes of its record.
+/// The largest number of passes of one decision. A further pass follows a concurrent change of the record.
 ///
-/// Each further attempt follows a committed change by another process, so a few suffice for one record.
+/// Each concurrent change is a commit of another process, so a few passes are enough for one record.
 pub(crate) const MAX_COMMIT_RETRIES: usize = 8;
 
-/// The reason for which a use case failed.
+/// The reason why a use case failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The store did not answer. The same request may succeed later.
@@ -27,7 +27,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns the error for a record that changed during every attempt.
+    /// Returns the error for a record that changed during every pass.
     pub(crate) fn contended() -> Self {
         Self::Unavailable("the record changed during each attempt".to_owned())
     }

@@ -1,4 +1,4 @@
-//! Limits the reads of acquirers on behalf of callers to one per second for each resource.
+//! Limits the reads of acquirers that callers cause: at most one read per second for each resource.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-/// The shortest time between two such reads of one resource.
+/// The shortest time between two reads of one resource.
 const ASK_EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// The number of remembered resources. Beyond it, entries older than the limit are removed.
+/// The number of recorded resources. When it is reached, entries older than [`ASK_EVERY`] are removed.
 const REMEMBERED: usize = 65_536;
 
-/// The last read of each charge, payout or refund, by the UUID of its id. Clones share it.
+/// The time of the last read of each resource, by the UUID of its id. Clones share the times.
 #[derive(Debug, Clone, Default)]
 pub struct SyncGate {
     asked: Arc<Mutex<HashMap<Uuid, Timestamp>>>,
@@ -24,11 +24,11 @@ impl SyncGate {
         Self::default()
     }
 
-    /// Returns whether a read is allowed now, and records it if so.
+    /// Returns whether a read is permitted now. If it is permitted, records it.
     #[must_use]
     pub fn admit(&self, id: Uuid, now: Timestamp) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        // The clock of a sandbox moves in both directions, so the absolute difference counts.
+        // The clock of a sandbox can move backwards, so the absolute difference counts.
         let recent = |at: &Timestamp| now.duration_since(*at).abs() < ASK_EVERY;
         if asked.get(&id).is_some_and(recent) {
             return false;

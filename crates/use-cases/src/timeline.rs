@@ -1,4 +1,4 @@
-//! Reads an account's timeline: charges, payouts and split credits in one list, newest first.
+//! Reads an account's timeline: its charges, payouts and split credits in one list. The newest come first.
 
 use cais_domain::ids::{AccountId, CashInId, CashOutId};
 use cais_domain::timeline::Direction;
@@ -9,10 +9,10 @@ use crate::ports::Ports;
 pub use crate::statement::ListError;
 use crate::store_error::StoreError;
 
-/// The direction and the sort key of a transaction, which form its id.
+/// The direction and the sort key of a transaction. Together they form its id.
 pub type Cursor = (Direction, Uuid);
 
-/// Returns the public id of the transaction of that key: `txn_in_…` or `txn_out_…`.
+/// Returns the public id of the transaction with that key: `txn_in_…` or `txn_out_…`.
 #[must_use]
 pub fn public_id((direction, key): Cursor) -> String {
     match direction {
@@ -24,7 +24,7 @@ pub fn public_id((direction, key): Cursor) -> String {
 /// Parses the public id of a transaction.
 ///
 /// # Errors
-/// The rule that the id breaks, to follow its name.
+/// The text of the violated rule, in a form that can follow the parameter's name.
 pub fn parse_id(text: &str) -> Result<Cursor, String> {
     if text.starts_with("txn_in_") {
         let id = CashInId::parse(text).map_err(|error| error.to_string())?;
@@ -37,8 +37,8 @@ pub fn parse_id(text: &str) -> Result<Cursor, String> {
     Err("must begin with `txn_in_` or `txn_out_`".to_owned())
 }
 
-/// Returns a page of the account's transactions. The cursor may be a transaction that the filter excludes: it marks
-/// only a position.
+/// Returns a page of the account's transactions. The cursor is only a position, so it may be a transaction that the
+/// filter excludes.
 ///
 /// # Errors
 /// [`ListError`].

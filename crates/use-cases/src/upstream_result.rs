@@ -1,12 +1,13 @@
-//! The decision table of orders that an acquirer carries out: payouts, refunds and defenses use it alike.
+//! The decision table for orders that an acquirer or crypto processor executes: payouts, refunds, defenses, deposits
+//! and withdrawals.
 //!
-//! A request for an order has a reply. Reads of the acquirer give evidence of the order: a look-up by its name, and the
-//! list of what was ordered around that time. [`decide`] maps the earlier requests, the reply, the look-up and the list
-//! to one [`UpstreamResult`].
+//! Each request for an order has a reply. Two reads of the acquirer give evidence: a look-up by the order's identifier,
+//! and the list of orders around the time of the request. [`decide`] maps the earlier requests, the reply, the look-up
+//! and the list to one [`UpstreamResult`].
 //!
-//! An order fails only on proof. Proof is a record of the order itself, or a refusal that names a business reason while
-//! the reads show no order. After the first request, a refusal is proof if the look-up finds no order. After a request
-//! with an unknown outcome both reads must show no order.
+//! An order fails only on proof: a record of the order itself, or a refusal with a business reason while the reads show
+//! no order. If the refused request was the first, the look-up must show no order. If an earlier request has an unknown
+//! outcome, the look-up and the list must both show no order.
 
 use cais_ports::AcquirerError;
 
@@ -15,9 +16,9 @@ use cais_ports::AcquirerError;
 pub(crate) enum EarlierRequests {
     /// No request was sent, or the acquirer certainly accepted none.
     None,
-    /// A request may still be in transit, so that no read shows the absence of the order.
+    /// A request may still be in transit, so no read can prove the absence of the order.
     InFlight,
-    /// A request has an unknown outcome, and is so old that it has arrived or never will.
+    /// An earlier request has an unknown outcome. The request is so old that it has arrived or never will.
     Unknown,
     /// The acquirer has shown the order before.
     Shown,
@@ -28,11 +29,11 @@ pub(crate) enum EarlierRequests {
 pub(crate) enum SendReply<T> {
     /// The acquirer accepted the order.
     Accepted(T),
-    /// The acquirer names a business reason against the order.
+    /// The acquirer refused the order for a business reason.
     Refused(String),
-    /// This request certainly did not bring the order; a later one may.
+    /// This request certainly did not create the order. A later request may create it.
     NotAccepted(String),
-    /// This request may have brought the order.
+    /// This request may have created the order.
     Unknown(String),
 }
 
@@ -49,14 +50,14 @@ pub(crate) enum Evidence<T> {
     NotRead,
 }
 
-/// The state of an order at its acquirer, as far as it is proven.
+/// The proven state of an order at its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UpstreamResult<T> {
     /// The acquirer has the order, and this is its record.
     Known(T),
-    /// The order is refused for good, and the acquirer does not have it.
+    /// The order is permanently refused, and the acquirer does not have it.
     Refused(String),
-    /// The acquirer certainly does not have the order, and may accept it later.
+    /// The acquirer certainly does not have the order, but may accept it later.
     NotAccepted(String),
     /// The acquirer may have the order.
     Unknown(String),
@@ -65,7 +66,7 @@ pub(crate) enum UpstreamResult<T> {
 }
 
 impl<T> UpstreamResult<T> {
-    /// Returns the reason for a missing record of the order. `None`: a record exists.
+    /// Returns the reason why there is no record of the order. Returns `None` if there is a record.
     pub(crate) fn reason(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
@@ -153,7 +154,7 @@ mod tests {
         [Evidence::Found(record), Evidence::Absent, Evidence::Unreadable("read".to_owned()), Evidence::NotRead]
     }
 
-    /// The table by hand: earlier, reply, look-up, list, result. `*` means every value.
+    /// The table, written by hand. Columns: earlier requests, reply, look-up, list, result. `*` stands for every value.
     const TABLE: &[[&str; 5]] = &[
         ["*", "Accepted", "*", "*", "Known accepted"],
         ["*", "Refused NotAccepted Unknown", "Found", "*", "Known look-up"],

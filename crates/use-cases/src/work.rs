@@ -1,4 +1,4 @@
-//! A bounded pass of a worker, and its result.
+//! A pass of a worker, with a limit, and its result.
 
 use cais_ports::{CommitError, QueryError};
 use jiff::SignedDuration;
@@ -6,19 +6,19 @@ use jiff::SignedDuration;
 use crate::crypto::CryptoUnavailable;
 use crate::store_error::StoreError;
 
-/// The largest number of items in one pass. The next pass continues.
+/// The largest number of items in one pass. The next pass handles the rest.
 pub const PASS_LIMIT: u32 = 256;
-/// The number of items that wait for acquirers at the same time.
+/// The number of items that are handled at acquirers concurrently.
 pub const AT_ONCE: usize = 16;
-/// The number of changes of one worker that wait for the store at the same time. The store commits them together.
+/// The number of changes of one worker that are committed concurrently. The store puts them into common batches.
 pub(crate) const COMMITS_AT_ONCE: usize = 512;
-/// The age at which an order that the acquirer does not have is sent again under the same id. By then no earlier
-/// request can be in transit.
+/// If the acquirer does not have an order of this age, the order is sent again with the same identifier. By then no
+/// earlier request can be in transit.
 pub(crate) const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
-/// The time after its decision in which a worker may still send. Another worker decides much later.
+/// The time after a decision in which the worker that made it may still send. Another worker decides much later.
 pub(crate) const SEND_WITHIN: SignedDuration = SignedDuration::from_secs(30);
-/// The age at which an order that is missing from the acquirer's complete answer raises an alert. By then the pauses
-/// between two polls are minutes.
+/// If the acquirer's complete answer does not contain an order of this age, an alert is raised. By then the pauses
+/// between polls are minutes long.
 pub(crate) const UNPROVEN_AFTER: SignedDuration = SignedDuration::from_mins(10);
 
 /// The result of a pass.
@@ -26,7 +26,7 @@ pub(crate) const UNPROVEN_AFTER: SignedDuration = SignedDuration::from_mins(10);
 pub struct Pass {
     /// The number of finished items.
     pub done: usize,
-    /// `true` if more items wait and an immediate next pass is useful.
+    /// `true` if more items wait, and the next pass should follow at once.
     pub more: bool,
 }
 
@@ -37,7 +37,7 @@ impl Pass {
         Self::of_limit(PASS_LIMIT, listed, done)
     }
 
-    /// Does the same as [`Pass::of`] for a pass with at most `limit` items.
+    /// Works like [`Pass::of`], for a pass with at most `limit` items.
     #[must_use]
     pub fn of_limit(limit: u32, listed: usize, done: usize) -> Self {
         let full = u32::try_from(listed).is_ok_and(|listed| listed >= limit);
@@ -45,7 +45,7 @@ impl Pass {
     }
 }
 
-/// The reason for which a pass failed.
+/// The reason why a pass failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkError {
     /// The items could not be listed.

@@ -1,4 +1,4 @@
-//! Sets the acquirers that an account uses first.
+//! Sets the order in which an account uses the acquirers.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::merchant::account::Account;
@@ -8,8 +8,8 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Sets the order of acquirers for later charges and payouts. The acquirers that it does not name follow in the
-/// configured order. A repeat changes nothing.
+/// Sets the order of acquirers for new charges and payouts. Acquirers that are not in the list follow in the configured
+/// order. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

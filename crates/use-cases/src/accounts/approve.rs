@@ -7,7 +7,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Approves KYC, which enables `pix_in` and `pix_out`. A repeat changes nothing.
+/// Approves KYC. This enables `pix_in` and `pix_out`. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

@@ -24,10 +24,10 @@ pub struct CreateAccount {
     pub approve: bool,
 }
 
-/// The reason for which an account was not opened.
+/// The reason why an account was not opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateAccountError {
-    /// Another account has the e-mail.
+    /// Another account has this e-mail.
     #[error("an account with the e-mail {email} exists already: {id}")]
     Exists {
         /// The e-mail.
@@ -35,12 +35,13 @@ pub enum CreateAccountError {
         /// The account with this e-mail.
         id: String,
     },
-    /// The store failed. After `Unavailable` the account may exist.
+    /// The store failed. If the error is `Unavailable`, the account may exist.
     #[error("the account was not opened")]
     Store(#[source] CommitError),
 }
 
-/// Returns the new account with pending KYC, or approved, and the change that opens it and reserves its e-mail.
+/// Returns the new account, and the changes that open it and reserve its e-mail. KYC is pending unless the command
+/// approves it.
 pub(crate) fn prepare(ports: &Ports, operator: &Operator, command: &CreateAccount) -> (Account, ChangeSet) {
     let now = ports.clock.now();
     let opened = Account {

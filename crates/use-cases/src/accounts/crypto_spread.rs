@@ -8,7 +8,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Sets the spread of later quotes; `None` means the spread of the configuration. A repeat changes nothing.
+/// Sets the spread of new quotes. `None` stands for the spread of the configuration. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

@@ -2,23 +2,23 @@
 
 use std::fmt;
 
-/// The longest address in characters: the API's limit for a split recipient.
+/// The maximum length of an address, in characters. The API has the same limit for a split recipient.
 const MAX_CHARS: usize = 200;
 
 /// An e-mail address in lower case: `local@domain`, with a dot in the domain, at most 200 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountEmail(String);
 
-/// The reason for which a text is not an account's e-mail address.
+/// The reason why a text is not the e-mail address of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an e-mail address such as shop@example.com, at most 200 characters")]
 pub struct AccountEmailError;
 
 impl AccountEmail {
-    /// Parses an address, case-insensitive.
+    /// Parses an address. Upper-case letters are changed to lower case.
     ///
     /// # Errors
-    /// [`AccountEmailError`], which names the rule.
+    /// [`AccountEmailError`], whose text is the rule.
     pub fn parse(text: &str) -> Result<Self, AccountEmailError> {
         let folded = text.trim().to_lowercase();
         let (local, domain) = folded.split_once('@').ok_or(AccountEmailError)?;

@@ -7,7 +7,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Enables the features in `enable`, then disables those in `disable`. A repeat changes nothing.
+/// Enables the features in `enable`, then disables those in `disable`. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

@@ -1,4 +1,4 @@
-//! Sets the fee of an account for an operation.
+//! Sets the fee rule of an operation for one account.
 
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::merchant::account::Account;
@@ -8,7 +8,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Replaces the fee rule of the operation. Existing charges keep the fee from their creation. A repeat changes nothing.
+/// Replaces the fee rule of the operation. Existing charges keep the fee from their creation. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

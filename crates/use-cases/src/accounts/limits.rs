@@ -1,4 +1,4 @@
-//! Sets the largest transactions of an account.
+//! Sets the transaction limits of an account.
 
 use cais_domain::merchant::account::{Account, Limits};
 use cais_domain::money::Money;
@@ -8,7 +8,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Sets the limits in the request and keeps the others. A repeat changes nothing.
+/// Sets the limits that the request contains. Other limits stay unchanged. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

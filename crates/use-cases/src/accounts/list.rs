@@ -1,4 +1,4 @@
-//! Lists accounts, newest first.
+//! Lists accounts. The newest come first.
 
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::account::{Account, Kyc};
@@ -6,7 +6,7 @@ use cais_ports::{Page, PageRequest, QueryError};
 
 use crate::Ports;
 
-/// Returns one page of the accounts with this state of KYC; `None` means all accounts.
+/// Returns one page of the accounts with this state of KYC. `None` stands for all accounts.
 ///
 /// # Errors
 /// [`QueryError`].

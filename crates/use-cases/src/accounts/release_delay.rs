@@ -1,4 +1,4 @@
-//! Sets the time for which an account's received money waits in `pending`.
+//! Sets the release delay: the time for which an account's received money stays in `pending`.
 
 use cais_domain::merchant::account::Account;
 use cais_ports::Operator;
@@ -7,7 +7,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Sets the delay in seconds for later receipts. A repeat changes nothing.
+/// Sets the delay in seconds for new payments. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

@@ -7,7 +7,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Makes the account active. A repeat changes nothing.
+/// Makes the account active. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

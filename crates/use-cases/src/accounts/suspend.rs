@@ -1,4 +1,4 @@
-//! Suspends an account: it reads but does not write.
+//! Suspends an account. A suspended account can read but not write.
 
 use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_ports::Operator;
@@ -7,7 +7,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Suspends the account. A repeat changes nothing.
+/// Suspends the account. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

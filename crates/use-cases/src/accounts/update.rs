@@ -1,4 +1,4 @@
-//! Changes one stored account, and reads it again after a concurrent change.
+//! Changes one stored account. After a concurrent change, the account is read again.
 
 use cais_domain::merchant::account::Account;
 use cais_ports::{ChangeSet, CommitError, Operator, QueryError, Write};
@@ -7,22 +7,23 @@ use super::AccountEmail;
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
 
-/// The largest number of attempts of one change after concurrent changes. Operators are few.
+/// The largest number of passes of one change. A further pass follows a concurrent change. Only operators make such
+/// changes, so they are rare.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// The reason for which an account was not changed.
+/// The reason why an account was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeAccountError {
-    /// No account has that e-mail.
+    /// No account has this e-mail.
     #[error("no account has the e-mail {0}")]
     NotFound(AccountEmail),
-    /// Concurrent changes prevented every attempt.
+    /// Concurrent changes made every attempt fail.
     #[error("other requests change the account at the same time; try again")]
     Contended,
     /// The account could not be read.
     #[error("the account could not be read")]
     Query(#[source] QueryError),
-    /// The store failed. After `Unavailable` the change may be committed.
+    /// The store failed. If the error is `Unavailable`, the change may be committed.
     #[error("the account could not be changed")]
     Store(#[source] CommitError),
 }
@@ -37,7 +38,8 @@ pub(crate) async fn get(ports: &Ports, email: &AccountEmail) -> Result<Account, 
         .ok_or_else(|| ChangeAccountError::NotFound(email.clone()))
 }
 
-/// Returns the change that stores `changed` with a row of the audit log; empty if `changed` is `account`.
+/// Returns the change set that stores `changed` and a row of the audit log. If `changed` equals `account`, the change
+/// set is empty.
 pub(crate) fn prepare(
     ports: &Ports,
     (operator, action): (&Operator, &'static str),
@@ -60,8 +62,8 @@ pub(crate) fn prepare(
     change
 }
 
-/// Applies `decide` to the account, stores the result with a row of the audit log, and returns the stored account. A
-/// decision without a change writes nothing. `by` is the operator and the command.
+/// Applies `decide` to the account, and stores the result together with a row of the audit log. Returns the stored
+/// account. If nothing changes, nothing is written. `by` is the operator and the command.
 pub(crate) async fn update(
     ports: &Ports,
     by: (&Operator, &'static str),

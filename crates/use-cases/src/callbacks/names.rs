@@ -1,4 +1,4 @@
-//! Text form of the names in a callback: one line for each. No other part of a callback is stored.
+//! The text form of the identifiers (names) in a callback, one line for each. No other part of a callback is stored.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,11 @@ use cais_domain::txid::Txid;
 use cais_ports::{CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackReturn};
 use jiff::Timestamp;
 
-/// The text of a missing part.
+/// The text of an absent part.
 const NONE: &str = "-";
 
-/// Writes one line per name, sorted, so that repeats of a callback have equal texts. A text has at most `most` names.
+/// Writes the identifiers in sorted lines, so that repeats of a callback have equal texts. A text has at most `most`
+/// lines.
 pub(super) fn write(items: &[CallbackItem], most: usize) -> Vec<Vec<u8>> {
     let lines: BTreeSet<String> = items.iter().map(line).collect();
     let lines: Vec<String> = lines.into_iter().collect();
@@ -38,7 +39,7 @@ fn line(item: &CallbackItem) -> String {
     }
 }
 
-/// Reads the text of [`write`]; `None` for other texts.
+/// Reads a text of [`write`]. Returns `None` for every other text.
 pub(super) fn read(text: &[u8]) -> Option<Vec<CallbackItem>> {
     str::from_utf8(text).ok()?.lines().map(item).collect()
 }

@@ -1,4 +1,4 @@
-//! The bound on open callbacks of one acquirer.
+//! The limit of open callbacks of one acquirer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,17 +8,17 @@ use cais_ports::{CallbackCounts, QueryError, alerts};
 
 use crate::ports::Ports;
 
-/// The largest number of open callbacks of one acquirer. The bound covers one hour of 25 payments a second while the
-/// acquirer cannot be read. That many callbacks need about 50 MB. Counts are samples, so an acquirer can exceed the bound
-/// until the next sample.
+/// The largest number of open callbacks of one acquirer. This is one hour of 25 payments per second while the acquirer
+/// cannot be read, and needs about 50 MB. The counts are samples, so an acquirer can exceed the limit until the next
+/// sample.
 const MAX_OPEN: u64 = 100_000;
 
-/// The number of open callbacks of each acquirer, as of the last [`count`]. Clones share the numbers.
+/// The number of open callbacks of each acquirer at the last [`count`]. Clones share the numbers.
 #[derive(Debug, Clone, Default)]
 pub struct OpenCallbacks(Arc<RwLock<BTreeMap<AcquirerName, u64>>>);
 
 impl OpenCallbacks {
-    /// Returns `true` if the acquirer has reached its bound.
+    /// Returns `true` if the acquirer has reached the limit.
     pub(super) fn is_full(&self, acquirer: &AcquirerName) -> bool {
         let counts = self.0.read().unwrap_or_else(PoisonError::into_inner);
         counts.get(acquirer).is_some_and(|count| *count >= MAX_OPEN)
@@ -29,7 +29,8 @@ impl OpenCallbacks {
     }
 }
 
-/// Counts the callbacks of each acquirer, and stores the numbers for [`super::receive`]. Logs each acquirer that has reached its bound.
+/// Counts the open callbacks of each acquirer, and stores the numbers for [`super::receive`]. Each acquirer that has
+/// reached the limit is logged.
 ///
 /// # Errors
 /// [`QueryError`] if the store fails.

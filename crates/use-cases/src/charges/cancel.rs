@@ -1,4 +1,4 @@
-//! Cancels a charge: at the acquirer first, so that a cancelled charge cannot be paid.
+//! Cancels a charge. The acquirer cancels first, so that a cancelled charge cannot be paid.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::store_error::{RETRY_AFTER_S, StoreError};
 /// The acquirer's share of the 10 s within which a POST answers.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 
-/// The reason for which a charge was not cancelled.
+/// The reason why a charge was not cancelled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CancelChargeError {
     /// The account is not permitted to cancel.
@@ -23,7 +23,7 @@ pub enum CancelChargeError {
     /// The charge could not be read, or the outcome is unknown. A repeat resolves an unknown outcome.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// The status of the charge does not allow it.
+    /// The status of the charge does not allow a cancellation.
     #[error("the charge is {}", .0.as_str())]
     InvalidState(ChargeStatus),
     /// The acquirer certainly did not cancel the charge.
@@ -60,10 +60,10 @@ impl From<SyncError> for CancelChargeError {
     }
 }
 
-/// Cancels a pending charge. A charge that is cancelled already is returned unchanged.
+/// Cancels a pending charge. If the charge is already cancelled, it is returned unchanged.
 ///
 /// # Errors
-/// [`CancelChargeError`]. An earlier payment or expiry is `InvalidState`.
+/// [`CancelChargeError`]. If the charge was paid or has expired, the error is `InvalidState`.
 pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Result<Charge, CancelChargeError> {
     account.permit_write()?;
     let mut charge: Charge = find(ports, account.id, name).await?;

@@ -1,5 +1,5 @@
-//! Creates a charge: takes the idempotency key, requests the charge from an acquirer, and answers. Each half is one
-//! commit, so that a crash between them is resumed.
+//! Creates a charge. Commit 1 stores the idempotency key and the charge, the acquirer issues the charge, and commit 2
+//! stores the result. A creation that crashed between the commits is resumed.
 
 use cais_domain::charge::{Charge, ChargeTerms, Origin, Step};
 use cais_domain::external_id::ExternalId;
@@ -42,12 +42,12 @@ pub struct NewCharge {
     pub expires_in_s: u32,
     /// The merchant's own id of the charge.
     pub external_id: Option<ExternalId>,
-    /// The address of one of the account's endpoints. The events of the charge go there too, besides the subscribed
-    /// endpoints.
+    /// The address of one of the account's endpoints. The events of the charge are sent to this endpoint, and to the
+    /// subscribed endpoints.
     pub postback_url: Option<String>,
-    /// The requested shares. Empty: no split.
+    /// The requested shares. If empty, the charge has no split.
     pub split: Vec<RequestedShare>,
-    /// The origin.
+    /// The origin of the request.
     pub origin: Origin,
 }
 
@@ -66,7 +66,7 @@ pub struct CreateCharge {
     pub terms: NewCharge,
 }
 
-/// A refusal that only charges have.
+/// A refusal that only charges can have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChargeRefusal {
     /// The account has no split feature.
@@ -106,14 +106,14 @@ impl From<ChargeRefusal> for CreateError<ChargeRefusal> {
     }
 }
 
-/// The reason for which no charge was created.
+/// The reason why no charge was created.
 pub type CreateChargeError = CreateError<ChargeRefusal>;
 
 /// Creates a charge, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreateChargeError`]. A known key is checked first, then the account's permissions, the terms, the external id and
-/// the acquirer.
+/// [`CreateChargeError`]. The order of checks is: a known key, the account's permissions, the terms, the external id
+/// and the acquirer.
 pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Response, CreateChargeError> {
     upstream_order::create(ports, &command).await
 }

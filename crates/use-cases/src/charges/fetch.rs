@@ -1,4 +1,4 @@
-//! Reads a charge, and refreshes it from the acquirer if a payment is possible.
+//! Reads a charge. If a payment is possible, the acquirer is read first.
 
 use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::ids::{AccountId, ChargeId};
@@ -11,14 +11,14 @@ pub use crate::upstream_order::FetchError;
 pub(crate) use crate::upstream_order::find;
 use crate::upstream_order::{self, ResourceName};
 
-/// Time after the end of a charge in which reads still refresh it. They find a payment that raced the expiry or
-/// cancellation and whose callback was lost.
+/// For this time after the end of a charge, reads still refresh it. A payment may have been made at the same time as
+/// the expiry or cancellation, and its callback may be lost.
 const MAY_HAVE_RACED: SignedDuration = SignedDuration::from_hours(24);
 
-/// The name of a charge.
+/// The identifier of a charge in a request.
 pub type ChargeName = ResourceName<ChargeId>;
 
-/// Returns the charge of that name. The acquirer's state is applied if it answers in time.
+/// Returns the charge with this identifier. If the acquirer answers in time, its state is applied first.
 ///
 /// # Errors
 /// [`FetchError`].
@@ -35,7 +35,7 @@ pub async fn fetch(
     upstream_order::fetch(ports, syncs, (account, name), may_be_paid, refresh).await
 }
 
-/// Returns whether the acquirer may have an unknown payment that pays the charge.
+/// Returns whether the acquirer may have a payment that this service has not read yet, and that pays the charge.
 fn may_be_paid(charge: &Charge, now: Timestamp) -> bool {
     match &charge.state {
         ChargeState::Pending(_) => true,

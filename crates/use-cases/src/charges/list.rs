@@ -1,4 +1,4 @@
-//! Listing an account's charges, newest first.
+//! Lists an account's charges, newest first.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, ChargeId};

@@ -1,7 +1,7 @@
 //! The public page on which a payer pays a charge.
 //!
-//! Its address ends with a token: the bits of the charge's id and 128 bits of a keyed hash of them. So only this service
-//! makes such addresses, and no row is stored for them.
+//! Its address ends with a token: the 128 bits of the charge's id, and 128 bits of a keyed hash of the id. Only this
+//! service can make such an address, and the token needs no stored row.
 
 use cais_domain::charge::Charge;
 use cais_domain::hex;
@@ -17,27 +17,27 @@ use crate::sync_gate::SyncGate;
 
 /// The purpose of the keyed hash in a token.
 const PURPOSE: &str = "payment-page";
-/// The purpose of the keyed hashes by which two proofs are compared in constant time.
+/// The purpose of the keyed hashes that compare two proofs in constant time.
 const COMPARISON: &str = "payment-page-comparison";
-/// The hexadecimal digits of 128 bits: of the charge's id, and of the proof.
+/// The number of hexadecimal digits in 128 bits. The id and the proof each have 128 bits.
 const DIGITS: usize = 32;
 
-/// Returns the token of the charge's page.
+/// Returns the token of the charge's payment page.
 #[must_use]
 pub fn token(ports: &Ports, charge: ChargeId) -> String {
     format!("{}{}", charge.uuid().simple(), proof(ports, charge))
 }
 
-/// Returns the address of the charge's page below `base`, the address of the service.
+/// Returns the address of the charge's payment page. `base` is the address of the service.
 #[must_use]
 pub fn url(ports: &Ports, base: &str, charge: ChargeId) -> String {
     format!("{}/pay/{}", base.trim_end_matches('/'), token(ports, charge))
 }
 
-/// Returns the charge that the token names, and its account. The acquirer's state is applied if it answers in time.
+/// Returns the charge of the token, and its account. If the acquirer answers in time, its state is applied first.
 ///
 /// # Errors
-/// [`FetchError`]; `NotFound` for every text that is not the token of a visible charge.
+/// [`FetchError`]. The error is `NotFound` for every text that is not the token of a visible charge.
 pub async fn find(ports: &Ports, syncs: &SyncGate, token: &str) -> Result<(Account, Charge), FetchError> {
     let id = parse(ports, token).ok_or(FetchError::NotFound)?;
     let stored = ports.queries.find_charge_by_txid(&Txid::of_charge(id)).await.map_err(StoreError::from)?;
@@ -47,7 +47,7 @@ pub async fn find(ports: &Ports, syncs: &SyncGate, token: &str) -> Result<(Accou
     Ok((account.ok_or(FetchError::NotFound)?, charge))
 }
 
-/// Returns the charge of a token that this service made.
+/// Returns the charge id in a token. Returns `None` if this service did not make the token.
 fn parse(ports: &Ports, token: &str) -> Option<ChargeId> {
     let (id, given) = token.split_at_checked(DIGITS)?;
     let is_id = id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));

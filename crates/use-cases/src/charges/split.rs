@@ -1,4 +1,5 @@
-//! Resolves the recipients of a charge's split. Recipients are named by e-mail and checked when the charge is created.
+//! Resolves the recipients of a charge's split. The request contains their e-mail addresses. They are checked when the
+//! charge is created.
 
 use cais_domain::merchant::account::{Account, AccountStatus, Kyc};
 use cais_domain::rate::Percentage;
@@ -33,11 +34,12 @@ pub(super) async fn resolve(
             None => return Ok(Err(index)),
         }
     }
-    // The request was parsed within these rules before.
+    // The parser of the request has already checked these rules.
     Split::try_new(shares).map(Ok).map_err(|error| StoreError::Internal(format!("a split that was read: {error}")))
 }
 
-/// Recipients are other accounts, active and approved, because a share is final.
+/// Returns whether the account may receive a share. A recipient is another account that is active and approved, because
+/// a share is final.
 fn may_share(creator: &Account, recipient: &Account) -> bool {
     recipient.id != creator.id && recipient.status == AccountStatus::Active && recipient.kyc == Kyc::Approved
 }

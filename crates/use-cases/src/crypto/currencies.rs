@@ -1,4 +1,4 @@
-//! Lists the currencies with their live minimums.
+//! Lists the currencies with their current minimums.
 
 use cais_domain::crypto::{Currency, Minimum, Side};
 use cais_domain::merchant::account::Account;
@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use super::{CryptoSources, CryptoUnavailable, prices};
 use crate::ports::Ports;
 
-/// The minimum of one side.
+/// The minimum of deposits or of withdrawals in one currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveMinimum {
     /// The minimums in coins.
@@ -17,7 +17,7 @@ pub struct LiveMinimum {
     pub effective_brl: Money,
 }
 
-/// A currency. A side without a minimum is not available now.
+/// A currency. If a side has no minimum, it is not available now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveCurrency {
     /// The currency.
@@ -28,7 +28,8 @@ pub struct LiveCurrency {
     pub withdrawal: Option<LiveMinimum>,
 }
 
-/// Returns all currencies with the prices of an account. A currency whose price cannot be read is listed as unavailable.
+/// Returns all currencies with the prices for an account. If the price of a currency cannot be read, the currency is
+/// listed as unavailable.
 ///
 /// # Errors
 /// [`CryptoUnavailable`] if no price of any currency can be read.

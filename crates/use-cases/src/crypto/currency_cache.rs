@@ -1,5 +1,5 @@
-//! The newest lists of currencies. A list costs some thirty requests to other companies, and a caller may request the
-//! list ten times a second.
+//! Keeps the newest lists of currencies in memory. A list needs about thirty requests to other companies, and a caller
+//! may request a list ten times per second.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,18 +13,19 @@ use super::currencies::{self, LiveCurrency};
 use super::{CryptoSources, CryptoUnavailable};
 use crate::ports::Ports;
 
-/// The age up to which a list is served. The minimums are informative: a quote reads them again.
+/// The largest age of a list that is returned. An older minimum does no harm, because a quote reads the minimum again.
 const MAX_AGE: Duration = Duration::from_secs(10);
 
-/// A list or the reason of its failure, with the instant at which the reading ended.
+/// A list, or the reason why it could not be read. The instant is the end of the read.
 type Read = (Instant, Result<Vec<LiveCurrency>, CryptoUnavailable>);
 
-/// The newest list for each spread. Lists are read one at a time, and waiting callers share them. Clones share the lists.
+/// The newest list for each spread. Only one list is read at a time, and all callers that wait share the result. Clones
+/// share the lists.
 #[derive(Debug, Clone, Default)]
 pub struct RecentCurrencies(Arc<Mutex<BTreeMap<Option<Percentage>, Read>>>);
 
 impl RecentCurrencies {
-    /// Returns the currencies with the prices of an account, at most `MAX_AGE` old.
+    /// Returns the currencies with the prices for an account. The prices are at most `MAX_AGE` old.
     ///
     /// # Errors
     /// [`CryptoUnavailable`] if no price could be read.

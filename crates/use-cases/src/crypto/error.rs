@@ -1,4 +1,4 @@
-//! The reason for which no price is given. Every crypto operation fails closed without a price.
+//! The reason why no price is given. Without a price, every crypto operation is refused.
 
 use cais_domain::crypto::quote::QuoteError;
 use cais_domain::crypto::{CryptoAmountError, RateError};
@@ -7,16 +7,16 @@ use cais_ports::AcquirerError;
 
 use crate::store_error::StoreError;
 
-/// The reason for which an operation without a price cannot continue.
+/// The reason why an operation has no price.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoUnavailable {
     /// The processor or the source of rates did not answer.
     #[error(transparent)]
     Upstream(#[from] AcquirerError),
-    /// The inputs give no rate.
+    /// No rate can be computed from the inputs.
     #[error(transparent)]
     Rate(#[from] RateError),
-    /// The rate is more than twice, or less than half, the last one.
+    /// The rate is more than twice, or less than half, the rate of the newest quote.
     #[error("the rate {new} differs from the last rate {last} by more than a factor of two")]
     Jump {
         /// The new rate.

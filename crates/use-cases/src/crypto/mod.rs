@@ -16,13 +16,13 @@ use cais_ports::{CryptoProcessor, ExchangeRates};
 
 pub use error::CryptoUnavailable;
 
-/// The sources of crypto operations. Clones share them.
+/// The processor, the source of rates and the standard spread. Clones share them.
 #[derive(Clone)]
 pub struct CryptoSources {
     /// The processor.
     pub processor: Arc<dyn CryptoProcessor>,
     /// The source of BRL per USD.
     pub rates: Arc<dyn ExchangeRates>,
-    /// The spread of accounts without a spread of their own.
+    /// The spread of accounts that have no spread of their own.
     pub spread: Percentage,
 }

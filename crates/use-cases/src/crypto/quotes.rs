@@ -1,4 +1,4 @@
-//! Creates a quote, and reads one.
+//! Creates and reads quotes.
 
 use cais_domain::crypto::quote::{QuoteError, QuotedTerms, UseQuoteError};
 use cais_domain::crypto::{CryptoAmount, Quote, Side};
@@ -12,10 +12,10 @@ use super::{CryptoSources, CryptoUnavailable, prices};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The reason for which no quote is given.
+/// The reason why no quote is given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuoteRefusal {
-    /// The account may not use the side.
+    /// The account may not use deposits, or may not use withdrawals.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The amount is above the account's limit.
@@ -43,19 +43,19 @@ impl From<StoreError> for QuoteRefusal {
     }
 }
 
-/// A quote in use by an order, with its write. `None`: the quote was stored as used before.
+/// The quote of an order, with its write. The write is `None` if the order used the quote before.
 pub(super) struct TakenQuote {
     pub(super) quote: Quote,
     pub(super) write: Option<Write>,
 }
 
-/// The reason for which an order has no quote.
+/// The reason why an order has no quote.
 pub(super) enum TakeQuoteError {
     /// The account has no such quote.
     NotFound,
     /// The quote cannot be used.
     Unusable(UseQuoteError),
-    /// No new quote is given.
+    /// A new quote is refused.
     Refused(QuoteRefusal),
 }
 
@@ -65,8 +65,8 @@ impl From<QuoteRefusal> for TakeQuoteError {
     }
 }
 
-/// Uses the account's quote `named` for the order `owner`. Without a name the terms are priced now, and the price is a
-/// used quote of its own.
+/// Uses the account's quote `named` for the order `owner`. If `named` is `None`, the terms are priced now, and a quote
+/// that is already used is created.
 pub(super) async fn take(
     ports: &Ports,
     crypto: &CryptoSources,
@@ -83,7 +83,7 @@ pub(super) async fn take(
     let found = find(ports, account.id, id).await.map_err(QuoteRefusal::from)?;
     let quote = found.ok_or(TakeQuoteError::NotFound)?;
     let now = ports.clock.now();
-    // An abandoned order keeps its quote, within the life of the quote.
+    // An abandoned order keeps its quote until the quote expires.
     if quote.used_by.as_ref() == Some(&owner) && now < quote.expires_at {
         return Ok(TakenQuote { quote, write: None });
     }
@@ -91,10 +91,10 @@ pub(super) async fn take(
     Ok(TakenQuote { write: Some(Write::update(quote.clone())), quote })
 }
 
-/// Creates a quote and stores it with its inputs.
+/// Creates a quote, and stores it with the inputs of its rate.
 ///
 /// # Errors
-/// [`QuoteRefusal`], in the order of its variants.
+/// [`QuoteRefusal`]. The variants are checked in their order.
 pub async fn create(
     ports: &Ports,
     crypto: &CryptoSources,
@@ -108,7 +108,7 @@ pub async fn create(
     Ok(Quote { version: 1, ..quote })
 }
 
-/// Prices terms without storing the quote.
+/// Prices the terms. The quote is not stored.
 async fn price(
     ports: &Ports,
     crypto: &CryptoSources,
@@ -139,7 +139,7 @@ async fn price(
     if allowed { Ok(quote) } else { Err(below()?) }
 }
 
-/// Returns a quote of the account; `None` if the account has none of this id.
+/// Returns a quote of the account. Returns `None` if the account has no quote with this id.
 ///
 /// # Errors
 /// [`StoreError`].

@@ -1,9 +1,10 @@
-//! Limits recurring log lines about an infraction to one per process.
+//! Logs a recurring line about an infraction only once per process.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The largest number of recorded lines. Beyond this limit the record is cleared, and each line can be logged again.
+/// The largest number of recorded lines. When the limit is reached, the record is cleared, and each line can be logged
+/// once more.
 const REMEMBERED: usize = 10_000;
 
 static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());

@@ -1,4 +1,4 @@
-//! All records that a decision on a disputed Pix depends on.
+//! The records that a decision about a disputed Pix depends on.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -9,8 +9,8 @@ use cais_domain::payment::CreditedPayment;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// A disputed Pix. Its charge is read first: as long as the charge is unchanged, the limits of blocks and returns are
-/// unchanged too.
+/// The records of a disputed Pix. The charge is read first: while its version is unchanged, the limits of blocks and
+/// returns are unchanged too.
 pub(super) struct DisputeContext {
     charge: Charge,
     payment: CreditedPayment,
@@ -43,7 +43,7 @@ impl DisputeContext {
         Disputed { payment: &self.payment, charge: &self.charge, infractions: &self.infractions }
     }
 
-    /// Returns every infraction on the Pix, as read.
+    /// Returns every infraction on the Pix, as it was read.
     pub(super) fn infractions(&self) -> &[Infraction] {
         &self.infractions
     }
@@ -53,7 +53,7 @@ impl DisputeContext {
         &self.payment
     }
 
-    /// Returns an infraction on the Pix, as read.
+    /// Returns one infraction on the Pix, as it was read.
     pub(super) fn infraction(&self, id: InfractionId) -> Result<Infraction, StoreError> {
         let found = self.infractions.iter().find(|infraction| infraction.id == id);
         found.cloned().ok_or_else(|| StoreError::Internal(format!("{id} is not among the infractions of its Pix")))

@@ -5,16 +5,16 @@ use std::time::Duration;
 use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamInfraction, UpstreamPage, alerts};
 use jiff::{SignedDuration, Timestamp};
 
-/// The first search covers this time before and after the start of an infraction.
+/// The first search covers this time before and after the infraction's start.
 const AROUND: SignedDuration = SignedDuration::from_hours(1);
-/// The first search for an infraction with an unknown start covers this time before now.
+/// If the start is unknown, the first search covers this time before now.
 const LATELY: SignedDuration = SignedDuration::from_hours(24);
-/// The longest span of one request: acquirers refuse longer ones.
+/// The longest span of one request. Acquirers refuse longer spans.
 pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The farthest search without a known start. A Pix can be disputed for 80 days, and some acquirers report later.
+/// The longest search before now. A Pix can be disputed for 80 days, and some acquirers report the dispute later.
 pub(super) const FARTHEST: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// The limits of one search.
+/// The limits of one search for an infraction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadDeadline {
     /// The time for each page.
@@ -23,12 +23,12 @@ pub(super) struct ReadDeadline {
     pub pages: u32,
 }
 
-/// The limits while a caller waits: a POST answers within 10 s, and sending can use five of them.
+/// The limits while a caller waits. A POST answers within 10 s, and sending may use 5 s of them.
 pub(super) const REQUEST_DEADLINE: ReadDeadline = ReadDeadline { budget: Duration::from_secs(1), pages: 3 };
 /// The limits of a worker.
 pub(super) const BACKGROUND_DEADLINE: ReadDeadline = ReadDeadline { budget: Duration::from_secs(10), pages: 300 };
 
-/// Returns the infraction with this id as the acquirer shows it now. `None`: no list shows it.
+/// Returns the infraction with this id as the acquirer shows it now. Returns `None` if no list contains the infraction.
 ///
 /// `opened_at` is the start of the infraction, if known.
 pub(super) async fn fetch_upstream(
@@ -76,7 +76,7 @@ pub(super) async fn list(
     }
 }
 
-/// Returns the spans to search, likeliest first.
+/// Returns the spans to search. The likeliest span comes first.
 fn spans(opened_at: Option<Timestamp>, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
     let lately = earlier(now, LATELY);
     let mut spans = match opened_at {

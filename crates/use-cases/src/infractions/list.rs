@@ -35,7 +35,7 @@ pub async fn find(ports: &Ports, account: AccountId, id: InfractionId) -> Result
     Ok(ports.queries.find_infraction(account, id).await?)
 }
 
-/// Returns a page of the infractions of one account or of all, newest first, for an operator.
+/// Returns a page of the infractions of one account, or of all accounts, for an operator. The newest come first.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -47,7 +47,7 @@ pub async fn list_for_operator(
     Ok(ports.queries.list_infractions(filter, page).await?)
 }
 
-/// Returns a page of the infractions that an operator has to decide, newest first.
+/// Returns a page of the infractions that an operator must decide. The newest come first.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -55,7 +55,7 @@ pub async fn list_for_review(ports: &Ports, page: PageRequest<InfractionId>) -> 
     Ok(ports.queries.list_infractions_for_review(page).await?)
 }
 
-/// Returns the infraction with this id, of any account, for an operator.
+/// Returns the infraction with this id for an operator, whichever account has it.
 ///
 /// # Errors
 /// [`StoreError`].

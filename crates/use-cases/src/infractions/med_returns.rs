@@ -1,4 +1,4 @@
-//! Selects the returns of a received Pix that infractions caused. Those need no manual review.
+//! Selects the returns of a received Pix that infractions caused. These returns need no manual review.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Returns whether an infraction explains the return: the acquirer returned the money for it and reports the infraction
-/// itself.
+/// Returns whether an infraction explains the return. This is true if the return has the nature `Infraction` and the
+/// acquirer reports infractions.
 pub(crate) fn explains(ports: &Ports, acquirer: &AcquirerName, upstream: &UpstreamReturn) -> bool {
     upstream.nature == ReturnNature::Infraction
         && ports.acquirers.named(acquirer).is_some_and(|acquirer| acquirer.reports_infractions())
@@ -35,12 +35,12 @@ pub(super) fn returned_or_in_flight(returns: &[UpstreamReturn]) -> Result<Money,
     Money::sum(counted.map(|one| one.amount)).map_err(|error| StoreError::Internal(error.to_string()))
 }
 
-/// Returns whether a return is still processing, so that the final sum is unknown.
+/// Returns whether a return is still processing. The final sum is then unknown.
 pub(crate) fn has_return_in_flight(returns: &[UpstreamReturn]) -> bool {
     of_infractions(returns).any(|one| one.progress == UpstreamProgress::Processing)
 }
 
-/// Returns the instants of the completed returns, as far as the acquirer reports them.
+/// Returns the times of the completed returns. Returns whose time the acquirer does not report are left out.
 pub(crate) fn return_times(returns: &[UpstreamReturn]) -> impl Iterator<Item = Timestamp> {
     of_infractions(returns).filter_map(|one| match one.progress {
         UpstreamProgress::Done { at } => at,

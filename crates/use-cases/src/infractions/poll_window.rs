@@ -1,4 +1,4 @@
-//! Limits the wide reads, which cover all rows that can still change, to one in each full hour and list.
+//! Limits wide reads to one per list and full hour. A wide read covers all rows that can still change.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -11,15 +11,15 @@ use crate::ports::Ports;
 /// The length of an hour in seconds.
 const HOUR_S: i64 = 3_600;
 
-/// A wide read of one list, with its hour and its store.
+/// A wide read of one list. Contains the hour of the read and the store of the process.
 struct Read {
     store: Weak<dyn Queries>,
     acquirer: AcquirerName,
     hour: i64,
 }
 
-/// The wide reads of this process. They are independent of the position, so that one waiting row does not make every
-/// pass wide.
+/// The wide reads of this process. They do not depend on the position: otherwise, one row that keeps the position back
+/// would make every pass wide.
 static READ: Mutex<Vec<Read>> = Mutex::new(Vec::new());
 
 /// Returns the full hour that contains the instant.
@@ -34,7 +34,7 @@ pub(super) fn was_read(ports: &Ports, acquirer: &AcquirerName, now: Timestamp) -
     read.iter().any(|read| read.acquirer == *acquirer && read.hour == hour(now) && read.store.ptr_eq(&store))
 }
 
-/// Records a wide read, successful or not.
+/// Records a wide read, whether or not it succeeded.
 pub(super) fn remember(ports: &Ports, acquirer: &AcquirerName, now: Timestamp) {
     let store = Arc::downgrade(&ports.queries);
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Decides which step follows from an acquirer's report on an infraction. The decision is a pure function of report and
-//! stored infraction.
+//! Decides the step that follows from an acquirer's report on an infraction. The decision depends only on the report,
+//! the stored infraction and the time.
 
 use cais_domain::infraction::{Defense, Infraction, InfractionState, MAX_DEFENSE_TEXT};
 use cais_domain::text::{LineBreaks, Text};
@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::defense::order;
 use crate::upstream_text::{long, whole_microseconds};
 
-/// The time after a local step in which the acquirer's list may still show the state before it.
+/// For this time after a local step, the acquirer's list may still show the previous state.
 const LISTS_LAG: SignedDuration = SignedDuration::from_secs(60);
 
 /// The outcome of an infraction.
@@ -26,17 +26,18 @@ pub(super) enum Outcome {
 /// The step that follows from an acquirer's report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// No step: the stored infraction agrees with the report.
+    /// The stored infraction agrees with the report. No step follows.
     Agrees,
-    /// The acquirer has a defense. `None`: the defense that this service sent.
+    /// The acquirer has a defense. `None` means the defense that this service sent.
     Defended(Option<Defense>),
     /// The infraction ends.
     Ends(Outcome),
-    /// The acquirer shows the infraction open after its end: a new infraction begins.
+    /// The stored infraction has ended, but the acquirer shows it as open. A new infraction begins.
     Reopened,
-    /// The infraction was reopened and accepted after its end, and was not seen open: a new infraction begins, for an operator.
+    /// The infraction was reopened and accepted after its end, and was never seen open again. A new infraction begins,
+    /// and an operator decides it.
     AcceptedUnseen,
-    /// The defended infraction ended and was reopened, and its end was not seen: an operator decides.
+    /// The infraction under review ended and was reopened, and its end was not seen. An operator decides it.
     ReopenedUnseen,
     /// The report may be older than the stored infraction. No step follows until the acquirer is read again.
     TooEarly,
@@ -45,8 +46,8 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the verdict requires an acquirer's record that was read after the stored infraction. An older record would open or
-    /// end an infraction a second time. `is_reopened`: the record may be about the infraction of the round before.
+    /// Returns whether the record must be read again before the step. A record that is older than the stored infraction
+    /// would open or end an infraction twice. If `is_reopened`, the record may describe the previous round.
     pub(super) const fn needs_refetch(&self, is_reopened: bool) -> bool {
         match self {
             Self::Reopened | Self::AcceptedUnseen | Self::ReopenedUnseen => true,
@@ -56,7 +57,8 @@ impl Verdict {
     }
 }
 
-/// Returns the verdict on the latest stored infraction with this id. `is_reopened`: an earlier round is stored.
+/// Returns the verdict on the newest stored infraction with this upstream id. `is_reopened` is `true` if an earlier
+/// round is stored.
 pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInfraction, now: Timestamp) -> Verdict {
     let reported = status(upstream);
     let end = match reported {
@@ -68,7 +70,7 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInf
         }
     };
     match (&ours.state, end) {
-        // An acquirer that shows no defenses agrees with both states.
+        // `Undecided` fits both states: some acquirers do not show defenses.
         (InfractionState::Open | InfractionState::UnderReview { .. }, None)
             if reported == UpstreamInfractionStatus::Undecided =>
         {
@@ -87,7 +89,7 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInf
         {
             Verdict::TooEarly
         }
-        // An infraction that ended before its defense was seen still counts as defended.
+        // The defense is recorded before the end. The infraction then counts as defended.
         (InfractionState::Open, Some(_)) if upstream.defense.is_some() => {
             Verdict::Defended(defense_at_acquirer(ours, upstream, now))
         }
@@ -109,22 +111,23 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInf
         (InfractionState::Won { .. }, Some(Outcome::Won))
         | (InfractionState::Lost { .. }, Some(Outcome::Lost))
         | (InfractionState::Cancelled { .. }, Some(Outcome::Cancelled)) => Verdict::Agrees,
-        // The decision of an operator may differ from the acquirer's.
+        // An operator may have decided differently from the acquirer.
         (_, Some(_)) if ours.review.is_some() => Verdict::Agrees,
-        // A repeated end as won or cancelled moves no money.
+        // Only an acceptance moves money. Another end that differs from the stored one is a contradiction.
         (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, Some(_)) => {
             Verdict::Contradicts
         }
     }
 }
 
-/// Returns whether an acceptance is already applied: the infraction is lost, or an operator decided it.
+/// Returns whether the acceptance is already applied. This is true for a lost infraction, and for one that an operator
+/// decided.
 const fn is_applied(ours: &Infraction) -> bool {
     matches!(ours.state, InfractionState::Lost { .. }) || ours.review.is_some()
 }
 
-/// Returns whether the state is so recent that the acquirer's list may not show it yet. The time counts from the local
-/// change. An end can be reported long after it happened, and the next list can still be older.
+/// Returns whether the acquirer's list may not show the stored state yet. The time counts from the local change: an end
+/// can be reported long after it happened, and the next list can still be older.
 fn is_young(ours: &Infraction, now: Timestamp) -> bool {
     let since = match &ours.state {
         InfractionState::Open => ours.created_at,
@@ -136,15 +139,14 @@ fn is_young(ours: &Infraction, now: Timestamp) -> bool {
     now.duration_since(since) < LISTS_LAG
 }
 
-/// Returns whether the acquirer reports an end later than the local one, beyond the tolerated difference of clocks and
-/// lists.
+/// Returns whether the acquirer reports an end that is later than the stored end by more than [`LISTS_LAG`].
 fn ended_again(ours: &Infraction, upstream: &UpstreamInfraction) -> bool {
     let (here, there) = (ours.state.resolved_at(), upstream.resolved_at);
     here.zip(there).is_some_and(|(here, there)| there.duration_since(here) > LISTS_LAG)
 }
 
-/// Returns whether the acquirer reports a start after the local review began, beyond the tolerated difference of clocks
-/// and lists. Such an infraction has ended in between. Without a reported start the result is `false`.
+/// Returns whether the acquirer reports a start that is later than the start of the stored review by more than
+/// [`LISTS_LAG`]. Such an infraction ended and was reopened. Returns `false` if the acquirer reports no start.
 fn began_again(under_review_since: Timestamp, upstream: &UpstreamInfraction) -> bool {
     upstream.opened_at_is_reported && upstream.opened_at.duration_since(under_review_since) > LISTS_LAG
 }
@@ -160,7 +162,7 @@ fn status(upstream: &UpstreamInfraction) -> UpstreamInfractionStatus {
     if open && upstream.defense.is_some() { UpstreamInfractionStatus::Defended } else { upstream.status }
 }
 
-/// Returns the defense that the acquirer shows; `None` if this service sent that defense.
+/// Returns the defense that the acquirer shows. Returns `None` if this service sent that defense.
 fn defense_at_acquirer(ours: &Infraction, upstream: &UpstreamInfraction, now: Timestamp) -> Option<Defense> {
     let reported = upstream.defense.as_ref().and_then(|defense| defense.text.as_deref());
     if let Some(order) = order(ours)
@@ -175,12 +177,12 @@ fn defense_at_acquirer(ours: &Infraction, upstream: &UpstreamInfraction, now: Ti
     Some(Defense { text, evidence_url: None, sent_at: at, submitted_at: Some(at) })
 }
 
-/// Compares two texts without white space differences, because acquirers can change the white space of a text.
+/// Compares two texts and ignores differences in white space, because acquirers can change the white space.
 fn same_text(one: &str, other: &str) -> bool {
     one.split_whitespace().eq(other.split_whitespace())
 }
 
-/// Returns whether the infraction has a defense of unknown arrival.
+/// Returns whether the infraction has a defense whose arrival is unknown.
 pub(super) fn awaits_receipt(infraction: &Infraction) -> bool {
     infraction.state == InfractionState::Open
         && infraction.defense.as_ref().is_some_and(|defense| defense.submitted_at.is_none())

@@ -1,4 +1,4 @@
-//! Divides the rest of a disputed Pix among its infractions, in the commit that changes the charge.
+//! Divides the rest of a disputed Pix among its infractions. The division is committed with the change of the charge.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -9,10 +9,11 @@ use cais_ports::{ChangeSet, Write};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Adds the new blocks on the charge's disputed Pix to a change set, so that money returned by a failed refund is
-/// blocked at once. `beyond` is the part of that money that was paid beyond the charge's amount.
+/// A failed refund returns money to the account. This function adds blocks on the charge's disputed Pix to the change
+/// set, so that this money is blocked at once. `beyond` is the part of the money that was paid beyond the charge's
+/// amount.
 ///
-/// `charge` is the state after the change. The change must write the charge, so that a concurrent change makes the
+/// `charge` is the state after the change. The change set must write the charge, so that a concurrent change makes the
 /// commit fail.
 pub(crate) async fn hold(
     ports: &Ports,
@@ -24,7 +25,7 @@ pub(crate) async fn hold(
         return Ok(());
     }
     let infractions = ports.queries.list_infractions_of_pix(charge.account, end_to_end_id).await?;
-    // The open infractions may all be about another Pix of the charge.
+    // All open infractions may concern another Pix of the charge.
     if !infractions.iter().any(|infraction| infraction.state.status().is_open()) {
         return Ok(());
     }

@@ -1,5 +1,5 @@
-//! Maps an acquirer's id of an infraction to stored infractions. Each reopening at the acquirer is a new stored
-//! infraction.
+//! Maps an acquirer's id of an infraction to the stored infractions. Each reopening at the acquirer (a round) creates a
+//! new stored infraction.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
@@ -9,13 +9,13 @@ use cais_ports::ReservationKey;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The largest number of rounds of one infraction. Reports of further reopenings are rejected.
+/// The largest number of rounds of one infraction. Later reopenings are rejected.
 pub(super) const MAX_ROUNDS: u32 = 20;
-/// The longest accepted id of an infraction, in bytes.
+/// The longest accepted infraction id, in bytes.
 const MAX_ID: usize = 128;
 
-/// Returns whether the text can be an id of an infraction. An id with a slash could be mistaken for a later round of
-/// another one.
+/// Returns whether the text is a valid infraction id. A slash is refused, because the key of a later round contains
+/// one.
 pub(super) fn is_valid_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
 }
@@ -28,7 +28,7 @@ pub(super) fn key(acquirer: &AcquirerName, id: &str, round: u32) -> ReservationK
     })
 }
 
-/// Returns the stored infraction of the latest round, and the number of that round. `None`: no round is stored.
+/// Returns the newest stored round and its number. Returns `None` if no round is stored.
 pub(super) async fn latest(
     ports: &Ports,
     acquirer: &AcquirerName,

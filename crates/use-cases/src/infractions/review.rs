@@ -1,4 +1,4 @@
-//! The cases that an operator decides, because the acquirer's records allow more than one answer.
+//! The cases that an operator decides, because the acquirer's records allow more than one conclusion.
 
 use cais_domain::infraction::{Infraction, InfractionState, ReviewReason, left_of};
 use cais_domain::money::{Money, MoneyError};
@@ -14,24 +14,26 @@ use super::sync::{SyncError, adapter};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The longest time between the end of an infraction and its return: DICT's rule for the institution that received the Pix.
+/// The longest time between the end of an infraction and its return. DICT sets this rule for the institution that
+/// received the Pix.
 const RETURNED_WITHIN: SignedDuration = SignedDuration::from_hours(24);
 
-/// The comparison of an outcome with the returned amount.
+/// The result of comparing an outcome with the returned amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     /// The outcome and the returned amount agree.
     Agrees,
     /// The acquirer may still return more.
     NotYet,
-    /// An operator decides.
+    /// An operator must decide.
     Review(ReviewReason),
 }
 
-/// Returns the amount of the Pix that its acquirer returned, or is returning, because of infractions.
+/// Returns the amount of the Pix that its acquirer returned because of infractions, or is returning.
 ///
-/// The acquirer is read before the infractions on the Pix, so that each return is seen together with its infraction. A Pix that the
-/// acquirer does not show proves nothing: the infraction stays as it is until the next poll.
+/// The acquirer is read before the stored infractions on the Pix, so that each return is seen together with its
+/// infraction. If the acquirer does not show the Pix, this proves nothing: the infraction stays unchanged until the
+/// next poll.
 pub(super) async fn returned(ports: &Ports, ours: &Infraction) -> Result<Money, SyncError> {
     let acquirer = adapter(ports, &ours.acquirer)?;
     let received = acquirer.find_received(&ours.end_to_end_id, BACKGROUND_DEADLINE.budget).await?;
@@ -39,7 +41,8 @@ pub(super) async fn returned(ports: &Ports, ours: &Infraction) -> Result<Money, 
     Ok(returned_or_in_flight(&received.ok_or_else(not_shown)?.payment.returns)?)
 }
 
-/// Returns the part of `returned` that no lost infraction explains. An open infraction on the same Pix explains the whole part.
+/// Returns the part of `returned` that no lost infraction explains. If another infraction on the Pix is open, it may
+/// explain the whole part, so the result is zero.
 pub(super) fn unexplained(case: &DisputeContext, ours: &Infraction, returned: Money) -> Result<Money, StoreError> {
     let others = || case.infractions().iter().filter(|one| one.id != ours.id);
     if others().any(|one| one.state.status().is_open()) {
@@ -50,7 +53,8 @@ pub(super) fn unexplained(case: &DisputeContext, ours: &Infraction, returned: Mo
     returned.checked_sub(explained).map_err(out_of_range)
 }
 
-/// Returns the largest amount that an infraction can take from the account: the rest of its Pix, at most the disputed amount.
+/// Returns the largest amount that an infraction can take from the account: the disputed amount, limited to the rest of
+/// its Pix.
 pub(super) fn contested(case: &DisputeContext, amount: Money) -> Result<Money, StoreError> {
     let left = left_of(case.payment(), case.disputed().charge, case.infractions()).map_err(out_of_range)?;
     Ok(amount.min(left))
@@ -58,8 +62,8 @@ pub(super) fn contested(case: &DisputeContext, amount: Money) -> Result<Money, S
 
 /// Compares an outcome with the returned amount.
 ///
-/// An accepted first dispute takes its whole block, because its return may follow. After a reopening the money may have been returned
-/// before, so the return must be visible.
+/// An accepted first dispute takes its whole block, because the return may follow later. After a reopening, the money
+/// may have been returned before, so the return must be visible.
 pub(super) fn compare(
     (case, ours, is_reopened): (&DisputeContext, &Infraction, bool),
     outcome: Outcome,
@@ -83,7 +87,8 @@ pub(super) fn compare(
     })
 }
 
-/// Raises the alert for a marked infraction once in each process: a process may have stopped between mark and alert.
+/// Raises the alert for a marked infraction once per process. A process may have crashed between the mark and the
+/// alert, so every process raises it.
 pub(super) fn alert(infraction: &Infraction) {
     if is_first(&infraction.acquirer, &infraction.id.to_string(), "needs review") {
         tracing::error!(

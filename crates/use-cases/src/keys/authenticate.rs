@@ -1,4 +1,4 @@
-//! Resolves an API key to its account, with a cache of a few seconds.
+//! Authenticates API keys. Each node caches keys for a few seconds.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ use crate::work::{Pass, WorkError};
 
 /// The purpose of the keyed hash of a key's secret.
 pub const PURPOSE: &str = "api-key";
-/// The time for which a cached key is valid. A revocation on another node takes effect within it.
+/// The time for which a cached key is valid. A revocation on another node takes effect within this time.
 const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(4);
 /// The largest number of cached keys.
 const REMEMBERED: usize = 16_384;
@@ -32,7 +32,7 @@ pub struct Caller {
     pub account: Account,
 }
 
-/// The reason for which a key is not valid, for logs and metrics only. The caller does not receive it.
+/// The reason why a key is not valid, for logs and metrics only. The caller does not receive this reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyRefusal {
     /// No key has this prefix.
@@ -52,7 +52,7 @@ pub enum KeyRefusal {
     AddressNotAllowed,
 }
 
-/// The reason for which a caller was not recognized.
+/// The reason why a caller was not authenticated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthenticateError {
     /// The key is not valid.
@@ -69,7 +69,8 @@ struct Known {
     record: ApiKeyRecord,
     allowed: Vec<IpNet>,
     read_at: Timestamp,
-    /// `true` after the first use of this copy. So a busy key is noted every few seconds, not at each request.
+    /// `true` after the first use of this cached copy. So the use of a busy key is recorded every few seconds, not at
+    /// each request.
     is_noted: AtomicBool,
 }
 
@@ -78,18 +79,18 @@ struct Known {
 pub struct KeyRing {
     ports: Ports,
     known: Arc<RwLock<HashMap<KeyPrefix, Arc<Known>>>>,
-    /// The last uses since the last [`KeyRing::store_uses`].
+    /// The last use of each key since the previous [`KeyRing::store_uses`].
     uses: Arc<Mutex<HashMap<KeyPrefix, KeyUse>>>,
 }
 
 impl KeyRing {
-    /// Returns a ring with an empty cache.
+    /// Returns a key ring with an empty cache.
     #[must_use]
     pub fn new(ports: Ports) -> Self {
         Self { ports, known: Arc::default(), uses: Arc::default() }
     }
 
-    /// Returns the caller with `token` and the address `from`.
+    /// Returns the caller with the key `token`, at the address `from`.
     ///
     /// # Errors
     /// [`AuthenticateError`].
@@ -106,8 +107,8 @@ impl KeyRing {
         self.judge(&known, token, from, now).map_err(AuthenticateError::InvalidKey)
     }
 
-    /// Returns the caller with `token` from the cache, without a read of the store. `None`: the key is not cached or
-    /// not valid.
+    /// Returns the caller from the cache, without a read of the store. Returns `None` if the key is not cached or not
+    /// valid.
     #[must_use]
     pub fn recognize(&self, token: &ApiKeyToken, from: Option<IpAddr>) -> Option<Arc<Caller>> {
         let now = self.ports.clock.now();
@@ -151,8 +152,8 @@ impl KeyRing {
         }
     }
 
-    /// Stores the last use of each key that was used since the previous call. After a failure these uses are lost; the next use of a key
-    /// is stored again.
+    /// Stores the last use of each key that was used since the previous call. If this fails, these uses are lost, but
+    /// the next use of each key is stored.
     ///
     /// # Errors
     /// [`WorkError`] if the store does not answer.
@@ -165,21 +166,22 @@ impl KeyRing {
         Ok(Pass { done, more: false })
     }
 
-    /// Removes a key from the cache, so that its revocation on this node takes effect at once.
+    /// Removes a key from the cache. Its revocation then takes effect on this node at once.
     pub fn forget(&self, prefix: &KeyPrefix) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).remove(prefix);
     }
 
     fn remembered(&self, prefix: &KeyPrefix, now: Timestamp) -> Option<Arc<Known>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        // The clock of a sandbox moves in both directions, so the absolute difference counts.
+        // The clock of a sandbox can move backwards, so the absolute difference counts.
         known.get(prefix).filter(|key| now.duration_since(key.read_at).abs() < REMEMBERED_FOR).cloned()
     }
 
     async fn read(&self, prefix: &KeyPrefix, now: Timestamp) -> Result<Arc<Known>, AuthenticateError> {
         let found = self.ports.queries.find_key(prefix).await?;
         let (record, account) = found.ok_or(AuthenticateError::InvalidKey(KeyRefusal::Unknown))?;
-        // An invalid address block allows no address. The list in the record stays non-empty.
+        // An invalid address block permits no address. The list in `record` still has the block, so the key stays
+        // restricted.
         let allowed = record.allowed_addresses.iter().filter_map(|block| block.parse().ok()).collect();
         let caller = Arc::new(Caller { key: record.prefix.clone(), scopes: record.scopes, account });
         let known = Arc::new(Known { caller, record, allowed, read_at: now, is_noted: AtomicBool::new(false) });

@@ -1,4 +1,4 @@
-//! Creates an API key and returns its secret once.
+//! Creates an API key and returns its secret. The secret cannot be read later.
 
 use cais_domain::ids::{AccountId, KeyId};
 use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
@@ -12,7 +12,7 @@ use crate::Ports;
 use crate::accounts::{AccountEmail, ChangeAccountError, update};
 use crate::audit::{self, AuditedChange};
 
-/// The longest lifetime of a key with an expiry: ten years. A key without an expiry has no limit.
+/// The longest lifetime of a key that expires: ten years. Keys without an expiry are also possible.
 pub const MAX_EXPIRES_IN_DAYS: u32 = 3_650;
 /// The largest number of address blocks of a key.
 pub const MAX_ADDRESS_BLOCKS: usize = 50;
@@ -28,11 +28,11 @@ pub struct CreateKey {
     pub scopes: Scopes,
     /// Days until the key expires, at most [`MAX_EXPIRES_IN_DAYS`].
     pub expires_in_days: Option<u32>,
-    /// The allowed caller addresses. Empty: all addresses.
+    /// The permitted addresses of callers. If empty, all addresses are permitted.
     pub allowed_addresses: Vec<IpNet>,
 }
 
-/// A new key. Its secret is available only here.
+/// A new key. Its secret cannot be read later.
 #[derive(Debug, Clone)]
 pub struct CreatedKey {
     /// The whole key, with its secret.
@@ -41,7 +41,7 @@ pub struct CreatedKey {
     pub record: ApiKeyRecord,
 }
 
-/// The reason for which no key was created.
+/// The reason why no key was created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateKeyError {
     /// The account cannot be read or does not exist.
@@ -67,7 +67,7 @@ pub struct KeyTerms {
     pub scopes: Scopes,
     /// Days until the key expires, at most [`MAX_EXPIRES_IN_DAYS`].
     pub expires_in_days: Option<u32>,
-    /// The allowed caller addresses. Empty: all addresses.
+    /// The permitted addresses of callers. If empty, all addresses are permitted.
     pub allowed_addresses: Vec<IpNet>,
 }
 
@@ -78,7 +78,7 @@ pub struct KeyTerms {
 pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> Result<CreatedKey, CreateKeyError> {
     let CreateKey { email, name, scopes, expires_in_days, allowed_addresses } = command;
     let terms = KeyTerms { name, scopes, expires_in_days, allowed_addresses };
-    // Wrong terms are refused before the account is read.
+    // The terms are checked first, so that wrong terms need no read of the account.
     end_of(&terms, ports.clock.now())?;
     let account = update::get(ports, &email).await?;
     let (created, change) = prepare(ports, operator, account.id, terms)?;

@@ -1,20 +1,21 @@
-//! Lists the API keys of an account, never their secrets.
+//! Lists the API keys of an account. Secrets are never listed.
 
 use cais_ports::{ApiKeyRecord, KeyUse};
 
 use crate::Ports;
 use crate::accounts::{AccountEmail, ChangeAccountError, update};
 
-/// Returns the newest keys of the account, at most 200, newest first.
+/// Returns the newest keys of the account, at most 200. The newest come first.
 ///
 /// # Errors
-/// [`ChangeAccountError`], of which only `NotFound` and `Query` occur.
+/// [`ChangeAccountError`]. Only `NotFound` and `Query` occur.
 pub async fn list(ports: &Ports, email: &AccountEmail) -> Result<Vec<ApiKeyRecord>, ChangeAccountError> {
     let account = update::get(ports, email).await?;
     ports.queries.list_keys(account.id).await.map_err(ChangeAccountError::Query)
 }
 
-/// Returns the last uses of these keys of one account. Keys without a use have none.
+/// Returns the last use of each of these keys. All keys must belong to one account. Keys that were never used are left
+/// out.
 ///
 /// # Errors
 /// [`ChangeAccountError::Query`].

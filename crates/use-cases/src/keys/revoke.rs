@@ -6,29 +6,30 @@ use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, QueryError, Wri
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
 
-/// The largest number of attempts of one revocation after concurrent changes.
+/// The largest number of passes of one revocation. A further pass follows a concurrent change.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// The reason for which a key was not revoked.
+/// The reason why a key was not revoked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RevokeKeyError {
-    /// No key has that prefix.
+    /// No key has this prefix.
     #[error("no key has the prefix {0}")]
     NotFound(KeyPrefix),
-    /// Concurrent changes prevented every attempt.
+    /// Concurrent changes made every attempt fail.
     #[error("other requests change the key at the same time; try again")]
     Contended,
     /// The key could not be read.
     #[error("the key could not be read")]
     Query(#[source] QueryError),
-    /// The store failed. After `Unavailable` the key may be revoked.
+    /// The store failed. If the error is `Unavailable`, the key may be revoked.
     #[error("the key could not be revoked")]
     Store(#[source] CommitError),
 }
 
-/// Revokes the key and returns the stored record. A key that is revoked already stays unchanged.
+/// Revokes the key and returns the stored record. If the key is already revoked, it stays unchanged.
 ///
-/// Nodes that cache the key refuse it within 5 s. For immediate effect on this node, call `KeyRing::forget`.
+/// Nodes that have the key in their cache refuse it within 5 s. On this node, `KeyRing::forget` makes the revocation
+/// effective at once.
 ///
 /// # Errors
 /// [`RevokeKeyError`].
@@ -56,7 +57,7 @@ pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> R
     Err(RevokeKeyError::Contended)
 }
 
-/// Returns the revoked key, and the change that revokes it.
+/// Returns the revoked key, and the changes that revoke it.
 pub(crate) fn prepare(ports: &Ports, operator: &Operator, key: &ApiKeyRecord) -> (ApiKeyRecord, ChangeSet) {
     let now = ports.clock.now();
     let revoked = ApiKeyRecord { revoked_at: Some(now), ..key.clone() };

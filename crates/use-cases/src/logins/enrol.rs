@@ -1,4 +1,4 @@
-//! Enrols the authenticator of a user, at the first login.
+//! Enrols the authenticator of a user. Enrolment is part of the first login.
 
 use cais_domain::login::Code;
 use cais_ports::{ChangeSet, CommitError, SecretHash, Session, SessionStage, SigningSecret, Totp, User, Write};
@@ -10,12 +10,12 @@ use crate::audit::{self, AuditedChange};
 
 /// The number of recovery codes.
 const RECOVERY_CODES: usize = 10;
-/// The alphabet of recovery codes: without characters that look alike.
+/// The characters of recovery codes. Characters that look alike are left out.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-/// The characters of a recovery code: 60 bits.
+/// The number of characters in a recovery code. Together they are 60 random bits.
 const RECOVERY_CHARS: usize = 12;
 
-/// A complete login with a new authenticator. The recovery codes are available only here.
+/// A complete login with a new authenticator. The recovery codes cannot be read later.
 #[derive(Debug, Clone)]
 pub struct Enrolled {
     /// The complete session.
@@ -24,19 +24,20 @@ pub struct Enrolled {
     pub recovery_codes: Vec<String>,
 }
 
-/// Returns the secret that the user's authenticator needs.
+/// Returns the secret to enter in the user's authenticator.
 ///
 /// # Errors
-/// [`LoginError::Over`] if the user has an authenticator already.
+/// [`LoginError::Over`] if the user already has an authenticator.
 pub fn pending_secret(logins: &Logins, user: &User) -> Result<SigningSecret, LoginError> {
     let Totp::Enrolling { secret } = &user.totp else { return Err(LoginError::Over) };
     logins.ports.secret_cipher.decrypt(&user.id.to_string(), secret).map_err(|_| LoginError::Secret)
 }
 
-/// Checks the first code of the authenticator, and replaces the session by a complete one.
+/// Checks the first code of the authenticator. If it is right, the session is replaced by a complete session.
 ///
 /// # Errors
-/// [`LoginError::Refused`] for a wrong code, [`LoginError::Over`] after the last; others of [`LoginError`].
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other variants
+/// of [`LoginError`].
 pub async fn confirm(
     logins: &Logins,
     browser: &Browser,

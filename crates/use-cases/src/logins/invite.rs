@@ -1,4 +1,5 @@
-//! Creates one-time links with which a user sets a password: for a new operator, and after a lost password or authenticator.
+//! Creates one-time links. With a link, a user sets a password: a new operator, or a user who lost the password or the
+//! authenticator.
 
 use cais_domain::ids::{AccountId, UserId};
 use cais_ports::{
@@ -14,22 +15,22 @@ use crate::audit::{self, AuditedChange};
 
 /// The purpose of the keyed hash of a link's secret.
 pub(super) const LINK_PURPOSE: &str = "dashboard-link";
-/// The life of a link.
+/// The validity of a link.
 const LINK_LASTS: SignedDuration = SignedDuration::from_hours(24);
 
-/// The secret of a link; the path of the page is `/welcome/{token}`.
+/// The secret of a link. The page of the link has the path `/welcome/{token}`.
 pub type LinkToken = SecretToken<cais_domain::ids::kind::User>;
 
-/// The reason for which no link was made.
+/// The reason why no link was created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InviteError {
-    /// Another user has the e-mail.
+    /// A user with this e-mail already exists.
     #[error("a user with the e-mail {0} exists already")]
     Exists(AccountEmail),
     /// No account and no operator has the e-mail.
     #[error("neither an account nor an operator has the e-mail {0}")]
     NotFound(AccountEmail),
-    /// Concurrent changes prevented every attempt.
+    /// Concurrent changes made every attempt fail.
     #[error("other requests change the user at the same time; try again")]
     Contended,
     /// The user could not be read.
@@ -40,7 +41,7 @@ pub enum InviteError {
     Store(#[source] CommitError),
 }
 
-/// Creates an operator, who has no password until the link is used.
+/// Creates an operator. The operator has no password until the link is used.
 ///
 /// # Errors
 /// [`InviteError`].
@@ -48,8 +49,8 @@ pub async fn create_operator(ports: &Ports, by: &Operator, email: AccountEmail) 
     insert(ports, by, "operator.create", email, Role::Operator).await
 }
 
-/// Makes a link for the holder of an account or for an operator. The old password and the old authenticator stay valid until
-/// the link is used; then both are replaced and all sessions end.
+/// Creates a link for the holder of an account or for an operator. Until the link is used, the old password and the old
+/// authenticator stay valid. When it is used, both are replaced and all sessions end.
 ///
 /// # Errors
 /// [`InviteError`].
@@ -95,7 +96,7 @@ async fn insert(
     };
     change.reserve.push(Reservation {
         key: ReservationKey::UserEmail(user.email.clone()),
-        // An operator has no account, and no account has an operator's id.
+        // An operator has no account, so the operator's id is used here. No account has this id.
         account: role.account().unwrap_or(AccountId::new(id.uuid())),
         owner: id.to_string(),
     });

@@ -11,12 +11,12 @@ use crate::accounts::AccountEmail;
 
 /// The purpose of the keyed hash of a session's secret.
 pub(super) const SESSION_PURPOSE: &str = "dashboard-session";
-/// The time between password and one-time code.
+/// The time in which the one-time code must follow the password.
 const PASSWORD_STAGE_LASTS: SignedDuration = SignedDuration::from_mins(10);
-/// The longest life of a complete session: a working day.
+/// The longest duration of a complete session: one working day.
 const COMPLETE_STAGE_LASTS: SignedDuration = SignedDuration::from_hours(12);
 
-/// A new session. Its secret is available only here.
+/// A new session. Its secret cannot be read later.
 #[derive(Debug, Clone)]
 pub struct NewSession {
     /// The value of the cookie.
@@ -26,7 +26,7 @@ pub struct NewSession {
 }
 
 impl NewSession {
-    /// Draws a session of the user.
+    /// Creates a session of the user with a random secret.
     pub(super) fn draw(logins: &Logins, user: &User, stage: SessionStage, browser: &Browser, now: Timestamp) -> Self {
         let ports = &logins.ports;
         let id = SessionId::new(ports.ids.next_uuid());
@@ -55,8 +55,8 @@ impl NewSession {
     }
 }
 
-/// Checks the password and begins a session that needs a one-time code. A user without an authenticator gets a new secret for
-/// it. An unknown e-mail is refused like a wrong password, after the same work.
+/// Checks the password and starts a session that needs a one-time code. A user without an authenticator gets a new
+/// secret for one. An unknown e-mail takes as much work as a wrong password and has the same error.
 ///
 /// # Errors
 /// [`LoginError`].
@@ -84,7 +84,7 @@ pub async fn log_in(
     let created = NewSession::draw(logins, &user, SessionStage::Password, browser, now);
     let totp = match user.totp.clone() {
         enrolled @ Totp::Enrolled { .. } => enrolled,
-        // A secret that an earlier login showed is replaced.
+        // A secret from an earlier login is replaced, because that login may have shown it to another person.
         Totp::Missing | Totp::Enrolling { .. } => {
             let mut bytes = [0; 32];
             ports.keyed_hash.fill_random(&mut bytes);
@@ -93,7 +93,8 @@ pub async fn log_in(
         }
     };
     let mut change = ChangeSet::new(now);
-    // The user is always written: a login that began before a change of the password must not end after it.
+    // The write of the user checks its version. So a login that began before a change of the password cannot succeed
+    // after it.
     change.writes.push(Write::update(User { totp, ..user }));
     change.writes.push(Write::insert(created.session.clone()));
     match ports.store.commit(change).await {

@@ -1,4 +1,4 @@
-//! Changes the password of a user who knows the current one.
+//! Changes a user's password. The user must enter the current password.
 
 use cais_domain::login::password;
 use cais_ports::{ChangeSet, CommitError, Secret, User, Write};
@@ -7,10 +7,10 @@ use super::use_link::SetPasswordError;
 use super::{Browser, LoginError, Logins, Visitor, sessions};
 use crate::audit::{self, AuditedChange};
 
-/// Replaces the password and ends all other sessions of the user.
+/// Replaces the password, and ends all other sessions of the user.
 ///
 /// # Errors
-/// [`SetPasswordError`]; `Refused` for a wrong current password.
+/// [`SetPasswordError`]. If the current password is wrong, the error is `Refused`.
 pub async fn change(
     logins: &Logins,
     browser: &Browser,
@@ -20,7 +20,8 @@ pub async fn change(
 ) -> Result<(), SetPasswordError> {
     let ports = &logins.ports;
     let now = ports.clock.now();
-    // By user and not by e-mail: strangers can use up the attempts of an e-mail at the login.
+    // The attempts are counted for the user's id, not the e-mail: strangers can use up the attempts of an e-mail at the
+    // login.
     let name = visitor.user.id.to_string();
     if !logins.throttle.take(&name, browser.address, now) {
         return Err(LoginError::Throttled.into());

@@ -1,4 +1,4 @@
-//! Opens an account together with the login of its holder.
+//! Opens an account, together with the login of its holder.
 
 use cais_domain::document::Document;
 use cais_domain::login::password::{self, PasswordError};
@@ -22,19 +22,19 @@ pub struct SignUp {
     pub password: Secret,
 }
 
-/// The reason for which nobody was signed up.
+/// The reason why a sign-up failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignUpError {
-    /// The password breaks a rule.
+    /// The password violates a rule.
     #[error(transparent)]
     WeakPassword(#[from] PasswordError),
-    /// The login could not be made.
+    /// The login could not be created.
     #[error(transparent)]
     Login(#[from] LoginError),
 }
 
-/// Opens the account with pending KYC. An e-mail that is in use changes nothing and returns `Ok` too, after the same work,
-/// so that the answer does not show which e-mails have an account.
+/// Opens the account with pending KYC. If the e-mail is in use, nothing changes, but the result is `Ok` after the same
+/// work. So the answer does not show whether an account has the e-mail.
 ///
 /// # Errors
 /// [`SignUpError`].

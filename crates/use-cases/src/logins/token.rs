@@ -1,4 +1,5 @@
-//! Secrets of sessions and one-time links: a public id, and 256 random bits of which only a hash is stored.
+//! The secrets of sessions and one-time links. A token is a public id and 256 random bits; only a hash of the bits is
+//! stored.
 
 use cais_domain::hex;
 use cais_domain::ids::{Id, IdKind};
@@ -6,10 +7,10 @@ use cais_ports::{Secret, SecretHash};
 
 use crate::Ports;
 
-/// The random bytes of a secret.
+/// The number of random bytes in a secret.
 const SECRET_BYTES: usize = 32;
 
-/// A public id with its secret, as a cookie or a link holds them: `ses_….0f3a…`.
+/// A public id with its secret, as in a cookie or a link: `ses_….0f3a…`.
 #[derive(Debug)]
 pub struct SecretToken<K: IdKind> {
     /// The public id.
@@ -18,7 +19,7 @@ pub struct SecretToken<K: IdKind> {
     pub secret: Secret,
 }
 
-// A derive would require the same trait of `K`.
+// A derived `Clone` would require `K: Clone`.
 impl<K: IdKind> Clone for SecretToken<K> {
     fn clone(&self) -> Self {
         Self { id: self.id, secret: self.secret.clone() }
@@ -26,7 +27,7 @@ impl<K: IdKind> Clone for SecretToken<K> {
 }
 
 impl<K: IdKind> SecretToken<K> {
-    /// Draws a new secret.
+    /// Creates a token with a new random secret.
     pub(super) fn draw(ports: &Ports, id: Id<K>) -> Self {
         let mut bytes = [0; SECRET_BYTES];
         ports.keyed_hash.fill_random(&mut bytes);
@@ -42,7 +43,7 @@ impl<K: IdKind> SecretToken<K> {
         Some(Self { id: Id::parse(id).ok()?, secret: Secret::new(secret) }).filter(|_| is_whole)
     }
 
-    /// Returns the text for the cookie or the link.
+    /// Returns the text for the cookie or the link. The text contains the secret.
     #[must_use]
     pub fn expose(&self) -> String {
         format!("{}.{}", self.id, self.secret.expose())

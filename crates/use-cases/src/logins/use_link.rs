@@ -1,4 +1,4 @@
-//! Uses a one-time link: sets the password, removes the authenticator and ends all sessions.
+//! Uses a one-time link. This sets the password, removes the authenticator and ends all sessions.
 
 use cais_domain::login::password::{self, PasswordError};
 use cais_ports::{ChangeSet, CommitError, Secret, Totp, User, Write};
@@ -7,10 +7,10 @@ use super::invite::{LINK_PURPOSE, LinkToken};
 use super::{Browser, LoginError, Logins, person, sessions};
 use crate::audit::{self, AuditedChange};
 
-/// The reason for which a password was not set.
+/// The reason why a password was not set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetPasswordError {
-    /// The password breaks a rule.
+    /// The password violates a rule.
     #[error(transparent)]
     WeakPassword(#[from] PasswordError),
     /// The user could not be changed.
@@ -18,10 +18,10 @@ pub enum SetPasswordError {
     Login(#[from] LoginError),
 }
 
-/// Returns the user of an open link.
+/// Returns the user of a link that can still be used.
 ///
 /// # Errors
-/// [`LoginError::Over`] for a link that does not exist, was used or is over.
+/// [`LoginError::Over`] if the link does not exist, was used or has expired.
 pub async fn find(logins: &Logins, token: &str) -> Result<User, LoginError> {
     let ports = &logins.ports;
     let token = LinkToken::parse(token).ok_or(LoginError::Over)?;
@@ -30,7 +30,7 @@ pub async fn find(logins: &Logins, token: &str) -> Result<User, LoginError> {
     if token.has(ports, LINK_PURPOSE, &open.hash) { Ok(user) } else { Err(LoginError::Over) }
 }
 
-/// Sets the password of the link's user. The link works once.
+/// Sets the password of the link's user. A link can be used once.
 ///
 /// # Errors
 /// [`SetPasswordError`].

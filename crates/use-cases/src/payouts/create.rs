@@ -1,5 +1,5 @@
-//! Creates a payout: takes the idempotency key, holds the money, sends the order, and answers. Each half is one commit,
-//! so that a crash between them is resumed.
+//! Creates a payout. Commit 1 stores the idempotency key and holds the money, the acquirer receives the order, and
+//! commit 2 stores the result. A creation that crashed between the commits is resumed.
 
 use cais_domain::charge::Origin;
 use cais_domain::document::Document;
@@ -23,17 +23,17 @@ use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence
 /// The validated terms of a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPayout {
-    /// The amount for the recipient.
+    /// The amount that the recipient receives.
     pub amount: Money,
     /// The Pix key of the recipient.
     pub pix_key: PixKey,
-    /// The required owner of the key, if the request names one.
+    /// The document that the owner of the key must have, if the request contains one.
     pub recipient_document: Option<Document>,
     /// The text that the recipient sees.
     pub description: Option<Text>,
     /// The merchant's own id of the payout.
     pub external_id: Option<ExternalId>,
-    /// The origin.
+    /// The origin of the request.
     pub origin: Origin,
 }
 
@@ -52,7 +52,7 @@ pub struct CreatePayout {
     pub terms: NewPayout,
 }
 
-/// A refusal that only payouts have.
+/// A refusal that only payouts can have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PayoutRefusal {
     /// The amount is above the account's limit.
@@ -71,19 +71,19 @@ impl Refusal for PayoutRefusal {
     }
 }
 
-/// The reason for which no payout was created.
+/// The reason why no payout was created.
 pub type CreatePayoutError = CreateError<PayoutRefusal>;
 
 /// Creates a payout, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreatePayoutError`]. A known key is checked first, then the account's permissions, its limit, the external id, the
-/// balance and the acquirer.
+/// [`CreatePayoutError`]. The order of checks is: a known key, the account's permissions, the limit, the external id,
+/// the balance and the acquirer.
 pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Response, CreatePayoutError> {
     upstream_order::create(ports, &command).await
 }
 
-/// Checks that the account may send the amount. Returns the fee.
+/// Checks that the account may send the amount. Returns the fee of the payout.
 pub(super) fn check(account: &Account, amount: Money) -> Result<Money, CreatePayoutError> {
     account.permit(Feature::PixOut)?;
     let limit = account.limits.payout;
@@ -107,7 +107,7 @@ impl CreateCommand for CreatePayout {
         self.terms.external_id.as_ref()
     }
 
-    /// Checks the account's permissions first, then its limit, then the acquirer.
+    /// Checks the account's permissions first, then the limit, then the acquirer.
     async fn open(&self, ports: &Ports) -> Result<Opened<Payout>, CreatePayoutError> {
         let asked = &self.terms;
         let fee = check(&self.account, asked.amount)?;

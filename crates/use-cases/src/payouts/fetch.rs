@@ -1,4 +1,4 @@
-//! Reads a payout, and refreshes it from the acquirer if a change is possible.
+//! Reads a payout. If its state may have changed, the acquirer is read first.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use crate::sync_gate::SyncGate;
 pub use crate::upstream_order::FetchError;
 use crate::upstream_order::{self, ResourceName};
 
-/// The time that a reader waits for the acquirer.
+/// The time for reading the acquirer. The caller waits for the read.
 const READ_BUDGET: Duration = Duration::from_secs(3);
-/// Time after the completion of a payout in which reads still refresh it. They find a payout that came straight back
-/// and whose callback was lost.
+/// For this time after the completion of a payout, reads still refresh it. The payout may have been returned soon
+/// after, and the callback of the return may be lost.
 const MAY_COME_BACK: SignedDuration = SignedDuration::from_hours(24);
 
-/// The name of a payout.
+/// The identifier of a payout in a request.
 pub type PayoutName = ResourceName<PayoutId>;
 
-/// Returns the payout of that name. The acquirer's state is applied if it answers in time.
+/// Returns the payout with this identifier. If the acquirer answers in time, its state is applied first.
 ///
 /// # Errors
 /// [`FetchError`].

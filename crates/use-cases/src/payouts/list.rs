@@ -1,4 +1,4 @@
-//! Lists an account's payouts, newest first.
+//! Lists an account's payouts. The newest come first.
 
 use cais_domain::ids::{AccountId, PayoutId};
 use cais_domain::payout::Payout;

@@ -1,4 +1,4 @@
-//! Shows the cost of a payout before it is sent. Nothing is held.
+//! Computes the cost of a payout before it is sent. No money is held.
 
 use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
@@ -7,23 +7,23 @@ use super::create::{CreatePayoutError, check};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The cost of a payout at this instant.
+/// The cost of a payout now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PayoutPreview {
-    /// The fee on top of the amount.
+    /// The fee, in addition to the amount.
     pub fee: Money,
-    /// The amount that leaves the balance: amount and fee.
+    /// The amount plus the fee. This sum leaves the balance.
     pub total: Money,
     /// The available balance before the payout.
     pub available: Money,
-    /// The available balance after the payout; negative if the balance does not cover it.
+    /// The available balance after the payout, negative if the balance does not cover the payout.
     pub available_after: Money,
 }
 
 /// Returns the cost of a payout of `amount`, if the account may send it.
 ///
 /// # Errors
-/// [`CreatePayoutError`] for a missing permission or an amount above the limit; an error of the store.
+/// [`CreatePayoutError`] if a permission is missing, the amount is above the limit, or the store failed.
 pub async fn preview(ports: &Ports, account: &Account, amount: Money) -> Result<PayoutPreview, CreatePayoutError> {
     let fee = check(account, amount)?;
     let available = ports.queries.balances(account.id).await.map_err(StoreError::from)?.available;

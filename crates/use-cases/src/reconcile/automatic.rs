@@ -1,9 +1,11 @@
-//! Reconciliation by the worker. Each list is compared from the end of its last complete comparison, in windows of at
-//! most a day.
+//! Reconciliation by the worker. Each list is compared from the end of its last complete comparison. A window is at
+//! most one day long.
 //!
-//! A position advances after each complete window. After an outage of any length the worker catches up in steps, and a
-//! restart repeats at most one window. Sent Pix are compared again, one day of sending per pass, for as long as they
-//! can come back. Payments and withdrawals of a crypto processor are compared again for two days.
+//! The position of a list advances after each complete window. After an outage of any length, the worker catches up in
+//! steps. A restart repeats at most one window.
+//!
+//! Sent Pix are compared again for as long as they can be returned: each pass compares one day of sending. Payments and
+//! withdrawals of a crypto processor are compared again for two days.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{Acquirer, CryptoProcessor, PollPosition, UpstreamList, alerts};
@@ -21,17 +23,18 @@ use crate::positions;
 use crate::store_error::StoreError;
 use crate::work::WorkError;
 
-/// The part of a list before its position that is compared again: rows can appear late.
+/// The part of a list before its position that is compared again, because rows can appear late.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
-/// The same for a crypto processor: a payment is listed at its creation, and its coins arrive up to a day later.
+/// The same part of a crypto processor's list. A payment is listed when it is created, and its coins arrive up to a day
+/// later.
 const CRYPTO_OVERLAP: SignedDuration = SignedDuration::from_hours(48);
-/// An uncredited payment or an unreadable row keeps the position back for this long. Each pass logs it.
+/// A payment that is not credited, or a row that cannot be read, prevents the position from advancing for this time.
+/// Each pass logs it.
 const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
-/// The distance from now to the start of a comparison, if the position is ahead of the clock by more than [`OVERLAP`]. A
-/// wrong clock wrote such a position, so it has no meaning. The distance exceeds the time in which a wrong clock is
-/// detected.
+/// If a wrong clock wrote the position, it is ahead of now by more than [`OVERLAP`] and has no meaning. The comparison
+/// then starts this time before now. This time is longer than the time in which a wrong clock is detected.
 const WITHOUT_POSITION: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// The largest number of open findings that one pass logs, one line for each.
+/// The largest number of open findings that one pass logs. Each finding is one line.
 const MAX_LOGGED: usize = 100;
 
 /// The result of one pass.
@@ -43,18 +46,18 @@ pub struct AutomaticRun {
     pub standings: Vec<Standing>,
 }
 
-/// The state of the comparison with one acquirer.
+/// The state of the comparison with one acquirer or processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// The acquirer or processor.
     pub acquirer: AcquirerName,
-    /// All rows before this instant were compared. `None`: no comparison is complete yet.
+    /// All rows before this instant are compared. `None` until the first comparison is complete.
     pub compared_until: Option<Timestamp>,
     /// The number of findings of this pass that a person must review.
     pub open: usize,
 }
 
-/// A list, and its source.
+/// A list, and the acquirer or processor that has it.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Received(&'a dyn Acquirer),
@@ -83,25 +86,25 @@ impl Source<'_> {
     }
 }
 
-/// A pass over every acquirer and the crypto processor.
+/// A pass over all acquirers and the crypto processor.
 struct Pass<'a> {
     ports: &'a Ports,
     now: Timestamp,
     /// The number of repaired differences.
     done: usize,
-    /// The number of open findings, of all acquirers.
+    /// The number of open findings of all acquirers and the processor.
     open: usize,
     /// The number of logged findings.
     logged: usize,
     /// `true` if a window was compared to its end.
     compared: bool,
-    /// The last error of the local records.
+    /// The last error of a read of the local records.
     error: Option<StoreError>,
 }
 
-/// Compares the windows that were not compared yet, repairs safe differences, and logs the rest.
+/// Compares the windows that are not compared yet, repairs safe differences, and logs the rest.
 ///
-/// Infractions are read first, so that only an outcome that cannot be applied is a difference.
+/// Infractions are updated first, so that an outcome is a difference only if it cannot be applied.
 ///
 /// # Errors
 /// [`WorkError`] if the local records cannot be read and no window was compared.
@@ -143,7 +146,7 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
 }
 
 impl Pass<'_> {
-    /// Compares every list of an acquirer. Returns the instant before which all of them are compared.
+    /// Compares every list of an acquirer. Returns the instant before which all its lists are compared.
     async fn compare_all(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Option<Timestamp> {
         let received = self.catch_up(name, Source::Received(acquirer)).await;
         if !acquirer.sends_payouts() {
@@ -156,7 +159,7 @@ impl Pass<'_> {
         Some(received.min(sent))
     }
 
-    /// Compares both lists of the crypto processor. Returns the instant before which both are compared.
+    /// Compares both lists of the crypto processor. Returns the instant before which both lists are compared.
     async fn compare_processor(&mut self, processor: &dyn CryptoProcessor) -> Option<Timestamp> {
         let name = processor.name();
         let deposits = self.catch_up(name, Source::Deposits(processor)).await;
@@ -165,15 +168,14 @@ impl Pass<'_> {
         Some(deposits?.min(withdrawals?))
     }
 
-    /// Compares a list from its position up to now. Returns the position.
+    /// Compares a list from its position up to now. Returns the new position.
     async fn catch_up(&mut self, name: &AcquirerName, source: Source<'_>) -> Result<Timestamp, StoreError> {
         let mut position = match self.ports.queries.find_position(name, source.list()).await? {
             Some(position) => self.checked(position).await?,
             None => positions::first(self.ports, name, source.list(), self.now).await?,
         };
         let mut windows = Windows::new(earlier(position.seen_until.min(self.now), source.overlap()), self.now);
-        // An old window that cannot be compared keeps the position back, but does not stop the comparison of newer
-        // windows.
+        // If an old window cannot be compared, the position stays before it. The newer windows are still compared.
         let mut kept_back = Timestamp::MAX;
         while let Some((from, until)) = windows.current() {
             let report = self.compare(name, source, (from, until)).await;
@@ -191,7 +193,7 @@ impl Pass<'_> {
         Ok(position.seen_until)
     }
 
-    /// Returns the position, or an earlier instant if a wrong clock wrote the position.
+    /// Returns the position. If a wrong clock wrote it, moves the position back and returns the new one.
     async fn checked(&self, position: PollPosition) -> Result<PollPosition, StoreError> {
         if position.seen_until <= later(self.now, OVERLAP) {
             return Ok(position);
@@ -201,8 +203,8 @@ impl Pass<'_> {
         positions::move_to(self.ports, position, earlier(self.now, WITHOUT_POSITION)).await
     }
 
-    /// Compares the next day of sending for returned payouts. After today, the oldest day is next. A day that
-    /// cannot be read waits for the next round, so that it does not delay the other days.
+    /// Compares the payouts of the next day of sending with their returns. After today, the oldest day follows. If a
+    /// day cannot be read, it is compared in the next round, so that it does not delay the other days.
     async fn compare_returns(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<(), StoreError> {
         let oldest = day(earlier(self.now, RETURNS_WITHIN));
         let position = match self.ports.queries.find_position(name, UpstreamList::Returns).await? {
@@ -249,7 +251,7 @@ impl Pass<'_> {
         report
     }
 
-    /// Logs the acquirers and processors that moved money recently and are no longer configured.
+    /// Logs the acquirers and processors that moved money recently and are not configured.
     async fn find_missing(&mut self) {
         let names = names(self.ports);
         let from = earlier(self.now, OVERLAP);
@@ -288,7 +290,7 @@ impl Pass<'_> {
         self.open = self.open.saturating_add(usize::from(report.more));
     }
 
-    /// Counts an open finding. Returns whether it is logged.
+    /// Counts an open finding. Returns `true` if it may be logged.
     fn may_log(&mut self) -> bool {
         self.open = self.open.saturating_add(1);
         let room = self.logged < MAX_LOGGED;
@@ -302,7 +304,7 @@ fn cannot_read(acquirer: &AcquirerName, reason: &str) {
     tracing::warn!(%acquirer, reason, "acquirer's list could not be compared to its end; the next run compares the list again");
 }
 
-/// Returns whether a later pass may repair a finding, once the acquirer's record has changed.
+/// Returns whether a later pass may repair a finding. This is possible if the acquirer's record changes.
 fn waits(report: &Report) -> bool {
     let missed = |found: &Difference| {
         matches!(found.kind, DifferenceKind::PaymentMissed | DifferenceKind::DepositMissed) && !found.repaired
@@ -321,8 +323,7 @@ fn log(difference: &Difference) {
     }
 }
 
-/// Returns the start of the instant's day in UTC. Windows of returns start with days, independently of the start of a
-/// round.
+/// Returns the start of the instant's day in UTC. The windows of returns are whole days.
 fn day(at: Timestamp) -> Timestamp {
     let length = WIDEST.as_secs();
     let begun = at.as_second().div_euclid(length).saturating_mul(length);

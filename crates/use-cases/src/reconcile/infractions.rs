@@ -18,18 +18,20 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::work::WorkError;
 
-/// A return by an acquirer must appear here within this time; younger returns are not differences yet. The recent part
-/// of a list is read every minute, and a reopening is applied a minute later. Older parts are read once an hour, so a
-/// known infraction is looked up first if the run repairs.
+/// A return at the acquirer must be applied here within this time. A younger return is not a difference yet. The recent
+/// part of a list is read every minute, and a reopening is applied one minute later.
+///
+/// Older parts of a list are read once an hour. So, if the run repairs, a known infraction is read before a difference
+/// is reported.
 const FOLLOWED_WITHIN: SignedDuration = SignedDuration::from_mins(3);
 
-/// Updates the stored infractions from every acquirer's list.
+/// Updates the stored infractions from the lists of all acquirers.
 pub(super) async fn follow(ports: &Ports) -> Result<(), WorkError> {
     poll::run_once(ports).await.map(drop)
 }
 
-/// Returns the difference for one Pix of a charge. Less was returned here than there if the account lacked money. The
-/// rest is a loss of the system account, and a person must resolve it.
+/// Returns the difference for one Pix of a charge. The amount returned here is lower if the account did not have enough
+/// money. The rest is a loss of the system account, and a person must resolve it.
 pub(super) async fn compare(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -38,7 +40,8 @@ pub(super) async fn compare(
 ) -> Result<Option<Difference>, StoreError> {
     let pix = &payment.end_to_end_id;
     let theirs = returned_amount(&payment.returns)?;
-    // The charge does not show the lost part of money that was paid beyond its amount.
+    // Without any sign of a lost infraction there is nothing to compare. The charge alone is not enough: it does not
+    // show the lost part of money that was paid beyond its amount. So acquirers with infractions are always compared.
     let reports_infractions = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.reports_infractions());
     if !reports_infractions && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);
@@ -50,7 +53,7 @@ pub(super) async fn compare(
     let is_recent = |at: Timestamp| now.duration_since(at) < FOLLOWED_WITHIN;
     if reports_infractions && (has_return_in_flight(&payment.returns) || return_times(&payment.returns).any(is_recent))
     {
-        // The return is about to be applied here.
+        // The return will soon be applied here.
         return Ok(None);
     }
     let infractions = run.ports.queries.list_infractions_of_pix(charge.account, pix).await?;
@@ -58,13 +61,13 @@ pub(super) async fn compare(
     for infraction in &infractions {
         if let InfractionState::Lost { returned, at, .. } = infraction.state {
             if run.is_young(at) {
-                // The return is in process.
+                // The return is still in process.
                 return Ok(None);
             }
             ours = ours.checked_add(returned).map_err(|error| StoreError::Internal(error.to_string()))?;
         }
     }
-    // An open infraction may just have been lost at the acquirer.
+    // An open infraction may have been lost at the acquirer just now.
     if ours == theirs || infractions.iter().any(|infraction| infraction.state.status().is_open()) {
         return Ok(None);
     }
@@ -82,8 +85,8 @@ pub(super) async fn compare(
     }))
 }
 
-/// Looks up the known infractions on a Pix, even outside the span that was read. Returns whether one changed or is
-/// about to change.
+/// Reads the known infractions on a Pix at the acquirer, even outside the span that was read before. Returns `true` if
+/// one of them changed, or will change soon.
 async fn follow_known(run: &Run<'_>, name: &AcquirerName, infractions: &[Infraction]) -> Result<bool, StoreError> {
     let named = infractions.iter().map(|infraction| infraction.upstream_id.as_str()).collect::<BTreeSet<_>>();
     let mut changes = false;

@@ -1,4 +1,5 @@
-//! The comparison of one list with the local records that it should show: window by window, and page by page.
+//! Compares one list with the local records that the list should contain. The comparison goes window by window and page
+//! by page.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,12 +14,12 @@ use super::report::Findings;
 use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
 use crate::store_error::StoreError;
 
-/// The local records of one window that the list has not shown yet.
+/// The local records of one window that were not found in the list yet.
 pub(super) type Unlisted<L> = HashMap<<L as ComparedList>::Id, <L as ComparedList>::Record>;
-/// An inclusive start and an exclusive end.
+/// A window of time. The start is inclusive and the end is exclusive.
 pub(super) type Window = (Timestamp, Timestamp);
 
-/// A list of an acquirer or of the crypto processor, and the local records that it should show.
+/// A list of an acquirer or of the crypto processor, and the local records that the list should contain.
 #[async_trait]
 pub(super) trait ComparedList: Sync {
     /// A row of the list.
@@ -28,11 +29,11 @@ pub(super) trait ComparedList: Sync {
     /// The identifier of a local record.
     type Id: Eq + Hash + Send;
 
-    /// The name of the list in the reason for which it could not be read.
+    /// The list's name in an error message.
     const LIST: &'static str;
     /// The name of the local records in the report.
     const RECORDS: &'static str;
-    /// The name of the list in the progress.
+    /// The list's name in the progress.
     const PROGRESS: &'static str;
 
     /// Returns the run.
@@ -44,16 +45,17 @@ pub(super) trait ComparedList: Sync {
     /// Returns a page of the list.
     async fn list(&self, request: ListRequest) -> Result<UpstreamPage<Self::Row>, AcquirerError>;
 
-    /// Returns the local records of the window after `last`, in their order; an empty result ends them.
+    /// Returns the next local records of the window after `last`, in their order. An empty result means that there are
+    /// no more.
     async fn records(&self, window: Window, last: Option<&Self::Record>) -> Result<Vec<Self::Record>, StoreError>;
 
     /// Returns the identifier of a record.
     fn id(record: &Self::Record) -> Self::Id;
 
-    /// Returns the identifier that an unreadable row names, if it names one.
+    /// Returns the identifier of the record in an unreadable row, if the row contains one.
     fn id_of_unreadable(row: &str) -> Option<Self::Id>;
 
-    /// Compares the rows of a page, and removes their records. Returns the number of compared rows.
+    /// Compares the rows of a page, and removes their records from `unlisted`. Returns the number of compared rows.
     async fn compare(
         &self,
         rows: Vec<Self::Row>,
@@ -64,10 +66,10 @@ pub(super) trait ComparedList: Sync {
     where
         Self: Sized;
 
-    /// Returns whether the list should show the record by now.
+    /// Returns whether the list should contain the record by now.
     fn is_expected(&self, record: &Self::Record) -> bool;
 
-    /// Reads the records that the list should show, and does not show, one by one.
+    /// Looks up, one by one, the records that the list should contain but does not.
     async fn look_up(&self, records: Vec<Self::Record>, findings: &mut Findings) -> Result<(), StoreError>;
 }
 
@@ -77,7 +79,7 @@ pub(super) async fn compare<L: ComparedList>(list: &L, findings: &mut Findings) 
     let mut windows = Windows::new(run.from, run.until);
     let (mut pages, mut done) = (Pages::new(), 0_u64);
     while let Some(window) = windows.current() {
-        // A window with too many local records, or too slow a read, is divided.
+        // If a window has too many local records, or reading them takes too long, the window is made shorter.
         let (mut unlisted, whole) = match records(list, window).await {
             Err(StoreError::Unavailable(_)) if windows.narrow() => continue,
             known => known?,
@@ -94,7 +96,7 @@ pub(super) async fn compare<L: ComparedList>(list: &L, findings: &mut Findings) 
                     return Ok(());
                 }
             };
-            // An unreadable row is still listed, so its record must not be reported as absent.
+            // The list contains the record of an unreadable row, so the record must not be reported as absent.
             for id in listed.unreadable.iter().filter_map(|row| L::id_of_unreadable(&row.name)) {
                 unlisted.remove(&id);
             }
@@ -126,7 +128,7 @@ pub(super) async fn compare<L: ComparedList>(list: &L, findings: &mut Findings) 
     Ok(())
 }
 
-/// Returns the local records of the window. The result shows whether they are complete.
+/// Returns the local records of the window. The second value is `true` if no record is left out.
 async fn records<L: ComparedList>(list: &L, window: Window) -> Result<(Unlisted<L>, bool), StoreError> {
     let (mut found, mut last) = (Unlisted::<L>::new(), None);
     loop {

@@ -1,9 +1,9 @@
-//! Compares the ledger with the lists of acquirers and of the crypto processor in both directions, and repairs safe
-//! differences.
+//! Compares the ledger with the lists of the acquirers and of the crypto processor, in both directions. Safe
+//! differences are repaired.
 //!
-//! A missed payment is credited, and a missed outcome is applied, by the usual steps: the charge, payout or refund is
-//! refreshed from the acquirer. The comparison credits only Pix with a txid of this service. A crypto deposit or
-//! withdrawal is refreshed in the same way. The comparison itself sends nothing and fails nothing.
+//! A missed payment is credited, and a missed outcome is applied, in the usual way: the charge, payout or refund is
+//! refreshed from the acquirer. The same holds for crypto deposits and withdrawals. A Pix is credited only if it has a
+//! txid of this service. The comparison itself never sends an order and never fails one.
 
 mod automatic;
 mod deposits;
@@ -37,11 +37,11 @@ use withdrawals::WithdrawalList;
 
 /// The time for one page of a list.
 const LIST_BUDGET: Duration = Duration::from_secs(30);
-/// The time for one single read.
+/// The time for reading a single record.
 const LOOK_BUDGET: Duration = Duration::from_secs(5);
-/// The possible lag of an acquirer's list. A younger row that is missing is no difference.
+/// The longest delay of a list. If a younger row is missing, this is not a difference.
 const LISTS_LAG: SignedDuration = SignedDuration::from_mins(5);
-/// The longest time from the request of a payout to its return: 90 days after its arrival, and a week for the transfer.
+/// The longest time from the request of a payout to its return: 90 days after the arrival, and a week for the transfer.
 const RETURNS_WITHIN: SignedDuration = SignedDuration::from_hours(97 * 24);
 
 /// The shared data of a run.
@@ -56,7 +56,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Returns whether an acquirer's list may not show a row of this instant yet.
+    /// Returns whether the list may not show a row of this instant yet.
     fn is_young(&self, at: Timestamp) -> bool {
         self.ports.clock.now().duration_since(at) < LISTS_LAG
     }
@@ -66,11 +66,11 @@ impl Run<'_> {
     }
 }
 
-/// Compares the Pix received and sent from `from` on and before `until`, and the payouts sent earlier that came back in
-/// that time. Compares crypto payments and withdrawals that were created in it, and the coins at the processor with the
-/// ledger. Repairs safe differences if `repair`.
+/// Compares the Pix that were received or sent from `from` on and before `until`. Also compares earlier payouts that
+/// were returned in this time, and the crypto payments and withdrawals that were created in it. The coins at the
+/// processor are compared with the ledger. If `repair` is set, safe differences are repaired.
 ///
-/// A failure for one acquirer, or for the local records of one, does not stop the comparison of the others.
+/// A failure at one acquirer, or in the local records of one, does not stop the comparison with the others.
 ///
 /// # Errors
 /// [`StoreError`] if the local records cannot be read and no row was compared.
@@ -126,18 +126,18 @@ pub async fn run(
     }
 }
 
-/// Returns the configured acquirers, and the crypto processor.
+/// Returns the names of the configured acquirers and of the crypto processor.
 fn names(ports: &Ports) -> Vec<AcquirerName> {
     let processor = ports.crypto.as_ref().map(|crypto| crypto.processor.name().clone());
     ports.acquirers.names().into_iter().chain(processor).collect()
 }
 
-/// Adds the acquirers and processors that moved money and are no longer configured.
+/// Adds the acquirers and processors that moved money but are not configured.
 async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), StoreError> {
     let mut windows = Windows::new(run.from, run.until);
     while let Some((from, until)) = windows.current() {
         let names = match run.ports.queries.find_acquirers(from, until).await {
-            // The window has too many records: a shorter one can be read.
+            // The window has too many records, so a shorter window is read.
             Err(QueryError::Unavailable(_)) if windows.narrow() => continue,
             names => names?,
         };

@@ -18,10 +18,10 @@ use crate::store_error::StoreError;
 use crate::work::AT_ONCE;
 
 /// The number of local payments in one read. The number is high, because a store may scan the whole window for each
-/// page.
+/// read.
 const AT_A_TIME: u32 = 5_000;
 
-/// An acquirer's list of received Pix, and the payments credited from it.
+/// An acquirer's list of received Pix, and the payments that were credited from it.
 pub(super) struct ReceivedList<'a> {
     pub run: &'a Run<'a>,
     pub name: &'a AcquirerName,
@@ -92,7 +92,7 @@ impl ComparedList for ReceivedList<'_> {
         !self.run.is_young(record.credited_at)
     }
 
-    /// An acquirer can show a payment with the charge only.
+    /// Looks up the charge of each record, because some acquirers show a payment only with its charge.
     async fn look_up(&self, records: Vec<CreditedPayment>, findings: &mut Findings) -> Result<(), StoreError> {
         let found = stream::iter(records).map(|credit| look_up(self.name, self.acquirer, credit));
         for finding in found.buffer_unordered(AT_ONCE).collect::<Vec<Finding>>().await {
@@ -131,11 +131,11 @@ async fn judge(
         };
         let owner = owner(run, &row.payment.end_to_end_id).await?;
         let own = match (&charge, owner) {
-            // The Pix is credited with an instant outside of the window, or listed without its txid.
+            // The Pix was credited with an instant outside of the window, or the list does not contain its txid.
             (None, Some(_)) => None,
             (Some(charge), Some(owner)) if owner == charge.id.to_string() => None,
             (Some(charge), Some(owner)) => Some(difference(DifferenceKind::PaymentUnknown, Some(charge), Some(owner))),
-            // The Pix was returned in full, and neither side holds any of its amount.
+            // The Pix was returned in full before a credit, so both sides hold none of its amount.
             (_, None) if returns::all_went_back(run, charge.as_ref(), name, &row.payment).await? => {
                 return Ok(Finding::default());
             }
@@ -157,7 +157,7 @@ async fn judge(
     Ok(own)
 }
 
-/// Credits a missed Pix by refreshing its charge. Returns whether the Pix is credited now.
+/// Credits a missed Pix by refreshing its charge. Returns `true` if the Pix is credited now.
 async fn credit(
     run: &Run<'_>,
     name: &AcquirerName,

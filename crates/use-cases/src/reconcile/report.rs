@@ -1,4 +1,4 @@
-//! The report of a reconciliation: differences by kind, and rows and lists that could not be read.
+//! The report of a reconciliation: the differences, and the rows and lists that could not be read.
 
 use std::collections::HashSet;
 
@@ -15,50 +15,50 @@ pub const MAX_DIFFERENCES: usize = 10_000;
 pub enum DifferenceKind {
     /// A Pix for a stored charge was not credited.
     PaymentMissed,
-    /// A Pix names no stored charge, or was credited to another charge.
+    /// A Pix has no stored charge, or was credited to another charge.
     PaymentUnknown,
     /// A Pix was credited with another amount.
     PaymentAmount,
     /// The acquirer does not have a credited Pix.
     PaymentNotListed,
-    /// A sent Pix matches no stored payout, or one of another acquirer.
+    /// A sent Pix belongs to no stored payout, or to a payout at another acquirer.
     PayoutUnknown,
     /// A payout was sent with another amount.
     PayoutAmount,
-    /// A payout ended differently.
+    /// The payout's outcome differs.
     PayoutOutcome,
-    /// The acquirer does not have a payout that was requested from it.
+    /// The acquirer does not have a payout that this service requested.
     PayoutNotListed,
     /// A Pix was returned without a refund of this service.
     RefundUnknown,
-    /// A refund ended differently.
+    /// The refund's outcome differs.
     RefundOutcome,
     /// A refund was made with another amount.
     RefundAmount,
-    /// Infractions returned another amount of a Pix at the acquirer than here.
+    /// Because of infractions, the acquirer returned another amount of a Pix than this service.
     InfractionReturned,
     /// Coins for a stored deposit were not processed.
     DepositMissed,
-    /// A payment names a deposit of this service that is not stored.
+    /// A payment contains the id of a deposit of this service, but no such deposit is stored.
     DepositUnknown,
-    /// The processor shows fewer coins than were credited, or returned them.
+    /// The processor shows fewer coins than were credited, or returned the coins.
     DepositAmount,
     /// The processor does not have a credited payment.
     DepositNotListed,
-    /// A withdrawal matches none that is stored.
+    /// A withdrawal at the processor is not stored.
     WithdrawalUnknown,
     /// The processor has a second withdrawal with the same identifier.
     WithdrawalRepeated,
-    /// A withdrawal has other coins or another address.
+    /// The coins or the address of a withdrawal differ.
     WithdrawalAmount,
-    /// A withdrawal ended differently.
+    /// The withdrawal's outcome differs.
     WithdrawalOutcome,
-    /// The processor does not have a withdrawal that it was asked to send.
+    /// The processor does not have a withdrawal that this service requested.
     WithdrawalNotListed,
 }
 
 impl DifferenceKind {
-    /// Returns the word in reports.
+    /// Returns the text of the kind in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -96,8 +96,8 @@ pub struct Difference {
     pub acquirer: AcquirerName,
     /// The public id of the charge, payout, refund, crypto deposit or crypto withdrawal, if one exists.
     pub resource: Option<String>,
-    /// The acquirer's name: an end-to-end id, an instruction id, the id of a return, or the processor's id of a payment
-    /// or withdrawal.
+    /// The acquirer's identifier: an end-to-end id, an instruction id, the id of a return, or the processor's id of a
+    /// payment or withdrawal.
     pub upstream_id: String,
     /// The local amount or status, if any.
     pub ours: Option<String>,
@@ -116,20 +116,21 @@ pub struct Report {
     pub sent: u64,
     /// The number of returns of received Pix.
     pub refunds: u64,
-    /// The number of payments at the crypto processor, also those of other systems on the same account.
+    /// The number of payments at the crypto processor. Payments of other systems on the same account are counted too.
     pub deposits: u64,
-    /// The number of withdrawals at the crypto processor, also those of other systems.
+    /// The number of withdrawals at the crypto processor. Withdrawals of other systems are counted too.
     pub withdrawals: u64,
-    /// The coins at the crypto processor against the ledger; `None` without a processor, or if they cannot be read.
+    /// The coins at the crypto processor, compared with the ledger. `None` if there is no processor, or its balances
+    /// cannot be read.
     pub exposure: Option<Exposure>,
     /// The first [`MAX_DIFFERENCES`] differences.
     pub differences: Vec<Difference>,
-    /// `true` if more differences exist.
+    /// `true` if there are more differences than the report contains.
     pub more: bool,
-    /// The unreadable rows of acquirers' lists, at most [`MAX_DIFFERENCES`] together with the differences. The other
-    /// rows are compared.
+    /// The rows of acquirers' lists that cannot be read. Together with the differences they are at most
+    /// [`MAX_DIFFERENCES`]. All other rows are compared.
     pub unreadable: Vec<(AcquirerName, UnreadableRow)>,
-    /// The acquirers whose lists could not be read to their end, with the reason.
+    /// The acquirers whose lists could not be read to their end, with the reasons.
     pub unread: Vec<(AcquirerName, String)>,
 }
 
@@ -152,11 +153,12 @@ pub struct Progress {
     pub done: u64,
 }
 
-/// A report in progress.
+/// A report that is not complete yet.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     report: Report,
-    /// The reported differences. Acquirers list a row twice at the edges of windows and pages.
+    /// The differences that are already in the report. Acquirers can list a row twice, at the ends of windows and
+    /// pages.
     known: HashSet<(DifferenceKind, AcquirerName, String)>,
 }
 
@@ -167,7 +169,7 @@ pub(super) struct Finding {
     pub differences: Vec<Difference>,
     /// The number of compared returns.
     pub refunds: u64,
-    /// The reason for which a part could not be read.
+    /// The reason why a part could not be read.
     pub unread: Option<String>,
 }
 
@@ -208,7 +210,7 @@ impl Findings {
         }
     }
 
-    /// Adds a difference, unless the report has it.
+    /// Adds a difference, unless the report already contains it.
     pub(super) fn note(&mut self, difference: Option<Difference>) {
         let Some(difference) = difference else { return };
         let name = (difference.kind, difference.acquirer.clone(), difference.upstream_id.clone());
@@ -229,7 +231,7 @@ impl Findings {
         }
     }
 
-    /// Returns whether the report is full, and sets `more` if so.
+    /// Returns whether the report is full. If it is full, sets `more`.
     fn is_full(&mut self) -> bool {
         let full = self.report.differences.len().saturating_add(self.report.unreadable.len()) >= MAX_DIFFERENCES;
         self.report.more |= full;
@@ -243,7 +245,7 @@ impl Findings {
         }
     }
 
-    /// Returns whether no row was compared.
+    /// Returns whether no row was compared and no finding is open.
     pub(super) fn is_empty(&self) -> bool {
         let Report { received, sent, deposits, withdrawals, .. } = &self.report;
         [received, sent, deposits, withdrawals].iter().all(|rows| **rows == 0) && self.report.open() == 0
@@ -254,7 +256,7 @@ impl Findings {
     }
 }
 
-/// Converts a number of rows for a report.
+/// Converts a number of rows to the type of the report.
 pub(super) fn wide(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }

@@ -13,10 +13,10 @@ use crate::store_error::StoreError;
 
 /// The number of refunds of one charge in one read.
 const AT_A_TIME: u32 = 200;
-/// The largest number of such reads for one charge.
+/// The largest number of reads of refunds for one charge.
 const MAX_READS: usize = 50;
 
-/// Compares the returns of one Pix of a charge, in both directions.
+/// Compares the returns of one Pix of a charge with the refunds, in both directions.
 pub(super) async fn compare(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -64,7 +64,7 @@ pub(super) async fn compare(
     Ok(finding)
 }
 
-/// Looks up a completed refund at the acquirer that is missing among the returns of its Pix.
+/// Looks up a completed refund that is missing among the returns of its Pix.
 async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Result<(), StoreError> {
     match fetch_upstream(run.ports, &refund, LOOK_BUDGET).await {
         Ok(Some(upstream)) => finding.differences.extend(settle(run, refund, upstream).await?),
@@ -74,12 +74,12 @@ async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Resu
     Ok(())
 }
 
-/// Returns the difference between a refund and its acquirer's record. Refreshes an open refund if the run repairs.
+/// Returns the difference between a refund and its acquirer's record. If the run repairs, an open refund is refreshed.
 async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result<Option<Difference>, StoreError> {
     if agrees(&refund, &listed) {
         return Ok(None);
     }
-    // Both sides may have changed since they were listed.
+    // Both sides may have changed since the list was read.
     let upstream = fetch_upstream(run.ports, &refund, LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
     let refund = run.ports.queries.find_refund(refund.account, refund.id).await?.unwrap_or(refund);
     if agrees(&refund, &upstream) {
@@ -102,7 +102,7 @@ async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result
         };
         return Ok(Some(Difference { repaired: agrees(&after, &upstream), ..found }));
     }
-    // The outcome may still be on its way to this service.
+    // This service may receive the outcome soon.
     Ok((!open || !run.is_young(refund.created_at)).then_some(found))
 }
 
@@ -151,7 +151,7 @@ const fn status_name(upstream: &UpstreamReturn) -> &'static str {
     }
 }
 
-/// Returns whether the return moves money.
+/// Returns whether the return moves money, or will move it.
 const fn moves(upstream: &UpstreamReturn) -> bool {
     match upstream.progress {
         UpstreamProgress::Processing | UpstreamProgress::Done { .. } => true,
@@ -159,7 +159,8 @@ const fn moves(upstream: &UpstreamReturn) -> bool {
     }
 }
 
-/// Returns whether others returned the whole Pix before its credit. Such a Pix is never credited.
+/// Returns whether the whole Pix was returned before it was credited, without a refund of this service. Such a Pix is
+/// never credited.
 pub(super) async fn all_went_back(
     run: &Run<'_>,
     charge: Option<&Charge>,

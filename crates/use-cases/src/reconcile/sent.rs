@@ -21,7 +21,7 @@ use crate::work::AT_ONCE;
 /// The number of payouts in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// An acquirer's list of sent Pix, and the stored payouts at it.
+/// An acquirer's list of sent Pix, and the stored payouts at the acquirer.
 pub(super) struct SentList<'a> {
     pub run: &'a Run<'a>,
     pub name: &'a AcquirerName,
@@ -84,7 +84,7 @@ impl ComparedList for SentList<'_> {
         Ok(count)
     }
 
-    /// A failed payout may have been refused at once and never listed.
+    /// Excludes failed payouts, because a payout that was refused at once is never listed.
     fn is_expected(&self, record: &Payout) -> bool {
         let is_known = match record.state.status() {
             PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Reversed => true,
@@ -102,8 +102,8 @@ impl ComparedList for SentList<'_> {
     }
 }
 
-/// Compares returns in the run's span of payouts that were sent before it. Acquirers list a return with its payout,
-/// under the time of sending. Days without a payout are left out.
+/// Compares payouts that were sent before the run's span and returned within it. Acquirers list a return with its
+/// payout, at the time of sending. Days without a stored payout are skipped.
 pub(super) async fn compare_returns(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -150,7 +150,8 @@ fn came_back_within(run: &Run<'_>, row: &UpstreamPayout) -> bool {
     row.returned.iter().any(|part| (run.from..run.until).contains(&part.at))
 }
 
-/// Compares a stored payout that came back, in whole or in part. An unknown payout belongs to the day of its sending.
+/// Compares a stored payout that was returned, in whole or in part. Unknown payouts are skipped, because the comparison
+/// of the day of sending reports them.
 async fn judge_returns(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -191,8 +192,8 @@ async fn judge(
     }
 }
 
-/// Returns the difference between a payout and its acquirer's record. Refreshes an open or returned payout if the run
-/// repairs.
+/// Returns the difference between a payout and its acquirer's record. If the run repairs, an open or returned payout is
+/// refreshed.
 async fn settle(
     run: &Run<'_>,
     acquirer: &dyn Acquirer,
@@ -204,7 +205,7 @@ async fn settle(
     if agrees(&payout, &listed)? {
         return Ok(None);
     }
-    // Both sides may have changed since they were listed.
+    // Both sides may have changed since the list was read.
     let upstream = acquirer.find_payout(&payout.instruction_id(), LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
     let payout = run.ports.queries.find_payout(payout.account, payout.id).await?.unwrap_or(payout);
     if agrees(&payout, &upstream)? {
@@ -229,7 +230,7 @@ async fn settle(
         };
         return Ok(Some(Difference { repaired: agrees(&after, &upstream)?, ..found }));
     }
-    // The outcome may still be on its way to this service.
+    // This service may receive the outcome soon.
     Ok((!open || !run.is_young(payout.created_at)).then_some(found))
 }
 

@@ -1,20 +1,20 @@
-//! Splits a span of time into windows, so that memory holds a bounded number of local records.
+//! Splits a span of time into windows. So only a limited number of local records is in memory at one time.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The longest window, for quiet times.
+/// The longest window, used while there are few records.
 pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(24);
-/// The shortest window, for busy times.
+/// The shortest window, used while there are many records.
 const NARROWEST: SignedDuration = SignedDuration::from_secs(1);
 
-/// The largest number of local records in one window. A window with more is divided.
+/// The largest number of local records in one window. A window with more records is made shorter.
 pub(super) const MOST_RECORDS: usize = 10_000;
-/// The largest number of pages of one list in one run: a million rows at a hundred per page.
+/// The largest number of pages of one list in one run: a million rows with 100 rows per page.
 pub(super) const MAX_PAGES: u32 = 10_000;
-/// The largest number of single reads for unlisted rows of one window.
+/// The largest number of look-ups for the records of one window that the list does not contain.
 pub(super) const MAX_LOOKS: usize = 1_000;
 
-/// The windows of a span, oldest first.
+/// The windows of a span. The oldest comes first.
 #[derive(Debug)]
 pub(super) struct Windows {
     from: Timestamp,
@@ -27,7 +27,7 @@ impl Windows {
         Self { from, until, width: WIDEST }
     }
 
-    /// Returns the next window as an inclusive start and an exclusive end. `None`: the span is complete.
+    /// Returns the next window, with an inclusive start and an exclusive end. Returns `None` at the end of the span.
     pub(super) fn current(&self) -> Option<(Timestamp, Timestamp)> {
         (self.from < self.until).then(|| (self.from, self.end()))
     }
@@ -42,7 +42,7 @@ impl Windows {
         narrower
     }
 
-    /// Advances to the next window, which may be longer again.
+    /// Advances to the next window, which may be longer than the current one.
     pub(super) fn advance(&mut self) {
         self.from = self.end();
         self.width = self.width.saturating_mul(2).min(WIDEST);
@@ -53,7 +53,7 @@ impl Windows {
     }
 }
 
-/// The remaining pages of one list.
+/// The number of pages of one list that may still be read.
 #[derive(Debug)]
 pub(super) struct Pages {
     left: u32,
@@ -64,7 +64,8 @@ impl Pages {
         Self { left: MAX_PAGES }
     }
 
-    /// Returns the page after `page`, if the acquirer names one. Fails if the pages do not advance or exceed their limit.
+    /// Returns the page after `page`, if the acquirer gives one. Fails if the page number does not grow, or the limit
+    /// is reached.
     pub(super) fn turn(&mut self, page: u32, next: Option<u32>) -> Result<Option<u32>, String> {
         self.left = self.left.saturating_sub(1);
         match next {

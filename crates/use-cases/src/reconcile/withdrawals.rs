@@ -1,6 +1,7 @@
-//! Compares a crypto processor's withdrawals with the stored ones, in both directions.
+//! Compares a crypto processor's withdrawals with the stored withdrawals, in both directions.
 //!
-//! An open withdrawal takes the processor's outcome by its usual steps. No outcome is ever reversed, and nothing is sent.
+//! An open withdrawal is refreshed from the processor in the usual way. The comparison reverses no outcome and sends no
+//! withdrawal.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -19,7 +20,7 @@ use crate::store_error::StoreError;
 /// The number of withdrawals in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// A processor's list of withdrawals, and the stored withdrawals at it.
+/// A processor's list of withdrawals, and the stored withdrawals at the processor.
 pub(super) struct WithdrawalList<'a> {
     pub run: &'a Run<'a>,
     pub processor: &'a dyn CryptoProcessor,
@@ -71,7 +72,7 @@ impl ComparedList for WithdrawalList<'_> {
         for row in rows {
             let stored = find(self.run, self.processor, &row).await?;
             let is_ours = stored.as_ref().is_some_and(|stored| unlisted.remove(&stored.id).is_some());
-            // The list has days around the window.
+            // The list may contain rows from days around the window.
             if !is_ours && row.created_at.is_some_and(|at| !(window.0..window.1).contains(&at)) {
                 continue;
             }
@@ -82,7 +83,7 @@ impl ComparedList for WithdrawalList<'_> {
         Ok(compared)
     }
 
-    /// A failed withdrawal may have been refused at once.
+    /// Excludes failed withdrawals, because a withdrawal may have been refused at once.
     fn is_expected(&self, record: &Withdrawal) -> bool {
         let is_known = match record.state.status() {
             WithdrawalStatus::Processing | WithdrawalStatus::Completed => true,
@@ -111,7 +112,8 @@ impl ComparedList for WithdrawalList<'_> {
     }
 }
 
-/// Returns the stored withdrawal of a row: by our identifier, or by the batch.
+/// Returns the stored withdrawal of a row. If the row has our identifier, the withdrawal is found by it; otherwise by
+/// the batch.
 async fn find(
     run: &Run<'_>,
     processor: &dyn CryptoProcessor,
@@ -145,8 +147,8 @@ async fn judge(
     }))
 }
 
-/// Returns the difference between a withdrawal and the processor's record. Refreshes an open withdrawal if the run
-/// repairs.
+/// Returns the difference between a withdrawal and the processor's record. If the run repairs, an open withdrawal is
+/// refreshed.
 async fn settle(
     run: &Run<'_>,
     processor: &dyn CryptoProcessor,
@@ -155,7 +157,7 @@ async fn settle(
 ) -> Result<Option<Difference>, StoreError> {
     let batch = withdrawal.state.sent().and_then(|sent| sent.batch.as_ref());
     if batch.is_some_and(|batch| *batch != listed.batch) {
-        // A second batch that is never verified is rejected by the processor.
+        // A second batch that is never verified sends no coins: the processor rejects it.
         let repeated = difference(DifferenceKind::WithdrawalRepeated, &withdrawal, &listed);
         return Ok(moves_coins(listed.status).then_some(repeated));
     }
@@ -167,7 +169,7 @@ async fn settle(
     if agrees(&withdrawal, listed.status) {
         return Ok(None);
     }
-    // Both sides may have changed since they were listed.
+    // Both sides may have changed since the list was read.
     let read = processor.get_withdrawal(withdrawal.id, &listed.batch, LOOK_BUDGET).await;
     let upstream = read.unwrap_or(listed);
     let withdrawal =
@@ -187,7 +189,7 @@ async fn settle(
         };
         return Ok(Some(Difference { repaired, ..found }));
     }
-    // The outcome may still be on its way to this service.
+    // This service may receive the outcome soon.
     Ok((!is_open || !is_young).then_some(found))
 }
 
@@ -198,7 +200,7 @@ fn is_open(withdrawal: &Withdrawal) -> bool {
     }
 }
 
-/// Returns whether coins are sent, or may be. The processor sends none before the verification.
+/// Returns whether the coins are sent, or may be sent. The processor sends no coins before the verification.
 const fn moves_coins(status: UpstreamWithdrawalStatus) -> bool {
     match status {
         UpstreamWithdrawalStatus::Processing
@@ -208,8 +210,8 @@ const fn moves_coins(status: UpstreamWithdrawalStatus) -> bool {
     }
 }
 
-/// Returns whether both sides have the same outcome. A withdrawal that the processor reports as failed waits for an
-/// operator, who may give the money back.
+/// Returns whether both sides have the same outcome. A withdrawal that failed at the processor counts as equal to an
+/// open one while an operator decides whether to return the money.
 fn agrees(withdrawal: &Withdrawal, upstream: UpstreamWithdrawalStatus) -> bool {
     match (withdrawal.state.status(), upstream) {
         (
@@ -262,7 +264,7 @@ fn order_of(upstream: &UpstreamWithdrawal) -> String {
     format!("{amount} {} to {}", amount.currency(), address.as_str())
 }
 
-/// Returns the processor's identifier, or ours while that is unknown.
+/// Returns the processor's identifier. While it is unknown, returns our identifier.
 fn batch_of(withdrawal: &Withdrawal) -> String {
     let batch = withdrawal.state.sent().and_then(|sent| sent.batch.as_ref());
     batch.map_or_else(|| withdrawal.id.to_string(), ToString::to_string)

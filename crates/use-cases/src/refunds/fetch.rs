@@ -1,4 +1,4 @@
-//! Reads a refund, and refreshes it from the acquirer while its outcome is open.
+//! Reads a refund. While its outcome is open, the acquirer is read first.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::sync_gate::SyncGate;
 pub use crate::upstream_order::FetchError;
 use crate::upstream_order::{self, ResourceName};
 
-/// The time that a reader waits for the acquirer.
+/// The time for reading the acquirer. The caller waits for the read.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
 
-/// The name of a refund.
+/// The identifier of a refund in a request.
 pub type RefundName = ResourceName<RefundId>;
 
-/// Returns the refund of that name. The acquirer's state is applied if it answers in time.
+/// Returns the refund with this identifier. If the acquirer answers in time, its state is applied first.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -1,4 +1,4 @@
-//! Lists the refunds of a charge, newest first. Refunds with an open outcome are refreshed from the acquirer.
+//! Lists the refunds of a charge. The newest come first. Refunds with an open outcome are refreshed from the acquirer.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, RefundId};
@@ -15,13 +15,14 @@ use crate::store_error::StoreError;
 use crate::sync_gate::SyncGate;
 use crate::upstream_order::FetchError;
 
-/// The number of refunds of a page that are refreshed, all at once, newest first. The poller follows the others.
+/// The number of refunds of a page that are refreshed concurrently. These are the newest. The poller refreshes the
+/// others.
 const REFRESHED: usize = 16;
 
-/// The reason for which no page was returned.
+/// The reason why no page is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListRefundsError {
-    /// The charge is not shown.
+    /// The charge cannot be returned.
     #[error(transparent)]
     Charge(#[from] FetchError),
     /// The refunds cannot be listed.
@@ -29,7 +30,7 @@ pub enum ListRefundsError {
     List(#[from] ListError),
 }
 
-/// Returns a page of the charge's refunds. The acquirer's state is applied if it answers in time.
+/// Returns a page of the charge's refunds. If the acquirer answers in time, its state is applied first.
 ///
 /// # Errors
 /// [`ListRefundsError`].
@@ -75,7 +76,7 @@ pub async fn list(
     Ok(page)
 }
 
-/// Returns the refreshed refund, or the stored one if the acquirer does not answer.
+/// Returns the refreshed refund. If the acquirer does not answer, returns the stored refund.
 async fn refreshed(ports: &Ports, refund: Refund) -> Refund {
     refresh(ports, refund.clone(), READ_BUDGET).await.unwrap_or_else(|error| {
         tracing::warn!(refund = %refund.id, %error, "refund could not be refreshed from its acquirer; the stored state is shown");

@@ -1,4 +1,4 @@
-//! Follows refunds with an open outcome.
+//! Polls the refunds whose outcome is open.
 
 use cais_domain::refund::Refund;
 
@@ -6,10 +6,10 @@ use crate::ports::Ports;
 use crate::upstream_order::poll;
 use crate::work::{Pass, WorkError};
 
-/// Polls a bounded number of the refunds whose outcome is open.
+/// Polls at most `PASS_LIMIT` refunds whose outcome is open.
 ///
 /// # Errors
-/// [`WorkError`] if they cannot be listed. An error of one refund is logged and does not stop the others.
+/// [`WorkError`] if the due refunds cannot be listed. An error of one refund is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     poll::run_once::<Refund>(ports).await
 }

@@ -1,4 +1,5 @@
-//! Limits the reads of one worker in flight at an acquirer. The limit grows with answers, and is halved after a failure.
+//! Limits the number of concurrent reads of one worker at an acquirer. Answers raise the limit, and a failure halves
+//! it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,14 +8,15 @@ use cais_domain::acquirer_name::AcquirerName;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-/// Reads in flight before the first answer of the acquirer.
+/// The limit before the acquirer's first answer.
 const FIRST: usize = 32;
-/// The largest number of reads in flight: 640 per second at 200 ms, and half of the connections that are kept open.
+/// The maximum of the limit. At 200 ms per read, 128 reads make 640 per second. They use half of the connections that
+/// are kept open.
 const MOST: usize = 128;
-/// The number of reads that are added after a whole round was answered.
+/// The limit grows by this number after a full round of answers: as many answers in a row as the limit itself.
 const STEP: usize = 8;
 
-/// The limit of every acquirer. Clones share it.
+/// The limit of every acquirer. Clones share the limits.
 #[derive(Debug, Clone, Default)]
 pub struct UpstreamLimits {
     by_acquirer: Arc<Mutex<HashMap<AcquirerName, Limit>>>,
@@ -24,9 +26,10 @@ pub struct UpstreamLimits {
 #[derive(Debug, Clone, Copy)]
 struct Limit {
     allowed: usize,
-    /// Answers in a row since the last change.
+    /// The number of answers in a row since the last change of the limit.
     answered: usize,
-    /// Reads that were in flight at the last decrease: their failures have the same cause and count once.
+    /// The number of results still expected from reads that were in flight at the last decrease. Failures among these
+    /// results have the same cause as the first failure, so they do not decrease the limit again.
     excused: usize,
 }
 

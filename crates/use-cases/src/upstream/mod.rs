@@ -1,5 +1,5 @@
-//! Reads many resources at an acquirer: pages of its lists first, single reads for the rest, within a limit of reads in
-//! flight.
+//! Reads many resources at an acquirer. Pages of its lists are read first, and the remaining resources one by one. The
+//! number of concurrent reads is limited.
 
 mod limits;
 mod pages;
@@ -9,7 +9,8 @@ pub(crate) use pages::{Listed, Wanted, read_listed};
 
 use cais_ports::AcquirerError;
 
-/// Returns whether the error shows an acquirer that could not answer. Fewer requests should be in flight after it.
+/// Returns whether the error shows an acquirer that could not answer. After such an error, fewer requests should be in
+/// flight.
 pub(crate) const fn is_overload(error: &AcquirerError) -> bool {
     match error {
         AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_) => true,

@@ -1,5 +1,5 @@
-//! The second half of a creation: send, then commit the outcome and its response together; and how a creation whose process
-//! died is taken over.
+//! The second half of a creation: sends the order, then commits the outcome and the stored response together. A
+//! creation whose process crashed is taken over here.
 
 use cais_domain::ids::{Id, RequestId};
 use cais_ports::{ChangeSet, CommitError, IdempotencyRecord, Reservation, ReservationKey, ResponseKind, Write};
@@ -11,12 +11,12 @@ use crate::response::Response;
 use crate::store_error::StoreError;
 use crate::upstream_result::EarlierRequests;
 
-/// A creation after commit 1, and the right to finish it.
+/// A creation after commit 1, with the lease that permits this process to finish it.
 #[derive(Debug, Clone)]
 pub(super) struct Creation<T> {
-    /// The resource: begun, or visible when a callback came before the reply.
+    /// The resource. Its creation is unfinished, or a callback that came before the reply has made it visible.
     pub resource: T,
-    /// The lease of the key.
+    /// The lease of the idempotency key.
     pub lease: RequestLease,
     /// The requests that an earlier process may have sent.
     pub earlier: EarlierRequests,
@@ -27,7 +27,7 @@ pub(super) struct Creation<T> {
 pub(super) enum Outcome {
     /// The resource is visible, and this is the response from now on.
     Answered(Response),
-    /// No acquirer took the order: everything is given back, nothing is visible, and the external id is free again.
+    /// No acquirer accepted the order. Its hold is released, no resource is visible, and the external id is free again.
     Abandoned,
     /// An acquirer may have the order. A worker or a repeat resumes the creation.
     Unknown,
@@ -35,12 +35,12 @@ pub(super) enum Outcome {
     TakenOver,
 }
 
-/// Sends a begun resource and commits the outcome.
+/// Sends the order of a resource in creation, and commits the outcome.
 pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation<T>) -> Result<Outcome, StoreError> {
     let Creation { mut resource, lease, earlier } = creation;
     let reply = match resource.standing() {
         Standing::Creating => Some(resource.send_upstream(ports, earlier, lease.until).await),
-        // A callback has made the resource visible: only the response is missing.
+        // A callback has made the resource visible, so only the response is missing.
         Standing::Visible | Standing::Abandoned => None,
     };
     for _ in 0..T::MAX_PASSES {
@@ -49,7 +49,7 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
             // Another process abandoned the resource, so its external id may have a new owner.
             (None, Standing::Abandoned) => return Ok(Outcome::TakenOver),
             (Some(reply), Standing::Abandoned) => {
-                // Raises the alert if the acquirer has the order all the same.
+                // `settle` raises an alert if the acquirer has the order although it was abandoned.
                 drop(resource.settle(ports, reply, now).await);
                 return Ok(Outcome::TakenOver);
             }
@@ -93,7 +93,7 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
     Err(StoreError::contended())
 }
 
-/// Reads the resource that is created under a key.
+/// Reads the resource that belongs to the idempotency record.
 pub(super) async fn load<T: KeyedResource>(ports: &Ports, record: &IdempotencyRecord) -> Result<T, StoreError> {
     let unreadable =
         |error: String| StoreError::Internal(format!("idempotency record of {}: {error}", record.resource));
@@ -102,10 +102,11 @@ pub(super) async fn load<T: KeyedResource>(ports: &Ports, record: &IdempotencyRe
     found.ok_or_else(|| unreadable("its resource does not exist".to_owned()))
 }
 
-/// Takes over a key that no process holds, with the resource as it was read, or as it was opened again.
+/// Takes over a creation whose lease has ended. `resource` is as it was read; `opened` is set if the resource was
+/// reopened.
 ///
-/// The resource is written even if no field changes: its version increases, so that a late commit of its first process fails
-/// with `Stale`.
+/// The commit writes the resource even if no field changes. This increases its version, so that a late commit of the
+/// first process fails with `Stale`.
 pub(super) async fn take_over<T: KeyedResource>(
     ports: &Ports,
     record: &IdempotencyRecord,
@@ -128,9 +129,9 @@ pub(super) async fn take_over<T: KeyedResource>(
     Ok(Creation { resource: resource.stored(), lease, earlier })
 }
 
-/// Finishes a creation whose lease has ended. Returns whether it is finished now.
+/// Finishes a creation whose lease has ended. Returns `true` if the creation is finished now.
 ///
-/// An abandoned resource stays abandoned: only its caller can request it again.
+/// An abandoned resource stays abandoned, because only a repeat by the caller can request it again.
 pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
     if !T::has_acquirer(ports) {
         return Ok(false);
@@ -142,7 +143,7 @@ pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyR
     let request = RequestId::new(ports.ids.next_uuid());
     let creation = match take_over(ports, &record, request, (resource, None)).await {
         Ok(creation) => creation,
-        // The caller repeats at this moment, or the first process has continued.
+        // The caller repeats the request at the same time, or the first process has continued.
         Err(CommitError::KeyInUse { .. } | CommitError::Stale) => return Ok(false),
         Err(error) => return Err(error.into()),
     };
@@ -152,12 +153,12 @@ pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyR
     }
 }
 
-/// Returns the reserved form of the merchant's external id.
+/// Returns the reservation key of the resource's external id.
 pub(super) fn external_id_key<T: KeyedResource>(resource: &T) -> Option<ReservationKey> {
     resource.external_id().cloned().map(|name| T::external_id_key(resource.account(), name))
 }
 
-/// Returns the reservation of the merchant's external id.
+/// Returns the reservation of the resource's external id.
 pub(super) fn reservation<T: KeyedResource>(resource: &T) -> Option<Reservation> {
     let (account, owner) = (resource.account(), resource.id().to_string());
     external_id_key(resource).map(|key| Reservation { key, account, owner })

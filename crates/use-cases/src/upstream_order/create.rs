@@ -1,4 +1,5 @@
-//! Creates a resource under an idempotency key: commit 1, the request, commit 2; and answers each repeat.
+//! Creates a resource under an idempotency key: commit 1, the request to the acquirer, and commit 2. Also answers each
+//! repeat.
 
 use cais_domain::ids::{Id, RequestId};
 use cais_domain::money::Money;
@@ -19,9 +20,9 @@ type Created<C> = Result<Response, CreateError<<C as CreateCommand>::Refusal>>;
 /// Creates a resource, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreateError`]. A known key is checked first, then the refusals in their order, the external id, the balance and
-/// the acquirer.
-// The futures of rare paths are boxed, so that the usual one stays small.
+/// [`CreateError`]. The order of checks is: a known key, the refusals of the operation, the external id, the balance
+/// and the acquirer.
+// The futures of rare paths are boxed, so that the future of the usual path stays small.
 pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Created<C> {
     let request = command.request();
     if C::OPENS_UPSTREAM {
@@ -68,7 +69,8 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
     Err(StoreError::contended().into())
 }
 
-/// Answers a request that is refused now. A stored response comes first, then the reasons in their order.
+/// Answers a request that is refused now. If the key is known, the request is a repeat. Otherwise `reason` is the
+/// answer, unless the external id has an owner.
 async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
     let known = ports.queries.find_idempotency_record(&command.request().name).await.map_err(StoreError::from)?;
     match known {
@@ -77,7 +79,7 @@ async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateErro
     }
 }
 
-/// Answers with the resource that has the external id, or with the reason for which none is created.
+/// Returns the resource that owns the external id. Without an owner, returns `reason`.
 async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
     let precedence = precedence(&reason);
     let name = command.external_id().filter(|_| precedence != Precedence::First);
@@ -90,15 +92,15 @@ async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateEr
     };
     let Some(owner) = owner else { return Err(reason) };
     match existing(ports, command, &owner).await {
-        // The resource followed the rules at its creation, and no new resource is created.
+        // The refusal applies only to new resources. The existing resource passed the checks at its creation.
         Ok(Some(answer)) => Ok(answer),
         Err(error) if precedence == Precedence::AfterConflict => Err(error),
         Ok(None) | Err(_) => Err(reason),
     }
 }
 
-/// Answers a request whose external id has an owner. The owner is the response, also of repeats under the new key.
-/// `None`: the owner has just been abandoned.
+/// Answers a request whose external id has an owner. The response with the owner is stored under the new key, so
+/// repeats receive it too. Returns `None` if the owner has just been abandoned.
 async fn existing<C: CreateCommand>(
     ports: &Ports,
     command: &C,
@@ -119,8 +121,8 @@ async fn existing<C: CreateCommand>(
     }
 }
 
-/// Answers a request whose key is known. `refused` is the reason for which the request would be refused today. An order
-/// that may have been sent is still finished.
+/// Answers a request whose key is known. `refused` is the reason why the same request would be refused now. If the
+/// first request may have sent the order, its creation is still finished.
 async fn repeat<C: CreateCommand>(
     ports: &Ports,
     command: &C,
@@ -154,13 +156,13 @@ async fn repeat<C: CreateCommand>(
         match take_over(ports, &record, request.request, (resource, opened)).await {
             Ok(creation) => return finish::<C>(ports, creation).await,
             Err(CommitError::KeyInUse { record }) => return Ok(stored_response(*record)?),
-            // The creation was abandoned, and its external id has a new owner since.
+            // The creation was abandoned, and its external id has a new owner.
             Err(CommitError::Taken { key, by }) if name.as_ref() == Some(&key) => {
                 if let Some(answer) = existing(ports, command, &by).await? {
                     return Ok(answer);
                 }
             }
-            // The creation was abandoned, and its money was spent since.
+            // The creation was abandoned, and the account has spent the released money.
             Err(CommitError::NotCovered { available, .. }) => {
                 let response = insufficient_balance(ports, request.request, needed, available);
                 return answer_orphaned(ports, &request, &record, response).await;

@@ -1,4 +1,4 @@
-//! The reasons for which no resource is created, for all resources with an idempotency key.
+//! The errors of the creation of a resource under an idempotency key.
 
 use cais_domain::merchant::account::NotPermitted;
 
@@ -6,12 +6,12 @@ use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::KeyInUse;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 
-/// The reason for which no resource was created. `R` are the refusals of the operation itself.
+/// The reason why no resource was created. `R` is the type of the operation's own refusals.
 ///
-/// A balance below the needed amount is not an error but a response, stored for repeats.
+/// An insufficient balance is not an error: its response is stored for repeats.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateError<R> {
-    /// The account is not permitted to create it.
+    /// The account is not permitted to create the resource.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The key belongs to another request.
@@ -23,7 +23,7 @@ pub enum CreateError<R> {
         /// Seconds until a repeat is useful.
         retry_after_s: u32,
     },
-    /// The operation's own rules refuse the request.
+    /// A rule of the operation refuses the request.
     #[error(transparent)]
     Refused(R),
     /// The external id belongs to a resource with other data.
@@ -32,7 +32,7 @@ pub enum CreateError<R> {
     /// A resource with the external id is being created.
     #[error("the creation with this external id is still in progress")]
     ExternalIdInProgress {
-        /// Seconds until a look-up is useful.
+        /// Seconds until the caller should look up the resource.
         retry_after_s: u32,
     },
     /// No acquirer accepted the order. Held money was released, and no resource is visible.
@@ -49,24 +49,26 @@ pub enum CreateError<R> {
     Internal(String),
 }
 
-/// The place of an error in the order of checks, relative to the external id.
+/// The position of an error in the order of checks, relative to the checks of the external id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Precedence {
-    /// The owner of the external id is not looked up.
+    /// The error comes before all checks of the external id.
     First,
-    /// An owner with the same data is the response; a conflict of external ids comes after this error.
+    /// If the owner of the external id has the same data, the owner is the response. If the owner differs, this error
+    /// comes before the conflict.
     BeforeConflict,
-    /// An owner with the same data is the response; a conflict of external ids comes before this error.
+    /// If the owner of the external id has the same data, the owner is the response. If the owner differs, the conflict
+    /// comes before this error.
     AfterConflict,
 }
 
 /// A refusal of one operation.
 pub(crate) trait Refusal: std::error::Error + Send {
-    /// Returns the place in the order of checks.
+    /// Returns the position of the refusal in the order of checks.
     fn precedence(&self) -> Precedence;
 }
 
-/// Returns the place of an error in the order of checks.
+/// Returns the position of the error in the order of checks.
 pub(super) fn precedence<R: Refusal>(error: &CreateError<R>) -> Precedence {
     match error {
         CreateError::NotPermitted(_) => Precedence::First,

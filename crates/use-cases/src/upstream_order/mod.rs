@@ -1,52 +1,56 @@
-//! Creates and follows all orders with an idempotency key: charges, payouts, refunds.
+//! Creates all orders that have an idempotency key (charges, payouts, refunds, crypto deposits, crypto withdrawals),
+//! and polls them.
 //!
-//! A defense has no key and shares only step 3.
+//! A defense has no idempotency key and uses only step 3.
 //!
-//! Each order passes through the same steps. A crash between two steps is resumed by the caller's repeat or by a
-//! worker:
+//! Each order passes through the same steps. After a crash between two steps, the caller's repeat or a worker resumes
+//! the order:
 //!
-//! 1. *Commit 1, the intent* (`create`): the idempotency record, the reserved names, the resource and its hold.
-//! 2. *Send* (`order::send`): one request, under a name that is derived from the resource's id.
-//! 3. *Read the evidence* (`order::resolve`): the look-up and the list, if the reply leaves the outcome open. The result
-//!    follows from the table in `upstream_result`.
+//! 1. *Commit 1, the intent* (`create`): the idempotency record, the reserved identifiers, the resource and its hold.
+//! 2. *Send* (`order::send`): one request, with an identifier that is derived from the resource's id.
+//! 3. *Read the evidence* (`order::resolve`): if the reply leaves the outcome open, the look-up and the list are read.
+//!    The table in `upstream_result` maps the evidence to a result.
 //! 4. *Commit 2, the outcome* (`complete`): the next state, its transfers and events, and the response for repeats.
-//! 5. *Poll* (`poll`): while the outcome is open, read the order by its name, and send a missing order again under the
-//!    same name.
+//! 5. *Poll* (`poll`): while the outcome is open, the worker looks the order up by its identifier. A missing order is
+//!    sent again with the same identifier.
 //!
-//! | crash | found after it | resumed by |
+//! | crash | state after the crash | resumed by |
 //! |---|---|---|
-//! | before commit 1 | nothing | the caller's repeat, as a first request |
-//! | after commit 1, after the request left, after the reply came | a begun resource, and the lease of a crashed process | `create` and `resume`: look up, and send under the same name if it is absent |
+//! | before commit 1 | no record | the caller's repeat, as a first request |
+//! | after commit 1, after the request was sent, or after the reply came | a resource in creation, and an expired lease | `create` and `resume`: look the order up; if it is absent, send it with the same identifier |
 //! | after commit 2 | a visible resource and its response | a replay of the response; `poll` while the outcome is open |
 //!
-//! | result of sending | begun payout or refund | open payout or refund, in `poll` |
+//! | result of sending | payout or refund in creation | visible payout or refund with an open outcome, in `poll` |
 //! |---|---|---|
-//! | known | as the acquirer shows it | as the acquirer shows it |
+//! | known | the state that the acquirer shows | the state that the acquirer shows |
 //! | refused | fails, its hold is released | fails, its hold is released |
-//! | not taken | abandoned, its hold is released, not visible | stays open |
+//! | not accepted | abandoned, its hold is released, not visible | stays open |
 //! | unknown | visible and open | stays open, sent again later |
 //! | unproven | visible and open | stays open, an alert is raised |
 //!
-//! A charge differs in three ways. A first request goes from acquirer to acquirer through the router. No money is held.
-//! A charge with an unknown outcome stays begun until the acquirer that may have it answers. A crypto deposit is begun for
-//! as long, but it is abandoned once its rate no longer holds. Both may be requested again, because no payer has seen the
-//! first request.
+//! A charge differs in three ways:
+//! - The router may send a first request to several acquirers.
+//! - No money is held.
+//! - An unknown outcome keeps the charge in creation until the acquirer that may have it answers.
+//!
+//! A crypto deposit with an unknown outcome stays in creation too, but is abandoned when its rate expires. Charges and
+//! deposits in creation may be requested again, because no payer has seen the first request.
 //!
 //! # To add an operation
 //!
 //! 1. Add the record to `stored_records!`, with the kind of its id and its query.
-//! 2. Implement `UpstreamOrder`: the request, the look-up by name, the list that shows an absence, and the application
-//!    of an acquirer's record. The worker is then `poll::run_once::<T>`.
-//! 3. Implement `KeyedResource`: its names, its body, and the step that follows from a result of sending.
-//! 4. Implement `CreateCommand` for the request: the checks, the first commit, and the fields that an external id
-//!    compares. The use case is then `create(ports, &command)`.
+//! 2. Implement `UpstreamOrder`: the request, the look-up, the list that proves an absence, and the application of an
+//!    acquirer's record. The worker is then `poll::run_once::<T>`.
+//! 3. Implement `KeyedResource`: its identifiers, its response body, and the step that follows from a result of
+//!    sending.
+//! 4. Implement `CreateCommand` for the request: the checks, commit 1, and the fields that are compared with the owner
+//!    of an external id. The use case is then `create(ports, &command)`.
 //! 5. Add the prefix of the id to `crate::resume`, so that a worker finishes the creations of crashed processes.
 //!
-//! A crypto processor would execute a repeated creation twice. So `poll` only looks a withdrawal up, and never sends it
-//! again (`UpstreamOrder::IS_REPEATABLE`). An operator decides a withdrawal that stays absent.
-//!
-//! A crypto withdrawal needs no more than these five steps. The processor's record is the `Record` of step 2, and the
-//! quote is checked in `open` of step 4.
+//! A crypto processor would execute a repeated withdrawal twice. So `poll` only looks a withdrawal up and never sends
+//! it again (`UpstreamOrder::IS_REPEATABLE`). If a withdrawal stays absent, an operator decides. Apart from that, a
+//! withdrawal needs only these five steps: the processor's record is the `Record` of step 2, and `open` of step 4
+//! checks the quote.
 
 mod complete;
 mod create;

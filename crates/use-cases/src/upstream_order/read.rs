@@ -1,4 +1,4 @@
-//! Reads a resource by its id or its external id, and refreshes it from its acquirer if a change is possible.
+//! Reads a resource by its id or its external id. If its state may have changed, the acquirer is read first.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, Id};
@@ -11,19 +11,19 @@ use crate::ports::Ports;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 use crate::sync_gate::SyncGate;
 
-/// The name of a resource, as a caller gives it.
+/// The identifier by which a caller requests a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceName<I> {
-    /// The id from this service.
+    /// The id that this service assigned.
     Id(I),
     /// The caller's external id.
     External(ExternalId),
 }
 
-/// The reason for which a resource is not returned.
+/// The reason why a resource is not returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The account has no resource of that name.
+    /// The account has no resource with that identifier.
     #[error("the resource does not exist")]
     NotFound,
     /// The resource is being created.
@@ -52,7 +52,7 @@ impl From<StoreError> for FetchError {
     }
 }
 
-/// Returns the stored resource of that name, if its creation is finished.
+/// Returns the stored resource with that identifier, if its creation is finished.
 pub(crate) async fn find<T: KeyedResource>(
     ports: &Ports,
     account: AccountId,
@@ -75,7 +75,7 @@ pub(crate) async fn find<T: KeyedResource>(
     }
 }
 
-/// Returns the resource of that name. If the acquirer answers in time, its state is applied first.
+/// Returns the resource with that identifier. If the acquirer answers in time, its state is applied first.
 pub(crate) async fn fetch<T, F, E>(
     ports: &Ports,
     syncs: &SyncGate,

@@ -1,4 +1,4 @@
-//! The records that follow an order.
+//! Implements [`StoredRecord`] for every record that is ordered from an acquirer.
 
 use cais_domain::charge::Charge;
 use cais_domain::crypto::deposit::Deposit;

@@ -1,4 +1,4 @@
-//! Lists deliveries to an endpoint, and sends a delivery again.
+//! Lists the deliveries to an endpoint, and sends a delivery again.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
@@ -12,7 +12,7 @@ use super::test;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The reason for which no page of deliveries was returned.
+/// The reason why no page of deliveries is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListDeliveriesError {
     /// The account has no endpoint with this id.
@@ -26,7 +26,7 @@ pub enum ListDeliveriesError {
     Store(#[from] StoreError),
 }
 
-/// Returns a page of the deliveries to the account's endpoint, newest first.
+/// Returns a page of the deliveries to the account's endpoint. The newest come first.
 ///
 /// # Errors
 /// [`ListDeliveriesError`].
@@ -45,10 +45,11 @@ pub async fn list(
     Ok(ports.queries.list_deliveries(account, endpoint, page).await.map_err(StoreError::from)?)
 }
 
-/// Sends a delivery again: it is due at once, with the whole schedule before it. A delivery in flight stays unchanged.
+/// Sends a delivery again. The delivery is due at once, and its schedule of attempts starts again. If an attempt is in
+/// flight, the delivery is due when that attempt ends.
 ///
 /// # Errors
-/// [`SendAgainError`]. An inactive endpoint receives nothing, and a cancelled delivery stays cancelled.
+/// [`SendAgainError`]. The endpoint must be active, and the delivery must not be cancelled.
 pub async fn resend(
     ports: &Ports,
     account: &Account,

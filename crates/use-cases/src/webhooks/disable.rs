@@ -1,4 +1,4 @@
-//! Disables an endpoint that is gone or failed for days, and publishes one event about it.
+//! Disables an endpoint that is gone or has failed for days. The change publishes one event.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
@@ -9,15 +9,16 @@ use super::records::{queue, update};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Disables the endpoint that was `called`. If the merchant changed the endpoint meanwhile, it stays active until the next failure. An
-/// endpoint that failed for days also stays active if it accepted a delivery of any node meanwhile.
+/// Disables the endpoint `called`. The endpoint stays active in two cases:
+/// - The merchant changed the endpoint meanwhile. The next failure can disable it.
+/// - The reason is `Failing`, and the endpoint accepted a delivery of any node meanwhile.
 ///
-/// Returns whether this call disabled the endpoint.
+/// Returns `true` if this call disabled the endpoint.
 pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledReason) -> Result<bool, StoreError> {
     let found = ports.queries.find_endpoint(called.account, called.id).await?;
     let Some(endpoint) = found.filter(|found| found.version == called.version) else { return Ok(false) };
     let now = ports.clock.now();
-    // The failures in the claimed delivery may be as old as a lease.
+    // The time of the failures was read with the claim, so it may be as old as a lease.
     if reason == DisabledReason::Failing
         && !is_failing_for_good(ports.queries.failing_since(queue(&endpoint)).await?, now)
     {

@@ -1,11 +1,11 @@
-//! The reasons for which an operation on an endpoint, a delivery or an event failed.
+//! The reasons why an operation on an endpoint, a delivery or an event fails.
 
 use cais_domain::merchant::account::NotPermitted;
 use cais_domain::merchant::webhook::MAX_WAITING_REQUESTS;
 
 use crate::store_error::StoreError;
 
-/// The reason for which an endpoint was not changed.
+/// The reason why an endpoint was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteEndpointError {
     /// The account is not permitted to write.
@@ -19,7 +19,7 @@ pub enum WriteEndpointError {
     Store(#[from] StoreError),
 }
 
-/// The reason for which no delivery was queued.
+/// The reason why no delivery was queued.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendAgainError {
     /// The account is not permitted to write.
@@ -28,16 +28,16 @@ pub enum SendAgainError {
     /// The account has no endpoint, delivery or event with this id.
     #[error("the webhook endpoint, delivery or event does not exist")]
     NotFound,
-    /// The endpoint is not active. Carries its state: `inactive` or `disabled`.
+    /// The endpoint is not active. The value is its state: `inactive` or `disabled`.
     #[error("the webhook endpoint is {0}")]
     NotActive(&'static str),
-    /// The delivery was cancelled and stays cancelled.
+    /// The delivery was cancelled, and cannot be sent again.
     #[error("the delivery is cancelled")]
     Cancelled,
-    /// The endpoint has too many waiting tests and resends.
+    /// Too many tests and resends are waiting for the endpoint.
     #[error("at most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time")]
     TooMany,
-    /// No active endpoint had the event or subscribes to its type.
+    /// No active endpoint had a delivery of the event, or subscribes to its type.
     #[error("no active webhook endpoint receives this event")]
     NoReceiver,
     /// The store failed.

@@ -1,4 +1,4 @@
-//! Reads the account's endpoints, newest first.
+//! Lists the account's endpoints. The newest come first.
 
 use cais_domain::ids::{AccountId, EndpointId};
 use cais_domain::merchant::webhook::Endpoint;
@@ -9,8 +9,8 @@ use crate::ports::Ports;
 pub use crate::statement::ListError;
 use crate::store_error::StoreError;
 
-/// Returns a page of the account's endpoints without deleted ones. The cursor may be an endpoint that was deleted since
-/// the previous page: it marks only a position.
+/// Returns a page of the account's endpoints. Deleted endpoints are left out. The cursor is only a position, so it may
+/// be an endpoint that was deleted after the previous page.
 ///
 /// # Errors
 /// [`ListError`].
@@ -27,7 +27,7 @@ pub async fn list(
     Ok(ports.queries.list_endpoints(account, page).await.map_err(StoreError::from)?)
 }
 
-/// Returns the account's endpoint, unless it was deleted.
+/// Returns the account's endpoint. Returns `None` if the endpoint was deleted.
 ///
 /// # Errors
 /// [`StoreError`].

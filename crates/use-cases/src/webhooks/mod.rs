@@ -1,4 +1,4 @@
-//! Use cases of webhook endpoints and deliveries, and the dispatcher that delivers.
+//! Use cases of webhook endpoints and deliveries, and the dispatcher, which sends the deliveries.
 
 pub mod change;
 pub mod create;

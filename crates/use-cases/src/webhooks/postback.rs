@@ -1,4 +1,5 @@
-//! Resolves the endpoint that a charge names for its events, besides the subscribed endpoints.
+//! Resolves the `postback_url` of a charge to an endpoint. The endpoint receives the charge's events, as the subscribed
+//! endpoints do.
 
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::webhook::{Endpoint, Postback, WebhookUrl};
@@ -6,14 +7,14 @@ use cais_domain::merchant::webhook::{Endpoint, Postback, WebhookUrl};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Returns the account's active endpoint at `url`. `None`: no such endpoint exists, or this service does not call the
-/// address.
+/// Returns the account's active endpoint at `url`. Returns `None` if there is no such endpoint, or this service refuses
+/// to call the address.
 ///
 /// # Errors
 /// [`StoreError`].
 pub async fn resolve(ports: &Ports, account: AccountId, url: &str) -> Result<Option<Postback>, StoreError> {
     let Ok(url) = WebhookUrl::parse(url) else { return Ok(None) };
-    // The address was permitted at its registration. The rules may have become stricter since, and apply now.
+    // The address was permitted when it was registered. The rules may be stricter now, so the address is checked again.
     if ports.webhooks.permits(&url).is_err() {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Sends an event again to each endpoint that had it or subscribes to it now.
+//! Sends an event again to each endpoint that had a delivery of it, or that subscribes to its type now.
 
 use cais_domain::ids::{DeliveryId, EventId};
 use cais_domain::merchant::account::Account;
@@ -11,12 +11,12 @@ use super::records::{self, queue};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Sends the event again, with the same bytes. Receivers are the active endpoints that had a delivery of it or
-/// subscribe to its type now. A cancelled delivery stays cancelled. If one endpoint would exceed its limit, no endpoint
-/// receives the event.
+/// Sends the event again with the same bytes. The receivers are the active endpoints that had a delivery of the event,
+/// or that subscribe to its type now. A cancelled delivery stays cancelled. If one endpoint would exceed its limit of
+/// waiting resends, no endpoint receives the event.
 ///
 /// # Errors
-/// [`SendAgainError`], also if no such endpoint exists.
+/// [`SendAgainError`]. If no endpoint receives the event, the error is `NoReceiver`.
 pub async fn resend_event(ports: &Ports, account: &Account, event: EventId) -> Result<Vec<Delivery>, SendAgainError> {
     account.permit_write()?;
     let event = ports.queries.find_event(account.id, event).await.map_err(StoreError::from)?;

@@ -1,4 +1,4 @@
-//! Tests an endpoint with an event that only this endpoint receives and no list shows.
+//! Tests an endpoint with an event. Only this endpoint receives the event, and no list of events contains it.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{DeliveryId, EndpointId, EventId};
@@ -11,10 +11,10 @@ use super::error::SendAgainError;
 use super::records::{put, queue, visible};
 use crate::ports::Ports;
 
-/// Sends a test to the endpoint: due at once, with one attempt.
+/// Sends a test to the endpoint. The test is due at once and has one attempt.
 ///
 /// # Errors
-/// [`SendAgainError`]. An inactive endpoint receives no test.
+/// [`SendAgainError`]. The endpoint must be active.
 pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<Delivery, SendAgainError> {
     account.permit_write()?;
     let endpoint = visible(ports, account.id, id).await?.ok_or(SendAgainError::NotFound)?;
@@ -38,7 +38,7 @@ pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<De
     })
 }
 
-/// Returns the test with this id, created at `at`.
+/// Returns the delivery of a test, with this id and created at `at`.
 pub(super) fn delivery(endpoint: &Endpoint, id: DeliveryId, event: EventId, at: Timestamp) -> NewDelivery {
     NewDelivery { id, queue: queue(endpoint), event, kind: EventType::WebhookTest, sequence: None, at }
 }

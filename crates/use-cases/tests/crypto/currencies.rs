@@ -1,4 +1,4 @@
-//! Currencies with their live minimums.
+//! Currencies with their current minimums.
 
 use cais_domain::crypto::Currency;
 use cais_use_cases::crypto::currencies::list;

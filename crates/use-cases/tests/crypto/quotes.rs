@@ -1,4 +1,4 @@
-//! Quotes: live prices, minimums, and refusals while a price cannot be trusted.
+//! Quotes: current prices, minimums, and refusals while no reliable price is available.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn amount_below_the_effective_minimum_is_refused() {
     world.processor.state().minimum = Some("0.0003");
     assert!(matches!(quote(&world, Side::Withdrawal, 16_422).await, Err(QuoteRefusal::BelowMinimum { .. })));
     assert!(quote(&world, Side::Withdrawal, 16_423).await.is_ok());
-    // An amount of less than the smallest unit is below every minimum.
+    // An amount below the smallest unit is below every minimum.
     assert!(matches!(quote(&world, Side::Withdrawal, 1).await, Err(QuoteRefusal::BelowMinimum { .. })));
 }
 
@@ -96,7 +96,7 @@ async fn rate_that_jumps_is_refused_until_a_day_has_passed() {
         world.processor.state().usdt_per_coin = Some(jump);
         let refused = quote(&world, Side::Deposit, 1_000_000).await.unwrap_err();
         assert!(matches!(refused, QuoteRefusal::Unavailable(CryptoUnavailable::Jump { .. })), "{refused:?}");
-        // Other currencies have rates of their own.
+        // Each currency has its own rate.
         assert!(quote_in(&world, Side::Deposit, Currency::UsdtBsc, 1_000_000).await.is_ok());
     }
     world.processor.state().usdt_per_coin = Some("190000");

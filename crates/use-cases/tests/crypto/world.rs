@@ -1,4 +1,5 @@
-//! An account with both crypto features. BTC costs 100,000 USDT, a dollar R$ 5.40 and R$ 5.42, with a spread of 1 %.
+//! An account with both crypto features. A BTC costs 100,000 USDT. A dollar costs R$ 5.40 or R$ 5.42, and the spread is
+//! 1 %.
 
 use cais_domain::crypto::quote::QuotedTerms;
 use cais_domain::crypto::{Currency, Quote, Side};
@@ -14,7 +15,7 @@ use cais_use_cases::crypto::quotes::{QuoteRefusal, create};
 pub fn world() -> World {
     let account = an_account();
     let features = account.features.with(Feature::CryptoIn).with(Feature::CryptoOut);
-    // Without an expectation, so that a request to an acquirer fails the test.
+    // The mock expects no call. So a request to an acquirer makes the test fail.
     let world = World::empty(Account { features, ..account }).with_acquirers(MockAcquirers::new()).with_crypto("1");
     let mut state = world.processor.state();
     (state.minimum, state.brl_per_usd) = (Some("0.00005"), Some(("5.40", "5.42")));

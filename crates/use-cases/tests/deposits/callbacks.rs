@@ -1,4 +1,4 @@
-//! Callbacks: hints that are stored, and applied after a read of the processor.
+//! Callbacks are hints. They are stored, and applied after a read of the processor.
 
 use cais_domain::crypto::deposit::{DepositStatus, Resolution};
 use cais_ports::{CallbackState, UpstreamDepositStatus as Upstream};
@@ -28,7 +28,7 @@ async fn forged_callback_changes_nothing() {
     let forged = world.call_back_signed("forged", &payment).await;
     assert!(matches!(forged, Err(ReceiveError::Malformed(_))), "{forged:?}");
     assert!(world.store.callbacks().is_empty());
-    // The status of a signed callback counts for nothing: the processor still waits.
+    // The status in a signed callback is ignored. The processor's record still has the status `Waiting`.
     world.call_back(&payment).await.unwrap();
     assert_eq!(world.process().await, 1);
     world.check(id, DepositStatus::Pending, None).await;

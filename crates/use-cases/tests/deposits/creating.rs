@@ -1,4 +1,4 @@
-//! Creation: quotes, repeats, crashes and lost replies.
+//! Deposits are created: quotes, repeats, crashes and lost replies.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ async fn quote_is_used_once_within_its_life_for_its_terms() {
     assert_eq!(unknown, Err(CreateDepositError::Refused(DepositRefusal::QuoteNotFound)));
     assert_eq!(world.create("one", quoted(quote.id)).await.unwrap().kind, ResponseKind::Created);
     assert_eq!(world.create("two", quoted(quote.id)).await, refused(UseQuoteError::Expired));
-    // A replay of the used quote is the stored response.
+    // A repeat with the used quote returns the stored response.
     assert!(world.create("one", quoted(quote.id)).await.unwrap().replay_of.is_some());
     let late = world.quote(20_000).await;
     world.clock.advance(Duration::from_mins(1));
@@ -68,7 +68,7 @@ async fn minimum_raised_after_the_quote_refuses_the_deposit() {
         };
         assert_eq!((coins.to_string().as_str(), brl.to_string().as_str()), ("40", "216.00"));
     }
-    // The quote stays usable.
+    // The quote can still be used.
     world.processor.state().minimum = Some("1");
     assert_eq!(world.create("two", quoted(quote.id)).await.unwrap().kind, ResponseKind::Created);
 }
@@ -205,7 +205,7 @@ async fn creation_survives_a_crash_of_each_commit() {
                 let answer = world.create("one", named("order-1")).await.unwrap();
                 assert_eq!(answer.kind, ResponseKind::Created, "{nth} {crash:?} {by_worker}");
                 only(&world, &answer).await;
-                // The shown address is credited, once.
+                // The shown address is credited once.
                 let id = id_of(&answer);
                 let payment = world.deposit(id).await.state.issued().unwrap().payment.clone();
                 world.processor.pay(&payment, cais_ports::UpstreamDepositStatus::Finished, COINS);

@@ -1,4 +1,5 @@
-//! Payments: exact, in parts, over, late, and in another currency; found by polls, reads and later payments.
+//! Payments that are exact, in parts, too high, late, or in another currency. Polls, reads and later payments find
+//! them.
 
 use std::time::Duration;
 
@@ -46,12 +47,12 @@ async fn read_applies_the_record_of_the_processor() {
     world.processor.pay(&payment, Upstream::Finished, COINS);
     assert_eq!(world.read(id).await.state.status(), DepositStatus::Completed);
     world.paid(id).await;
-    // A processor that does not answer leaves the stored state.
+    // If the processor does not answer, the stored state stays.
     world.processor.state().looking = Looking::Down;
     assert_eq!(world.read(id).await.state.status(), DepositStatus::Completed);
 }
 
-/// No callback comes.
+/// The processor sends no callback.
 #[tokio::test]
 async fn read_applies_later_payments_once() {
     let world = World::new().await;

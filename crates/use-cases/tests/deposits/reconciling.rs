@@ -1,4 +1,4 @@
-//! The comparison with the processor's list of payments, in both directions.
+//! Compares the stored payments with the processor's list, in both directions.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ async fn payment_of_an_unknown_deposit_of_ours_is_reported() {
     let (_, first) = world.pending().await;
     let (ours, other) = (world.processor.pay_again(&first, "10"), world.processor.pay_again(&first, "10"));
     world.processor.change_payment(&ours, |row| (row.parent, row.order) = (None, Some(fresh())));
-    // Another system uses the same account.
+    // The other payment belongs to another system on the same account.
     world.processor.change_payment(&other, |row| row.parent = Some(a_processor_id()));
     world.clock.advance(Duration::from_mins(1));
     let logs = CapturedLogs::start();
@@ -76,7 +76,7 @@ async fn credited_payment_with_fewer_coins_is_reported() {
         let wanted = [(DifferenceKind::DepositAmount, first.to_string(), false)];
         assert_eq!(kinds(&compared(&world, false).await), wanted, "{status:?}");
         assert_eq!(kinds(&compared(&world, true).await), wanted, "{status:?}");
-        // The credit stays: an operator decides.
+        // The credit stays, and an operator decides.
         world.paid(id).await;
     }
 }

@@ -28,12 +28,12 @@ use cais_use_cases::crypto::deposits::{DepositName, poll};
 use cais_use_cases::crypto::quotes;
 use cais_use_cases::{Response, SyncGate};
 
-/// A time just longer than the payment period.
+/// A time that is just longer than the payment period.
 pub const PAST_PERIOD: Duration = Duration::from_secs(20 * 60 + 1);
 /// The coins for R$ 200.00 at R$ 5.40, rounded up.
 pub const COINS: &str = "37.037038";
 
-/// The surroundings of a test. Clones share them.
+/// The environment of a test. Clones share it.
 #[derive(Clone)]
 pub struct World(pub cais_testkit::World);
 
@@ -75,7 +75,7 @@ impl World {
         create(&self.ports, command).await
     }
 
-    /// Creates a deposit that waits for its payer. Returns its id and the id of its first payment.
+    /// Creates a deposit that waits for a payment. Returns its id and the id of its first payment.
     pub async fn pending(&self) -> (CryptoDepositId, ProcessorId) {
         let answer = self.create("pending", two_hundred()).await.unwrap();
         assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "pending"));
@@ -95,7 +95,7 @@ impl World {
         self.store.find_crypto_deposit(self.account.id, id).await.unwrap().unwrap()
     }
 
-    /// Reads a deposit, with no earlier read in the same second.
+    /// Reads a deposit. The processor is read too, because no earlier read limits this one.
     pub async fn read(&self, id: CryptoDepositId) -> Deposit {
         fetch(&self.ports, &SyncGate::new(), self.account.id, &DepositName::Id(id)).await.unwrap()
     }
@@ -120,13 +120,13 @@ impl World {
         callbacks::receive_crypto(&self.ports, &self.processor.name, signature, body).await
     }
 
-    /// Returns the account's balance, the fees and the worth of the coins, in centavos.
+    /// Returns the account's balance, the fees and the value of the coins, in centavos.
     pub fn money(&self) -> (i64, i64, i64) {
         let coins = SystemAccount::Crypto(self.processor.name.clone());
         (self.available(), self.in_system(SystemAccount::Fees), self.in_system(coins))
     }
 
-    /// Asserts the state of a deposit, the ledger, and that the sums of the deposit are those of the ledger.
+    /// Asserts the state of a deposit and the rules of the ledger. The sums of the deposit must be those of the ledger.
     pub async fn check(&self, id: CryptoDepositId, status: DepositStatus, resolution: Option<Resolution>) {
         let deposit = self.deposit(id).await;
         assert_eq!((deposit.state.status(), deposit.resolution), (status, resolution));
@@ -143,7 +143,7 @@ impl World {
         assert_eq!(self.event_types(), [EventType::CryptoDepositConfirmed, EventType::CryptoDepositCompleted]);
     }
 
-    /// Asserts that nothing was credited.
+    /// Asserts that no money was credited.
     pub fn untouched(&self) {
         assert_eq!(self.money(), (0, 0, 0));
     }

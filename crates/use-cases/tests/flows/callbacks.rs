@@ -1,4 +1,4 @@
-//! Callbacks are hints: stored, answered, and applied only after the acquirer's record was read.
+//! A callback is a hint that is stored and answered. Its effects are applied only after the acquirer's record was read.
 
 use std::time::Duration;
 
@@ -219,7 +219,7 @@ fn order(charge: &Charge) -> ChargeOrder {
     ChargeOrder { txid, amount, expires_in_s: 3_600, payer: None, description: None }
 }
 
-/// Returns a callback as institutions send it: with the Pix and its time.
+/// Returns a callback in the form that institutions send: with the Pix and its time.
 fn named(world: &World, charge: &Charge, pix: &EndToEndId) -> String {
     format!("{}/{pix}/{}", charge.txid, world.clock.now())
 }
@@ -288,7 +288,7 @@ async fn forged_callbacks_cost_bounded_reads_and_delay_no_others() {
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 10);
     assert_eq!(world.available(), 10_000);
     assert_eq!((world.psp.lists(List::Received), world.psp.finds(OrderKind::Charge)), (1, 256));
-    // Charges that were not read are read in the next pass. None is dropped.
+    // The charges that were not read in this pass are read in the next one.
     world.clock.advance(Duration::from_secs(1));
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
     assert_eq!(world.psp.finds(OrderKind::Charge), 512);

@@ -18,7 +18,7 @@ async fn interrupted(nth: u64, crash: Crash) -> World {
     world
 }
 
-/// Asserts one charge here, one at the acquirer, and the same response for all repeats.
+/// Asserts that there is one charge here, one charge at the acquirer, and one response for all repeats.
 async fn exactly_one(world: &World) {
     let charge = world.only_charge();
     assert_eq!(charge.state.status(), ChargeStatus::Pending);
@@ -65,7 +65,7 @@ async fn repeat_within_lease_creates_no_second_charge() {
         let world = interrupted(nth, crash).await;
         let repeat = world.create("a", named("order-1", ten_reais())).await;
         match (nth, crash) {
-            // No change was committed, or all were: the response is available in both cases.
+            // Either no change was committed or all were, so the response is available.
             (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().kind, ResponseKind::Created),
             _ => assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { .. })), "{nth} {crash:?}: {repeat:?}"),
         }
@@ -83,7 +83,7 @@ async fn interrupted_resumption_is_resumed() {
         let world = interrupted(1, Crash::After).await;
         world.clock.advance(PAST_LEASE);
         world.store.crash_at(nth, crash);
-        // The pass continues after the failure of one creation.
+        // The first creation fails, and the pass handles the others.
         resume::run_once(&world.ports).await.unwrap();
         world.clock.advance(PAST_LEASE);
         world.work().await;

@@ -74,7 +74,8 @@ async fn key_of_unfinished_request_is_in_progress() {
     assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { retry_after_s: 1.. })), "{repeat:?}");
     assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict), "also in progress");
     assert_eq!(world.psp.ordered(OrderKind::Charge), 1);
-    // A request is answered within 10 s. A process that holds the key for longer has crashed, and its lease must end.
+    // A request is answered within 10 s. A process that has held the key for longer has crashed, so its lease must end
+    // first.
     world.clock.advance(Duration::from_secs(12));
     let repeat = world.create("a", ten_reais()).await;
     assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { retry_after_s: 15..=20 })), "{repeat:?}");

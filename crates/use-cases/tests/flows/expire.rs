@@ -1,4 +1,4 @@
-//! Overdue charges, after one last read of the acquirer.
+//! Overdue charges expire after a last read of the acquirer.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ async fn silent_acquirer_delays_expiry_up_to_limit() {
         assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
         assert_eq!(world.status(charge.id), ChargeStatus::Expired);
 
-        // A payment in the meantime is not lost.
+        // A payment that arrives meanwhile is not lost.
         world.psp.set_all(Sending::Takes);
         world.psp.pay(&charge.txid, 1_000);
         world.call_back(charge.txid.as_str()).await;

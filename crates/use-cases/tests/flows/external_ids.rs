@@ -1,4 +1,4 @@
-//! The caller's external id of a charge: one charge, with any number of keys.
+//! The external id of a charge: it has one charge, whatever the number of keys.
 
 use cais_ports::{ResponseKind, Store as _};
 use cais_testkit::builders::{an_account, steps};
@@ -23,7 +23,7 @@ async fn known_external_id_with_same_amount_returns_original() {
     assert_eq!(id_of(&again), id_of(&first));
     assert_eq!((world.psp.ordered(OrderKind::Charge), world.psp.charges().len()), (1, 1));
 
-    // The response belongs to the second key from now on, in every later state of the charge.
+    // From now on this response belongs to the second key too, in every later state of the charge.
     let charge = world.only_charge();
     world.psp.pay(&charge.txid, 1_000);
     world.read(charge.id).await.unwrap();

@@ -1,5 +1,5 @@
-//! Use cases of charges over a store in memory and simulated acquirers: every step, every outage, every crash between
-//! two steps.
+//! Use cases of charges, with a store in memory and simulated acquirers: every step, every outage, and a crash between
+//! every two steps.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Acquirers that are down, refuse, do not answer or lose their replies.
+//! Acquirers that are down, refuse, do not answer, or lose their replies.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ async fn repeat_of_abandoned_creation_retries_same_charge() {
     world.psp.set_all(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     let abandoned = world.only_charge();
-    // The acquirers are still down, and none has the charge, so the response is as certain as before.
+    // The acquirers are still down and none has the charge, so the response is the same.
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, Err(CreateChargeError::AcquirerUnavailable));
     assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
 
@@ -76,8 +76,8 @@ async fn external_id_of_abandoned_charge_is_free() {
     let other = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!(other.kind, ResponseKind::Created);
 
-    // The first key creates no second charge. The external id has its charge, and that charge is the permanent response
-    // of the key.
+    // The first key creates no second charge. The external id already has a charge, so that charge becomes the stored
+    // response of the key.
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((first.kind, id_of(&first)), (ResponseKind::Existing, id_of(&other)));
     world.psp.pay(&world.charge(id_of(&other)).txid, 1_000);

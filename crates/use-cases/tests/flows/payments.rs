@@ -1,4 +1,4 @@
-//! Every payment is credited in full and once, at any time.
+//! Every payment is credited once and in full, whenever it arrives.
 
 use std::time::Duration;
 
@@ -133,7 +133,7 @@ async fn second_payment_is_credited_without_fee() {
     assert_eq!(world.available(), 940 + 1_001);
     assert_eq!(world.event_types(), [EventType::ChargePaid, EventType::PaymentUnexpected], "paid once");
 
-    // A callback announces a payment that arrives after the charge is paid.
+    // The payment arrives after the charge is paid, with a callback.
     world.psp.pay(&charge.txid, 1_002);
     world.call_back(charge.txid.as_str()).await;
     world.work().await;
@@ -196,7 +196,7 @@ async fn payment_of_abandoned_charge_is_credited_in_full() {
     world.check().await;
 }
 
-/// Returns reason and amount of each `payment.unexpected`, with its Pix.
+/// Returns the reason, the amount and the Pix of each `payment.unexpected`.
 fn unexpected(world: &World) -> Vec<(String, String, String)> {
     let events = world.store.events(world.account.id);
     let of = |event: &NewEvent| {

@@ -1,4 +1,4 @@
-//! The required state and permissions of an account, and the order of the checks.
+//! The state and the permissions that an account needs, and the order of the checks.
 
 use cais_domain::merchant::account::{Account, AccountStatus, Feature, Limits, NotPermitted};
 use cais_domain::money::Money;
@@ -12,7 +12,7 @@ use cais_use_cases::charges::create::{
 
 use crate::world::{World, named, reais, ten_reais};
 
-/// Returns the request with the account as an operator has changed it since.
+/// Returns a request with `account`, as an operator has changed it meanwhile.
 fn as_account(world: &World, account: Account, terms: NewCharge) -> CreateCharge {
     CreateCharge { account, ..world.command("a", terms) }
 }

@@ -1,5 +1,5 @@
-//! The endpoint that a charge names for its events. The endpoint must exist at the creation, and receives each event
-//! once.
+//! The endpoint that a charge's request names for its events. This endpoint must exist when the charge is created, and
+//! receives each event once.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EndpointId;
@@ -116,7 +116,7 @@ async fn stored_response_is_replayed_without_endpoint() {
     assert_eq!(new, Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)));
 }
 
-/// Changes the endpoint between the creation of the charge and its payment, and checks the receivers of the payment
+/// Changes the endpoint between the creation of the charge and its payment. Then checks the receivers of the payment's
 /// event.
 #[tokio::test]
 async fn event_reaches_each_receiver_once_after_endpoint_change() {
@@ -134,7 +134,7 @@ async fn event_reaches_each_receiver_once_after_endpoint_change() {
         MovesAndASubscribedOneTakesItsAddress,
     }
     let cases = [
-        // (change; whether the endpoint receives the event; whether the other endpoint does)
+        // (change; `true` if the endpoint receives the event; `true` if the other endpoint receives it)
         (Then::Nothing, true, false),
         (Then::Subscribes, true, false),
         (Then::Moves, true, false),

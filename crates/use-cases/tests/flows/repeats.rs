@@ -1,4 +1,4 @@
-//! Repeats of callbacks add no rows, and the open callbacks of one acquirer are bounded.
+//! Repeats of callbacks add no rows, and one acquirer has a limited number of open callbacks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 
 use crate::world::World;
 
-/// A store in which a worker marks each callback just before its update.
+/// A store in which a worker marks each callback just before the test updates it.
 struct Raced(Arc<MemoryStore>);
 
 #[async_trait]
@@ -46,7 +46,8 @@ async fn repeat_of_open_callback_is_stored_once_and_due() {
     world.call_back(&repeat).await;
     let repeated = Callback { due_at: Some(world.clock.now()), version: waiting[0].version + 1, ..waiting[0].clone() };
     assert_eq!(world.store.callbacks(), std::slice::from_ref(&repeated));
-    // The callback is due already: a worker that read the acquirer before the repeat cannot mark it.
+    // The callback is due already. Its version must still increase, so that a worker that read the acquirer before the
+    // repeat cannot mark it.
     world.call_back(&repeat).await;
     assert_eq!(world.store.callbacks(), [Callback { version: repeated.version + 1, ..repeated }]);
 }

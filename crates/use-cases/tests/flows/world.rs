@@ -20,7 +20,7 @@ use cais_use_cases::charges::fetch::{FetchError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
 use cais_use_cases::{Ports, Response, SyncGate};
 
-/// The surroundings of a test. Clones share them.
+/// The environment of a test. Clones share it.
 #[derive(Clone)]
 pub struct World(pub cais_testkit::World);
 
@@ -85,7 +85,7 @@ impl World {
         charges[0].clone()
     }
 
-    /// Reads a charge, with no earlier read in the same second.
+    /// Reads a charge. The acquirer is read too, because no earlier read limits this one.
     pub async fn read(&self, id: ChargeId) -> Result<Charge, FetchError> {
         fetch(&self.ports, &SyncGate::new(), self.account.id, &ChargeName::Id(id)).await
     }
@@ -96,7 +96,7 @@ impl World {
         fetch(&self.ports, &SyncGate::new(), self.account.id, &name).await
     }
 
-    /// Runs one pass of every worker that follows acquirers.
+    /// Runs one pass of every worker that reads acquirers.
     pub async fn work(&self) {
         self.process().await;
         self.resume().await;

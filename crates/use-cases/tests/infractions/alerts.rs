@@ -1,4 +1,4 @@
-//! Alerts for near deadlines: each is raised once, on one node only.
+//! Alerts for near deadlines. Each alert is raised once, and only by one node.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn alerts_beyond_one_list_are_raised() {
     }
     world.poll().await;
     world.clock.advance(Duration::from_hours(150));
-    // All have the same deadline, so the list ends among them.
+    // All infractions have the same deadline, so the first page ends between infractions with equal deadlines.
     let mut raised = raised_hours(&world).await;
     raised.extend(raised_hours(&world).await);
     assert_eq!(raised.len(), 300);

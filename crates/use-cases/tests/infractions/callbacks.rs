@@ -1,4 +1,4 @@
-//! Callbacks about disputes: hints for reads, in any order and with any number of repeats.
+//! Callbacks about disputes are hints for reads. They may come in any order and any number of times.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Payments, payouts, refunds and disputes in any order, many at once. The money always adds up, and each operation
-//! ends.
+//! Payments, payouts, refunds and disputes run in any order and concurrently. The sums of money are always right, and
+//! each operation ends.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -63,7 +63,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The test's actions at the acquirer so far.
+/// The actions that the test has made at the acquirer.
 #[derive(Default)]
 struct Done {
     charges: Vec<cais_domain::charge::Charge>,
@@ -71,7 +71,8 @@ struct Done {
     disputes: Vec<String>,
 }
 
-/// Executes an action at the acquirer at once. Returns the local consequence, to run together with others.
+/// Executes an action at the acquirer. Returns the action of this service that follows, so that several can run
+/// concurrently.
 async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -> Option<BoxFuture<'a, ()>> {
     match act {
         Act::Pay(amount) => {
@@ -109,7 +110,7 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
         }
         Act::Reopen(dispute) => {
             let id = done.disputes.get(dispute)?;
-            // An end and a reopening between two polls cannot be distinguished from no change.
+            // If an infraction ends and is reopened between two polls, this looks like no change.
             let known = world.all().into_iter().rfind(|infraction| infraction.upstream_id == *id);
             if known.is_some_and(|infraction| !infraction.state.status().is_open()) {
                 world.psp.reopen(id);
@@ -173,8 +174,8 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
     }
 }
 
-/// Reopens an infraction that ended or is under review, before the next poll. If the infraction is resolved here, the
-/// acquirer also accepts the reopened dispute.
+/// Reopens an infraction that has ended or is under review, before the next poll. If the infraction is resolved here,
+/// the acquirer also accepts the reopened dispute.
 fn reopen_unseen(world: &World, id: &str) {
     let known = world.all().into_iter().rfind(|infraction| infraction.upstream_id == id);
     let is_lost = match known.map(|known| known.state.status()) {
@@ -182,7 +183,7 @@ fn reopen_unseen(world: &World, id: &str) {
         Some(InfractionStatus::Won | InfractionStatus::Cancelled | InfractionStatus::Lost) => true,
         Some(InfractionStatus::Open) | None => return,
     };
-    // The instant is later than the last beginning and end, and later than a defense in flight.
+    // The new instant is later than the last start and end, and later than a defense that is in flight.
     world.clock.advance(A_WHILE);
     world.psp.reopen_now(id);
     if is_lost {
@@ -190,8 +191,8 @@ fn reopen_unseen(world: &World, id: &str) {
     }
 }
 
-/// Resolves an infraction at the acquirer. If the Pix is not credited here, an acceptance becomes a rejection: a returned
-/// Pix would never be credited.
+/// Resolves an infraction at the acquirer. If the Pix is not credited here, the dispute is rejected instead of
+/// accepted, because a returned Pix would never be credited.
 fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
     let all = world.psp.infractions();
     let pix = &all.iter().find(|row| row.id == id).unwrap().end_to_end_id;
@@ -207,8 +208,8 @@ fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
     }
 }
 
-/// Decides every marked infraction by the acquirer's statement of its Pix. Returns each Pix whose returns exceed its
-/// disputes. `cais reconcile` handles the excess.
+/// Decides every marked infraction by the acquirer's amounts for its Pix. Returns each Pix whose returns exceed its
+/// disputes. For those, operators use `cais reconcile`.
 async fn decide_all(world: &World) -> BTreeSet<EndToEndId> {
     let mut beyond = BTreeSet::new();
     for infraction in world.all().into_iter().filter(Infraction::needs_review) {
@@ -256,7 +257,7 @@ async fn run(release_delay_s: u32, together: usize, acts: Vec<Act>) {
     finish(&world).await;
 }
 
-/// Ends all operations at the acquirer, and then here: open disputes come last.
+/// Ends all operations at the acquirer first, and then here. Open disputes come last.
 async fn finish(world: &World) {
     world.psp.set_for(OrderKind::Defense, Sending::Takes);
     world.psp.settle_open(&UpstreamProgress::Done { at: None });
@@ -267,13 +268,13 @@ async fn finish(world: &World) {
     agree(world, beyond).await;
 }
 
-/// Runs every worker and the operator's decisions, then asserts that the infractions agree with the acquirer's. `beyond`
-/// is each Pix whose returns exceed its disputes. Returns `beyond` with the new ones.
+/// Runs every worker and the operator's decisions. Then asserts that the infractions agree with the acquirer's.
+/// `beyond` contains the Pix whose returns exceed their disputes; the result also contains new ones.
 async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndToEndId> {
-    // Ended infractions seize no more money.
+    // After this time, resolved infractions get no further returns.
     world.clock.advance(Duration::from_hours(24));
     for _ in 0..8 {
-        // Each hour has a poll of the whole list.
+        // The whole list is polled once per hour.
         world.clock.advance(Duration::from_hours(1));
         refunds::poll::run_once(&world.ports).await.unwrap();
         payouts::poll::run_once(&world.ports).await.unwrap();
@@ -289,11 +290,13 @@ async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndT
     for row in world.psp.infractions() {
         let mut all = world.all().into_iter();
         let infraction = all.rfind(|infraction| infraction.upstream_id == row.id).unwrap();
-        // An unseen return is compared when the open dispute of its Pix ends. The returned amount is blocked until then.
+        // A return that was not seen is compared when the open dispute of its Pix ends. The returned amount stays
+        // blocked until then.
         let is_open = |one: Infraction| one.end_to_end_id == row.end_to_end_id && one.state.status().is_open();
         let may_lack = beyond.contains(&row.end_to_end_id) || world.all().into_iter().any(is_open);
         let (ours, theirs) = (lost_amount(world, &row.end_to_end_id), world.psp.lost(&row.end_to_end_id));
-        // If the balance was too low, the account lost less. Other infractions of the Pix may still debit the difference.
+        // If the balance was too low, the account lost less. Other infractions of the Pix may still take the
+        // difference.
         let taken = taken_amount(world, &row.end_to_end_id);
         assert!(taken <= theirs, "{taken} {theirs} {infraction:?} {row:?}");
         let agrees = ours == theirs || ours < theirs && may_lack || ours > theirs && taken < ours;
@@ -301,7 +304,7 @@ async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndT
         let expected = match row.status {
             UpstreamInfractionStatus::Open => InfractionStatus::Open,
             UpstreamInfractionStatus::Defended => InfractionStatus::UnderReview,
-            // The decisions follow the returned amounts.
+            // The operator's decisions follow the returned amounts.
             _ if infraction.review.is_some() => infraction.state.status(),
             UpstreamInfractionStatus::Accepted => InfractionStatus::Lost,
             UpstreamInfractionStatus::Rejected => InfractionStatus::Won,

@@ -1,5 +1,5 @@
-//! A process that crashes, or a store that does not answer, between any two commits: each started operation is finished
-//! once.
+//! A process crashes, or the store does not answer, between any two commits. Each operation that was started is
+//! finished once.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Defense against a dispute: one defense, in time, and a response with the certain facts only.
+//! Defense against a dispute: one defense, before the deadline, with a response that contains only certain facts.
 
 use std::time::Duration;
 

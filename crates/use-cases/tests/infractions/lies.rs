@@ -1,4 +1,4 @@
-//! Reports that cannot be true: they change no stored infraction, and do not delay other reports.
+//! Reports that cannot be true. They change no stored infraction and do not delay other reports.
 
 use std::time::Duration;
 

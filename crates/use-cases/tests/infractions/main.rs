@@ -1,4 +1,5 @@
-//! Use cases of infractions: each is blocked at once, defended once and resolved once, with any events in between.
+//! Use cases of infractions. Each infraction is blocked at once, defended once and resolved once, whatever happens in
+//! between.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! The statement explains every blocked centavo, and only the creator's money moves.
+//! The statement explains every blocked centavo. Only the money of the charge's creator moves.
 
 use cais_domain::charge::ChargeTerms;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount};

@@ -1,4 +1,4 @@
-//! Opening of a dispute: the available money is blocked at once, in every earlier state of its Pix.
+//! A dispute is opened: the available money is blocked at once, whatever happened to the Pix before.
 
 use std::time::Duration;
 
@@ -155,7 +155,8 @@ async fn failed_full_refund_is_blocked_at_once_for_open_disputes() {
     assert_eq!((world.money(), limits(&world)), ([0, 0, 250], vec![250, 0, 0]));
     world.psp.settle_open(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
-    // During the decision one of the infractions is defended, so the decision fails as stale and is repeated.
+    // During the decision, one of the infractions is defended. So the commit fails with `Stale`, and the decision is
+    // repeated.
     let other = world.clone();
     let id = world.psp.infractions()[1].id.clone();
     let beside = world.before_commits(once(move || {

@@ -11,7 +11,7 @@ use crate::world::World;
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// Returns the span of the last pass in hours, and the length of its longest request.
+/// Returns how far back the last pass read, in hours, and the length of its longest request.
 fn reached(world: &World) -> (i64, i64) {
     let asked = world.psp.take_listed();
     let now = world.clock.now();

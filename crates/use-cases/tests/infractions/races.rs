@@ -1,4 +1,4 @@
-//! Concurrent nodes, payouts, refunds and payers during the opening or the end of a dispute.
+//! Other nodes, payouts, refunds and payers act while a dispute is opened or resolved.
 
 use cais_domain::infraction::{InfractionState, InfractionStatus};
 use cais_ports::{CallbackState, ResponseKind, UpstreamInfractionStatus};

@@ -1,4 +1,4 @@
-//! Compares the amounts that disputes returned here and at the acquirer.
+//! Compares the amounts that infractions returned here with the amounts that they returned at the acquirer.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn differences(world: &World) -> Vec<Difference> {
     run(&world.ports, start(), until, true, &|_| {}).await.unwrap().differences
 }
 
-/// Runs the worker, and returns the differences that it leaves to operators.
+/// Runs the worker. Returns the differences that are left to operators.
 async fn pass(world: &World) -> Vec<Difference> {
     run_once(&world.ports).await.unwrap();
     differences(world).await
@@ -93,8 +93,8 @@ async fn old_infraction_is_looked_up_before_it_is_reported() {
     world.poll().await;
     world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
     world.poll().await;
-    // Advances to half past an hour. The whole list was read in this hour, and only recent rows are read until the
-    // next.
+    // Advances to half past an hour. The whole list was read in this hour, so until the next hour only recent rows are
+    // read.
     world.clock.advance(Duration::from_hours(48));
     let past = u64::try_from(world.clock.now().as_second().rem_euclid(3_600)).unwrap();
     world.clock.advance(Duration::from_secs(3_600 - past + 1_800));

@@ -1,4 +1,4 @@
-//! A dispute that is reopened after its end is a new stored infraction. An outdated list is not a reopening.
+//! A dispute that is reopened after its end becomes a new stored infraction. An outdated list is not a reopening.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ async fn reopenings_are_limited() {
 async fn lagging_list_reopens_nothing() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
-    // For a while after its end was reported, the list shows the dispute as open.
+    // For some time after the end was reported, the list still shows the dispute as open.
     world.psp.set_list(List::Infractions, Listing::AsItWas);
     let (psp, lost) = (world.psp.clone(), id.clone());
     psp.settle(&lost, UpstreamInfractionStatus::Accepted);
@@ -78,7 +78,7 @@ async fn lagging_list_after_late_end_report_reopens_nothing() {
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
     world.psp.change(&id, |row| row.resolved_at = row.resolved_at.map(|at| at - Duration::from_mins(2)));
     assert_eq!(world.poll().await, 1);
-    // The next lists come from a replica without the end.
+    // The next lists come from a replica that does not have the end yet.
     world.psp.reopen(&id);
     for _ in 0..2 {
         assert_eq!(world.poll().await, 0);
@@ -96,7 +96,7 @@ async fn list_from_before_the_end_reopens_nothing() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     let other = world.clone();
-    // Long after this node received the list, and before it reads the store, another node has resolved the infraction.
+    // This node has received the list but has not read the store yet. Long after, another node resolves the infraction.
     world.psp.when(Moment::Listed, move || {
         other.psp.settle(&id, UpstreamInfractionStatus::Accepted);
         futures_util::FutureExt::now_or_never(other.poll()).unwrap();

@@ -1,4 +1,4 @@
-//! A return because of a dispute is attributed to this dispute only.
+//! A return that a dispute caused is attributed only to this dispute.
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::infraction::InfractionStatus;

@@ -1,4 +1,4 @@
-//! Disputes that an operator decides: the money stays blocked until the decision, and moves once.
+//! Disputes that an operator decides. The money stays blocked until the decision, and moves once.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use cais_use_cases::infractions::resolve::{Decision, ResolveError};
 
 use crate::world::{A_WHILE, LONG, World};
 
-/// Returns the reason for which the youngest infraction needs review.
+/// Returns the reason why the newest infraction needs a review.
 fn reason(world: &World) -> Option<ReviewReason> {
     let last = world.last();
     last.review.filter(|_| last.needs_review()).map(|review| review.reason)
@@ -24,7 +24,7 @@ const fn lost(centavos: i64) -> Decision {
     Decision::Lost(Some(Money::from_centavos(centavos)))
 }
 
-/// Asserts that polls and callbacks do not change a marked infraction.
+/// Asserts that polls and callbacks do not change an infraction that is marked for review.
 async fn stays(world: &World, id: &str, money: [i64; 3]) {
     let before = world.all();
     for _ in 0..3 {
@@ -134,7 +134,7 @@ async fn other_open_infraction_explains_a_return() {
     let (_, pix) = world.paid(1_000).await;
     let (id, other) = (world.psp.dispute(&pix, 400), world.psp.dispute(&pix, 300));
     world.poll().await;
-    // The other dispute was accepted too, and the list does not show that yet.
+    // The other dispute was accepted too, but the list does not show this yet.
     world.psp.take_back(&pix, 300);
     world.psp.settle(&id, Rejected);
     assert_eq!((world.poll().await, world.statuses()), (1, vec![Won, Open]));
@@ -338,7 +338,7 @@ async fn decisions_at_once_are_one_with_one_audit_row() {
 
 #[tokio::test]
 async fn interrupted_decision_is_whole_or_absent() {
-    // The block of an older dispute is reduced first.
+    // The decision first reduces the block of an older dispute.
     for (commit, crash) in [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)] {
         let world = World::new().await;
         let (charge, pix) = world.paid(1_000).await;

@@ -1,4 +1,4 @@
-//! A defense of unknown arrival is found or sent again. No defense is lost or accepted twice.
+//! A defense whose arrival is unknown is found or sent again. No defense is lost, and none is accepted twice.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::world::{A_WHILE, LONG, World};
 
 const UNKNOWN: DefendError = DefendError::Unknown { retry_after_s: 2 };
 
-/// Creates a dispute with a defense of unknown arrival. Returns the acquirer's id of the dispute too.
+/// Creates a dispute with a defense whose arrival is unknown. Also returns the acquirer's id of the dispute.
 async fn unknown(taking: Sending) -> (World, String) {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
@@ -121,7 +121,7 @@ async fn refusal_does_not_withdraw_defense_sent_again_since() {
     world.psp.set_for(OrderKind::Defense, Sending::Down);
     world.psp.set_list(List::Infractions, Listing::Pages(9));
     let other = world.clone();
-    // The refusal is so slow that a worker has sent the defense again, without a reply.
+    // The refusal takes so long that a worker has sent the defense again, and that request has no reply.
     world.psp.when(Moment::Ordered, move || {
         other.psp.set_for(OrderKind::Defense, Sending::Silent);
         other.clock.advance(A_WHILE);

@@ -1,4 +1,4 @@
-//! Resolution of a dispute: once, with its whole block, and independently of later reports.
+//! A dispute is resolved once, with its whole block. Later reports do not matter.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use cais_testkit::builders::{a_postback, an_endpoint, main_acquirer, terms};
 
 use crate::world::World;
 
-/// Returns the amount that left through the main acquirer, beyond the amount that arrived.
+/// Returns the amount that left through the main acquirer, minus the amount that arrived.
 fn left(world: &World) -> i64 {
     let account = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), world.account.id);
     world.store.balance(&account).centavos()

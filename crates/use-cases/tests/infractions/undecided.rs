@@ -1,4 +1,4 @@
-//! An acquirer that shows no defenses, and no returns of lost infractions in its lists.
+//! An acquirer that does not show defenses, and does not list the returns of lost infractions.
 
 use cais_domain::infraction::InfractionStatus;
 use cais_ports::{UpstreamInfractionStatus, alerts};
@@ -44,7 +44,7 @@ async fn refused_first_defense_is_withdrawn() {
     assert_eq!((world.psp.defenses(), world.statuses()), ((2, 1), vec![InfractionStatus::UnderReview]));
 }
 
-/// The first request may have arrived, and nothing shows that it did not.
+/// The first request may have arrived, and no read shows that it did not.
 #[tokio::test]
 async fn defense_of_unknown_arrival_is_never_withdrawn() {
     let world = World::new().await;

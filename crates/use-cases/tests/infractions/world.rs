@@ -25,10 +25,10 @@ use cais_use_cases::infractions::{poll, resume};
 use cais_use_cases::payouts::create::{CreatePayout, NewPayout, create as create_payout};
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create as create_refund};
 
-/// A time longer than the lag of an acquirer's list, and than a request can be in transit.
+/// A time that is longer than the lag of an acquirer's list, and longer than a request can be in transit.
 pub const A_WHILE: Duration = Duration::from_secs(61);
 
-/// The surroundings of a test. Clones share them.
+/// The environment of a test. Clones share it.
 #[derive(Clone)]
 pub struct World(pub cais_testkit::World);
 
@@ -68,8 +68,8 @@ impl World {
         }))
     }
 
-    /// Creates a paid charge of R$ 10.00 with an open dispute of the whole amount. Returns the acquirer's id of the
-    /// dispute too.
+    /// Creates a paid charge of R$ 10.00, and an open dispute of the whole amount. Also returns the acquirer's id of
+    /// the dispute.
     pub async fn disputed(&self) -> (Charge, String) {
         let (charge, pix) = self.paid(1_000).await;
         let id = self.psp.dispute(&pix, 1_000);
@@ -82,7 +82,7 @@ impl World {
         poll::run_once(&self.ports).await.unwrap().done
     }
 
-    /// Runs one pass over the defenses of unknown arrival. Returns the number of resolved ones.
+    /// Runs one pass over the defenses whose arrival is unknown. Returns the number of defenses with a result.
     pub async fn resume(&self) -> usize {
         resume::run_once(&self.ports).await.unwrap().done
     }
@@ -94,7 +94,7 @@ impl World {
         self.store.callbacks().last().unwrap().state
     }
 
-    /// Runs passes over the waiting callbacks, after every pause.
+    /// Runs a pass over the waiting callbacks, after the longest pause.
     pub async fn look_again(&self) -> CallbackState {
         self.clock.advance(LONG);
         self.process().await;
@@ -111,7 +111,7 @@ impl World {
         defend(&self.ports, &self.account, self.last().id, read(text), evidence.map(read)).await
     }
 
-    /// Decides the youngest infraction as an operator.
+    /// Decides the newest infraction as an operator.
     pub async fn decide(&self, decision: Decision) -> Result<Infraction, ResolveError> {
         self.decide_one(self.last().id, decision).await
     }
@@ -122,17 +122,17 @@ impl World {
         resolve(&self.ports, &an_operator(), id, (decision, &note)).await
     }
 
-    /// Returns all stored infractions, oldest first.
+    /// Returns all stored infractions. The oldest comes first.
     pub fn all(&self) -> Vec<Infraction> {
         self.store.infractions()
     }
 
-    /// Returns the youngest stored infraction.
+    /// Returns the newest stored infraction.
     pub fn last(&self) -> Infraction {
         self.all().pop().unwrap()
     }
 
-    /// Returns the status of each stored infraction, oldest first.
+    /// Returns the status of each stored infraction. The oldest comes first.
     pub fn statuses(&self) -> Vec<InfractionStatus> {
         self.all().iter().map(|infraction| infraction.state.status()).collect()
     }
@@ -187,7 +187,7 @@ impl World {
         create_refund(&self.ports, command).await
     }
 
-    /// Returns the published events in order, without payments.
+    /// Returns the published events in order. The events of payments are left out.
     pub fn event_types(&self) -> Vec<EventType> {
         self.later_event_types()
     }

@@ -1,4 +1,4 @@
-//! Links that a user opens once: a new operator, and a lost password.
+//! Links that a user can open once: for a new operator, and after a lost password.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A confirmed payout is sent once, whatever is repeated or interrupted.
+//! A confirmed payout is sent once, after any repeat or interruption.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ enum Failed {
     Payout(SendError<CreatePayoutError>),
 }
 
-/// Confirms and sends, as the page does.
+/// Confirms and sends a payout, as the page does.
 async fn submit(logins: &Logins, visitor: &Visitor, id: ConfirmationId, code: &str) -> Result<SentOrder, Failed> {
     let approved = approve(logins, &browser(), visitor, id, code).await.map_err(Failed::Approval)?;
     send_payout(&logins.ports, &approved).await.map_err(Failed::Payout)
@@ -68,7 +68,7 @@ async fn payout_above_the_limit_needs_a_fresh_code() {
     base.check().await;
 }
 
-/// A stolen session sends no more than the limit, in however many payouts.
+/// A stolen session can send at most the limit, whatever the number of payouts.
 #[tokio::test]
 async fn payouts_without_a_code_have_a_limit_together() {
     let world = World::new();
@@ -138,7 +138,7 @@ async fn two_forms_at_once_send_one_payout() {
 #[tokio::test]
 async fn interrupted_order_is_sent_once_by_a_repeat() {
     for centavos in [1_000, 200_000] {
-        // The approval, the hold and the outcome.
+        // The commits are: approval, hold and outcome.
         for (nth, crash) in [1, 2, 3].into_iter().flat_map(|nth| [(nth, Crash::Before), (nth, Crash::After)]) {
             let world = World::new();
             let (visitor, base) = world.shop(EMAIL).await;

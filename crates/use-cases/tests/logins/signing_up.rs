@@ -1,4 +1,4 @@
-//! Sign-up opens an account with pending KYC, and does not show which e-mails are in use.
+//! Sign-up opens an account with pending KYC. Its answer does not show which e-mails are in use.
 
 use cais_domain::login::password::PasswordError;
 use cais_domain::merchant::account::{Features, Kyc};

@@ -1,4 +1,4 @@
-//! Keys and external ids of refunds: a stored response is replayed, and no money is returned twice.
+//! Keys and external ids of refunds. A stored response is replayed, and no money is returned twice.
 
 use cais_domain::charge::ChargeStatus;
 use cais_ports::{ResponseKind, StoredResponse};
@@ -67,7 +67,7 @@ async fn external_id_of_unfinished_refund_is_in_progress() {
     assert!(matches!(same, Err(CreateRefundError::ExternalIdInProgress { .. })), "{same:?}");
     let repeat = world.refund("a", &charge, named("back-1", all())).await;
     assert!(matches!(repeat, Err(CreateRefundError::KeyInProgress { .. })), "{repeat:?}");
-    // The charge must exist before its refund is looked for.
+    // The charge must exist before its refunds are searched.
     let elsewhere = in_status(pending_charge(world.account.id), ChargeStatus::Abandoned);
     let unknown = world.refund("c", &elsewhere, named("back-1", all())).await;
     assert_eq!(unknown, Err(CreateRefundError::Refused(RefundRefusal::NotFound)));

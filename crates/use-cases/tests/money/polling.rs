@@ -1,4 +1,4 @@
-//! Refunds with an open outcome are polled, and sent again only if no acquirer has them.
+//! Refunds with an open outcome are polled. A refund is sent again only if the acquirer does not have it.
 
 use std::time::Duration;
 
@@ -154,7 +154,7 @@ async fn refused_repeat_ends_refund_only_if_absent_upstream() {
     assert_eq!(world.event_types(), [EventType::ChargePaid, EventType::RefundFailed]);
     world.check().await;
 
-    // Here the first order was accepted, and the second one is refused because of that.
+    // The first order was accepted. The second one is refused for that reason.
     let (world, _) = processing(Sending::LosesReplies).await;
     world.psp.set_looking(Looking::Forgets);
     world.psp.set(Sending::Refuses);
@@ -197,7 +197,7 @@ async fn record_with_other_amount_or_outcome_changes_nothing() {
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status()), (1, RefundStatus::Completed));
 
-    // The refund fails after its reported completion.
+    // The refund fails after the acquirer has reported its completion.
     world.psp.settle_refunds(&UpstreamProgress::Failed { reason: None });
     let looked = cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
     assert_eq!((looked.done, world.status(), world.available()), (0, RefundStatus::Completed, 0));

@@ -1,4 +1,4 @@
-//! Reads of the statement and the timeline: cursors of this account only, with any filter.
+//! Reads of the statement and the timeline, with any filter. Only cursors of this account are accepted.
 
 use cais_domain::ids::EntryId;
 use cais_domain::ledger::{Bucket, EntryKind};
@@ -45,7 +45,7 @@ async fn statement_pages_are_contiguous_and_explain_the_balance() {
     }
     assert_eq!(balance.centavos(), world.available());
 
-    // A cursor that the filter excludes marks only a position.
+    // The filter excludes the cursor. The cursor still marks a position.
     let first = read(EntryFilter::default(), None).await.unwrap().rows[0].clone();
     assert_eq!(first.kind, EntryKind::Refund);
     let charges =

@@ -1,4 +1,4 @@
-//! Reconciliation by the worker: its start, its progress, and its findings after any delay.
+//! Reconciliation by the worker: where it starts, how it advances, and what it finds after any delay.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::reconcile_received::kinds;
 use crate::reconcile_sent::{DONE, only, paid_out, part, upstream};
 use crate::world::World;
 
-/// The interval of the worker.
+/// The time between two passes of the worker.
 const EVERY: Duration = Duration::from_mins(10);
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
-/// The number of passes of one round over all days whose payouts can still come back.
+/// The number of passes in one round. A round covers all days whose payouts can still be returned.
 const ROUND: usize = 98;
 
 async fn pass(world: &World) -> AutomaticRun {
@@ -30,7 +30,7 @@ async fn seen_until(world: &World, list: UpstreamList) -> Timestamp {
     world.store.find_position(&world.psp.name, list).await.unwrap().unwrap().seen_until
 }
 
-/// Moves the position of received Pix, as a node with a wrong clock would.
+/// Moves the position of received Pix, as a node with a wrong clock would do.
 async fn set_seen_until(world: &World, seen_until: Timestamp) {
     let list = UpstreamList::Received;
     let mut position = world.store.find_position(&world.psp.name, list).await.unwrap().unwrap();
@@ -56,7 +56,7 @@ fn before(at: Timestamp, by: Duration) -> Timestamp {
     at.checked_sub(SignedDuration::try_from(by).unwrap()).unwrap()
 }
 
-/// Creates a completed payout that came back in full after 26 hours, without a callback.
+/// Creates a completed payout that was returned in full after 26 hours, without a callback.
 async fn returned_late() -> World {
     let world = paid_out(PayoutStatus::Completed).await;
     let sent = upstream(only(&world).instruction_id(), 1_000, DONE);
@@ -152,7 +152,8 @@ async fn position_moves_on_after_each_window_and_waits_for_unread() {
     world.clock.advance(DAY * 4);
     world.psp.pay(&late.txid, 1_000);
     world.clock.advance(HOUR);
-    // A day of the five cannot be read. Earlier days are complete, and later days are still compared.
+    // The third of the five days cannot be read. The days before it are complete, and the days after it are still
+    // compared.
     world.psp.goes_dark(Some((begun + DAY * 2, begun + DAY * 3)));
     let done = pass(&world).await;
     let reached = seen_until(&world, UpstreamList::Received).await;
@@ -196,7 +197,7 @@ async fn unreadable_row_is_reported_and_the_others_are_credited() {
     assert_eq!((report.open(), report.unread.len(), kinds(&report).len()), (2, 0, 1));
     let done = pass(&world).await;
     assert_eq!((done.done, done.standings[0].open, world.available()), (1, 1, 1_000));
-    // The position waits for a day and then advances.
+    // The position stays for one day and then advances.
     for (after, wanted) in [(HOUR * 12, 1), (HOUR * 18, 0)] {
         world.clock.advance(after);
         pass(&world).await;
@@ -229,7 +230,7 @@ async fn position_ahead_of_the_clock_hides_no_payment() {
     world.clock.advance(DAY * 2);
     assert_eq!((pass(&world).await.done, world.available()), (1, 1_000));
     assert_eq!(seen_until(&world, UpstreamList::Received).await, world.clock.now());
-    // A tolerated difference of clocks does not reset the position.
+    // An accepted difference of clocks does not reset the position.
     set_seen_until(&world, world.clock.now() + Duration::from_secs(5)).await;
     pass(&world).await;
     assert_eq!(seen_until(&world, UpstreamList::Received).await, world.clock.now() + Duration::from_secs(5));

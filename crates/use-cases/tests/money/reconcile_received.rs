@@ -1,4 +1,4 @@
-//! Comparison of received and credited Pix, in both directions.
+//! Compares received Pix with credited Pix, in both directions.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -84,7 +84,7 @@ async fn payment_without_stored_charge_is_not_credited() {
     let charge = world.pending().await;
     world.psp.receive(None, 500);
     world.psp.receive(Some(Txid::of_charge(fresh())), 600);
-    // The Pix names a stored charge, but the charge itself does not show the Pix.
+    // The Pix has the txid of a stored charge, but the acquirer's record of the charge does not contain the Pix.
     world.psp.receive(Some(charge.txid.clone()), 1_000);
     let report = compare(&world, true).await;
     let unknown = (DifferenceKind::PaymentUnknown, false);
@@ -219,7 +219,7 @@ async fn window_that_is_slow_to_read_is_divided() {
     world.store.set_longest_span(SignedDuration::from_mins(7));
     let report = compare(&world, true).await;
     assert_eq!((kinds(&report), report.unread), (vec![(DifferenceKind::PaymentMissed, true)], vec![]));
-    // No window is short enough.
+    // Even the shortest window has too many rows.
     world.store.set_longest_span(SignedDuration::ZERO);
     let until = world.clock.advance(Duration::from_secs(1));
     assert!(run(&world.ports, start(), until, true, &|_| {}).await.is_err());

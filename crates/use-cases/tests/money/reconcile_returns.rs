@@ -1,4 +1,4 @@
-//! Comparison of returns of received Pix with stored refunds, in both directions.
+//! Compares the returns of received Pix with stored refunds, in both directions.
 
 use cais_domain::money::Money;
 use cais_domain::refund::RefundStatus;

@@ -1,4 +1,4 @@
-//! Comparison of sent Pix with stored payouts, in both directions.
+//! Compares sent Pix with stored payouts, in both directions.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! A process that crashes, or a store whose reply is lost, before or after each commit of a refund. The money is
-//! returned once.
+//! A process crashes, or the store's reply is lost, before or after each commit of a refund. The money is returned
+//! once.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use cais_use_cases::refunds::create::CreateRefundError;
 
 use crate::world::{LONG, PAST_LEASE, World, all, id_of, named, status_of};
 
-/// Commit 1 holds the money, commit 2 writes the outcome. The request to the acquirer is between them.
+/// Commit 1 holds the money, and commit 2 stores the outcome. The request to the acquirer is between them.
 const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
 /// The reactions of the acquirer to an order that arrives.
 const RETURNINGS: [Sending; 4] = [Sending::Takes, Sending::Completes, Sending::Fails, Sending::LosesReplies];
@@ -28,8 +28,8 @@ async fn interrupted(nth: u64, crash: Crash, returning: Sending) -> (World, cais
     (world, charge)
 }
 
-/// Asserts one refund here, at most one at the acquirer, the same response for all repeats, and the balances of the
-/// outcome.
+/// Asserts that there is one refund here, at most one at the acquirer, and one response for all repeats. The balances
+/// must match the outcome.
 async fn exactly_one(world: &World, charge: &cais_domain::charge::Charge, returning: Sending) {
     let answer = world.refund("a", charge, named("back-1", all())).await.unwrap();
     let again = world.refund("a", charge, named("back-1", all())).await.unwrap();
@@ -139,7 +139,7 @@ async fn late_process_neither_abandons_nor_answers() {
         let charge = world.paid().await;
         world.psp.set(returning);
         let other = world.clone();
-        // While the reply is in transit, the lease ends, and a worker takes over with the acquirer available again.
+        // While the reply is in transit, the lease ends. A worker takes over, and the acquirer is available again.
         world.psp.when(Moment::Ordered, move || {
             other.clock.advance(PAST_LEASE);
             other.psp.set(Sending::Takes);
@@ -156,7 +156,7 @@ async fn late_process_neither_abandons_nor_answers() {
 async fn process_without_lease_sends_nothing() {
     let world = World::new().await;
     let charge = world.paid().await;
-    // The clock jumps between the first commit and the sending, at the look-up of the acquirer's name.
+    // The clock jumps between commit 1 and the sending, when the acquirer is looked up by its name.
     let (clock, psp) = (world.clock.clone(), world.psp.clone());
     let mut sleepy = cais_ports::acquirers::MockAcquirers::new();
     sleepy.expect_named().returning(move |name| {

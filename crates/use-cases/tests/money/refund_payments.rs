@@ -1,4 +1,5 @@
-//! Refunds of single payments: a second one, one below the amount, an overpayment, one for an abandoned charge.
+//! Refunds of single payments: a second payment, a payment below the amount, an overpayment, and a payment for an
+//! abandoned charge.
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;

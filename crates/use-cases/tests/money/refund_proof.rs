@@ -1,4 +1,5 @@
-//! A refund fails only on proof. A Pix lists its returns, so its record is the list that a look-up needs besides.
+//! A refund fails only on proof. The record of a Pix lists its returns, so this record is the list that proof requires
+//! in addition to a look-up.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::world::{LONG, World, all};
 
 const ALERT: &str = "refund_outcome_unproven";
 
-/// Creates a refund without a reply that is refused from now on. No look-up shows it.
+/// Creates a refund that gets no reply. From then on the acquirer refuses it, and no look-up shows it.
 async fn unanswered(returning: Sending) -> World {
     let world = World::new().await;
     let charge = world.paid().await;

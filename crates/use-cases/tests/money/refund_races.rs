@@ -1,4 +1,4 @@
-//! Refunds that coincide with other refunds, payments, infractions and callbacks.
+//! Refunds at the same time as other refunds, payments, infractions and callbacks.
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
@@ -102,7 +102,7 @@ async fn infraction_during_refund_stops_only_the_next_refund() {
 async fn charge_refresh_before_reply_applies_outcome_first() {
     let world = World::new().await;
     let charge = world.paid().await;
-    // The acquirer shows the return, while its reply is lost, a failure or a refusal.
+    // The acquirer shows the return, but its reply is lost, a failure or a refusal.
     for (key, sending) in [("a", Sending::Silent), ("b", Sending::Down), ("c", Sending::Refuses)] {
         let (other, paid) = (world.clone(), charge.clone());
         world.psp.set(sending);
@@ -257,8 +257,8 @@ async fn act(world: &World, charge: &Charge, number: usize, action: Action) {
 }
 
 proptest! {
-    /// Refunds parts in any order, with any outcome and any interruption. Never more than the payment is returned, and
-    /// the final balance lacks exactly the returned amount.
+    /// Refunds parts in any order, with any outcome and any interruption. Never more than the payment is returned. At
+    /// the end the balance is lower by exactly the returned amount.
     #[test]
     fn partial_refunds_never_exceed_what_was_paid(actions in prop::collection::vec(action(), 1..24)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -270,7 +270,8 @@ proptest! {
                 prop_assert!(world.psp.returned() <= 1_000);
                 world.check().await;
             }
-            // All faults end. Interruptions that are still planned affect these passes, so several follow.
+            // All faults end. Interruptions that are already planned may still occur in these passes, so several passes
+            // follow.
             world.psp.set(Sending::Takes);
             for _ in 0..8 {
                 world.psp.settle_open(&UpstreamProgress::Done { at: None });

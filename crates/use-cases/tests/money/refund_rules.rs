@@ -1,4 +1,4 @@
-//! The rules of refunds: permitted charges, times and amounts.
+//! The rules of refunds: which charges, times and amounts are permitted.
 
 use std::time::Duration;
 

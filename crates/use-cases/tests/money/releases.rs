@@ -1,4 +1,4 @@
-//! Received money waits in `pending` and is released once.
+//! Received money waits in `pending`, and is released once.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Returns in a refreshed charge: returns of this service change their refunds, and other returns never do.
+//! Returns in the record of a refreshed charge. Returns of this service change their refunds; other returns change
+//! none.
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::event::EventType;
@@ -47,7 +48,7 @@ async fn foreign_return_keeps_balance() {
     world.refund("a", &charge, part(100)).await.unwrap();
     let refund = world.only_refund();
     world.psp.return_unasked(&pix, 400, UpstreamProgress::Done { at: None });
-    // A name in the form of a refund of this service that matches no refund.
+    // The identifier has the form of a refund id of this service, but there is no such refund.
     let name = cais_testkit::builders::fresh::<cais_domain::ids::kind::Refund>().suffix();
     world.psp.change_payment(&pix, |payment| {
         let other = UpstreamReturn { name, ..payment.returns[1].clone() };

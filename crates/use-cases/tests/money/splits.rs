@@ -1,4 +1,4 @@
-//! Charges with shares: eligible recipients, the amount of each share, and the permanence of a share.
+//! Charges with shares: eligible recipients, the amount of each share, and that a share is final.
 
 use cais_domain::charge::{ChargeStatus, ChargeTerms, Origin};
 use cais_domain::event::EventType;
@@ -196,14 +196,14 @@ async fn shares_are_credited_with_payment_and_survive_refund() {
     suspend(&world, &one).await;
     world.psp.pay(&charge.txid, 1_050);
     let paid = world.read(&charge).await;
-    // R$ 10.00 less a fee of 0.60 are 9.40. The excess belongs to the creator.
+    // R$ 10.00 minus a fee of 0.60 are 9.40. The surplus is the creator's.
     assert_eq!(paid.state.settlement().unwrap().parts, [313, 94].map(Money::from_centavos));
     assert_eq!(money_of(&world, &one, Bucket::Available), 313);
     assert_eq!(money_of(&world, &two, Bucket::Available), 94, "shares of others are not delayed");
     assert_eq!(world.available(), 940 - 313 - 94 + 50);
     world.check().await;
 
-    // The creator returns the whole amount at its own expense.
+    // The creator refunds the whole amount, including the shares of others.
     world.give(1_000).await;
     world.psp.set(Sending::Completes);
     assert_eq!(world.refund("a", &paid, all()).await.unwrap().kind, ResponseKind::Created);

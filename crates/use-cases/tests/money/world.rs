@@ -18,7 +18,7 @@ use cais_use_cases::charges::ChargeName;
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create};
 use cais_use_cases::refunds::poll;
 
-/// The surroundings of a test. Clones share them.
+/// The environment of a test. Clones share it.
 #[derive(Clone)]
 pub struct World(pub cais_testkit::World);
 

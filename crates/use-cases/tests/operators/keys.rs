@@ -1,4 +1,4 @@
-//! Operators create, list and revoke API keys, and keys authenticate callers.
+//! Operators create, list and revoke API keys. Callers authenticate with keys.
 
 use std::time::Duration;
 

@@ -77,7 +77,7 @@ async fn requests_above_the_limit_of_a_pass_are_counted() {
     assert_eq!((stored().await, log.dropped()), (MAX_PER_PASS + 1, 7));
 }
 
-/// Moves amounts into the available balance at an instant; negative amounts out of it.
+/// Moves amounts at an instant. Positive amounts enter the available balance, and negative amounts leave it.
 async fn moved(world: &World, account: AccountId, at: Timestamp, amounts: &[i64]) {
     let (own, fees) =
         (LedgerAccount::Merchant(account, Bucket::Available), LedgerAccount::system(SystemAccount::Fees, account));
@@ -106,7 +106,7 @@ fn sums(days: &[DayTotal], ago: usize) -> (i64, i64) {
 async fn totals_are_those_of_sao_paulo_days() {
     let world = World::with_account().await;
     let (totals, account) = (DailyTotals::default(), fresh());
-    // The clock begins at 2026-01-02T03:04:05Z: four minutes after midnight in São Paulo.
+    // The clock starts at 2026-01-02T03:04:05Z. In São Paulo this is four minutes after midnight.
     let before_midnight: Timestamp = "2026-01-02T02:59:59.999Z".parse().unwrap();
     let midnight: Timestamp = "2026-01-02T03:00:00Z".parse().unwrap();
     moved(&world, account, before_midnight, &[500, -20]).await;

@@ -1,4 +1,4 @@
-//! An empty store, and a second operator whose changes always come first.
+//! An empty store, and a second operator who always makes a change first.
 
 use std::ops::Deref;
 
@@ -28,7 +28,7 @@ impl Deref for World {
 
 impl World {
     pub fn new() -> Self {
-        // Without an expectation, so that a request to an acquirer fails the test.
+        // The mock expects no call. So a request to an acquirer makes the test fail.
         Self(cais_testkit::World::empty(an_account()).with_acquirers(MockAcquirers::new()))
     }
 
@@ -53,7 +53,8 @@ impl World {
         self.store.find_account_by_email(EMAIL).await.unwrap().unwrap()
     }
 
-    /// Returns ports with another operator who changes the account just before each of the next `times` commits.
+    /// Returns ports with a second operator. This operator changes the account just before each of the next `times`
+    /// commits.
     pub fn raced(&self, times: u32) -> Ports {
         let (world, mut left) = (self.0.clone(), times);
         let other = move || {

@@ -1,4 +1,5 @@
-//! A payout that its acquirer holds for an approval: sent again while open, and never after its end.
+//! A payout that waits for an approval at its acquirer. The payout is sent again while its outcome is open, and never
+//! afterwards.
 
 use cais_domain::money::Money;
 use cais_domain::payout::PayoutStatus;
@@ -71,7 +72,7 @@ async fn held_payout_of_another_amount_is_not_sent_again() {
     assert_eq!((world.psp.payout_orders().len(), world.status()), (1, PayoutStatus::Processing));
 }
 
-/// The money of the ended payout was given back to the merchant.
+/// The money of the failed payout was returned to the merchant.
 #[tokio::test]
 async fn failed_payout_is_never_approved() {
     let world = World::new().await;

@@ -1,4 +1,5 @@
-//! Callbacks about payouts are hints: stored, answered, and applied only after the acquirer's record was read.
+//! A callback about a payout is a hint that is stored and answered. Its effects are applied only after the acquirer's
+//! record was read.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Payouts above the balance: the refusal is a stored response, and no money moves.
+//! Payouts above the balance: the refusal is stored for repeats, and no money moves.
 
 use cais_domain::money::Money;
 use cais_ports::ResponseKind;
@@ -91,7 +91,7 @@ async fn repeat_of_abandoned_payout_without_balance_is_refused() {
 #[tokio::test]
 async fn refusal_that_was_not_stored_is_decided_again() {
     let world = World::new().await;
-    // The first commit is refused, and the second stores the response.
+    // The first commit is refused. The second commit stores the response.
     for crash in [cais_testkit::Crash::Before, cais_testkit::Crash::After] {
         let key = format!("{crash:?}");
         world.store.crash_at(2, crash);

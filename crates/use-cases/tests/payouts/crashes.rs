@@ -1,5 +1,4 @@
-//! A process that crashes, or a store whose reply is lost, before or after each commit of a payout. The payout is sent
-//! once.
+//! A process crashes, or the store's reply is lost, before or after each commit of a payout. The payout is sent once.
 
 use cais_domain::event::EventType;
 use cais_domain::payout::PayoutStatus;
@@ -11,7 +10,7 @@ use cais_use_cases::payouts::create::CreatePayoutError;
 
 use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, named, status_of, ten_reais};
 
-/// Commit 1 holds the money, commit 2 writes the outcome. The request to the acquirer is between them.
+/// Commit 1 holds the money, and commit 2 stores the outcome. The request to the acquirer is between them.
 const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
 /// The reactions of the acquirer to an order that arrives.
 const SENDINGS: [Sending; 4] = [Sending::Takes, Sending::Completes, Sending::Fails, Sending::LosesReplies];
@@ -25,8 +24,8 @@ async fn interrupted(nth: u64, crash: Crash, sending: Sending) -> World {
     world
 }
 
-/// Asserts one payout here, at most one at the acquirer, the same response for all repeats, and the balances of the
-/// outcome.
+/// Asserts that there is one payout here, at most one at the acquirer, and one response for all repeats. The balances
+/// must match the outcome.
 async fn exactly_one(world: &World, sending: Sending) {
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
@@ -91,7 +90,7 @@ async fn repeat_within_lease_sends_no_second_payout() {
         let world = interrupted(nth, crash, Sending::Takes).await;
         let repeat = world.create("a", named("order-1", ten_reais())).await;
         match (nth, crash) {
-            // No change was committed, or all were: the response is available in both cases.
+            // Either no change was committed or all were, so the response is available.
             (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().kind, ResponseKind::Created),
             _ => assert!(matches!(repeat, Err(CreatePayoutError::KeyInProgress { .. })), "{nth} {crash:?}: {repeat:?}"),
         }
@@ -109,7 +108,7 @@ async fn interrupted_resumption_is_resumed() {
             let world = interrupted(first.0, first.1, Sending::Takes).await;
             world.clock.advance(PAST_LEASE);
             world.store.crash_at(nth, crash);
-            // The pass continues after the failure of one creation.
+            // The first creation fails, and the pass handles the others.
             assert_eq!(world.resume().await, 0);
             world.clock.advance(PAST_LEASE);
             world.resume().await;
@@ -120,7 +119,8 @@ async fn interrupted_resumption_is_resumed() {
 
 #[tokio::test]
 async fn payout_that_may_have_been_sent_is_never_abandoned() {
-    // The process crashed between hold and sending, or between sending and outcome. The store does not show which.
+    // The process crashed between the hold and the sending, or between the sending and the outcome. The store does not
+    // show which.
     for (nth, crash) in [(1, Crash::After), (2, Crash::Before)] {
         for sending in [Sending::Down, Sending::Refuses, Sending::Silent] {
             for looking in [Looking::Tells, Looking::Silent, Looking::Forgets] {
@@ -163,7 +163,7 @@ async fn interrupted_abandonment_releases_money_once() {
         let world = interrupted(2, crash, Sending::Down).await;
         world.clock.advance(PAST_LEASE);
         world.psp.set(Sending::Takes);
-        // If the commit succeeded, only the caller repeats the creation. Otherwise the worker finishes it.
+        // If the commit succeeded, only the caller can repeat the creation. Otherwise the worker finishes it.
         assert_eq!(world.resume().await, usize::from(crash == Crash::Before), "{crash:?}");
         exactly_one(&world, Sending::Takes).await;
     }
@@ -176,7 +176,7 @@ async fn interrupted_retry_of_abandoned_payout_is_resumed() {
         world.psp.set(Sending::Down);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
         world.psp.set(Sending::Takes);
-        // The first commit finds that the key exists. The two commits of the creation follow.
+        // The first commit finds the existing key. The two commits of the creation follow.
         world.store.crash_at(nth + 1, crash);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
         world.clock.advance(PAST_LEASE);

@@ -1,4 +1,4 @@
-//! The caller's external id of a payout: one payout, with any number of keys.
+//! The external id of a payout: it has one payout, whatever the number of keys.
 
 use cais_domain::pix_key::PixKey;
 use cais_ports::{ResponseKind, Store as _};
@@ -25,7 +25,7 @@ async fn known_external_id_with_same_terms_returns_original() {
     assert_eq!((again.kind, again.replay_of, id_of(&again)), (ResponseKind::Existing, None, id_of(&first)));
     assert_eq!((world.psp.payout_orders().len(), world.money().0), (1, FUNDS - 1_000 - FEE));
 
-    // The response belongs to the second key from now on, in every later state of the payout.
+    // From now on this response belongs to the second key too, in every later state of the payout.
     world.psp.complete();
     world.clock.advance(LONG);
     world.poll().await;

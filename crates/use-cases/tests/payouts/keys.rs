@@ -64,7 +64,7 @@ async fn repeat_of_abandoned_payout_retries_same_payout() {
     world.clock.advance(LONG);
     assert_eq!(world.resume().await, 0, "only the caller's repeat sends the payout again");
 
-    // No acquirer is available, so no creation begins.
+    // No acquirer is available, so no creation starts.
     world.psp.set_resting(true);
     world.second.set_resting(true);
     let failed = world.create("a", named("order-1", ten_reais())).await;

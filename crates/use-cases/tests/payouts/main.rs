@@ -1,5 +1,5 @@
-//! Use cases of payouts over a store in memory and simulated acquirers: sent at most once, after any crash, loss or
-//! false report.
+//! Use cases of payouts, with a store in memory and simulated acquirers. A payout is sent at most once, after any
+//! crash, loss or false report.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

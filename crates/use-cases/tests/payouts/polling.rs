@@ -1,4 +1,5 @@
-//! Polling of open payouts: at growing intervals, sent again only if the acquirer never had them, ended once.
+//! Open payouts are polled at growing intervals. A payout is sent again only if the acquirer does not have it, and ends
+//! once.
 
 use std::time::Duration;
 
@@ -143,7 +144,7 @@ async fn refusal_of_existing_payout_is_ignored() {
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status(), world.money()), (0, PayoutStatus::Processing, HELD));
 
-    // A refusal without a readable look-up after it does not end the payout either.
+    // If the look-up after a refusal cannot be read, the refusal does not end the payout either.
     let world = World::new().await;
     world.psp.set(Sending::Silent);
     world.create("a", ten_reais()).await.unwrap();
@@ -174,7 +175,7 @@ async fn payout_that_cannot_be_resent_stays_processing() {
 
 #[tokio::test]
 async fn payout_outcome_is_never_reversed() {
-    // The payout arrived, and then the acquirer reports a failure.
+    // The payout arrived. Afterwards the acquirer reports a failure.
     let world = World::new().await;
     let payout = world.completed().await;
     let after = world.money();
@@ -185,7 +186,7 @@ async fn payout_outcome_is_never_reversed() {
     assert_eq!((world.status(), world.money(), world.event_types().len()), (PayoutStatus::Completed, after, 1));
     world.check().await;
 
-    // The payout failed, and then the acquirer reports an arrival.
+    // The payout failed. Afterwards the acquirer reports an arrival.
     let world = World::new().await;
     let payout = world.processing().await;
     world.psp.fail();
@@ -205,7 +206,7 @@ async fn two_nodes_resend_and_end_payout_once() {
     world.processing().await;
     world.psp.complete();
     world.clock.advance(MOMENT);
-    // Both nodes have read the acquirer's record before either writes.
+    // Both nodes read the acquirer's record before one of them writes.
     let other = world.clone();
     world.psp.when(Moment::Read, move || {
         now(other.poll());
@@ -239,7 +240,7 @@ async fn node_with_outdated_decision_sends_nothing() {
     world.create("a", ten_reais()).await.unwrap();
     world.psp.set(Sending::Takes);
     world.clock.advance(LONG);
-    // The commit of the decision is answered after a minute.
+    // The store answers the commit of the decision after one minute.
     let clock = world.clock.clone();
     let slow = world.after_commits(once(move || {
         clock.advance(Duration::from_mins(1));
@@ -279,7 +280,7 @@ async fn open_payouts_are_read_from_list_and_then_singly() {
     world.clock.advance(MOMENT);
     let (finds, lists) = (world.psp.finds(OrderKind::Payout), world.psp.lists(List::Sent));
     assert_eq!(world.poll().await, 10);
-    // The pages have one row, so reading stops after three of them.
+    // Each page has one row, so the worker stops after three pages.
     assert_eq!((world.psp.finds(OrderKind::Payout) - finds, world.psp.lists(List::Sent) - lists), (7, 3));
     assert!(world.store.payouts().iter().all(|payout| payout.state.status() == PayoutStatus::Completed));
     world.check().await;

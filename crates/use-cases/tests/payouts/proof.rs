@@ -1,4 +1,4 @@
-//! A payout fails only on proof. A refusal is no proof while the acquirer has, or may have, the payout.
+//! A payout fails only on proof. A refusal is no proof if the acquirer has the payout, or may have it.
 
 use cais_ports::ResponseKind;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use cais_testkit::psp::{List, Listing, Looking, Sending};
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const ALERT: &str = "payout_outcome_unproven";
 
-/// Creates a payout without a reply. The acquirer has it, or never received it.
+/// Creates a payout that gets no reply. The acquirer has the payout, or never received it.
 async fn unanswered(sending: Sending) -> World {
     let world = World::new().await;
     world.psp.set(sending);
@@ -53,7 +53,7 @@ async fn first_refusal_without_lookup_keeps_payout_processing() {
         world.psp.set_looking(Looking::Silent);
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((status_of(&answer).as_str(), world.money()), ("processing", HELD), "{sending:?}");
-        // Look-ups work again: the acquirer has the payout, or refuses it again and does not show it.
+        // Look-ups work again. The acquirer has the payout, or it refuses the payout again and does not show it.
         world.psp.set_looking(Looking::Tells);
         world.psp.set(Sending::Refuses);
         world.clock.advance(LONG);

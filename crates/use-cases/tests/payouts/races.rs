@@ -1,4 +1,4 @@
-//! Concurrent events: callbacks before replies, readers beside pollers, and holders that resume late.
+//! Concurrent events: callbacks before replies, readers beside pollers, and holders that continue after their lease.
 
 use cais_domain::event::EventType;
 use cais_domain::payout::{Payout, PayoutStatus};
@@ -87,7 +87,7 @@ async fn concurrent_reads_polls_and_callbacks_end_payout_once() {
         }
         world.clock.advance(LONG);
         world.call_back(&payout).await;
-        // Each task has read the acquirer's record before any of them writes.
+        // Each task reads the acquirer's record before one of them writes.
         let (poller, caller) = (world.clone(), world.clone());
         world.psp.when(Moment::Read, move || {
             now(poller.poll());
@@ -133,7 +133,7 @@ async fn slow_holder_gets_response_of_new_holder() {
 
 #[tokio::test]
 async fn holder_without_lease_sends_nothing() {
-    // Another process has finished the creation meanwhile, or none has.
+    // In one case another process has finished the creation meanwhile, in the other case none has.
     for finished in [true, false] {
         let world = World::new().await;
         let within = world.clone();
@@ -164,7 +164,7 @@ async fn payout_abandoned_during_takeover_is_not_sent() {
         world.store.crash_at(2, Crash::Before);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
         world.clock.advance(PAST_LEASE);
-        // Between the read of the new holder and its commit, the first holder resumes and abandons the creation.
+        // Between the read and the commit of the new holder, the first holder continues and abandons the creation.
         let within = world.clone();
         let taker = world.before_commits(once(move || abandon(&within, None)));
         if by_worker {
@@ -190,7 +190,7 @@ async fn payout_abandoned_before_worker_read_is_not_retried() {
     world.store.crash_at(2, Crash::Before);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     world.clock.advance(PAST_LEASE);
-    // The state for a worker that listed the request just before.
+    // A worker listed the request just before this state.
     abandon(&world, Some(world.clock.now()));
     world.psp.set(Sending::Takes);
     assert_eq!((world.resume().await, world.psp.sent()), (0, 0), "the caller received a refusal");

@@ -1,4 +1,4 @@
-//! Reads of payouts: refreshed from the acquirer while a change is possible, at most once per second.
+//! Reads of payouts. A payout whose state may have changed is refreshed from the acquirer, at most once per second.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Returned payouts: each part is credited once, the fee stays, and the full amount is a reversal.
+//! Returned payouts. Each part is credited once, and the fee is not returned. A return of the full amount reverses the
+//! payout.
 
 use cais_ports::ResponseKind;
 use std::time::Duration;
@@ -85,7 +86,7 @@ async fn return_before_seen_completion_completes_payout_first() {
         }
         world.psp.return_payout(1_000);
         world.clock.advance(Duration::from_secs(2));
-        // A second commit would be lost, so outcome and parts share one commit.
+        // A second commit would be lost. So the outcome and the parts must be in one commit.
         world.store.crash_at(2, Crash::Before);
         assert_eq!(world.poll().await, 1, "{completed}");
         assert_eq!((world.status(), world.event_types()), (PayoutStatus::Reversed, REVERSED.to_vec()));

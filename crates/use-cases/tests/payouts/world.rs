@@ -33,7 +33,7 @@ pub const FUNDS: i64 = 2_000;
 /// The fee of every payout, in centavos.
 pub const FEE: i64 = 50;
 
-/// The surroundings of a test. Clones share them.
+/// The environment of a test. Clones share it.
 #[derive(Clone)]
 pub struct World(pub cais_testkit::World);
 
@@ -120,7 +120,7 @@ impl World {
         self.only_payout().state.status()
     }
 
-    /// Reads a payout, with no earlier read in the same second.
+    /// Reads a payout. The acquirer is read too, because no earlier read limits this one.
     pub async fn read(&self, id: PayoutId) -> Result<Payout, FetchError> {
         fetch(&self.ports, &SyncGate::new(), self.account.id, &PayoutName::Id(id)).await
     }
@@ -177,7 +177,8 @@ impl World {
         self.later_event_types()
     }
 
-    /// Asserts that no money was lost, moved twice or credited wrongly: the account lacks exactly the amount that left.
+    /// Asserts that no money was lost, moved twice or credited wrongly. The account must lack exactly the amount that
+    /// left.
     pub async fn check(&self) {
         self.0.check().await;
         let names = self.psp.payout_orders().into_iter().map(|order| order.instruction_id);

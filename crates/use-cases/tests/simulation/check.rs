@@ -1,4 +1,4 @@
-//! The invariants between the institution's records, the ledger and the merchant's responses.
+//! The invariants that connect the institution's records, the ledger and the merchant's responses.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::operation::key;
 use crate::orders::{MONEY_KINDS, MoneyOrder, Outcome, is_done, payments};
 use crate::world::{World, run};
 
-/// The smallest units of USDT on Ethereum for a centavo, at R$ 0.10 for a USDT.
+/// The number of smallest units of USDT on Ethereum per centavo, at R$ 0.10 for one USDT.
 const UNITS_PER_CENTAVO: u128 = 100_000;
 
 impl World {
@@ -21,7 +21,7 @@ impl World {
         self.store.balance(&LedgerAccount::Merchant(self.account.id, Bucket::InTransit)).centavos()
     }
 
-    /// Returns the ids of orders without an outcome, with their centavos in transit.
+    /// Returns the ids of orders without an outcome, each with its centavos in transit.
     pub fn open(&self) -> Vec<(String, i64)> {
         let orders = self.money_orders().into_iter().filter(|order| order.outcome == Outcome::Open);
         let orders = orders.map(|order| (order.id, order.held));
@@ -31,8 +31,8 @@ impl World {
         orders.chain(others).collect()
     }
 
-    /// Asserts the invariants of every instant: money in transit belongs to open orders, and a visible resource has its
-    /// stored response.
+    /// Asserts the invariants that always hold: money in transit belongs to open orders, and every visible resource has
+    /// its stored response.
     pub fn check_always(&mut self) {
         let commits = self.store.commits();
         if std::mem::replace(&mut self.checked, commits) == commits {
@@ -43,7 +43,8 @@ impl World {
         assert_eq!(self.unanswered(), [""; 0], "one commit makes a resource visible and stores the response");
     }
 
-    /// Returns the visible resources without a stored response. A callback may make a resource visible earlier.
+    /// Returns the visible resources without a stored response. A callback may make a resource visible before its
+    /// response is stored.
     fn unanswered(&self) -> Vec<String> {
         let records = self.store.idempotency_records().into_iter().filter(|record| record.answer.is_none());
         let unanswered: Vec<_> = records.map(|record| record.resource).collect();
@@ -91,7 +92,7 @@ impl World {
         }
     }
 
-    /// Asserts that each creation was sent once, and that the ledger shows the BRL of the coins that were sent.
+    /// Asserts that each creation was sent once, and that the ledger has the BRL value of the coins that were sent.
     fn check_processor(&self) {
         let requests = self.processor.requests_by_id();
         assert!(requests.values().all(|count| *count <= 1), "a creation is requested once: {requests:?}");
@@ -168,7 +169,7 @@ impl World {
     }
 }
 
-/// Returns the acquirer's balance in centavos: all received money less all sent money.
+/// Returns the acquirer's balance in centavos: all received money minus all sent money.
 fn funds(psp: &FakePsp) -> i64 {
     let payments = payments(psp);
     let received: i64 = payments.iter().map(|payment| payment.amount.centavos()).sum();

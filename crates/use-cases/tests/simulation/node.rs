@@ -18,9 +18,9 @@ pub enum CrashPoint {
     AfterIntent,
     /// After the acquirer processed the order, before its reply.
     AfterRequest,
-    /// After the reply, before the next look-up or commit.
+    /// After the reply, and before the next look-up or commit.
     AfterReply,
-    /// After the commit that stores the outcome, before the caller has an answer.
+    /// After the commit that stores the outcome, and before the caller has a response.
     AfterOutcome,
 }
 
@@ -37,7 +37,7 @@ struct State {
     is_dead: bool,
 }
 
-/// A node. All its work stops at its crash point, until it restarts.
+/// A node. At its crash point all its work stops, until the node restarts.
 #[derive(Debug, Default)]
 pub struct Node(Mutex<State>);
 
@@ -59,7 +59,7 @@ impl Node {
         self.0.lock().unwrap()
     }
 
-    /// Never returns if the node crashes here.
+    /// Waits forever if the node crashes at this point.
     async fn reach(&self, point: CrashPoint, after_order: bool) {
         if self.crashes(point, after_order) {
             std::future::pending::<()>().await;
@@ -80,7 +80,7 @@ impl Connection for Node {
         self.reach(CrashPoint::AfterReply, true).await;
     }
 
-    /// Does not yield: no time passes between the decision to send and the request.
+    /// Does not yield, so that no time passes between the decision to send and the request.
     async fn before_order(&self) {
         self.reach(CrashPoint::AfterReply, true).await;
     }
@@ -92,7 +92,7 @@ impl Connection for Node {
     }
 }
 
-/// The store from the view of a node.
+/// The store as a node uses it.
 pub struct NodeStore {
     pub store: Arc<MemoryStore>,
     pub node: Arc<Node>,
@@ -112,7 +112,7 @@ impl Store for NodeStore {
     }
 }
 
-/// Lets other tasks run once.
+/// Lets the other tasks run once.
 struct Yield(bool);
 
 impl Future for Yield {

@@ -1,4 +1,4 @@
-//! The operations that send an order to an acquirer, as a merchant calls them.
+//! The operations that send an order to an acquirer, in the form of a merchant's call.
 
 use cais_domain::charge::Origin;
 use cais_domain::crypto::{Address, Currency};
@@ -20,7 +20,7 @@ use cais_use_cases::{Ports, Response};
 
 use crate::world::World;
 
-/// An operation with its terms: a repeat is the same value.
+/// An operation with its terms. A repeat is an equal value.
 #[derive(Debug, Clone, Copy)]
 pub enum Operation {
     Charge { centavos: i64 },
@@ -36,7 +36,7 @@ impl World {
         match kind {
             OrderKind::Charge => Operation::Charge { centavos },
             OrderKind::Payout => Operation::Payout { centavos },
-            // A larger refund alone would exceed the charge.
+            // A larger refund would exceed the charge by itself.
             OrderKind::Refund => Operation::Refund { charge: self.refundable, centavos: centavos.min(1_200) },
             OrderKind::Defense => Operation::Defense { infraction: self.store.infractions()[0].id },
             OrderKind::Withdrawal => Operation::Withdrawal { centavos },
@@ -60,7 +60,7 @@ impl Operation {
         !matches!(self, Self::Defense { .. })
     }
 
-    /// Runs the operation with the key of this number. Returns the status and body of the response, or the name of the
+    /// Calls the operation with the key of this number. Returns the status and body of the response, or the name of the
     /// error.
     pub async fn call(self, ports: Ports, account: Account, number: usize) -> Result<(ResponseKind, Vec<u8>), String> {
         let request = RequestId::new(ports.ids.next_uuid());

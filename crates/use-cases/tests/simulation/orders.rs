@@ -23,21 +23,22 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct MoneyOrder {
     pub kind: OrderKind,
-    /// The public id of its resource.
+    /// The public id of the order's resource.
     pub id: String,
-    /// The public id that a callback about it names.
+    /// The public id of the resource that a callback about the order contains.
     pub called_back: String,
-    /// The name by which an acquirer executes it once.
+    /// The identifier by which an acquirer executes the order once.
     pub name: String,
     pub outcome: Outcome,
     pub is_visible: bool,
     /// The centavos in transit while the outcome is open.
     pub held: i64,
-    /// The centavos of it that are a fee.
+    /// The centavos of `held` that are a fee.
     pub fee: i64,
 }
 
-/// The kinds of orders that take money out, each with its events of success and failure. Every check covers all of them.
+/// The kinds of orders that take money out, each with its events of success and failure. All checks apply to each of
+/// them.
 pub const MONEY_KINDS: [(OrderKind, [EventType; 2]); 3] = [
     (OrderKind::Payout, [EventType::PayoutCompleted, EventType::PayoutFailed]),
     (OrderKind::Refund, [EventType::RefundCompleted, EventType::RefundFailed]),
@@ -95,7 +96,7 @@ impl World {
         payouts.chain(refunds).chain(withdrawals).collect()
     }
 
-    /// Returns the name and progress of every order of this kind that reached an acquirer.
+    /// Returns the identifier and progress of every order of this kind that reached an acquirer.
     pub fn arrived(&self, kind: OrderKind) -> Vec<(String, UpstreamProgress)> {
         let psps = self.psps.iter();
         match kind {
@@ -107,7 +108,7 @@ impl World {
                 let returns = psps.flat_map(payments).flat_map(|payment| payment.returns);
                 returns.map(|back| (back.name, back.progress)).collect()
             }
-            // Every batch counts, so a second one shows even if it is never verified.
+            // Every batch counts. So a second batch is found even if it is never verified.
             OrderKind::Withdrawal => {
                 let batches = self.processor.batches().into_iter();
                 batches.map(|batch| (batch.order.unwrap().to_string(), progress(batch.status))).collect()
@@ -116,7 +117,7 @@ impl World {
         }
     }
 
-    /// Counts the orders of this kind that the acquirers carried out, without those from before the run.
+    /// Counts the orders of this kind that the acquirers executed. Orders from before the run are not counted.
     pub fn executed(&self, kind: OrderKind) -> usize {
         let psps = self.psps.iter();
         match kind {

@@ -1,4 +1,4 @@
-//! Random runs: calls, repeats, workers, crashes and faults interleave until the faults stop and the work is done.
+//! Random runs. Calls, repeats, workers, crashes and faults are mixed until the faults stop and all work is done.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const STEPS: u64 = 80;
 /// The largest number of calls by the merchant, without repeats.
 const MAX_CALLS: usize = 4;
 
-/// The kinds of new operations. A defense is possible only once.
+/// The kinds of new operations, with their weights. A defense is possible only once.
 const KINDS: [OrderKind; 9] = [
     OrderKind::Charge,
     OrderKind::Charge,
@@ -45,23 +45,23 @@ const REPLIES: [Sending; 9] = [
     Sending::Refuses,
     Sending::Down,
 ];
-/// The replies that an acquirer may give only to orders with their own outcome.
+/// The replies that an acquirer may give only to orders that have an outcome of their own.
 const MORE_REPLIES: [Sending; 3] = [Sending::Completes, Sending::Fails, Sending::TakesAndRefuses];
 /// The replies after which the outcome of an order is open.
 const OPEN_REPLIES: [Sending; 4] =
     [Sending::Silent, Sending::LosesReplies, Sending::ArrivesLate, Sending::ArrivesLateAndRefuses];
-/// The jumps of the clock between an order and its repeat: while the request can arrive, beyond a lease, and beyond the
-/// arrival.
+/// How far the clock jumps between an order and its repeat: while the request may still arrive, beyond a lease, and
+/// beyond the arrival.
 const REPEAT_JUMPS_MS: [u64; 4] = [3_000, 31_000, 35_000, 61_000];
 /// The replies to a verification.
 const VERIFICATIONS: [Sending; 6] =
     [Sending::Takes, Sending::Takes, Sending::LosesReplies, Sending::Silent, Sending::Refuses, Sending::Down];
-/// The jumps of the clock: within a worker's pause, beyond the pause, beyond a lease, and beyond the age at which
+/// How far the clock jumps: within a worker's pause, beyond the pause, beyond a lease, and beyond the age at which
 /// orders are sent again.
 const JUMPS_MS: [u64; 7] = [1, 500, 2_000, 10_000, 31_000, 61_000, 360_000];
 
-/// The reads that an acquirer hides in one run. Look-up and list never hide the same order: both together prove its
-/// absence.
+/// The reads that an acquirer falsifies in one run. Look-ups and lists never hide the same order, because both together
+/// prove its absence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hides {
     Nothing,
@@ -77,14 +77,14 @@ struct Run {
 
 impl Run {
     fn new(seed: u64) -> Self {
-        // Neighboring seeds must not give the same run one step later.
+        // Two neighboring seeds must not produce the same run with a shift of one step.
         let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95));
         let hides = [(); 2].map(|()| random.one_of(&[Hides::Nothing, Hides::LookUps, Hides::Lists]));
         let world = World::new(format!("seed {seed}, {hides:?}; repeat it with: scripts/simulate --seed {seed}"));
         Self { world, random, hides }
     }
 
-    /// Returns the trace.
+    /// Runs the steps, and returns the trace.
     fn run(mut self) -> String {
         for _ in 0..STEPS {
             self.step();
@@ -138,7 +138,7 @@ impl Run {
         }
     }
 
-    /// Makes a first call or a repeat.
+    /// Makes a first call of an operation, or a repeat.
     fn call(&mut self, node: usize) {
         let begun = self.world.calls.len();
         let number = if begun < MAX_CALLS && self.random.below(2) == 0 {
@@ -153,7 +153,7 @@ impl Run {
     }
 
     fn operation(&mut self) -> Operation {
-        // The largest payout exceeds the balance, and two of the largest refunds exceed the charge.
+        // The largest payout exceeds the balance. The sum of the two largest refunds exceeds the charge.
         let centavos = self.random.one_of(&[300, 1_200, 5_000]);
         let kind = self.random.one_of(&KINDS);
         self.world.operation(kind, centavos)
@@ -171,7 +171,7 @@ impl Run {
         if matches!(kind, OrderKind::Payout | OrderKind::Refund) {
             replies.extend(MORE_REPLIES);
         }
-        // A refusal is proof if the look-up shows no order. For a defense, the list is its look-up.
+        // A refusal is proof if the look-up shows no order. The look-up of a defense is the list.
         let unproven = |sending: &Sending| match kind {
             OrderKind::Defense => hides == Hides::Lists && *sending == Sending::Refuses,
             OrderKind::Charge | OrderKind::Payout | OrderKind::Refund | OrderKind::Withdrawal => {
@@ -201,7 +201,8 @@ impl Run {
         psp.set_resting(rests);
     }
 
-    /// Leaves a new order open, and answers its repeat differently. A wrong proof of failure shows here first.
+    /// Leaves a new order with an open outcome, and gives its repeat another reply. A wrong proof of a failure is found
+    /// here first.
     fn disturb_repeat(&mut self, node: usize) {
         let (hides, psp) = (self.hides[0], self.world.psps[0].clone());
         let kind = self.random.one_of(&MONEY_KINDS).0;
@@ -230,7 +231,7 @@ impl Run {
         self.world.drain();
     }
 
-    /// Changes the replies of the processor. Absence is never proof, so the look-up may hide a batch at any time.
+    /// Changes the replies of the processor. Absence is never proof here, so look-ups may hide a batch at any time.
     fn processor_fault(&mut self) {
         let mut replies = REPLIES.to_vec();
         replies.push(Sending::TakesAndRefuses);
@@ -244,7 +245,7 @@ impl Run {
         processor.set_looking(looking);
     }
 
-    /// Ends verified batches, or lets an operator decide. The processor may send a callback.
+    /// Ends verified batches, or makes an operator decide. The processor may send a callback.
     fn coins_move(&mut self, node: usize) {
         let processor = self.world.processor.clone();
         match self.random.below(4) {
@@ -293,7 +294,7 @@ impl Run {
         }
     }
 
-    /// Sends a callback about a payout in half of the cases. A callback may come before the reply to the order.
+    /// Sends a callback about a payout in half of the cases. The callback may come before the reply to the order.
     fn payout_callback(&mut self, node: usize, psp: &FakePsp) {
         let payouts = psp.payouts();
         if payouts.is_empty() || self.random.below(2) == 0 {
@@ -310,7 +311,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
-/// `CAIS_SIMULATION_SEED` repeats one seed and prints its trace. `CAIS_SIMULATION_SEEDS` is the number of seeds.
+/// `CAIS_SIMULATION_SEED` repeats one seed and prints its trace. `CAIS_SIMULATION_SEEDS` sets the number of seeds.
 #[test]
 fn money_is_never_lost_or_sent_twice_in_random_runs() {
     if let Some(seed) = number("CAIS_SIMULATION_SEED") {

@@ -1,4 +1,4 @@
-//! Every operation × every crash point × every reply × with and without work of the second node.
+//! Every operation with every crash point and every reply, with and without work of the second node.
 
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ struct Case {
 }
 
 impl Case {
-    /// The only proof of a failure is a refusal of the first request that was stored before the crash. A repeat of a
-    /// defense is a new order.
+    /// Returns whether the order must fail. The only proof of a failure is a refusal of the first request that was
+    /// stored before the crash. For a defense, a repeat is a new order.
     fn fails(self) -> bool {
         let is_stored = self.point == CrashPoint::AfterOutcome && self.reply == Sending::Refuses;
         match self.kind {
@@ -43,7 +43,8 @@ impl Case {
         }
     }
 
-    /// A withdrawal that may have been created is never created again. An operator fails the absent ones.
+    /// Returns whether the withdrawal must fail. A withdrawal that may have been created is never created again. If it
+    /// is absent, an operator fails it.
     const fn withdrawal_fails(self) -> bool {
         match (self.point, self.reply) {
             (CrashPoint::BeforeIntent, _) | (CrashPoint::AfterOutcome, Sending::Down) => false,
@@ -52,7 +53,8 @@ impl Case {
         }
     }
 
-    /// An unknown outcome of a defense needs no second commit: the first one has left it to a worker.
+    /// Returns whether the crash point is reached. A defense with an unknown outcome needs no second commit, because
+    /// the first commit has left it to a worker.
     fn is_reached(self) -> bool {
         let is_unknown = matches!(self.reply, Sending::ArrivesLate | Sending::ArrivesLateAndRefuses | Sending::Silent);
         !(is_unknown && self.kind == OrderKind::Defense && self.point == CrashPoint::AfterOutcome)

@@ -4,7 +4,7 @@ use cais_use_cases::charges::expire;
 use cais_use_cases::crypto::withdrawals;
 use cais_use_cases::{Ports, WorkError, callbacks, infractions, payouts, refunds, resume};
 
-/// The workers that follow orders.
+/// The workers that handle orders.
 #[derive(Debug, Clone, Copy)]
 pub enum Worker {
     Resume,

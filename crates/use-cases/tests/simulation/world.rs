@@ -41,11 +41,11 @@ use crate::node::{Node, NodeStore};
 use crate::operation::{Operation, key};
 use crate::worker::Worker;
 
-/// The merchant's initial amount in each of two charges.
+/// The amount of each of the merchant's two first charges, in centavos.
 const PAID: i64 = 2_000;
-/// The largest number of polls until the tasks of the nodes end.
+/// The largest number of polls until the tasks of the nodes must have ended.
 const MAX_POLLS: usize = 100_000;
-/// The largest number of passes of all workers until no order is open.
+/// The largest number of passes of all workers until all orders must have an outcome.
 const MAX_PASSES: usize = 12;
 
 /// An operation of the merchant.
@@ -62,8 +62,8 @@ pub struct Replies {
 }
 
 impl Replies {
-    /// A refund beyond the charge is refused, and checked again at each repeat. Every other call gets a response in the
-    /// end.
+    /// Returns whether no further response is expected. A refund beyond the charge is refused at each repeat. Every
+    /// other call must receive a response.
     pub fn are_final(&self) -> bool {
         self.answer.is_some() || self.last_error.as_deref().is_some_and(|error| error.contains("ExceedsAmount"))
     }
@@ -96,7 +96,7 @@ pub struct World {
     ports: [Ports; 2],
     tasks: Vec<Task>,
     pub calls: Vec<Called>,
-    /// The ids of charges and payouts that a callback named.
+    /// The ids of charges and payouts for which a callback was sent.
     pub called_back: BTreeSet<String>,
     /// The number of commits at the last check.
     pub checked: u64,
@@ -171,13 +171,13 @@ impl World {
         &self.trace.0
     }
 
-    /// Makes the merchant's first call of an operation. Returns its number.
+    /// Makes the merchant's first call of an operation. Returns the number of the operation.
     pub fn begin(&mut self, operation: Operation) -> usize {
         self.calls.push(Called { operation, replies: Rc::default() });
         self.calls.len() - 1
     }
 
-    /// Calls the operation of this number at a node. Every response must have the same bytes, and they must be stored.
+    /// Calls operation `number` at a node. All responses must have the same bytes, and these bytes must be stored.
     pub fn call(&mut self, number: usize, node: usize) {
         let Called { operation, replies } = &self.calls[number];
         let (operation, replies) = (*operation, replies.clone());
@@ -228,7 +228,7 @@ impl World {
         self.tasks.len()
     }
 
-    /// Polls one task. A crashed node loses all its tasks and restarts.
+    /// Polls one task. If its node crashes, the node loses all its tasks and restarts.
     pub fn poll(&mut self, task: usize) {
         let polled = self.tasks[task].future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         if let Poll::Ready(end) = polled {
@@ -258,8 +258,8 @@ impl World {
         }
     }
 
-    /// Lets an operator fail each withdrawal that waits for a decision. The processor promises the operator that it sends
-    /// no coins of a failed batch.
+    /// Makes an operator fail each withdrawal that waits for a decision. Before that, the processor rejects all failed
+    /// batches, so it never sends their coins.
     pub fn review(&mut self, node: usize) {
         self.processor.end_failed(UpstreamWithdrawalStatus::Rejected);
         let ports = self.ports[node].clone();
@@ -276,7 +276,7 @@ impl World {
         });
     }
 
-    /// Applies a callback of the processor about a batch at a node.
+    /// Applies a callback of the processor about a batch, at a node.
     pub fn processor_calls_back(&mut self, node: usize, batch: &UpstreamWithdrawal, by_id: bool) {
         let (ports, name, order) = (self.ports[node].clone(), self.processor.name.clone(), batch.order);
         self.called_back.extend(order.map(|id| id.to_string()));
@@ -339,7 +339,7 @@ impl World {
                 break;
             }
         }
-        // Payments without a callback are found at the expiry of their charge, or in the acquirer's lists.
+        // Payments without a callback are found when their charge expires, or in the acquirer's lists.
         self.clock.advance(Duration::from_hours(2));
         self.work(Worker::Expiry, 0);
         self.drain();
@@ -347,7 +347,7 @@ impl World {
     }
 }
 
-/// Runs a future alone to its end.
+/// Runs one future to its end, without other tasks.
 pub fn run<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     for _ in 0..MAX_POLLS {

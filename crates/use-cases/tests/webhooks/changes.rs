@@ -75,7 +75,7 @@ async fn reactivated_endpoint_is_checked_again() {
     let active = EndpointChange { active: Some(true), ..EndpointChange::default() };
     let refused = changed(&world, endpoint.id, active.clone()).await;
     assert_eq!(refused, Err(ChangeEndpointError::Url(UrlRefusal::NotPublic)));
-    // The same request moves the endpoint to a permitted address.
+    // The same request also changes the address to a permitted one.
     let url = a_webhook_url();
     let again = changed(&world, endpoint.id, EndpointChange { url: Some(url), ..active }).await.unwrap();
     assert_eq!((again.state, again.epoch), (EndpointState::Active, 0));

@@ -63,7 +63,7 @@ async fn failing_receiver_is_tried_ten_times_on_schedule() {
         let pause = due_at.duration_since(world.now());
         let around = SignedDuration::from_secs(i64::from(pause_s));
         assert!((pause - around).abs() <= around / 10, "attempt {number}: {pause} and not {around}");
-        // A moment earlier no attempt starts.
+        // Just before that instant, no attempt starts.
         world.clock.set(due_at - SignedDuration::from_millis(1));
         dispatcher.tick();
         settle().await;
@@ -143,7 +143,7 @@ async fn delivery_created_during_claim_needs_no_tick() {
     world.publish(EventType::ChargePaid).await;
     until("a claim", || Queue::count(&world.queue.claims) == 1).await;
     settle().await;
-    // The claim has read the store, and its reply is in transit.
+    // The claim has read the store. Its reply is in transit.
     world.publish(EventType::ChargePaid).await;
     settle().await;
     world.queue.release_replies(100);

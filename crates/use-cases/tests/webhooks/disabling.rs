@@ -1,4 +1,4 @@
-//! Disabling of an endpoint, with one event about it.
+//! An endpoint is disabled, and one event is published.
 
 use std::time::Duration;
 
@@ -124,7 +124,7 @@ async fn five_days_of_failures_disable_endpoint() {
     tried(&world, &dispatcher, refused(500), &endpoint.url).await;
     world.clock.set(start + day * 4);
     tried(&world, &dispatcher, refused(500), &endpoint.url).await;
-    // A success in between restarts the count of days.
+    // A success in between starts the count of days again.
     tried(&world, &dispatcher, taken(), &endpoint.url).await;
     world.clock.set(start + day * 6);
     tried(&world, &dispatcher, refused(500), &endpoint.url).await;
@@ -148,7 +148,7 @@ async fn failure_beside_success_starts_new_count() {
     let dispatcher = world.dispatcher();
     tried(&world, &dispatcher, refused(500), &endpoint.url).await;
     world.clock.advance(Duration::from_hours(6 * 24));
-    // Both deliveries are claimed while the store reports failures for days. The first completed one succeeds.
+    // Both deliveries are claimed while the stored failures are days old. The one that completes first succeeds.
     let answers = [Answer::Now(taken()), Answer::Held];
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     world.receivers.script(&endpoint.url, answers);
@@ -170,7 +170,7 @@ async fn success_on_another_node_prevents_disabling() {
     let [one, other] = [world.deaf_dispatcher(), world.deaf_dispatcher()];
     tried(&world, &one, refused(500), &endpoint.url).await;
     world.clock.advance(Duration::from_hours(6 * 24));
-    // The delivery is claimed while the store reports failures for days.
+    // The delivery is claimed while the stored failures are days old.
     world.receivers.set(&endpoint.url, Answer::Held);
     one.tick();
     until("it is held", || world.receivers.held(&endpoint.url) == 1).await;

@@ -1,4 +1,4 @@
-//! Registration of endpoints: the stored record, permissions, the limit, and unique values.
+//! Endpoints are registered: the stored record, permissions, the limit, and unique values.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ async fn taken_address_is_reported_before_limit() {
     assert_eq!(refused, CreateEndpointError::Url(UrlRefusal::NotPublic), "the URL is checked before the limit");
 }
 
-/// A cipher that fails to encrypt.
+/// A cipher that cannot encrypt.
 struct Leaky;
 
 impl SecretCipher for Leaky {

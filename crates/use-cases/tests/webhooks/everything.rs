@@ -1,4 +1,5 @@
-//! With random failures, every event still arrives at every active endpoint at least once, and no id has two bodies.
+//! With random failures, every event still reaches every active endpoint at least once. All deliveries of one event
+//! have the same body.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -92,7 +93,7 @@ async fn simulate(seed: u64) {
             nodes.push(world.dispatcher_with(limits));
         }
     }
-    // All failures end, and hours pass.
+    // All failures end, and some hours pass.
     world.queue.claims_fail(|_| None);
     world.queue.finishes_fail(|_| None);
     for _ in 0..200 {

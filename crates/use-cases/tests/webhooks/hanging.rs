@@ -17,7 +17,7 @@ const SMALL: DispatchLimits =
 async fn hanging_receivers_delay_no_others() {
     let world = World::new().await;
     let dispatcher = world.dispatcher_with(SMALL);
-    // Twelve receivers were slow, and now hang in all their slots.
+    // Twelve receivers were slow. Now they hang in all their slots.
     let mut hung = Vec::new();
     for _ in 0..12 {
         let endpoint = world.endpoint().await;
@@ -38,7 +38,7 @@ async fn hanging_receivers_delay_no_others() {
     settle().await;
     world.publish_many(10).await;
     settle().await;
-    // Other receivers respond, and are always called at once.
+    // Other receivers respond. They are always called at once.
     let mut fine = Vec::new();
     for _ in 0..3 {
         fine.push(world.endpoint().await);
@@ -176,7 +176,7 @@ async fn queues_that_stay_due_hide_no_others() {
         world.receivers.set(&endpoint.url, Answer::Held);
         endpoints.push(endpoint);
     }
-    // More queues than slots: each queue stays due while its receiver hangs.
+    // There are more queues than slots. Each queue stays due while its receiver hangs.
     world.publish_many(FIRST + 4).await;
     let dispatcher = world.deaf_dispatcher();
     for tick in 0..4 {

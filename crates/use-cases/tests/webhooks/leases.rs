@@ -1,4 +1,4 @@
-//! Claims whose leases end before their attempts.
+//! Claims whose leases end before their attempts do.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -24,7 +24,7 @@ async fn attempt_of_older_claim_is_logged_without_effect() {
     other.tick();
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     other.stop().await;
-    // The first receiver resumes and refuses. By then the event is delivered.
+    // The first receiver continues and refuses the event. By then the event is delivered.
     world.receivers.release(&endpoint.url, &refused(500));
     slow.stop().await;
     let delivery = world.deliveries(&endpoint).await.remove(0);
@@ -42,7 +42,7 @@ async fn clock_jump_causes_no_concurrent_duplicate_call() {
     world.receivers.set(&endpoint.url, Answer::Held);
     world.publish_many(2).await;
     until("both are under way", || world.receivers.held(&endpoint.url) == 2).await;
-    // The leases have ended, so the store returns the deliveries again to the same node, with newer ones.
+    // The leases have ended. So the store returns the deliveries to the same node again, together with newer ones.
     world.clock.advance(Duration::from_hours(1));
     world.publish(EventType::ChargePaid).await;
     until("the new one", || world.receivers.held(&endpoint.url) == 3).await;
@@ -92,7 +92,7 @@ async fn deliveries_wait_while_endpoint_is_inactive() {
     until("some are under way", || world.receivers.held(&endpoint.url) == HEALTHY_SLOTS).await;
     world.set_active(&endpoint, false).await;
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
-    // Attempts in flight fail, and are retried later.
+    // Attempts in flight fail and are retried later.
     world.receivers.release(&endpoint.url, &refused(500));
     world.publish(EventType::ChargePaid).await;
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! Use cases of webhook endpoints and deliveries, over a store in memory and receivers under the control of a test.
+//! Use cases of webhook endpoints and deliveries, with a store in memory and receivers that the test controls.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

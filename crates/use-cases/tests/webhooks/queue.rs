@@ -1,4 +1,4 @@
-//! A queue of deliveries that fails on demand and counts its requests.
+//! A queue of deliveries for tests, which fails on demand and counts its requests.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,12 +22,12 @@ pub enum Failure {
 
 type Judge<T> = Box<dyn FnMut(&T) -> Option<Failure> + Send>;
 
-/// The queue of the store in memory, behind failures.
+/// The queue of the store in memory, with failures that a test sets.
 pub struct Queue {
     store: Arc<MemoryStore>,
     claim_fails: Mutex<Judge<DeliveryClaim>>,
     finish_fails: Mutex<Judge<Vec<FinishedAttempt>>>,
-    /// The permits for replies to claims. Without a permit a reply waits.
+    /// The permits for replies to claims. A reply without a permit waits.
     replies: Semaphore,
     pub claims: AtomicU64,
     pub finishes: AtomicU64,

@@ -1,4 +1,4 @@
-//! Reading endpoints, events and deliveries page by page.
+//! Endpoints, events and deliveries are read page by page.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;

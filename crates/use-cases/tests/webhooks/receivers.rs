@@ -1,4 +1,4 @@
-//! Receivers of webhooks. Each responds, hangs until the test releases it, or panics. Every call is recorded.
+//! Receivers of webhooks. A receiver responds, hangs until the test releases it, or panics. All calls are recorded.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -33,7 +33,7 @@ pub struct Call {
 
 #[derive(Debug, Default)]
 struct Book {
-    /// The next responses by address, before the usual one.
+    /// The next responses by address. They come before the usual response.
     next: HashMap<String, VecDeque<Answer>>,
     usual: HashMap<String, Answer>,
     calls: Vec<Call>,

@@ -1,4 +1,4 @@
-//! Tests of an endpoint, and repeated sending of events and deliveries.
+//! Tests of an endpoint, and events and deliveries that are sent again.
 
 use std::time::Duration;
 
@@ -115,7 +115,8 @@ async fn resent_event_goes_to_previous_and_present_receivers() {
     let had = world.endpoint().await;
     let stopped = world.endpoint().await;
     let event = world.publish(EventType::ChargePaid).await;
-    // The first endpoint had the event and has unsubscribed, the second is inactive, and the others are newer.
+    // The first endpoint had the event and has unsubscribed. The second is inactive. The others are newer than the
+    // event.
     let quiet = Some(subscribed(&[EventType::PayoutFailed]));
     world.change(&had, EndpointChange { subscription: quiet, ..EndpointChange::default() }).await;
     world.set_active(&stopped, false).await;

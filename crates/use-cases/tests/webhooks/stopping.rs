@@ -1,4 +1,4 @@
-//! Stop and crash of a node.
+//! A node stops or crashes.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn stop_ends_claims_and_waits_for_stored_outcomes() {
     let statuses = world.statuses(&endpoint).await;
     assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Succeeded).count(), 1 + HEALTHY_SLOTS);
     assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Pending).count(), 4);
-    // The next node takes over at once, because no delivery is leased any more.
+    // The next node takes over at once, because no delivery has a lease.
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     let next = world.deaf_dispatcher();
     next.tick();

@@ -1,4 +1,4 @@
-//! A store that fails for a while: no delivery is lost, and requests are retried only at ticks.
+//! The store fails for some time. No delivery is lost, and requests are retried only at ticks.
 
 use cais_domain::event::EventType;
 use cais_domain::merchant::webhook::DeliveryStatus;

@@ -1,4 +1,4 @@
-//! A single account over an empty store, receivers under the control of a test, and a manual clock.
+//! A single account over an empty store, with receivers that the test controls, and a manual clock.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub const SLOW_SLOTS: usize = 2;
 /// The longest wait of a test.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The surroundings of a test.
+/// The environment of a test.
 pub struct World {
     base: cais_testkit::World,
     pub queue: Arc<Queue>,
@@ -100,7 +100,7 @@ impl World {
         self.store.find_endpoint(self.account.id, id).await.unwrap().unwrap()
     }
 
-    /// Returns every delivery to the endpoint, oldest first.
+    /// Returns every delivery to the endpoint. The oldest comes first.
     pub async fn deliveries(&self, endpoint: &Endpoint) -> Vec<Delivery> {
         let page = PageRequest { limit: 200, starting_after: None };
         let mut rows = self.store.list_deliveries(self.account.id, endpoint.id, page).await.unwrap().rows;
@@ -108,7 +108,7 @@ impl World {
         rows
     }
 
-    /// Returns the states of the deliveries to the endpoint, oldest first.
+    /// Returns the states of the deliveries to the endpoint. The oldest comes first.
     pub async fn statuses(&self, endpoint: &Endpoint) -> Vec<DeliveryStatus> {
         self.deliveries(endpoint).await.iter().map(|delivery| delivery.status).collect()
     }
@@ -122,7 +122,7 @@ impl World {
         self.until_all_but(endpoint, 0, status).await;
     }
 
-    /// Waits until every delivery except the `first` ones has this state.
+    /// Waits until every delivery after the first `first` ones has this state.
     pub async fn until_all_but(&self, endpoint: &Endpoint, first: usize, status: DeliveryStatus) {
         let started = tokio::time::Instant::now();
         while self.statuses(endpoint).await.iter().skip(first).any(|one| *one != status) {
@@ -131,7 +131,7 @@ impl World {
         }
     }
 
-    /// Delivers one event to the endpoint, which is healthy from then on.
+    /// Delivers one event to the endpoint, so that the endpoint is healthy.
     pub async fn prove(&self, endpoint: &Endpoint, node: &Dispatcher) {
         self.receivers.set(&endpoint.url, Answer::Now(taken()));
         self.publish(EventType::ChargePaid).await;
@@ -140,7 +140,7 @@ impl World {
         settle().await;
     }
 
-    /// Starts a dispatcher with hints about new deliveries.
+    /// Starts a dispatcher that receives hints about new deliveries.
     pub fn dispatcher(&self) -> Dispatcher {
         self.dispatcher_with(DispatchLimits::default())
     }
@@ -159,7 +159,7 @@ impl World {
         dispatcher
     }
 
-    /// Starts a dispatcher without hints. The dispatcher finds due deliveries at its ticks.
+    /// Starts a dispatcher without hints, which finds due deliveries at its ticks.
     pub fn deaf_dispatcher(&self) -> Dispatcher {
         Dispatcher::start(self.ports.clone(), DispatchLimits::default())
     }
@@ -201,7 +201,7 @@ impl Dispatcher {
         self.ends().await;
     }
 
-    /// Ends the dispatcher in the middle of its work.
+    /// Ends the dispatcher while it works.
     pub async fn kill(self) {
         self.task.abort();
         self.task.await.unwrap_err();
@@ -217,7 +217,7 @@ pub async fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Lets all tasks run that can make progress.
+/// Lets all other tasks run until they wait.
 pub async fn settle() {
     for _ in 0..200 {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! A process that crashes, or a store whose reply is lost, before or after each commit of a withdrawal. The withdrawal is
+//! A process crashes, or the store's reply is lost, before or after each commit of a withdrawal. The withdrawal is
 //! created at most once.
 
 use cais_ports::{ResponseKind, UpstreamWithdrawalStatus as Upstream};
@@ -8,7 +8,7 @@ use cais_use_cases::crypto::withdrawals::create::CreateWithdrawalError;
 
 use crate::world::{LONG, PAST_LEASE, World, a_hundred, id_of, named};
 
-/// Commit 1 holds the money, commit 2 writes the outcome. The request to the processor is between them.
+/// Commit 1 holds the money, and commit 2 stores the outcome. The request to the processor is between them.
 const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
 
 async fn interrupted(nth: u64, crash: Crash, sending: Sending) -> World {
@@ -40,7 +40,7 @@ async fn interrupted_withdrawal_is_created_at_most_once() {
                     world.poll().await;
                     world.processor.settle_open(Upstream::Finished);
                 }
-                // A crash between commit 1 and the request leaves a withdrawal that was never created.
+                // If the process crashed between commit 1 and the request, the withdrawal was never created.
                 if (nth, crash) == (1, Crash::After) {
                     assert_eq!(world.processor.requests(), 0, "{sending:?}");
                     assert!(world.only().state.review_since().is_some());

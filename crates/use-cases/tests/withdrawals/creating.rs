@@ -1,4 +1,5 @@
-//! The state after a creation follows from its reply: processing, failed or abandoned. A withdrawal with an unknown outcome keeps its hold.
+//! The reply to a creation decides the next state: processing, failed or abandoned. If the outcome is unknown, the
+//! money stays held.
 
 use cais_domain::crypto::Address;
 use cais_domain::crypto::Currency;
@@ -61,7 +62,7 @@ async fn unavailable_processor_abandons_the_withdrawal() {
     let terms = || named("order-1", a_hundred());
     assert_eq!(world.create("a", terms()).await, Err(CreateWithdrawalError::AcquirerUnavailable));
     world.untouched().await;
-    // The external id is free, and the same key requests the withdrawal again at the current price.
+    // The external id is free again. The same key requests the withdrawal again at the current price.
     world.processor.set(Sending::Takes);
     let answer = world.create("a", terms()).await.unwrap();
     assert_eq!((answer.kind, status_of(&answer).as_str()), (ResponseKind::Created, "processing"));
@@ -102,7 +103,7 @@ async fn record_with_other_coins_is_not_verified() {
     assert_eq!(world.processor.verifications(), 0);
     assert!(!logs.alerts("crypto_withdrawal_contradicted").is_empty());
     world.held().await;
-    // After the processor's rejection, an operator resolves the withdrawal.
+    // After the processor has rejected the withdrawal, an operator resolves it.
     world.clock.advance(crate::world::PAST_REVIEW);
     assert_eq!(world.poll().await, 0);
     assert!(world.only().state.review_since().is_some());

@@ -1,4 +1,5 @@
-//! A quote is used once, within a minute, for its terms. Without a quote, the current price is stored as a quote.
+//! A quote can be used once, within a minute, for its terms. Without a quote, the current price is stored as a used
+//! quote.
 
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ async fn withdrawal_uses_its_quote_once() {
     assert_eq!((withdrawal.price.quote, withdrawal.price.coins), (quote.id, quote.prices.coins));
     let used_by: Vec<_> = world.store.crypto_quotes().into_iter().map(|quote| quote.used_by).collect();
     assert_eq!(used_by, [Some(withdrawal.id.to_string())]);
-    // The same key and the same external id are repeats. Another withdrawal needs another quote.
+    // The same key, or the same external id, is a repeat. Another withdrawal needs another quote.
     assert_eq!(world.create("a", terms()).await.unwrap().body, first.body);
     assert_eq!(world.create("b", terms()).await.unwrap().kind, ResponseKind::Existing);
     assert_eq!(world.create("c", with(quote.id)).await, refused(WithdrawalRefusal::Quote(UseQuoteError::Expired)));

@@ -1,4 +1,5 @@
-//! The comparison with the processor's list of withdrawals, in both directions. Nothing is sent and no outcome reversed.
+//! Compares the stored withdrawals with the processor's list, in both directions. No withdrawal is sent, and no outcome
+//! is reversed.
 
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ fn sides(found: &Difference) -> (Option<&str>, Option<&str>) {
     (found.ours.as_deref(), found.theirs.as_deref())
 }
 
-/// Creates a withdrawal that the processor rejected. Its money was given back.
+/// Creates a withdrawal that the processor rejected. Its money was returned to the account.
 async fn given_back() -> World {
     let world = World::new().await;
     world.processing().await;
@@ -119,14 +120,14 @@ async fn completed_withdrawal_that_was_not_sent_is_reported() {
 async fn withdrawal_of_another_sender_is_reported() {
     let world = World::new().await;
     world.processing().await;
-    // A withdrawal that moves no coins is no difference.
+    // A batch that moves no coins is not a difference.
     let unsent = [Upstream::Unverified, Upstream::Rejected].map(|status| world.processor.add_batch(status, None));
     assert_eq!(kinds(&compared(&world, true).await), [], "{unsent:?}");
     let unknown: CryptoWithdrawalId = fresh();
     let batches = [None, Some(unknown)].map(|order| world.processor.add_batch(Upstream::Finished, order));
     let report = compared(&world, true).await;
     assert_eq!(kinds(&report), [(DifferenceKind::WithdrawalUnknown, false); 2]);
-    // Newest first.
+    // The newest comes first.
     let found = report.differences.iter().map(|found| (found.upstream_id.clone(), found.resource.clone()));
     let [first, second] = batches.map(|batch| batch.to_string());
     assert_eq!(found.collect::<Vec<_>>(), [(second, Some(unknown.to_string())), (first, None)]);
@@ -169,7 +170,7 @@ async fn other_coins_or_address_are_reported() {
 
 #[tokio::test]
 async fn withdrawal_that_the_processor_lost_is_reported() {
-    // The processor had the first, and never the second.
+    // The processor had the withdrawal in the first case, and never had it in the second.
     for was_shown in [true, false] {
         let world = World::new().await;
         if !was_shown {

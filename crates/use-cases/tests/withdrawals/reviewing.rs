@@ -1,4 +1,5 @@
-//! An operator decides a withdrawal whose outcome is not proven. The processor's record outweighs the operator.
+//! An operator decides a withdrawal whose outcome is not proven. If the processor's record contradicts the decision,
+//! the decision is refused.
 
 use cais_domain::ids::CryptoWithdrawalId;
 use cais_ports::{AuditFilter, AuditQueries as _, PageRequest, UpstreamWithdrawalStatus as Upstream};
@@ -183,11 +184,11 @@ async fn readable_processor_outweighs_a_decision_without_it() {
         assert_eq!(world.resolve_without_processor(decision).await, Err(ResolveError::Shown(status)));
         world.held().await;
     }
-    // A record that allows the decision is read, so the audit log has no such fact.
+    // A record that permits the decision was read, so the row of the audit log does not contain `without_processor`.
     let world = failed().await;
     world.resolve_without_processor(Decision::Failed).await.unwrap();
     assert!(!audit(&world).await[0].3.contains("without_processor"));
-    // An open withdrawal of a processor that answers is decided by the processor.
+    // If the processor answers, its records decide an open withdrawal.
     let world = World::new().await;
     world.processing().await;
     world.clock.advance(PAST_REVIEW);

@@ -1,4 +1,4 @@
-//! A created batch is verified, also by later polls. A failed verification never creates a second batch.
+//! A created batch is verified, at the latest by a poll. A failed verification never creates a second batch.
 
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ async fn operator_cannot_fail_a_batch_that_may_be_verified() {
     let world = World::new().await;
     world.absent().await;
     world.processor.set(Sending::Takes);
-    // A batch of the first request appears, and no poll has verified it yet.
+    // The batch of the first request appears. No poll has verified it yet.
     let order = cais_ports::CryptoWithdrawalOrder {
         id: world.only().id,
         amount: world.only().price.coins,

@@ -28,19 +28,20 @@ use cais_use_cases::crypto::withdrawals::review::{Decision, MissingRecord, Resol
 use cais_use_cases::crypto::withdrawals::{WithdrawalName, poll};
 use cais_use_cases::{Response, SyncGate};
 
-/// The time after which a withdrawal that is not shown needs an operator, and every pause.
+/// A time that is longer than every pause. If the processor does not show a withdrawal for this time, the withdrawal
+/// needs an operator.
 pub const PAST_REVIEW: Duration = Duration::from_mins(16);
 /// The initial balance in centavos: two withdrawals of R$ 100.00 with their fees, and R$ 49.00 more.
 pub const FUNDS: i64 = 25_000;
 /// The fee of every withdrawal, in centavos.
 pub const FEE: i64 = 50;
-/// R$ 100.00: 20 USDT, the smallest withdrawal.
+/// The smallest withdrawal in centavos: 20 USDT cost R$ 100.00.
 pub const AMOUNT: i64 = 10_000;
 
 pub const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
 pub const OTHER_ADDRESS: &str = "0xde709f2102306220921060314715629080e2fb77";
 
-/// The surroundings of a test. Clones share them.
+/// The environment of a test. Clones share it.
 #[derive(Clone)]
 pub struct World(pub cais_testkit::World);
 
@@ -117,7 +118,7 @@ impl World {
         self.only().state.status()
     }
 
-    /// Reads the only withdrawal, with no earlier read in the same second.
+    /// Reads the only withdrawal. The processor is read too, because no earlier read limits this one.
     pub async fn read(&self) -> Result<Withdrawal, FetchError> {
         let name = WithdrawalName::Id(self.only().id);
         fetch(&self.ports, &SyncGate::new(), self.account.id, &name).await
@@ -139,7 +140,7 @@ impl World {
         self.resolve_with(decision, MissingRecord::Refused).await
     }
 
-    /// Decides the only withdrawal of a processor that is gone for good.
+    /// Decides the only withdrawal. Its processor will never answer again.
     pub async fn resolve_without_processor(&self, decision: Decision) -> Result<Withdrawal, ResolveError> {
         self.resolve_with(decision, MissingRecord::Accepted).await
     }
@@ -165,7 +166,7 @@ impl World {
         self.later_event_types()
     }
 
-    /// Asserts that the ledger adds up and that no creation left twice.
+    /// Asserts that the sums of the ledger are right, and that no creation was sent twice.
     pub async fn check(&self) {
         self.0.check().await;
         let requests = self.processor.requests_by_id();
@@ -187,7 +188,7 @@ impl World {
         self.check().await;
     }
 
-    /// Asserts that the money was given back once.
+    /// Asserts that the money was returned to the account once.
     pub async fn given_back(&self) {
         assert_eq!((self.money(), self.earned()), ((FUNDS, 0), (0, 0)));
         let failed = vec![EventType::CryptoWithdrawalFailed];

@@ -1,4 +1,5 @@
-//! Processes a callback about a payment. A callback is a hint: the state is read from the processor's record, which names the deposit.
+//! Processes a callback about a payment. A callback is only a hint. The processor's record has the state, and contains the
+//! deposit.
 
 use std::time::Duration;
 
@@ -16,9 +17,9 @@ use crate::store_error::StoreError;
 pub(crate) enum Processed {
     /// The record was applied.
     Applied,
-    /// The deposit is still being created. The record is applied once its address is stored.
+    /// The deposit is still in creation. The record is applied after the creation has stored the address.
     InCreation,
-    /// The payment is of no deposit here.
+    /// No deposit of this service has the payment.
     Unmatched,
 }
 
@@ -40,7 +41,7 @@ pub(crate) async fn process(
     })
 }
 
-/// Returns the deposit of a payment: by the order in the record, by the payment itself, or by its parent.
+/// Returns the deposit of a payment. The deposit is found by the order in the record, by the payment, or by its parent.
 pub(crate) async fn deposit_of(
     ports: &Ports,
     processor: &AcquirerName,

@@ -1,4 +1,4 @@
-//! Creates a deposit: prices it, requests an address from the processor, and answers.
+//! Creates a deposit: prices it, requests an address from the processor, and returns the response.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
 use crate::webhooks::postback;
 
-/// Time for the minimum of a quoted deposit, of the 10 s within which a POST answers.
+/// The time for reading the minimum of a deposit that uses a quote. A POST answers within 10 s.
 const MINIMUM_BUDGET: Duration = Duration::from_secs(3);
 
 /// The validated terms of a merchant's request.
@@ -40,10 +40,10 @@ pub struct NewDeposit {
     pub external_id: Option<ExternalId>,
     /// The origin.
     pub origin: Origin,
-    /// The address of one of the account's endpoints. The events of the deposit go there too, besides the subscribed
-    /// endpoints.
+    /// The address of one of the account's endpoints. The events of the deposit are sent to this endpoint, and to the
+    /// subscribed endpoints.
     pub postback_url: Option<String>,
-    /// The quote to use; `None` for the current price.
+    /// The quote to use. If absent, the deposit has the current price.
     pub quote: Option<CryptoQuoteId>,
 }
 
@@ -62,7 +62,7 @@ pub struct CreateDeposit {
     pub terms: NewDeposit,
 }
 
-/// A refusal that only deposits have.
+/// A refusal that only deposits can have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DepositRefusal {
     /// No active endpoint of the account has the address.
@@ -112,20 +112,20 @@ impl From<DepositRefusal> for CreateError<DepositRefusal> {
     }
 }
 
-/// The reason for which no deposit was created.
+/// The reason why no deposit was created.
 pub type CreateDepositError = CreateError<DepositRefusal>;
 
 /// Creates a deposit, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreateDepositError`]. A known key is checked first, then the account's permissions, the postback, its limit, the
+/// [`CreateDepositError`]. The order of checks is: a known key, the account's permissions, the postback, the limit, the
 /// quote, the minimum, the external id and the processor.
 pub async fn create(ports: &Ports, command: CreateDeposit) -> Result<Response, CreateDepositError> {
     upstream_order::create(ports, &command).await
 }
 
 impl CreateDeposit {
-    /// Prices the request for the deposit `id`.
+    /// Prices the deposit `id` from the request.
     async fn price(&self, ports: &Ports, id: CryptoDepositId) -> Result<TakenQuote, CreateDepositError> {
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let terms = QuotedTerms { side: Side::Deposit, currency: self.terms.currency, amount: self.terms.amount };
@@ -137,7 +137,7 @@ impl CreateDeposit {
         Ok(taken)
     }
 
-    /// Checks the account's permission, the postback and the limit. Returns the postback.
+    /// Checks the account's permission, the postback and the limit. Returns the resolved postback.
     async fn check(&self, ports: &Ports) -> Result<Option<Postback>, CreateDepositError> {
         self.account.permit(Feature::CryptoIn)?;
         let postback = match &self.terms.postback_url {
@@ -152,7 +152,7 @@ impl CreateDeposit {
     }
 }
 
-/// Compares a quote with the current minimum of the processor, which can rise within the life of the quote.
+/// Compares a quote with the processor's current minimum. The minimum can rise after the quote was given.
 async fn check_minimum(crypto: &CryptoSources, quote: &Quote) -> Result<(), CreateDepositError> {
     let (side, currency) = (quote.terms.side, quote.terms.currency);
     let technical = crypto.processor.minimum(side, currency, MINIMUM_BUDGET).await;
@@ -171,7 +171,7 @@ async fn check_minimum(crypto: &CryptoSources, quote: &Quote) -> Result<(), Crea
     }
 }
 
-/// Turns the refusal of a quote into that of a deposit.
+/// Converts the refusal of a quote to the refusal of a deposit.
 fn refused(error: TakeQuoteError) -> CreateDepositError {
     let refusal = match error {
         TakeQuoteError::NotFound => DepositRefusal::QuoteNotFound,
@@ -228,7 +228,7 @@ impl CreateCommand for CreateDeposit {
         Ok(Opened { resource: deposit, change })
     }
 
-    /// Requests the deposit again at the current price, or at that of its quote.
+    /// Reopens the deposit at the current price, or at the price of its quote.
     async fn reopen(&self, ports: &Ports, abandoned: Deposit) -> Result<Option<Opened<Deposit>>, CreateDepositError> {
         self.check(ports).await?;
         let TakenQuote { quote, write } = self.price(ports, abandoned.id).await?;

@@ -1,4 +1,4 @@
-//! Reads a deposit, and refreshes it from the processor if a change is possible.
+//! Reads a deposit. If its state may have changed, the processor is read first.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::sync_gate::SyncGate;
 pub use crate::upstream_order::FetchError;
 use crate::upstream_order::{self, ResourceName};
 
-/// The time that a reader waits for the processor.
+/// The time for reading the processor. The caller waits for the read.
 const READ_BUDGET: Duration = Duration::from_secs(3);
 
-/// The name of a deposit.
+/// The identifier of a deposit in a request.
 pub type DepositName = ResourceName<CryptoDepositId>;
 
-/// Returns the deposit of that name. The processor's state is applied if it answers in time.
+/// Returns the deposit with this identifier. If the processor answers in time, its state is applied first.
 ///
 /// # Errors
 /// [`FetchError`].
@@ -32,7 +32,7 @@ pub async fn fetch(
     upstream_order::fetch(ports, syncs, (account, name), may_have_moved, refresh).await
 }
 
-/// Returns whether the processor may have a newer state. The poller reads such deposits too, for the first day.
+/// Returns whether the processor may have a newer state. On the first day, the poller reads such deposits too.
 fn may_have_moved(deposit: &Deposit, now: Timestamp) -> bool {
     deposit.due_at.is_some() || deposit.awaits_coins(now)
 }

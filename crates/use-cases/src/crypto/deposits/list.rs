@@ -1,4 +1,4 @@
-//! Lists an account's deposits, newest first.
+//! Lists an account's deposits. The newest come first.
 
 use cais_domain::crypto::Deposit;
 use cais_domain::ids::{AccountId, CryptoDepositId};

@@ -1,4 +1,4 @@
-//! Lists the payments of a deposit, also those that wait for an operator.
+//! Lists the payments of a deposit, including those that wait for an operator.
 
 use cais_domain::crypto::Deposit;
 use cais_domain::crypto::deposit::DepositPayment;
@@ -9,10 +9,11 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::sync_gate::SyncGate;
 
-/// The largest number of listed payments. A payer makes one or two.
+/// The largest number of listed payments. A payer usually makes one or two.
 pub const MAX_LISTED: u32 = 1_000;
 
-/// Returns the deposit, refreshed as by [`fetch`], and the payments whose coins have arrived, the first one first.
+/// Returns the deposit, refreshed as by [`fetch`], and the payments whose coins have arrived. The first payment comes
+/// first.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -1,4 +1,4 @@
-//! Applies a callback about a withdrawal. A callback is a hint: the state is read from the processor's record.
+//! Applies a callback about a withdrawal. A callback is only a hint: the state is read from the processor's record.
 
 use std::time::Duration;
 
@@ -13,10 +13,11 @@ use crate::store_error::StoreError;
 /// The time for one read of the processor.
 const READ_BUDGET: Duration = Duration::from_secs(5);
 
-/// Reads the withdrawal that a callback names, by our identifier or by its batch. Returns `false` if none is stored.
+/// Reads the withdrawal of a callback, by our identifier or by its batch. Returns `false` if no such withdrawal is
+/// stored.
 ///
-/// The callback needs no storage: each open withdrawal is polled anyway. A lost callback delays the withdrawal's outcome
-/// by minutes. A processor that does not answer leaves the withdrawal to the next poll.
+/// The callback is not stored, because each open withdrawal is polled. A lost callback delays the outcome by some
+/// minutes. If the processor does not answer, the next poll reads the withdrawal.
 ///
 /// # Errors
 /// [`StoreError`].

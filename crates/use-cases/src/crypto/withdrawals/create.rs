@@ -1,4 +1,4 @@
-//! Creates a withdrawal: prices it, checks the address, holds the money, sends the order, and answers.
+//! Creates a withdrawal: prices it, checks the address, holds the money, sends the order, and returns the response.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::response::Response;
 use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
 
-/// Time for the check of an address, of the 10 s within which a POST answers. The price is read at the same time.
+/// The time for checking the address. A POST answers within 10 s. The price is read at the same time.
 const ADDRESS_BUDGET: Duration = Duration::from_secs(3);
 
 /// The validated terms of a merchant's request.
@@ -31,15 +31,15 @@ const ADDRESS_BUDGET: Duration = Duration::from_secs(3);
 pub struct NewWithdrawal {
     /// The amount that is converted to coins.
     pub amount: Money,
-    /// The recipient's address. The address determines the currency.
+    /// The recipient's address, which decides the currency.
     pub address: Address,
     /// Free text of the merchant.
     pub description: Option<Text>,
     /// The merchant's own id of the withdrawal.
     pub external_id: Option<ExternalId>,
-    /// The origin.
+    /// The origin of the request.
     pub origin: Origin,
-    /// The quote to use; `None` for the current price.
+    /// The quote to use. If absent, the withdrawal has the current price.
     pub quote: Option<CryptoQuoteId>,
 }
 
@@ -58,7 +58,7 @@ pub struct CreateWithdrawal {
     pub terms: NewWithdrawal,
 }
 
-/// A refusal that only withdrawals have.
+/// A refusal that only withdrawals can have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WithdrawalRefusal {
     /// The amount is above the account's limit.
@@ -102,13 +102,13 @@ impl Refusal for WithdrawalRefusal {
     }
 }
 
-/// The reason for which no withdrawal was created.
+/// The reason why no withdrawal was created.
 pub type CreateWithdrawalError = CreateError<WithdrawalRefusal>;
 
 /// Creates a withdrawal, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreateWithdrawalError`], by these checks in this order:
+/// [`CreateWithdrawalError`]. The order of checks is:
 ///
 /// 1. the idempotency key;
 /// 2. the account's permissions and its limit;
@@ -120,7 +120,7 @@ pub async fn create(ports: &Ports, command: CreateWithdrawal) -> Result<Response
 }
 
 impl CreateWithdrawal {
-    /// Checks the request and prices it for the withdrawal `id`. Returns the price, and the write of its quote.
+    /// Checks the request, and prices the withdrawal `id`. Returns the price and the write of its quote.
     async fn price(
         &self,
         ports: &Ports,
@@ -151,7 +151,7 @@ impl CreateWithdrawal {
     }
 }
 
-/// Turns the refusal of a quote into that of a withdrawal.
+/// Converts the refusal of a quote to the refusal of a withdrawal.
 fn refused(error: TakeQuoteError) -> CreateWithdrawalError {
     CreateError::Refused(match error {
         TakeQuoteError::NotFound => WithdrawalRefusal::QuoteNotFound,
@@ -203,7 +203,7 @@ impl CreateCommand for CreateWithdrawal {
         Ok(Opened { resource: withdrawal, change })
     }
 
-    /// Requests the withdrawal again at the current price, or at that of its quote.
+    /// Reopens the withdrawal at the current price, or at the price of its quote.
     async fn reopen(
         &self,
         ports: &Ports,

@@ -1,4 +1,4 @@
-//! Reads a withdrawal, and refreshes it from the processor if a change is possible.
+//! Reads a withdrawal. If its state may have changed, the processor is read first.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::sync_gate::SyncGate;
 pub use crate::upstream_order::FetchError;
 use crate::upstream_order::{self, ResourceName};
 
-/// The time that a reader waits for the processor.
+/// The time for reading the processor. The caller waits for the read.
 const READ_BUDGET: Duration = Duration::from_secs(3);
 
-/// The name of a withdrawal.
+/// The identifier of a withdrawal in a request.
 pub type WithdrawalName = ResourceName<CryptoWithdrawalId>;
 
-/// Returns the withdrawal of that name. The processor's state is applied if it answers in time.
+/// Returns the withdrawal with this identifier. If the processor answers in time, its state is applied first.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -1,4 +1,4 @@
-//! Lists an account's withdrawals, newest first.
+//! Lists an account's withdrawals. The newest come first.
 
 use cais_domain::crypto::withdrawal::Withdrawal;
 use cais_domain::ids::{AccountId, CryptoWithdrawalId};

@@ -1,4 +1,4 @@
-//! Follows withdrawals with an open outcome, and verifies those that the processor shows as not verified.
+//! Polls the withdrawals whose outcome is open. Those that are not verified yet are verified.
 
 use cais_domain::crypto::withdrawal::Withdrawal;
 
@@ -6,10 +6,11 @@ use crate::ports::Ports;
 use crate::upstream_order::poll;
 use crate::work::{Pass, WorkError};
 
-/// Polls a bounded number of the withdrawals whose outcome is open.
+/// Polls at most `PASS_LIMIT` withdrawals whose outcome is open.
 ///
 /// # Errors
-/// [`WorkError`] if they cannot be listed. An error of one withdrawal is logged and does not stop the others.
+/// [`WorkError`] if the due withdrawals cannot be listed. An error of one withdrawal is logged and does not stop the
+/// others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     poll::run_once::<Withdrawal>(ports).await
 }

@@ -1,4 +1,4 @@
-//! Actions that need a fresh one-time code: the first step stores the action, and the second carries it out.
+//! Actions that need a new one-time code. The first step stores the action, and the second step executes it.
 
 pub mod begin;
 pub mod confirm;

@@ -1,4 +1,5 @@
-//! A call to a receiver and its outcome: the next attempt, the health of the endpoint, and its disabling.
+//! A call to a receiver and its consequences: the next attempt, the health of the endpoint, and the disabling of the
+//! endpoint.
 
 use std::panic::AssertUnwindSafe;
 
@@ -13,7 +14,7 @@ use jiff::Timestamp;
 
 use crate::ports::Ports;
 
-/// The status of a receiver that is gone for good.
+/// The HTTP status of an endpoint that no longer exists.
 const GONE: u16 = 410;
 
 /// The status of an attempt.
@@ -92,15 +93,16 @@ impl AttemptResult {
         if self.sent.error.is_none() { AttemptStatus::Succeeded } else { AttemptStatus::Failed }
     }
 
-    /// Returns the consequences. `last` is the latest other attempt at the endpoint that ended after this delivery was claimed, if any.
-    /// `last` may be newer than the failures in the claim.
+    /// Returns the consequences of the attempt. `last` is the newest other attempt at the endpoint that ended after
+    /// this delivery was claimed. `last` may be newer than the failures that were read with the claim.
     pub(super) fn judge(self, last: Option<AttemptStatus>) -> Verdict {
         let status = self.status();
         let Self { claimed, began_at, ended_at, sent } = self;
         let failing_since = claimed.failing_since;
-        // An event that this service cannot sign proves nothing about its receiver.
+        // If this service cannot sign the event, the failure is not the receiver's.
         let is_ours = sent.error == Some(AttemptError::Unsigned);
-        // A change is written if the claim or `last` differs. Writing the same health twice changes nothing.
+        // A change of health is written if the claim or `last` shows another health. A second write of the same health
+        // is harmless.
         let health = match status {
             AttemptStatus::Failed if is_ours => Health::Unchanged,
             AttemptStatus::Succeeded if failing_since.is_some() || last == Some(AttemptStatus::Failed) => {
@@ -113,7 +115,7 @@ impl AttemptResult {
         };
         let outcome = match status {
             AttemptStatus::Succeeded => AttemptOutcome::Succeeded,
-            // A test is sent once, because its merchant sees the result.
+            // A test has one attempt, because the merchant sees its result.
             AttemptStatus::Failed if claimed.event.kind() == EventType::WebhookTest => AttemptOutcome::Failed,
             AttemptStatus::Failed => next_attempt(claimed.key.id, claimed.tries, ended_at, sent.retry_after)
                 .map_or(AttemptOutcome::Failed, |due_at| AttemptOutcome::Retry { due_at }),

@@ -1,15 +1,17 @@
-//! The queues with work, the classes of endpoints, and their slots: a slow receiver does not use the slots of the others.
+//! The queues with work, the classes of endpoints, and their slots. A slow receiver cannot use the slots of the others.
 //!
-//! A delivery in flight has a slot from its claim to its stored outcome. Each node classifies endpoints by their last response:
+//! A delivery has a slot from its claim until its outcome is stored. Each node classifies endpoints by their last
+//! response:
 //!
 //! | class | condition | slots of one endpoint | slots of the class |
 //! |---|---|---|---|
-//! | `Healthy` | the last attempt succeeded within 2 s | `per_endpoint`; a quarter of it once half of all slots are taken | all |
-//! | `Unknown` | not called yet, or failed within 2 s | 1 | half |
-//! | `Slow` | the last attempt, or another in flight, lasted 2 s or more | a quarter of `per_endpoint` | a quarter |
+//! | `Healthy` | the last attempt succeeded within 2 s | `per_endpoint`, or a quarter of it while half or more of all slots are used | all |
+//! | `Unknown` | not called yet, or the last attempt failed within 2 s | 1 | half |
+//! | `Slow` | the last attempt, or a call in flight, lasted 2 s or more | a quarter of `per_endpoint` | a quarter |
 //!
-//! Unknown and slow endpoints together have at most three quarters of the slots. So healthy endpoints always find slots, and unknown
-//! endpoints do not wait for slow ones. These limits hold on one node. Over all nodes, the store limits each endpoint to `per_endpoint`.
+//! Unknown and slow endpoints together have at most three quarters of the slots. So healthy endpoints always find
+//! slots, and unknown endpoints do not wait for slow ones. These limits apply to one node. Over all nodes, the store
+//! limits each endpoint to `per_endpoint` slots.
 
 use std::collections::HashMap;
 
@@ -23,43 +25,46 @@ use waiting::{EndpointClass, Waiting};
 
 mod waiting;
 
-/// The duration of a call from which its endpoint is slow: far more than a working receiver needs.
+/// A call of this duration or longer makes its endpoint slow. A working receiver answers much faster.
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
-/// The divisor for the slots of an endpoint with a reduced share.
+/// The divisor of `per_endpoint` for endpoints with a reduced share of slots.
 const FEW: u32 = 4;
-/// The number of deliveries in flight from which other nodes may work on the same backlog. A single event is no backlog.
+/// If at least this number of deliveries is in flight, other nodes may be working on the same queue. A single event is
+/// not enough.
 const BURST: usize = 2;
 /// The largest number of queues in one claim.
 const MAX_CLAIM_QUEUES: usize = 128;
-/// The largest number of stored classes. Beyond this limit, all endpoints are unknown again.
+/// The largest number of stored classes. When it is reached, all classes are removed, and all endpoints are unknown
+/// again.
 const MAX_CLASSES: usize = 65_536;
 
-/// A claim to send to the store.
+/// A claim for the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ClaimRequest {
     /// The queues.
     pub queues: Vec<EndpointQueue>,
-    /// The free slots of each queue at this node when the claim was made.
+    /// The number of free slots of each queue at this node when the claim was made.
     free_slots: Vec<usize>,
-    /// The largest number of deliveries of one queue in flight.
+    /// The largest number of deliveries in flight from one queue.
     pub per_endpoint: u32,
     /// The largest number of deliveries to claim.
     pub limit: usize,
 }
 
-/// The work in flight for an endpoint.
+/// The work of one endpoint.
 #[derive(Debug, Default)]
 struct Activity {
-    /// The deliveries with a slot, and the start of each call. `None` between the response and the stored outcome.
+    /// The deliveries with a slot. The value is the start of the call, or `None` after the response, until the outcome
+    /// is stored.
     in_flight: HashMap<DeliveryId, Option<Timestamp>>,
-    /// The queue, if it may have more deliveries and no slot is free.
+    /// The queue, if it may have more deliveries but no slot is free.
     full: Option<EndpointQueue>,
-    /// The queue, if a claim returned fewer deliveries than slots: the queue is empty, or other nodes have its slots. Another claim
-    /// follows when nothing is in flight.
+    /// The queue, if a claim returned fewer deliveries than there were free slots. Either the queue is empty, or other
+    /// nodes have its slots. Another claim follows when no delivery of the endpoint is in flight.
     ask_again: Option<EndpointQueue>,
-    /// The last attempt that ended.
+    /// The status of the last attempt that ended.
     last: Option<AttemptStatus>,
-    /// The endpoint is being disabled: no claim names its queue.
+    /// `true` while the endpoint is being disabled. Claims then exclude its queue.
     is_disabling: bool,
 }
 
@@ -68,19 +73,19 @@ struct Activity {
 pub(super) struct EndpointQueues {
     limits: DispatchLimits,
     active: HashMap<EndpointId, Activity>,
-    /// The classes; a missing endpoint is unknown.
+    /// The classes of endpoints. An endpoint without an entry is unknown.
     classes: HashMap<EndpointId, EndpointClass>,
     waiting: Waiting,
     /// The class that the next claim tries first.
     first: EndpointClass,
-    /// The number of queues in a claim; smaller after a claim that the store could not read.
+    /// The number of queues in a claim, reduced after a claim that the store could not read.
     width: usize,
     in_flight: usize,
 }
 
 impl EndpointQueues {
     pub(super) fn new(limits: DispatchLimits) -> Self {
-        // Without a slot no event would be delivered.
+        // With zero slots no event would be delivered.
         let (in_flight, per_endpoint) = (limits.in_flight.max(1), limits.per_endpoint.max(1));
         Self {
             limits: DispatchLimits { in_flight, per_endpoint, ..limits },
@@ -93,7 +98,7 @@ impl EndpointQueues {
         }
     }
 
-    /// Lets a queue that may have due deliveries wait for a claim, or for a free slot.
+    /// Adds a queue that may have due deliveries. The queue waits for a claim or for a free slot.
     pub(super) fn mark(&mut self, queue: EndpointQueue) {
         let room = self.free_slots(queue.endpoint);
         match self.active.get_mut(&queue.endpoint) {
@@ -103,7 +108,7 @@ impl EndpointQueues {
         }
     }
 
-    /// Returns the next claim; `None` if no queue waits or no slot is free. The classes take turns.
+    /// Returns the next claim. Returns `None` if no queue waits or no slot is free. The classes take turns.
     pub(super) fn next_claim(&mut self) -> Option<ClaimRequest> {
         let order @ [_, next, _] = self.first.and_others();
         let request = order.into_iter().find_map(|class| self.claim_of(class));
@@ -119,7 +124,7 @@ impl EndpointQueues {
         }
         let per_endpoint = self.slots_of(class);
         let limit = match class {
-            // While less than half of the slots are taken, an endpoint gets all its slots.
+            // While fewer than half of the slots are used, an endpoint may use all its slots.
             EndpointClass::Healthy if self.slots_to_half() > 0 => self.free_slots_for(class).min(self.slots_to_half()),
             EndpointClass::Healthy | EndpointClass::Unknown | EndpointClass::Slow => self.free_slots_for(class),
         };
@@ -128,7 +133,7 @@ impl EndpointQueues {
             let Some(queue) = self.waiting.pop(class) else { break };
             let room = self.free_slots(queue.endpoint);
             if self.class(queue.endpoint) != class || room == 0 || self.is_disabling(&queue) {
-                // Class or slots changed while the queue waited.
+                // The class or the free slots changed while the queue waited.
                 self.mark(queue);
             } else {
                 queues.push(queue);
@@ -138,9 +143,9 @@ impl EndpointQueues {
         (!queues.is_empty()).then_some(ClaimRequest { queues, free_slots, per_endpoint, limit })
     }
 
-    /// Assigns slots to claimed deliveries, and returns those to send. No slot goes to deliveries that are in flight
-    /// already, because their leases ended, or to deliveries beyond the free slots. Both are due again when their
-    /// leases end.
+    /// Assigns slots to claimed deliveries, and returns the deliveries to send. Two kinds of deliveries get no slot:
+    /// those that are still in flight although their leases ended, and those beyond the free slots. Both are due again
+    /// when their leases end.
     pub(super) fn on_claimed(
         &mut self,
         request: &ClaimRequest,
@@ -158,7 +163,7 @@ impl EndpointQueues {
         let mut unserved = Vec::new();
         for (queue, had) in request.queues.iter().zip(&request.free_slots) {
             let (room, got) = (self.free_slots(queue.endpoint), served.get(&queue.endpoint).copied());
-            // The claim did not count slots that became free meanwhile.
+            // Slots that became free after the claim was made are not in `had`.
             let is_filled = got.is_some_and(|got| got >= *had);
             if let Some(active) = self.active.get_mut(&queue.endpoint) {
                 let may_be_shared = room > 0 && !is_cut && !is_filled && active.in_flight.len() >= BURST;
@@ -178,13 +183,13 @@ impl EndpointQueues {
         accepted
     }
 
-    /// Lets the queues of a failed claim wait again, before the others.
+    /// Adds the queues of a failed claim again, before all other queues.
     pub(super) fn retry(&mut self, request: ClaimRequest) {
         self.push_all_front(request.queues);
     }
 
-    /// Halves the number of queues in a claim after the store could not read a row of one. In the end the queue of that row is alone in its
-    /// claim, and waits for the next tick.
+    /// Called if the store could not read a row. Halves the number of queues in a claim, until the queue with the
+    /// unreadable row is alone in its claim. That queue then waits for the next tick.
     pub(super) fn on_unreadable(&mut self, request: ClaimRequest) {
         self.width = request.queues.len().div_ceil(2).max(1);
         if request.queues.len() > 1 {
@@ -192,7 +197,8 @@ impl EndpointQueues {
         }
     }
 
-    /// Classifies the endpoint after a call. Returns the attempt before, if it ended after this delivery was claimed.
+    /// Classifies the endpoint after a call. Returns the status of the previous attempt, if that attempt ended after
+    /// this delivery was claimed.
     pub(super) fn on_attempt(
         &mut self,
         key: &DeliveryKey,
@@ -214,7 +220,7 @@ impl EndpointQueues {
         last
     }
 
-    /// Frees the slot of a delivery whose outcome is stored or lost.
+    /// Frees the slot of a delivery. Its outcome is stored, or was lost.
     pub(super) fn release(&mut self, key: &DeliveryKey) {
         if let Some(active) = self.active.get_mut(&key.endpoint)
             && active.in_flight.remove(&key.id).is_some()
@@ -229,7 +235,7 @@ impl EndpointQueues {
         }
     }
 
-    /// Classifies endpoints with a long call in flight as slow.
+    /// Classifies the endpoints with a long call in flight as slow.
     pub(super) fn classify_slow(&mut self, now: Timestamp) {
         let slow = |began: &Option<Timestamp>| began.is_some_and(|began| is_slow(began, now));
         let slow = self.active.iter().filter(|(_, active)| active.in_flight.values().any(slow));
@@ -238,14 +244,14 @@ impl EndpointQueues {
         }
     }
 
-    /// Stops claims for an endpoint that is being disabled. Returns false if they are stopped already.
+    /// Stops claims for an endpoint that is being disabled. Returns `false` if they were already stopped.
     pub(super) fn begin_disabling(&mut self, endpoint: EndpointId) -> bool {
         let active = self.active.entry(endpoint).or_default();
         active.full = None;
         !std::mem::replace(&mut active.is_disabling, true)
     }
 
-    /// Allows claims again after the attempt to disable the endpoint. A tick finds the due deliveries.
+    /// Permits claims again after the attempt to disable the endpoint. The next tick finds its due deliveries.
     pub(super) fn on_disabled(&mut self, endpoint: EndpointId) {
         if let Some(active) = self.active.get_mut(&endpoint) {
             active.is_disabling = false;
@@ -254,7 +260,7 @@ impl EndpointQueues {
         self.forget(endpoint);
     }
 
-    /// Puts the queues before all others, in this order.
+    /// Puts the queues before all other queues and keeps their order.
     fn push_all_front(&mut self, queues: Vec<EndpointQueue>) {
         for queue in queues.into_iter().rev() {
             self.waiting.push_front(self.class(queue.endpoint), queue);
@@ -264,8 +270,8 @@ impl EndpointQueues {
     fn admit(&mut self, one: &ClaimedDelivery, now: Timestamp) -> bool {
         let slots = usize::try_from(self.limits.per_endpoint).unwrap_or(usize::MAX);
         let active = self.active.entry(one.key.endpoint).or_default();
-        // The store may have assigned the slot of a stored outcome before this node receives the reply. So only calls
-        // count.
+        // The store may reuse the slot of a stored outcome before this node receives the reply. So only calls in flight
+        // are counted here.
         let calls = active.in_flight.values().flatten().count();
         let fits = calls < slots && self.in_flight < self.limits.in_flight;
         if !fits || active.in_flight.contains_key(&one.key.id) {
@@ -276,7 +282,7 @@ impl EndpointQueues {
         true
     }
 
-    /// Lets a full queue wait for a claim if a slot is free.
+    /// If a slot is free, adds the endpoint's full queue again.
     fn refill(&mut self, endpoint: EndpointId) {
         if self.free_slots(endpoint) > 0
             && let Some(queue) = self.active.get_mut(&endpoint).and_then(|active| active.full.take())
@@ -311,7 +317,7 @@ impl EndpointQueues {
         self.classes.insert(endpoint, class);
     }
 
-    /// Returns the slots of one endpoint of the class.
+    /// Returns the number of slots that one endpoint of the class may use.
     fn slots_of(&self, class: EndpointClass) -> u32 {
         let all = self.limits.per_endpoint;
         match class {
@@ -321,12 +327,12 @@ impl EndpointQueues {
         }
     }
 
-    /// Returns the free slots until half of all slots are taken.
+    /// Returns how many slots can still be used before half of all slots are used.
     const fn slots_to_half(&self) -> usize {
         self.limits.in_flight.div_ceil(2).saturating_sub(self.in_flight)
     }
 
-    /// Returns the free slots of all endpoints of the class together.
+    /// Returns the number of slots that the endpoints of the class can still use together.
     fn free_slots_for(&self, class: EndpointClass) -> usize {
         let all = self.limits.in_flight;
         let free = all.saturating_sub(self.in_flight);
@@ -350,14 +356,14 @@ impl EndpointQueues {
         free.min(share).min(together)
     }
 
-    /// Returns the free slots of the endpoint.
+    /// Returns the number of free slots of the endpoint.
     fn free_slots(&self, endpoint: EndpointId) -> usize {
         let slots = usize::try_from(self.slots_of(self.class(endpoint))).unwrap_or(usize::MAX);
         slots.saturating_sub(self.active.get(&endpoint).map_or(0, |active| active.in_flight.len()))
     }
 }
 
-/// Returns whether a call from `began_at` to `now` is slow.
+/// Returns whether a call from `began_at` to `now` counts as slow.
 fn is_slow(began_at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(began_at) >= SLOW
 }

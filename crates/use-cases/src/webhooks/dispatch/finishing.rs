@@ -1,4 +1,4 @@
-//! Outcomes that wait for the store. The store gets a single batch at a time, and a failed batch is retried.
+//! The outcomes that are not stored yet. Only one batch is written at a time, and a failed batch is retried.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,9 +7,10 @@ use cais_ports::{FinishedAttempt, Health, QueryError};
 
 /// The largest number of outcomes in one batch.
 const BATCH: usize = 256;
-/// Attempts to write an outcome, about one per second. Afterwards its lease is over, and the delivery is sent again.
+/// The number of attempts to store an outcome, about one per second. After the last attempt its lease is over, and the
+/// delivery is sent again.
 const TRIES: u32 = 30;
-/// Attempts after a stop, when no tick follows.
+/// The number of attempts after a stop. No tick follows a stop.
 const TRIES_AFTER_STOP: u32 = 3;
 
 /// An outcome that is not stored yet.
@@ -42,7 +43,7 @@ impl Finishing {
         self.waiting.push_back(Unwritten { finished, tries: 0 });
     }
 
-    /// Returns the oldest outcomes as the next batch; `None` while a batch is being written.
+    /// Returns the oldest outcomes as the next batch. Returns `None` if a batch is being written or no outcome waits.
     pub(super) fn next(&mut self) -> Option<Vec<Unwritten>> {
         if self.under_way || self.waiting.is_empty() {
             return None;
@@ -53,16 +54,16 @@ impl Finishing {
         Some(batch)
     }
 
-    /// Ends a batch that was stored.
+    /// Called after a batch was stored.
     pub(super) const fn on_success(&mut self) {
         self.under_way = false;
         self.batch = BATCH;
     }
 
-    /// Ends a batch that was not stored. Its outcomes wait again, before all others. Returns the outcomes that are lost.
+    /// Called after a batch failed. Its outcomes wait again, before all others. Returns the outcomes that are lost.
     ///
-    /// If the store cannot read a row of the batch, the next batch has half of its size. In the end the damaged row is
-    /// alone, and only its outcome is lost.
+    /// If the store cannot read a row of the batch, the next batch has half the size. Finally the damaged row is alone
+    /// in its batch, and only its outcome is lost.
     pub(super) fn on_failure(
         &mut self,
         batch: Vec<Unwritten>,
@@ -88,8 +89,8 @@ impl Finishing {
     }
 }
 
-/// Keeps one change of health per endpoint: the last. If the last is a failure, keeps the last success before it too, because failures
-/// count from that success.
+/// Keeps only the last change of health of each endpoint. If the last change is a failure, the success before it is
+/// kept too, because the time of failures starts at that success.
 fn keep_last_health(batch: &mut [Unwritten]) {
     let mut latest: HashMap<(EndpointId, i64), Health> = HashMap::new();
     for Unwritten { finished, .. } in batch.iter_mut().rev() {

@@ -1,29 +1,32 @@
-//! Delivers events to webhook endpoints. Each node has one task, which claims due deliveries, calls the receivers and stores the outcomes.
+//! Delivers events to webhook endpoints. Each node has one task, which claims due deliveries, calls the receivers and
+//! stores the outcomes.
 //!
 //! The steps of a delivery:
 //!
-//! 1. **Hint.** A commit creates deliveries, and the store sends [`Signal::Hint`] with their queues. Each endpoint has one queue.
-//!    A [`Signal::Tick`] reads the queues with due deliveries instead, for retries and for deliveries that another node left.
-//! 2. **Mark.** `EndpointQueues::mark` lets the queue wait for its turn, once. A queue whose endpoint has no free slot waits for a slot.
-//! 3. **Pick.** `EndpointQueues::next_claim` picks waiting queues of one class of endpoints, as many as have free slots.
+//! 1. **Hint.** A commit creates deliveries, and the store sends [`Signal::Hint`] with their queues. Each endpoint has
+//!    one queue. Retries, and deliveries that another node left, have no hint: a [`Signal::Tick`] reads the queues with
+//!    due deliveries.
+//! 2. **Mark.** `EndpointQueues::mark` adds the queue once. If its endpoint has no free slot, the queue waits for one.
+//! 3. **Pick.** `EndpointQueues::next_claim` takes waiting queues that have free slots. All queues of a claim have
+//!    endpoints of the same class.
 //! 4. **Claim.** The store leases due deliveries of these queues to this node. At most one claim is in flight.
 //!    `EndpointQueues::on_claimed` gives each delivery a slot.
 //! 5. **Call.** `attempt::call` renders the event, signs it and sends it to the receiver. `EndpointQueues::on_attempt` classifies the endpoint.
-//! 6. **Finish.** `AttemptResult::judge` decides the outcome: success, retry, failure, or disabling the endpoint. `Finishing` collects
-//!    outcomes, and the store writes one batch at a time.
-//! 7. **Free.** `EndpointQueues::release` frees the slot. A queue that waited for the slot waits for its turn again, at step 3.
+//! 6. **Finish.** `AttemptResult::judge` decides the outcome: success, retry or failure. A failure can also disable the
+//!    endpoint. `Finishing` collects outcomes, and the store writes one batch at a time.
+//! 7. **Free.** `EndpointQueues::release` frees the slot. A queue that waited for the slot is added again for step 3.
 //!
 //! The task never waits for a single receiver: all calls and all requests to the store run concurrently. Three limits hold:
-//! - [`DispatchLimits::in_flight`] slots from claim to stored outcome;
-//! - [`DispatchLimits::per_endpoint`] slots of one endpoint;
-//! - a share of the slots for slow and unknown endpoints.
+//! - [`DispatchLimits::in_flight`]: the slots of all deliveries from claim to stored outcome;
+//! - [`DispatchLimits::per_endpoint`]: the slots of one endpoint;
+//! - the share of the slots that slow and unknown endpoints may use.
 //!
 //! | file | contains |
 //! |---|---|
 //! | `dispatcher` | the work in flight, and the next step after each completion |
 //! | `endpoint_queues` | the queues with work, the classes of endpoints, and their slots |
 //! | `attempt` | one call to a receiver, and its outcome |
-//! | `finishing` | outcomes that wait for the store, in batches |
+//! | `finishing` | the batches of outcomes that are not stored yet |
 //! | `backoff` | the pause after a failure of the store |
 
 mod attempt;
@@ -47,7 +50,7 @@ use dispatcher::Dispatcher;
 /// The limits of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DispatchLimits {
-    /// The largest number of deliveries of this node between claim and stored outcome.
+    /// The largest number of deliveries of this node that are claimed and whose outcome is not stored.
     pub in_flight: usize,
     /// The largest number of deliveries in flight to one endpoint, over all nodes.
     pub per_endpoint: u32,
@@ -64,22 +67,23 @@ impl Default for DispatchLimits {
 /// An input of the dispatcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signal {
-    /// About one second has passed: reads due deliveries, and retries after failures of the store.
+    /// About one second has passed. The dispatcher reads due deliveries, and retries requests to the store that failed.
     Tick,
     /// Deliveries were created on these queues.
     Hint(Vec<EndpointQueue>),
-    /// Ends the claims, and then the dispatcher when nothing is in flight. The end of the signals is a stop too.
+    /// Stops new claims. The dispatcher ends when no work is in flight. The end of the signals has the same effect.
     Stop,
 }
 
-/// Delivers until a stop. Returns when all deliveries in flight are finished.
+/// Delivers events until a stop. Returns when all deliveries in flight are finished.
 ///
-/// Failures of the store or of receivers do not end it. A delivery whose outcome cannot be stored is sent again after its lease.
+/// Failures of the store or of receivers do not end the dispatcher. If the outcome of a delivery cannot be stored, the
+/// delivery is sent again after its lease.
 pub async fn run(ports: Ports, limits: DispatchLimits, mut signals: impl Stream<Item = Signal> + Unpin) {
     let mut dispatcher = Dispatcher::new(&ports, limits);
     let mut listening = true;
     while dispatcher.start() {
-        // Each turn polls both sources, so that many signals do not delay completions, nor the reverse.
+        // Each turn polls both sources. So neither many signals nor many completions can delay the other source.
         let (signal, completions) = poll_fn(|context| {
             let completions = dispatcher.poll(context);
             let signal = if listening { signals.poll_next_unpin(context) } else { Poll::Pending };

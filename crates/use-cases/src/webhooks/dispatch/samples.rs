@@ -1,4 +1,4 @@
-//! Claimed deliveries and responses for the tests of this folder.
+//! Claimed deliveries and responses for the tests of the dispatcher.
 
 use std::sync::Arc;
 

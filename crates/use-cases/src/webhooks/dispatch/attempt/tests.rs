@@ -1,4 +1,4 @@
-//! The outcome of an attempt: schedule, disabling, health.
+//! Tests the outcome of an attempt: schedule, disabling and health.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_domain::merchant::webhook::{FAILING_AFTER, MAX_RETRY_AFTER, SCHEDULE_S};
@@ -18,7 +18,7 @@ fn health_is_written_if_the_claim_or_last_attempt_differs() {
     use Health::{Failing, Healthy, Unchanged};
     let before = Some(start() - 1.hour());
     let cases = [
-        // (failing since, by the claim; last attempt; response; written health)
+        // (start of the failures, as read with the claim; last attempt; response; written health)
         (None, None, accepted(), Unchanged),
         (None, Some(Succeeded), accepted(), Unchanged),
         (None, Some(Failed), accepted(), Healthy),
@@ -44,7 +44,7 @@ fn health_is_written_if_the_claim_or_last_attempt_differs() {
 fn endpoint_that_is_gone_or_fails_for_days_is_disabled() {
     let (long_ago, not_quite) = (FAILING_AFTER, FAILING_AFTER - SignedDuration::from_secs(1));
     let cases = [
-        // (time of failures; last attempt; response; reason to disable)
+        // (start of the failures; last attempt; response; reason to disable)
         (None, None, refused(410), Some(DisabledReason::Gone)),
         (Some(long_ago), None, refused(410), Some(DisabledReason::Gone)),
         (Some(long_ago), None, refused(500), Some(DisabledReason::Failing)),

@@ -1,4 +1,4 @@
-//! The choice of queues, and the slots of each.
+//! Tests the choice of queues and their slots.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -12,12 +12,12 @@ use jiff::ToSpan as _;
 use super::*;
 use crate::webhooks::dispatch::samples::Receiver;
 
-/// Returns start and end of a call to a working receiver.
+/// Returns the start and the end of a call to a working receiver.
 fn in_time() -> (Timestamp, Timestamp) {
     (start(), start() + 20.milliseconds())
 }
 
-/// Returns start and end of a slow call.
+/// Returns the start and the end of a slow call.
 fn too_slow() -> (Timestamp, Timestamp) {
     (start(), start() + SLOW)
 }
@@ -26,7 +26,7 @@ fn queues_of(in_flight: usize) -> EndpointQueues {
     EndpointQueues::new(DispatchLimits { in_flight, ..DispatchLimits::default() })
 }
 
-/// Claims all due deliveries of the receivers, as the store would.
+/// Returns the due deliveries of the receivers that a store would claim.
 fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver, usize)]) -> Vec<ClaimedDelivery> {
     let mut got = Vec::new();
     for queue in &request.queues {
@@ -39,14 +39,14 @@ fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver,
     queues.on_claimed(request, got, start())
 }
 
-/// Answers all further claims with no deliveries.
+/// Answers all further claims without deliveries.
 fn nothing_more(queues: &mut EndpointQueues) {
     while let Some(request) = queues.next_claim() {
         queues.on_claimed(&request, Vec::new(), start());
     }
 }
 
-/// A receiver that accepted one delivery.
+/// Returns a receiver that has accepted one delivery.
 fn healthy(queues: &mut EndpointQueues) -> Receiver {
     let receiver = Receiver::new();
     queues.mark(receiver.queue());
@@ -59,7 +59,7 @@ fn healthy(queues: &mut EndpointQueues) -> Receiver {
     receiver
 }
 
-/// A receiver with one slow call.
+/// Returns a receiver with one slow call.
 fn slow(queues: &mut EndpointQueues) -> Receiver {
     let receiver = Receiver::new();
     queues.mark(receiver.queue());
@@ -129,7 +129,7 @@ fn queue_that_filled_its_free_slots_is_claimed_again() {
     let under_way = claim(&mut queues, &request, &[(&receiver, 100)]);
     queues.release(&under_way[0].key);
     let request = queues.next_claim().unwrap();
-    // Meanwhile the other deliveries have ended too.
+    // The other deliveries ended meanwhile.
     under_way.iter().skip(1).for_each(|one| queues.release(&one.key));
     assert_eq!(queues.on_claimed(&request, receiver.deliveries(1), start()).len(), 1, "one slot was free");
     assert_eq!(queues.next_claim().unwrap().queues, [receiver.queue()]);
@@ -153,7 +153,7 @@ fn slow_endpoints_leave_slots_to_healthy_and_unknown_ones() {
     assert_eq!(claim_all(&mut queues, &bad).len(), 4, "a quarter");
     let first = claim_all(&mut queues, &new);
     assert_eq!(first.len(), 8, "half, one slot each");
-    // Their calls hang, so these endpoints become slow. More unknown endpoints get no slots.
+    // The calls hang, so these endpoints become slow. Further unknown endpoints get no slots.
     queues.classify_slow(start() + 2.seconds());
     assert_eq!(claim_all(&mut queues, &new), []);
     assert_eq!(claim_all(&mut queues, &good).len(), 4, "the last quarter");
@@ -268,7 +268,8 @@ fn queues_that_a_full_claim_did_not_reach_are_next() {
         queues.release(&one.key);
     }
     let next = queues.next_claim().unwrap();
-    // The claim was cut at the eighth delivery: the last two queues had none, and the fourth not all.
+    // The claim ended at the eighth delivery. So the last two queues had none, and the fourth did not have all of its
+    // deliveries.
     let expected: Vec<EndpointQueue> =
         [4, 5, 3, 0, 1, 2].iter().map(|place: &usize| receivers[*place].queue()).collect();
     assert_eq!(next.queues, expected);
@@ -281,7 +282,7 @@ fn delivery_in_flight_is_not_sent_a_second_time() {
     queues.mark(receiver.queue());
     let request = queues.next_claim().unwrap();
     let mut under_way = claim(&mut queues, &request, &[(&receiver, 3)]);
-    // The clock jumped, the leases have ended, and the store returns the same deliveries and more.
+    // The clock jumped, so the leases have ended. The store returns the same deliveries and further ones.
     let more = receiver.deliveries(6);
     let again: Vec<ClaimedDelivery> = under_way.iter().chain(&more).cloned().collect();
     assert_eq!(queues.on_claimed(&request, again, start()), more[..5], "as many as there are free slots");
@@ -303,7 +304,7 @@ fn stored_outcomes_free_slots_before_their_reply_arrives() {
     }
     queues.release(&under_way[0].key);
     let request = queues.next_claim().unwrap();
-    // Three outcomes are stored. This node has received one confirmation.
+    // Three outcomes are stored, but this node has received only one confirmation.
     let more = receiver.deliveries(4);
     assert_eq!(queues.on_claimed(&request, more.clone(), start()), more[..3], "never more calls than slots");
 }
@@ -373,7 +374,7 @@ fn queue_with_fewer_deliveries_than_slots_is_claimed_once_more() {
     for (given, asked_again) in [(1, false), (3, true)] {
         queues.mark(receiver.queue());
         let request = queues.next_claim().unwrap();
-        // Another node has the other slots, or no more deliveries exist.
+        // Another node uses the other slots, or there are no more deliveries.
         for one in queues.on_claimed(&request, receiver.deliveries(given), start()) {
             assert_eq!(queues.next_claim(), None);
             queues.release(&one.key);

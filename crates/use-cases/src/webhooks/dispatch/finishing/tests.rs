@@ -1,4 +1,4 @@
-//! Batches of outcomes: their order, retries and losses.
+//! Tests the batches of outcomes: their order, retries and losses.
 use cais_ports::{AttemptOutcome, DeliveryAttempt};
 use cais_testkit::builders::start;
 
