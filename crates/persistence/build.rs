@@ -1,4 +1,4 @@
-//! Builds again when a migration changes. Migrations are embedded, and the compiler does not track their files.
+//! Makes cargo rebuild the crate when a migration changes. The crate embeds the migrations, and the compiler does not track their files.
 
 fn main() {
     println!("cargo::rerun-if-changed=../../migrations");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::url::DatabaseUrl;
 
-/// The default of `max_batch`. With more change sets, waiting costs more than a round trip saves.
+/// The default of `max_batch`. In a larger batch, callers wait longer than the saved round trips are worth.
 const MAX_BATCH: usize = 256;
 /// The default of `queue`: at 5,000 change sets per second, less than a second's work.
 const QUEUE: usize = 4_096;
@@ -17,7 +17,7 @@ const POSTGRES_READERS: u32 = 8;
 
 /// SQLite allows one writer.
 const SQLITE_LANES: usize = 1;
-/// While one lane waits for the server's disk, the other executes its statements. More lanes only make batches smaller.
+/// While one lane waits for the server's disk, the other lane executes statements. More lanes only make batches smaller.
 const POSTGRES_LANES: usize = 2;
 
 /// The address of the store, and its limits.
@@ -31,8 +31,8 @@ pub struct StoreConfig {
     pub lanes: usize,
     /// The largest number of change sets in one transaction.
     pub max_batch: usize,
-    /// The largest number of waiting change sets, of waiting reads by id, and of other waiting reads. Beyond it the store is unavailable at
-    /// once.
+    /// The largest number of waiting change sets, of waiting reads by id, and of other waiting reads; each has this limit. Further calls
+    /// fail at once as unavailable.
     pub queue: usize,
     /// The longest wait of a caller, and the longest run of a statement.
     pub deadline: Duration,

@@ -17,9 +17,9 @@ pub(crate) type Keys = Vec<Vec<String>>;
 /// The time for which a lane's statements wait for a lock before they fail with [`Fault::Locked`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LockWait {
-    /// A wait longer than a batch of another node.
+    /// A wait that is longer than a usual batch of another node.
     Batch,
-    /// A wait just long enough to detect that a lock is released.
+    /// A very short wait, only to detect whether a lock was released.
     Probe,
 }
 
@@ -38,7 +38,7 @@ pub(crate) trait Engine: Send + Sync {
         Ok(())
     }
 
-    /// Returns the positions of the keys whose rows another transaction has locked. Waits for no row.
+    /// Returns the positions of the keys whose rows another transaction has locked. Never waits for a lock.
     fn locked_keys(
         &self,
         _session: &mut dyn Session,
@@ -76,10 +76,10 @@ pub(crate) trait Engine: Send + Sync {
     /// Returns the statement that begins a transaction that reads one snapshot.
     fn begin_snapshot(&self) -> &'static str;
 
-    /// Returns the statement that commits. A wait for a replica is never interrupted.
+    /// Returns the statement that commits. The statement never interrupts a wait for a replica.
     fn commit(&self) -> &'static str;
 
-    /// Executes the statements. Returns whether every guarded row was hit.
+    /// Executes the statements. Returns whether every guarded row was changed.
     fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault>;
 
     /// Returns whether the engine has [`Engine::apply_alone`].
@@ -87,8 +87,8 @@ pub(crate) trait Engine: Send + Sync {
         false
     }
 
-    /// Executes the statements, none of which deletes rows, as one separate transaction. Returns whether every guarded row was hit; if not,
-    /// nothing is written. After a failure the outcome is uncertain.
+    /// Executes the statements as one separate transaction. None of them deletes rows. Returns whether every guarded row was changed; if
+    /// not, nothing is written. After an error the outcome is uncertain.
     fn apply_alone(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         session.run(self.begin())?;
         if !self.apply(session, ops)? {
@@ -106,11 +106,11 @@ pub(crate) trait Engine: Send + Sync {
 /// Finds rows of one table by their keys, all of which are texts.
 #[derive(Debug)]
 pub(crate) struct Lookup {
-    /// The selected columns; the table has the name `alias`.
+    /// The selected columns.
     select: Selected,
     /// The table and its joins.
     from: &'static str,
-    /// The name of the table in `select` and `from`.
+    /// The alias of the table in `select` and `from`.
     alias: &'static str,
     /// The columns of the key.
     pub(crate) keys: &'static [&'static str],
@@ -121,7 +121,7 @@ pub(crate) struct Lookup {
 /// The selection of a lookup.
 #[derive(Debug)]
 enum Selected {
-    /// As SQL.
+    /// SQL text.
     Text(&'static str),
     /// The columns of a row.
     Columns(fn() -> String),
@@ -211,7 +211,7 @@ impl Lookup {
         )
     }
 
-    /// Returns the statement for one key (SQLite, where the whole database is locked anyway).
+    /// Returns the statement for one key (SQLite). The statement locks no rows, because the whole database is locked already.
     pub(crate) fn single(&self) -> &str {
         self.single.get_or_init(|| {
             let Self { from, alias, keys, .. } = self;
@@ -222,7 +222,7 @@ impl Lookup {
     }
 }
 
-/// The text between the columns of a key in one text. No column of a record's key contains it.
+/// The separator between the columns of a key in one text. No column of a record's key contains the separator.
 pub(crate) const KEY_SEPARATOR: char = '\u{1f}';
 
 /// Returns all columns of the key as one text, the first column, and the version.

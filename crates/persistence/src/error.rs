@@ -3,19 +3,19 @@
 use cais_ports::{CommitError, QueryError};
 use diesel::result::{DatabaseErrorKind, Error};
 
-/// A failed statement, by the reaction that it requires. The transaction was rolled back in every case.
+/// A failure of a statement, classified by the reaction that it requires. The transaction was rolled back in every case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     /// Another transaction conflicted: a retry may well succeed.
     #[error("conflict with another transaction: {0}")]
     Again(String),
-    /// Another transaction kept a lock for longer than this one waits.
+    /// Another transaction kept a lock for longer than the lock wait of this transaction.
     #[error("a row is locked: {0}")]
     Locked(String),
     /// The connection is lost, or the server behind it no longer accepts writes.
     #[error("the connection was lost: {0}")]
     Lost(String),
-    /// The database is reachable but cannot work now.
+    /// The database is reachable but cannot execute statements now.
     #[error("the database is temporarily unavailable: {0}")]
     Down(String),
     /// The database refuses a statement that should have been correct.
@@ -29,7 +29,7 @@ pub(crate) enum Fault {
 /// The text of the error after a lock timeout.
 const LOCKED: &str = "lock timeout";
 
-/// Texts of conflicts that pass by themselves. diesel exposes no SQLSTATE, so the text is the only sign.
+/// Texts of temporary conflicts. diesel exposes no SQLSTATE, so only the text identifies a conflict.
 const AGAIN: [&str; 5] =
     ["deadlock detected", "statement timeout", "could not serialize", "database is locked", "database table is locked"];
 
@@ -45,7 +45,7 @@ const LOST: [&str; 8] = [
     "SSL SYSCALL error",
 ];
 
-/// Texts of a database that is reachable and cannot work.
+/// Texts of a database that is reachable but cannot execute statements.
 const DOWN: [&str; 11] = [
     "No space left",
     "out of memory",

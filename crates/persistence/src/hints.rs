@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use cais_ports::EndpointQueue;
 use tokio::sync::Notify;
 
-/// The largest number of queues kept. Without a dispatcher the hints are never read. Queues beyond the limit are found by a query.
+/// The largest number of queues kept, because a node without a dispatcher never reads them. Queues beyond the limit are found by a query.
 const MAX_QUEUES: usize = 10_000;
 
 /// Queues with new deliveries that were not returned yet.
@@ -37,7 +37,7 @@ impl Hints {
     /// Waits until there are queues. Returns each queue once, in order.
     pub(crate) async fn wait(&self) -> Vec<EndpointQueue> {
         loop {
-            // A caller of `add` between this check and the wait leaves a permit, which ends the wait at once.
+            // An `add` between this check and the wait leaves a permit, and the permit ends the wait at once.
             let queues = std::mem::take(&mut *self.queues.lock().unwrap_or_else(PoisonError::into_inner));
             if !queues.is_empty() {
                 return queues.into_iter().collect();

@@ -59,7 +59,7 @@ mod tests {
         let path = folder.path().join("cais.db");
         let url = DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap();
         migrations::migrate(&url, "test").unwrap();
-        // A backup by `VACUUM INTO` is such a file.
+        // A backup made by `VACUUM INTO` is in this journal mode too.
         drop(Sqlite::new(&path, Duration::ZERO).connect("PRAGMA journal_mode = DELETE").unwrap());
         let before = std::fs::read(&path).unwrap();
         assert!(inspect(&url).unwrap().unwrap().schema.pending.is_empty());

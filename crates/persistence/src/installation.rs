@@ -1,4 +1,4 @@
-//! Facts about the installation that the first start fixes and no later start may change.
+//! Facts about the installation. The first start records them, and later starts cannot change them.
 
 use cais_ports::QueryError;
 
@@ -9,9 +9,9 @@ use crate::sql::{Query, Session};
 /// A fact that has one value for the life of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fact {
-    /// The kind of money: the sandbox's or real.
+    /// The kind of money: play money of the sandbox, or real money.
     World,
-    /// A keyed hash of a constant, which reveals a different master key.
+    /// A keyed hash of a constant. A different hash reveals a different master key.
     MasterKeyCheck,
 }
 
@@ -33,8 +33,8 @@ impl Persistence {
         self.pool().read(move |session| recorded(session, fact)).await
     }
 
-    /// Records `value` unless the fact has a value, and returns the recorded value. Of several concurrent starts, the first
-    /// one records its value.
+    /// Records `value` unless the fact has a value already. Returns the recorded value. If several nodes start at once, the first value is
+    /// recorded.
     ///
     /// # Errors
     /// [`QueryError`].

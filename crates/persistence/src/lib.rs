@@ -49,7 +49,7 @@ pub enum OpenError {
     /// Migrations that this program needs have not run.
     #[error("the schema is too old; run `cais migrate` to apply {}", .pending.join(", "))]
     SchemaTooOld {
-        /// Their names.
+        /// The names of the migrations.
         pending: Vec<String>,
     },
     /// The store cannot be reached or used.

@@ -1,5 +1,5 @@
-//! The schema and its migrations. The program embeds the migrations, one process at a time applies them under a lease row, and each start
-//! checks them.
+//! The schema and its migrations. The program embeds the migrations. One process at a time applies them under a lease row, and each start
+//! checks that they were applied.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,17 +23,17 @@ use crate::url::{Address, DatabaseUrl};
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
-/// The lease of a runner, in microseconds. Afterwards another runner takes over. The lease is renewed before each migration.
+/// The lease of a runner, in microseconds. After its end another runner takes over. The runner renews the lease before each migration.
 const LEASE_US: i64 = 60_000_000;
 /// The longest wait for another runner.
 const WAIT: Duration = Duration::from_secs(90);
 /// The interval between attempts to acquire the lease.
 const POLL: Duration = Duration::from_millis(200);
-/// The longest wait for a file that another process writes.
+/// The longest wait for a SQLite file that another process is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 const CREATE_LEASE: &str = "CREATE TABLE IF NOT EXISTS migration_lease (name TEXT PRIMARY KEY, owner TEXT NOT NULL, lease_until BIGINT NOT NULL)";
-/// The database's clock decides over leases, because all runners share it.
+/// The current time for leases. Leases use the database's clock, because all runners share it.
 pub(crate) const NOW_POSTGRES: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
 pub(crate) const NOW_SQLITE: &str = "CAST(unixepoch('subsec') * 1000000 AS BIGINT)";
 
@@ -51,16 +51,17 @@ pub struct Schema {
 /// The reason why migrations did not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MigrationError {
-    /// Another runner is working, and was not finished in time.
+    /// Another runner is applying migrations, and did not finish in time.
     #[error("another runner holds the migration lease: {owner}")]
     Busy {
         /// The name of that runner.
         owner: String,
     },
-    /// This runner took so long that another one took over.
+    /// This runner took longer than its lease, and another runner took over.
     #[error("the migration lease was lost")]
     LeaseLost,
-    /// The database has migrations that this program does not contain, and lacks some of the program's own: the two have diverged.
+    /// The database has migrations that this program does not contain, and lacks others that the program contains. Database and program
+    /// have diverged.
     #[error("the database has migrations unknown to this version: {}", .0.join(", "))]
     Unknown(Vec<String>),
     /// A migration failed. Neither that migration nor any later one has run.
@@ -74,8 +75,8 @@ pub enum MigrationError {
 impl Schema {
     /// Checks that a store with this schema may be opened.
     ///
-    /// A newer schema is accepted. During a deployment the schema is expanded first and contracted only afterwards. Nodes of the previous
-    /// version still run meanwhile, and may restart.
+    /// A newer schema is accepted. A deployment first expands the schema, and contracts it only after all nodes run the new version. Until
+    /// then, nodes of the previous version may restart on the newer schema.
     pub(crate) fn accept(self) -> Result<(), OpenError> {
         if !self.pending.is_empty() {
             return Err(OpenError::SchemaTooOld { pending: self.pending });
@@ -103,7 +104,8 @@ pub fn status(url: &DatabaseUrl) -> Result<Schema, MigrationError> {
     }
 }
 
-/// Runs pending migrations, unless another runner does. Other runners see `owner`. Blocks. Creates the file of a SQLite store.
+/// Runs pending migrations. Waits while another runner holds the lease. `owner` is the name of this runner, shown by other runners. Blocks.
+/// Creates the file of a SQLite store.
 ///
 /// # Errors
 /// [`MigrationError`].
@@ -148,7 +150,7 @@ pub(crate) fn schema(session: &mut dyn Session, is_sqlite: bool) -> Result<Schem
     Ok(compare(applied, &known))
 }
 
-/// Returns versions and names, in order.
+/// Returns the versions and names of the embedded migrations, in order.
 fn known<DB: diesel::backend::Backend>(source: &EmbeddedMigrations) -> Result<Vec<(String, String)>, Fault> {
     let migrations: Vec<Box<dyn Migration<DB>>> =
         source.migrations().map_err(|error| Fault::Corrupt(error.to_string()))?;
@@ -187,7 +189,7 @@ type Step<'s, C> = &'s mut dyn FnMut(&mut C) -> Result<(), StepError>;
 
 /// Acquires the lease, runs the pending migrations, and releases the lease.
 ///
-/// Each migration holds the lease row until it is committed. A runner that takes over waits for that row, so two migrations never run
+/// Each migration locks the lease row until it is committed. A runner that takes over waits for that lock, so two migrations never run
 /// together.
 fn under_lease<C, DB>(
     connection: &mut C,
@@ -292,7 +294,7 @@ mod tests {
         assert_eq!(known::<Pg>(&POSTGRES).unwrap(), known::<SqliteBackend>(&SQLITE).unwrap());
     }
 
-    /// So the schema runs on every server with PostgreSQL's dialect, sharded by account or not.
+    /// Without these features the schema runs on every server with PostgreSQL's dialect, also on one sharded by account.
     #[test]
     fn schema_uses_only_common_server_features() {
         let words = [

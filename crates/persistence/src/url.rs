@@ -21,7 +21,7 @@ pub enum DatabaseUrlError {
     /// The scheme is unknown or missing.
     #[error("the database URL must begin with `sqlite:`, `postgres://` or `postgresql://`")]
     UnknownScheme,
-    /// The path is empty, or names no file.
+    /// The path is empty or does not name a file.
     #[error("a SQLite URL is `sqlite:` and the path of a file")]
     NoFile,
 }
@@ -30,11 +30,11 @@ impl DatabaseUrl {
     /// Parses `sqlite:PATH`, `postgres://…` or `postgresql://…`.
     ///
     /// # Errors
-    /// [`DatabaseUrlError`], which lists the valid schemes and never repeats the URL: a URL may hold a password.
+    /// [`DatabaseUrlError`]. The error never contains the URL, because a URL may contain a password.
     pub fn parse(text: &str) -> Result<Self, DatabaseUrlError> {
         if let Some(path) = text.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
-            // Every connection of a memory database would be a separate store.
+            // A memory database is refused, because each connection would open a separate store.
             let names_a_file =
                 !path.is_empty() && !path.starts_with(":memory:") && !path.starts_with("file:") && !path.contains('?');
             return if names_a_file {

@@ -1,4 +1,4 @@
-//! Batches that PostgreSQL receives as one statement without BEGIN and COMMIT: the effects of a refusal and of a lost connection.
+//! Tests batches that PostgreSQL receives as one statement without BEGIN and COMMIT: the effects of a refusal and of a lost connection.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -83,7 +83,7 @@ fn batch_arriving_after_abort_changes_nothing() {
         let count = || Cluster::shared().unwrap().sql(url, connections).unwrap().parse::<u32>().unwrap();
         let before = count();
         proxy.release();
-        // The server has read the statement once it releases the connection that sent the statement.
+        // When the server ends the connection, it has read the statement.
         let started = Instant::now();
         while count() >= before {
             assert!(started.elapsed() < Duration::from_secs(9), "the lost connection stays");

@@ -1,4 +1,4 @@
-//! The audit detects tampering with payouts, refunds, releases, splits or infractions, and with the money that they moved.
+//! Tests that the audit detects tampering with payouts, refunds, releases, splits or infractions, and with the money that they moved.
 
 use cais_domain::charge::Charge;
 use cais_domain::infraction::{Disputed, Infraction};

@@ -1,4 +1,4 @@
-//! A SQLite store on a full disk. The test has its own process, because the limit that simulates the disk holds for the whole process.
+//! Tests a SQLite store on a full disk. The test has its own process, because the limit that simulates the disk holds for the whole process.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[expect(dead_code, reason = "the other tests use more of it")]

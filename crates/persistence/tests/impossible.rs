@@ -1,4 +1,4 @@
-//! Rows that the store cannot have written: reported to their readers, without any effect on others.
+//! Tests that rows that the store cannot have written are reported to their readers and do not affect other rows.
 
 use cais_domain::event::EventType;
 use cais_domain::infraction::Infraction;

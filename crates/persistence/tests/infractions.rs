@@ -1,4 +1,4 @@
-//! Blocks on a PostgreSQL server with two nodes. Concurrent work with a block leaves no money beside a shortfall.
+//! Tests blocks on a PostgreSQL server with two nodes. After concurrent changes, an account with an under-funded block has no other money.
 
 use std::sync::Arc;
 
@@ -60,7 +60,8 @@ async fn assert_sound(store: &Persistence) {
     assert_eq!(store.verify_ledger().await.unwrap().differences, []);
 }
 
-/// Commits all change sets at once, alternating between the nodes. Returns the number of covered ones.
+/// Commits all change sets at once, alternating between the nodes. Returns the number of change sets that were not refused for insufficient
+/// balance.
 async fn together(nodes: &[Persistence; 2], changes: Vec<ChangeSet>) -> usize {
     let mut tasks = JoinSet::new();
     for (change, node) in changes.into_iter().zip(nodes.iter().cycle()) {
@@ -83,7 +84,7 @@ fn credit_racing_an_opening_block_is_seized() {
     Runtime::new().unwrap().block_on(async {
         let nodes = [open(&url), open(&url)];
         for round in 0..ROUNDS {
-            // Every second account has rows before the race. The first transaction inserts those of the others.
+            // Every second account has rows before the race. For the other accounts, the first transaction of the race inserts the rows.
             let (account, infraction) = (an_account().id, fresh());
             if round % 2 == 0 {
                 nodes[0].commit(income(account, 1)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Rows that another transaction keeps locked: only the change sets that need them wait.
+//! Tests that only the change sets that need a locked row wait for another transaction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -176,7 +176,7 @@ fn caller_of_a_locked_row_is_refused_when_its_time_is_over() {
         let lock = format!("SELECT 1 FROM balances WHERE holder = '{}' FOR UPDATE", account.id);
         let mut holder = foreign(&url, &lock);
         assert!(matches!(store.commit(income(&account)).await, Err(CommitError::Unavailable(_))));
-        // Later commits run after the end of the refused change set.
+        // A later commit on the same lane proves that the refused change set is finished.
         store.commit(income(&other)).await.unwrap();
         holder.batch_execute("ROLLBACK").unwrap();
         store.commit(income(&account)).await.unwrap();
@@ -192,7 +192,8 @@ fn locks_of_frozen_node_end_before_callers_time_out() {
     let proxy = Arc::new(Proxy::start(cluster.port()));
     let proxied = url.replace(&cluster.port().to_string(), &proxy.port().to_string());
     Runtime::new().unwrap().block_on(async {
-        // A transaction that is idle for twice as long would end in any case.
+        // The callers' deadline is long enough for the idle limit of a lane, but shorter than that of other connections, twice the
+        // deadline.
         let (frozen, node) = (open(&proxied, Duration::from_secs(10)), open(&url, Duration::from_secs(10)));
         let account = known_account(&node).await;
         proxy.arm(&[Loss::Frozen]);

@@ -1,4 +1,4 @@
-//! The contract on a PostgreSQL server, with one lane and with several, and connections that are lost at a COMMIT.
+//! Tests the contract on a PostgreSQL server, with one lane and with several, and connections that are lost at a COMMIT.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -137,7 +137,7 @@ fn committed_batch_with_lost_abort_reply_stays_committed() {
 #[test]
 fn commit_arriving_late_is_awaited() {
     losing(&[Loss::Late], |url, proxy| {
-        // The lookup of the outcome waits for the lost transaction, which still lives.
+        // The look-up of the outcome waits for the lost transaction, which is still open.
         let waiting =
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let started = Instant::now();

@@ -90,7 +90,7 @@ impl Proxy {
     pub fn release(&self) {
         let (mut server, bytes) = self.shared.held.lock().unwrap().take().unwrap();
         server.write_all(&bytes).unwrap();
-        // The server reads everything and then sees the end of the stream, unless its reply comes first and ends the connection.
+        // The server reads all bytes up to the end of the stream. If its reply comes first, the reply ends the connection.
         drop(server.shutdown(Shutdown::Write));
     }
 }

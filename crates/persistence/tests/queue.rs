@@ -1,4 +1,4 @@
-//! The queue of deliveries on PostgreSQL: nodes that share it, lost connections, and unreadable rows.
+//! Tests the queue of deliveries on PostgreSQL: nodes that share the queue, lost connections, and unreadable rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Metrics of the queue: due deliveries, and attempts by their outcome.
+//! Tests the metrics of the queue: due deliveries, and attempts by their outcome.
 
 use cais_persistence::Persistence;
 use cais_ports::{

@@ -19,7 +19,7 @@ fn too_few_connections_for_webhooks_are_not_ready() {
     let url = url.replace("postgres@", &format!("{role}@"));
     Runtime::new().unwrap().block_on(async {
         let store = Persistence::open(&StoreConfig { read_connections: 1, ..config(&url) }, &ids()).unwrap();
-        // The links of the queue connect at their first use. At that time all permitted connections are in use.
+        // The links of the queue connect at their first use. By then, all permitted connections are in use.
         sql(&format!(
             "DO $$ BEGIN EXECUTE format('ALTER ROLE {role} CONNECTION LIMIT %s', \
              (SELECT count(*) FROM pg_stat_activity WHERE usename = '{role}')); END $$"

@@ -1,4 +1,4 @@
-//! The contract on a SQLite file.
+//! Tests the contract on a SQLite file.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -10,7 +10,7 @@ use cais_ports::{IdGenerator, Maintenance as _, QueryError};
 use cais_testkit::contract::{Engine, WholeStore};
 use uuid::Uuid;
 
-/// The longest time until a change is noticed, also on a busy machine.
+/// The longest time until a change is noticed, even on a busy machine.
 const NOTICED_WITHIN: Duration = Duration::from_mins(1);
 
 /// Identifiers from the builders' source, so that those of a test and of its store never collide.
@@ -40,7 +40,7 @@ pub fn migrated(url: &str) -> StoreConfig {
     config
 }
 
-/// A kind of store for the contract. The content of `place` lives as long as the store.
+/// A kind of store for the contract. The content of `place` is dropped with the store.
 pub struct Place<P> {
     config: StoreConfig,
     opened: Mutex<Option<Persistence>>,

@@ -37,8 +37,8 @@ pub(super) fn locked(
     Ok(locked)
 }
 
-/// Adds the change sets that follow one that waits: those that touch an idempotency record, a unique value or a record of it. Balances and
-/// counters change in any order, so change sets that share only these do not wait for each other.
+/// Adds to `waiting` the later change sets that share an idempotency record, a unique value or a record with a waiting one. Balances and
+/// counters may change in any order, so change sets that share only balances or counters do not wait for each other.
 pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usize>) {
     let mut held = TouchedKeys::default();
     for (place, change) in changes.iter().enumerate() {

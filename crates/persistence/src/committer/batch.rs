@@ -12,18 +12,18 @@
 //! guards new rows as well (`ON CONFLICT DO NOTHING`), because a row that does not exist cannot be locked. Refused change sets are never
 //! written.
 //!
-//! An optimistic batch that locks nothing is one statement and one round trip, if the engine supports that. The statement
-//! also commits. So after a failure its outcome is looked up, as after a failed COMMIT.
+//! If the engine supports it, an optimistic batch that locks nothing is one statement and one round trip. That statement also commits. If
+//! it fails, the outcome of the batch is looked up, as after a failed COMMIT.
 //!
-//! Every step can wait for a lock of another transaction, and each wait is short. If a batch of several change sets reaches that limit:
+//! Every step can wait for a lock of another transaction. Each wait has a short limit. If a batch of several change sets reaches the limit:
 //!
 //! 1. The locked rows are found without waiting (`apart`). The change sets that touch them are returned as [`Outcome::Locked`], and the
 //!    others run again.
 //! 2. If no locked row is found, another transaction may have inserted a row that this batch inserts too. Then the change sets run singly.
-//!    Those that reach the limit again are returned as [`Outcome::Stuck`].
+//!    Change sets that reach the limit again are returned as [`Outcome::Stuck`].
 //!
-//! Every batch writes its id. If the reply to its commit is lost, `outcome` determines the outcome. A batch that is not committed then
-//! never will be, and may run again under a new id.
+//! Every batch writes its id. If the reply to its commit is lost, `outcome` determines the outcome. A batch found uncommitted is marked as
+//! aborted, so that it can never commit. Its change sets may then run again under a new id.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -56,10 +56,10 @@ type Verdicts = Vec<Result<Committed, CommitError>>;
 pub(super) enum Outcome {
     /// The change set is durable, or was refused.
     Judged(Result<Committed, CommitError>),
-    /// Not written: another transaction has locked a row of the change set. Or an earlier change set of the batch, which this one follows,
-    /// was not written.
+    /// The change set is not written. Either another transaction has locked one of its rows, or an earlier change set with a common key was
+    /// not written.
     Locked,
-    /// Not written: the change set waited too long for a lock that cannot be seen.
+    /// The change set is not written: it waited too long for a lock, and no locked row is visible.
     Stuck,
 }
 
@@ -77,7 +77,7 @@ enum Written {
     Marked(Verdicts, String, Vec<EndpointQueue>),
     /// There is nothing to write.
     Nothing(Verdicts),
-    /// A guard missed, or the optimistic path met a refusal.
+    /// A guard missed, or a change set was refused on the optimistic path.
     Misjudged,
 }
 
@@ -113,7 +113,7 @@ impl<'e> Runner<'e> {
         while tries < ATTEMPTS && Instant::now() < deadline {
             match self.attempt(changes, mode, deadline) {
                 Ok(Ended::Done(verdicts)) => return verdicts.into_iter().map(Outcome::Judged).collect(),
-                // A duplicate value can also show as a record that exists. The pessimistic path distinguishes them.
+                // A duplicate value and an existing record can cause the same error. The pessimistic path distinguishes them.
                 Ok(Ended::Misjudged) | Err(Fault::Refused(_)) if mode == Mode::Optimistic => mode = Mode::Pessimistic,
                 Ok(Ended::Misjudged) => {
                     tries = tries.saturating_add(1);
@@ -126,7 +126,7 @@ impl<'e> Runner<'e> {
                     tries = tries.saturating_add(1);
                     last = text;
                 }
-                // This attempt does not count: the lane waits for a restarting server as long as a caller waits.
+                // A lost connection does not count as an attempt: the lane waits for a restarting server as long as a caller waits.
                 Err(Fault::Lost(text)) => {
                     thread::sleep(RECONNECT);
                     last = text;
@@ -164,7 +164,7 @@ impl<'e> Runner<'e> {
         let (engine, batch) = (self.engine, self.ids.next_uuid().to_string());
         let mark = [outcome::committed(&batch, Timestamp::UNIX_EPOCH)];
         let mut done = Ok(false);
-        // The first failure may be that of a connection that ended long ago.
+        // The first failure may only reveal a connection that was lost long ago.
         for _ in 0..2 {
             done = self.session().and_then(|session| engine.apply(session, &mark));
             let Err(fault) = done else { break };
@@ -173,7 +173,7 @@ impl<'e> Runner<'e> {
         done.map(drop)
     }
 
-    /// Returns the positions of the change sets that have to wait. These are `stuck`, those with a locked row, and those that follow a
+    /// Returns the positions of the change sets that have to wait: `stuck`, those with a locked row, and later ones that share a key with a
     /// waiting one.
     pub(super) fn waiting(&mut self, changes: &[&ChangeSet], mut stuck: BTreeSet<usize>) -> BTreeSet<usize> {
         let engine = self.engine;
@@ -205,7 +205,8 @@ impl<'e> Runner<'e> {
         (0..changes.len()).map(outcome).map(|outcome| outcome.unwrap_or(Outcome::Locked)).collect()
     }
 
-    /// Runs the change sets singly, so that one bad row does not affect the others. Those that follow a stuck one are not run.
+    /// Runs the change sets singly, so that one bad row does not affect the others. Change sets that share a key with an earlier unwritten
+    /// one are not run.
     fn one_by_one(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
         let (mut held, mut outcomes) = (TouchedKeys::default(), Vec::with_capacity(changes.len()));
         for change in changes {
@@ -255,7 +256,7 @@ impl<'e> Runner<'e> {
         match engine.apply_alone(self.session()?, &ops) {
             Ok(true) => Ok(Ended::Done(verdicts)),
             Ok(false) => Ok(Ended::Misjudged),
-            // Commits wait for no row.
+            // A statement that waited for a lock has not begun its commit, so nothing is written.
             Err(fault @ Fault::Locked(_)) => Err(self.abort(fault)),
             // The statement failed before its commit, during it or after it.
             Err(fault) => self.find_out(fault, &batch, at, deadline).map(|()| Ended::Done(verdicts)),
@@ -297,7 +298,8 @@ impl<'e> Runner<'e> {
         }
     }
 
-    /// Looks up whether the batch is committed after its commit ended with this fault. If not, it never will be, and the fault is returned.
+    /// Looks up whether the batch is committed after its commit ended with this fault. If the batch is not committed, the look-up aborts
+    /// the batch for good and returns the fault.
     fn find_out(&mut self, fault: Fault, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
         let engine = self.engine;
         let fault = self.abort(fault);
@@ -313,7 +315,7 @@ impl<'e> Runner<'e> {
                     metrics::counter!("cais_commit_unknown_total", "outcome" => "committed").increment(1);
                     return Ok(());
                 }
-                // Another lookup could insert the id of a batch that is committed.
+                // A further look-up is not safe: it could mark a committed batch as aborted.
                 Ok(BatchOutcome::Unknown) => {
                     why = "the record of the batch was removed".into();
                     break;
@@ -344,7 +346,7 @@ impl<'e> Runner<'e> {
         *wait = wanted;
         let set = engine.wait_for_locks(&mut **session, wanted);
         set.map_err(|fault| {
-            // The setting of this connection is uncertain.
+            // The lock wait that is set on this connection is uncertain.
             self.session = None;
             Fault::Lost(fault.to_string())
         })

@@ -1,8 +1,9 @@
 //! Runs a lane: receives change sets, commits them, and sets aside those that wait for locks of other transactions.
 //!
-//! At every turn the lane checks again what is set aside, without waiting for a lock. So a row that stays locked delays only the change
-//! sets that need it. A change set waits with an earlier one that is set aside if both touch the same idempotency record, unique value or
-//! record. So changes of one record stay in order. A change set whose caller's deadline has passed is dropped; nothing of it was written.
+//! At every turn the lane checks the change sets that are set aside again, without waiting for a lock. So a locked row delays only the
+//! change sets that need it. A change set that shares an idempotency record, a unique value or a record with an earlier one set aside is
+//! set aside too. So changes of one record stay in order. When its caller's deadline passes, a change set is dropped; nothing of it was
+//! written.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -15,7 +16,7 @@ use super::batch::{Outcome, Runner};
 use super::{Job, Message, Probe, unavailable};
 use crate::pulse::Pulse;
 
-/// The pause before a lane without other work checks again what is set aside.
+/// The pause before a lane without other work checks the change sets that are set aside again.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 /// The largest number of change sets that a lane sets aside. Further ones that need a locked row are refused.
 const MAX_ASIDE: usize = 1_024;
@@ -36,7 +37,7 @@ pub(super) struct Lane<'e> {
 /// A change set that is set aside, or about to run.
 struct Waiting {
     job: Job,
-    /// `true` if it waits for a lock that cannot be seen. Only another attempt shows that the lock is gone.
+    /// `true` if the change set waits for a lock that no query shows. Only another attempt reveals that the lock is gone.
     is_stuck: bool,
 }
 
@@ -75,8 +76,8 @@ impl<'e> Lane<'e> {
         if jobs.is_empty() {
             let first = self.queue.blocking_recv()?;
             self.receive(first, &mut jobs);
-            // Callers that received their verdict a moment ago return with their next change. A batch of one would make all of them wait.
-            // This call returns at once if no other thread is ready to run.
+            // Callers that have just received a verdict soon send their next change. A batch with only one change set would make the others
+            // wait. `yield_now` returns at once if no other thread is ready to run.
             thread::yield_now();
         } else {
             self.had_aside = true;
@@ -116,7 +117,7 @@ impl<'e> Lane<'e> {
 
     /// Runs the change sets that need no locked row.
     fn turn(&mut self, mut jobs: Vec<Waiting>, now: Instant) {
-        // The callers of the others received a timeout; nothing of them was written.
+        // The callers of the dropped change sets received a timeout; nothing of these change sets was written.
         jobs.retain(|waiting| waiting.job.deadline > now);
         let had_aside = std::mem::take(&mut self.had_aside);
         if had_aside {
@@ -152,7 +153,7 @@ impl<'e> Lane<'e> {
         let Some(deadline) = jobs.iter().map(|waiting| waiting.job.deadline).max() else { return };
         let changes: Vec<&ChangeSet> = jobs.iter().map(|waiting| &waiting.job.change).collect();
         let outcomes = self.runner.run(&changes, deadline);
-        // A refused or deferred change set is no sign of the database's health.
+        // A refused or deferred change set does not show that the database works or fails.
         match outcomes
             .iter()
             .find(|outcome| matches!(outcome, Outcome::Judged(Ok(_) | Err(CommitError::Unavailable(_)))))
@@ -183,7 +184,7 @@ impl<'e> Lane<'e> {
             metrics::counter!("cais_commit_set_aside_total").increment(1);
         }
         match outcome {
-            // A caller that stopped waiting reads the outcome later.
+            // The send fails if the caller stopped waiting. That caller reads the outcome later.
             Outcome::Judged(verdict) => drop(job.reply.send(verdict)),
             Outcome::Locked => self.set_aside(Waiting::new(job)),
             Outcome::Stuck => self.set_aside(Waiting { job, is_stuck: true }),

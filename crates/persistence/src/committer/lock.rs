@@ -1,10 +1,10 @@
 //! Locks all balances and counters of a batch in key order, and then reads the rows that only these locks protect.
 //!
-//! A transaction that changes the blocks of an account locks its `available`, `pending` and `blocked`. A transaction that credits the
-//! account locks the balance that it credits. A block is under-funded if it holds less than its limit. A batch
-//! reads such blocks only after it has locked its balances. So the batch reads every earlier block, and a transaction that adds a later
-//! block reads the credits of the batch. Under-funded blocks are rare. If there are any, the batch begins again and
-//! locks all three balances from the start, so that locks are always taken in order.
+//! A transaction that changes the blocks of an account locks the balances `available`, `pending` and `blocked` of the account. A
+//! transaction that credits the account locks the balance that it credits. A block is under-funded if it holds less than its limit. A batch
+//! reads such blocks only after it has locked its balances. So the batch reads every block added before, and a transaction that adds a
+//! block afterwards reads the credits of the batch. Under-funded blocks are rare. If the batch finds one, it begins again and locks all
+//! three balances from the start. So locks are always taken in key order.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ use crate::error::Fault;
 use crate::rows::{event, ledger};
 use crate::sql::Session;
 
-/// The largest number of times that a batch inserts missing balances. Usual batches insert once for transfers and once for infractions;
-/// the rest is a reserve for rows that are deleted meanwhile.
+/// The largest number of times that a batch inserts missing balances. A batch inserts at most once for transfers and once for under-funded
+/// blocks; the other two inserts are a reserve.
 const MAX_INSERTS: u32 = 4;
 /// The largest number of times that a batch begins again before the attempt fails.
 const MAX_PASSES: u32 = 12;

@@ -7,8 +7,8 @@
 //! 2. `lane` receives all waiting change sets, without a timer.
 //! 3. `batch` runs them as one transaction: locks, judgment, writes, COMMIT. That module documents the order of steps and the handling of
 //!    failures.
-//! 4. Every caller receives its verdict. If another transaction keeps rows locked, `lane` sets the change set aside. There it stays until
-//!    the rows are free or the caller's deadline passes. The lane continues with the others.
+//! 4. Every caller receives its verdict. If another transaction keeps rows locked, `lane` sets the change set aside. The change set stays
+//!    there until the rows are free or the caller's deadline passes. The lane continues with the other change sets.
 //!
 //! `cais_commit_rules` judges the change sets; the files here load its snapshot and write its effects. `lock` and `observe` load the
 //! snapshot. `plan` collects the writes of a batch, and `ops` turns them into statements. `apart` finds the change sets that wait for locks
@@ -127,7 +127,7 @@ impl Committer {
         })
     }
 
-    /// Checks that every lane can write: the lane has written a moment ago, or writes now.
+    /// Checks that every lane can write: either the lane has written a moment ago, or it commits an empty batch now.
     ///
     /// # Errors
     /// The reason for which a lane cannot write.
@@ -170,7 +170,7 @@ fn unavailable(why: &str) -> CommitError {
 }
 
 /// Returns the lane of a change set. An account always has the same lane, so that its change sets are judged in the order of their arrival.
-/// All accounts that share rows of the system accounts have the same lane too, so that no lane waits for another's locks on them.
+/// Accounts that share rows of the system accounts have the same lane, so that no lane waits for another lane's locks on those rows.
 fn lane_of(change: &ChangeSet, lanes: usize) -> Option<usize> {
     let shard = account_of(change).map_or(0, LedgerAccount::shard);
     usize::from(shard).checked_rem(lanes)

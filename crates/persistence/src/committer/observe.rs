@@ -44,7 +44,7 @@ static SHORT_BLOCKS: Lookup = Lookup::new(
     "b",
     &["account_id"],
 );
-/// The first condition is the condition of their index.
+/// The first condition is the condition of the partial index of under-funded blocks.
 static ENDPOINTS: Lookup = Lookup::of(
     || names::<EndpointRow<'_>>("w"),
     "(SELECT * FROM webhook_endpoints WHERE state <> 'deleted' AND state <> 'disabled') AS w",
@@ -52,7 +52,8 @@ static ENDPOINTS: Lookup = Lookup::of(
     &["account_id"],
 );
 
-/// The lookups besides those of records, for the test of their plans: all but the two along partial indexes, which are nearly empty.
+/// The lookups of rows other than records, for the test of their plans. The two lookups along nearly empty partial indexes are not
+/// included.
 #[cfg(test)]
 pub(crate) static LOOKUPS: [&Lookup; 6] = [&IDEMPOTENCY_RECORDS, &WITHIN, &EVERYWHERE, &BALANCES, &COUNTERS, &BLOCKS];
 
@@ -139,7 +140,7 @@ pub(super) fn endpoints(
             Ok(endpoint) => {
                 endpoints.entry(endpoint.account).or_default().insert(endpoint.id, endpoint);
             }
-            // A payment does not wait for the repair of an unreadable endpoint. The event is stored and can be sent again.
+            // The batch continues: a payment must not wait for the repair of an endpoint. The event is stored and can be sent again.
             Err(fault) => {
                 tracing::error!(alert = alerts::RECORD_UNREADABLE, row = name, %fault, "webhook endpoint cannot be read; no events are delivered to the endpoint");
             }
@@ -221,7 +222,8 @@ pub(super) fn row_of_value(key: &ReservationKey) -> Row {
     }
 }
 
-/// Returns the row of a record; `None` for a record that never changes. The unique key of its table refuses a second one.
+/// Returns the row of a record; `None` for a record that never changes. Such a record is not locked, because the unique key of its table
+/// refuses a second insert.
 pub(super) fn row_of_record(record: &RecordKey) -> Option<Row> {
     let changes = table_of(record).changes.as_ref()?;
     Some((&changes.versions, record.texts()))

@@ -19,19 +19,19 @@ pub(crate) struct Op<'a> {
     pub(crate) spec: &'static Spec,
     /// The values of its rows.
     pub(crate) rows: Vec<Vec<Value<'a>>>,
-    /// `true` if each row must be hit. A row that is not hit means that the batch was judged on an outdated snapshot.
+    /// `true` if the statement must change each row. A missed row shows that the batch was judged on an outdated snapshot.
     pub(crate) guarded: bool,
-    /// `true` if no row was read before. Then an insert of a row that exists aborts the whole transaction.
+    /// `true` if the rows were not read before. An insert of an existing row then aborts the whole transaction.
     pub(crate) optimistic: bool,
 }
 
 impl<'a> Op<'a> {
-    /// Creates a statement that must hit each row.
+    /// Creates a statement that must change each row.
     pub(crate) const fn guarded(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
         Self { spec, rows, guarded: true, optimistic: false }
     }
 
-    /// Creates a statement that may hit fewer rows.
+    /// Creates a statement that may change fewer rows.
     pub(crate) const fn free(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
         Self { spec, rows, guarded: false, optimistic: false }
     }

@@ -1,9 +1,9 @@
 //! Determines the outcome of a batch whose COMMIT got no reply: another connection aborts the batch unless it is committed.
 //!
 //! A batch writes its id as committed in its own transaction. [`abort_if_uncommitted`] inserts the same id as aborted in a transaction of
-//! its own, and that insert waits for the lost transaction if it still lives. If the insert succeeds, the lost transaction can never
-//! commit. If the id exists, its stored outcome holds. The id alone would not suffice, because the reply to an abort may be lost as well.
-//! The next abort then finds the id of the first abort, and the batch is not committed.
+//! its own. If the lost transaction is still open, the insert waits for its end. If the insert succeeds, the lost transaction can never
+//! commit. If the id exists, its stored outcome holds. The presence of the id alone does not prove a commit. After a lost reply to an
+//! abort, the next abort finds the id that the first abort inserted.
 
 use jiff::Timestamp;
 
@@ -32,7 +32,7 @@ pub(super) enum BatchOutcome {
     Committed,
     /// The batch is not stored and never will be.
     Aborted,
-    /// The id was removed meanwhile, or has an outcome that no code writes: the batch may be either.
+    /// The id was removed meanwhile, or has an outcome that no code writes. The batch may be committed or aborted.
     Unknown,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn abort_if_uncommitted(
     if engine.apply(session, &[mark(batch, ABORTED, at)])? {
         return Ok(BatchOutcome::Aborted);
     }
-    // A separate statement sees the row that the insert conflicted with.
+    // Only a separate statement sees the row that the insert conflicted with.
     let found = session.marks(&Query::new(FIND).bind(batch))?.pop();
     Ok(stored(found.as_ref().map(|(_, outcome, _)| outcome.as_str())))
 }

@@ -79,7 +79,7 @@ impl<'a> BatchPlan<'a> {
             self.reserve.insert(&reservation.key, reservation);
         }
         for key in &change.unreserve {
-            // A value that this batch reserved has no row, unless an earlier change set of the batch returned the stored one.
+            // A value that this batch reserved has no stored row, unless an earlier change set of the batch returned that row.
             if self.reserve.remove(key).is_none() {
                 self.unreserve.insert(key);
             }

@@ -1,8 +1,9 @@
-//! The audit rules for crypto deposits: the ledger credited the sums that a deposit and its payments state.
+//! The audit rules for crypto deposits: the sums credited in the ledger equal the sums of the deposit and of its payments.
 
 /// Each rule has one parameter: the greatest number of rows.
 pub(super) const RULES: [&str; 1] = [
-    // The value of a deposit left the account of the processor once, and the fee equals the deposit's. Both equal the sums of the payments.
+    // The value of a deposit left the processor's ledger account once, and the charged fee is the deposit's fee. Value and fee equal the
+    // sums over the payments.
     "WITH m AS (SELECT resource_id, \
      CAST(sum(CASE WHEN substr(holder, 1, 7) = 'crypto:' THEN -amount ELSE 0 END) AS BIGINT) AS gross, \
      CAST(sum(CASE WHEN holder = 'fees' THEN amount ELSE 0 END) AS BIGINT) AS fee \

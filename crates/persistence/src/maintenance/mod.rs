@@ -25,7 +25,7 @@ use crate::sql::Query;
 impl Maintenance for Persistence {
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError> {
         let engine = self.engine();
-        // An audit may take minutes: it has a connection of its own and no deadline.
+        // An audit may take minutes, so it has its own connection and no deadline.
         let audit = tokio::task::spawn_blocking(move || verify::verify(&*engine));
         let report = audit.await.map_err(|error| QueryError::Unavailable(error.to_string()))?;
         Ok(report?)

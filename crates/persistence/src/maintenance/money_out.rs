@@ -1,9 +1,9 @@
 //! The audit rules for payouts, refunds, splits and crypto withdrawals: the ledger moved the amounts that the records state.
 //!
-//! Each rule begins with the entries that name a record, and computes their expected sum from the status of that record.
+//! Each rule sums the entries that name a record, and computes the expected sum from the status of the record.
 
-/// The sums of the entries of each payout, refund, infraction and crypto withdrawal, with their account: in transit, sent, kept by the
-/// system accounts, and returned.
+/// The sums of the entries of each payout, refund, infraction and crypto withdrawal, with the account. There are four sums: in transit,
+/// sent, kept by the system accounts, and returned.
 macro_rules! moved {
     () => {
         "WITH m AS (SELECT resource_id, max(CASE WHEN substr(holder, 1, 4) = 'acc_' THEN holder END) AS account, \
@@ -35,8 +35,8 @@ macro_rules! amount {
     };
 }
 
-/// The amount of every charge that was returned or is in transit. This is the sum of its refunds in these statuses and of this column
-/// of its infractions.
+/// The amount of every charge that was returned or is in transit. The amount is the sum of the refunds with the given statuses plus the
+/// given column of the infractions.
 macro_rules! of_charge {
     ($label:literal $stored:literal is $statuses:literal and $lost:literal) => {
         concat!(
@@ -109,7 +109,7 @@ pub(super) const RULES: [&str; 5] = [
         amount!("sent by" "sent" of "refunds" "rfd_" is "CASE WHEN t.status = 'completed' THEN t.amount END"),
         differing!()
     ),
-    // A charge records how much of it is being refunded, and how much was refunded.
+    // A charge records two amounts: refunds in flight and completed refunds.
     concat!(
         moved!(),
         of_charge!("refunds in flight of" "refunding" is "('pending', 'processing')" and "0"),

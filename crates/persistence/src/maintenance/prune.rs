@@ -1,6 +1,7 @@
 //! Removes rows that are no longer read, a bounded number at a time, so that other work does not wait.
 //!
-//! Each table is pruned by itself: a failure is logged, the other tables go on, and the table is tried again in the next hour.
+//! Each table is pruned separately. A failure of one table is logged, and the table is tried again in the next hour. The other tables are
+//! pruned as usual.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,40 +19,40 @@ use crate::sql::{Query, Session, Value};
 
 /// The largest number of rows of one table that one call removes. The write lock of SQLite is held for a few milliseconds.
 pub(super) const AT_A_TIME: u32 = 2_000;
-/// The pause after a failure of a table: shorter than the hour between two runs, longer than the passes of one.
+/// The pause after a failure of a table: shorter than the hour between two runs, longer than all passes of one run.
 const REST: Duration = Duration::from_mins(30);
 /// An id is created at about the instant in its row. The clocks of nodes differ by less than this.
 const ID_GRACE: SignedDuration = SignedDuration::from_hours(1);
 /// The bits of an id behind its milliseconds (RFC 9562, section 5.7).
 const ID_TAIL_BITS: u32 = 80;
 
-/// Removes answered records, and unanswered ones that only their caller can resume. A caller that returns later starts a new request.
-/// Records that a worker has to take over are kept, however old they are.
+/// Removes answered records, and unanswered ones that only their caller can resume. A later call with the same key starts a new request.
+/// Records that a worker has to take over are kept regardless of their age.
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_records WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_records \
      WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
 /// Ids begin with their instant, so the walk along the key ends at the first young id.
 const BATCHES: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
      WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
-/// The same for callbacks that are done.
+/// Removes callbacks that are done; the walk ends at the first young id as well.
 const CALLBACKS: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
      WHERE id < ? AND received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
-/// Unmatched callbacks may be money that is not assigned yet. An operator has as much time for them as consumers have for their events. Few
-/// callbacks are unmatched, and an index holds only these.
+/// Removes unmatched callbacks, which may stand for money that is not credited yet. Unmatched callbacks are kept as long as events are, so
+/// that an operator has time to review them. A partial index holds only the few unmatched callbacks.
 const UNMATCHED: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
      WHERE received_at < ? AND state = 'unmatched' ORDER BY id LIMIT ?)";
 /// Removes quotes that expired unused. A used quote explains the price of its operation.
 const QUOTES: &str = "DELETE FROM crypto_quotes WHERE (account_id, id) IN (SELECT account_id, id FROM crypto_quotes \
      WHERE used_by IS NULL AND expires_at < ? ORDER BY expires_at LIMIT ?)";
-/// Removes sessions after their absolute end, ended early or not.
+/// Removes sessions after their absolute end, including sessions that were ended early.
 const SESSIONS: &str = "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions \
      WHERE expires_at < ? ORDER BY expires_at LIMIT ?)";
-/// Removes confirmations after the time for their code.
+/// Removes confirmations whose code has expired.
 const CONFIRMATIONS: &str = "DELETE FROM confirmations WHERE id IN (SELECT id FROM confirmations \
      WHERE expires_at < ? ORDER BY expires_at LIMIT ?)";
-/// Removes logged requests by age. The newest requests of each account have a limit besides.
+/// Removes logged requests by age. The number of requests per account has a separate limit.
 const REQUESTS: &str = "DELETE FROM api_requests WHERE (account_id, id) IN (SELECT account_id, id FROM api_requests \
      WHERE at < ? ORDER BY at LIMIT ?)";
-/// Removes deleted endpoints without any rows that refer to them.
+/// Removes deleted endpoints that no other row refers to.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
      WHERE d.account_id = w.account_id AND d.endpoint_id = w.id) LIMIT ?)";
@@ -134,7 +135,7 @@ impl Pruning {
         }
     }
 
-    /// Uses a connection whose statements go by key, because these walk from account to account.
+    /// Uses a connection whose statements are planned by key, because the statements walk from account to account.
     fn prune_events(&self, before: Timestamp) -> Result<u64, Fault> {
         let mut session = self.engine.connect_writer()?;
         // Two concurrent passes would only wait for each other.

@@ -9,24 +9,24 @@ use crate::queue::QueueEngine;
 use crate::sql::spec::{Column, Kind, Spec};
 use crate::sql::{Query, Session, Value};
 
-/// The number of events in one transaction: with their deliveries to all endpoints a few milliseconds of SQLite's write lock.
+/// The number of events in one transaction. With their deliveries, the write lock of SQLite is held for a few milliseconds.
 const EVENTS_AT_ONCE: u32 = 100;
 /// The number of accounts that one statement checks.
 const ACCOUNTS: u32 = 1_000;
 /// The largest number of such statements in one call. The next call continues behind them.
 const LOOKS: u32 = 20;
 
-/// Selects the last of the next accounts in order.
+/// Selects the last account of the next group of accounts.
 const REACH: &str = "SELECT max(account_id) FROM (SELECT account_id FROM event_counters WHERE account_id > ? ORDER BY account_id LIMIT ?) AS c \
      HAVING count(*) > 0";
-/// Selects those of them whose oldest event is old.
+/// Selects the accounts of the group whose oldest event is old.
 const ACCOUNTS_WITH_OLD: &str = "SELECT c.account_id, c.account_id, e.sequence FROM event_counters AS c JOIN events AS e ON e.account_id = c.account_id \
      AND e.sequence = (SELECT min(m.sequence) FROM events AS m WHERE m.account_id = c.account_id) \
      WHERE c.account_id > ? AND c.account_id <= ? AND e.created_at < ? ORDER BY c.account_id";
 /// Selects the oldest events of an account, with their age class.
 const OLDEST: &str = "SELECT id, CASE WHEN created_at < ? THEN 'old' ELSE 'young' END, sequence FROM events WHERE account_id = ? \
      ORDER BY sequence LIMIT ?";
-/// Selects the first of them with a pending delivery.
+/// Selects the first of these events with a pending delivery.
 const WAITED_FOR: &str = "SELECT e.sequence, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
      JOIN pending_deliveries AS p ON p.account_id = d.account_id AND p.endpoint_id = d.endpoint_id AND p.id = d.id \
      JOIN webhook_endpoints AS w ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
@@ -34,7 +34,7 @@ const WAITED_FOR: &str = "SELECT e.sequence, e.sequence FROM events AS e JOIN de
 /// Selects the deliveries of an account's events up to a sequence number.
 const DELIVERED: &str = "SELECT d.endpoint_id, d.id, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
      WHERE e.account_id = ? AND e.sequence <= ?";
-/// Tests have no event, and age by themselves. Pending ones are kept until they are finished or cancelled.
+/// Selects old deliveries of tests, which have no event. Pending deliveries are kept until they are finished or cancelled.
 const TESTS: &str = "SELECT d.account_id, d.endpoint_id, d.id, d.id FROM deliveries AS d WHERE d.sequence IS NULL AND d.created_at < ? \
      AND d.status <> 'pending' ORDER BY d.created_at LIMIT ?";
 /// Deletes by account, endpoint and delivery id.

@@ -1,7 +1,7 @@
 //! Checks that the store accepts writes and that its webhooks can be delivered.
 //!
-//! Lanes and queue links that worked a moment ago count as working. The others are probed: a lane commits an empty batch, and a link
-//! executes a statement. So the result turns positive again even without traffic.
+//! Lanes and queue links that succeeded a moment ago count as ready. The others are probed: a lane commits an empty batch, and a link
+//! executes a statement. So a repaired store becomes ready again even without traffic.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::Persistence;
 
 /// The store is probed at most once in this interval, regardless of the number of callers.
 const KEPT: Duration = Duration::from_millis(500);
-/// The longest probe of lanes and links. A shorter time than the caller of the port waits, so that the error names the failed part.
+/// The longest probe of lanes and links. The limit is shorter than the wait of the port's caller, so that the error names the failed part.
 const WITHIN: Duration = Duration::from_millis(800);
 
 /// The last result.

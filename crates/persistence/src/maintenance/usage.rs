@@ -1,4 +1,5 @@
-//! Writes the use of the API: last uses of keys, and logged requests. A connection of its own, so that payments do not wait for it.
+//! Writes the use of the API: last uses of keys, and logged requests. The writer has its own connection, so that payments do not wait for
+//! it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,9 +10,9 @@ use crate::error::Fault;
 use crate::queue::QueueEngine;
 use crate::sql::{Query, Session};
 
-/// The largest number of rows of one statement: below SQLite's limit of 32,766 values, with eight for each row.
+/// The largest number of rows in one statement. With eight values per row, the statement stays below SQLite's limit of 32,766 values.
 const ROWS: usize = 500;
-/// Removes the requests of an account behind its newest ones.
+/// Removes all requests of an account except the newest ones.
 const TRIM: &str = "DELETE FROM api_requests WHERE account_id = ? AND id <= \
      (SELECT id FROM api_requests WHERE account_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?)";
 

@@ -23,7 +23,7 @@ const RULES: [&str; 11] = [
     "SELECT 'count of entries of ' || holder || '/' || bucket, CAST(coalesce(e.number, 0) AS BIGINT), b.entries FROM balances AS b \
      LEFT JOIN (SELECT holder, bucket, count(*) AS number FROM entries GROUP BY holder, bucket) AS e USING (holder, bucket) \
      WHERE b.entries <> coalesce(e.number, 0) LIMIT ?",
-    // A balance stores its last entry. The numbers show how many entries come after the stored one.
+    // A balance stores its last entry. A violation shows the number of entries after the stored one.
     "SELECT 'entries after the last of ' || b.holder || '/' || b.bucket, CAST(0 AS BIGINT), count(*) FROM balances AS b \
      JOIN entries AS e ON e.holder = b.holder AND e.bucket = b.bucket AND (b.last_entry_id IS NULL OR e.id > b.last_entry_id) \
      GROUP BY b.holder, b.bucket LIMIT ?",
@@ -42,8 +42,8 @@ const RULES: [&str; 11] = [
     // No merchant's balance is negative.
     "SELECT 'negative balance of ' || holder || '/' || bucket, CAST(0 AS BIGINT), amount FROM balances \
      WHERE amount < 0 AND substr(holder, 1, 4) = 'acc_' LIMIT ?",
-    // Every payment was credited once and in full: the amount that left settlement for it is its amount. A returned payout leaves
-    // settlement too, under its own end-to-end id. That id may also be that of a payment to another account.
+    // Every payment was credited once and in full: the amount that left `settlement` for the payment is its amount. A returned payout also
+    // leaves `settlement`, under the payout's end-to-end id. A payment to another account may have the same end-to-end id.
     "SELECT 'credit of payment ' || p.end_to_end_id, p.amount, CAST(coalesce(e.total, 0) AS BIGINT) FROM payments AS p \
      LEFT JOIN (SELECT end_to_end_id, -sum(amount) AS total FROM entries \
      WHERE substr(holder, 1, 11) = 'settlement:' AND amount < 0 AND kind <> 'payout_reversed' AND end_to_end_id IS NOT NULL GROUP BY end_to_end_id) AS e \

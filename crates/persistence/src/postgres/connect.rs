@@ -16,8 +16,8 @@ use crate::error::Fault;
 use crate::sql::{Connection, Query, Session};
 use crate::url::DatabaseUrl;
 
-/// The defaults of libpq's parameters unless the URL sets them: seconds, milliseconds and counts of its manual, section 34.1.2. A lost peer
-/// is noticed within about fifteen seconds, even if no data is in transit.
+/// The values of libpq's parameters that the URL does not set. PostgreSQL manual, section 34.1.2, lists their units. A lost peer is noticed
+/// within about fifteen seconds, even if no data is in transit.
 const PARAMETERS: [(&str, &str); 7] = [
     ("application_name", "cais"),
     ("connect_timeout", "5"),
@@ -28,41 +28,43 @@ const PARAMETERS: [(&str, &str); 7] = [
     ("keepalives_count", "3"),
 ];
 
-/// The committer's statements and the reads by id always use the primary key. A plan made for a small table must not scan the table after
-/// it has grown.
+/// The settings of the committer and of reads by id, which always use the primary key. Without them, a plan made for a small table would
+/// still scan the table after it has grown.
 pub(super) const PLANS_BY_KEY: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; \
      SET plan_cache_mode = force_generic_plan; SET jit = off";
 
-/// Lists follow an index and stop at the end of the page, whatever the server's statistics are. Without a sort, only an index in the order
-/// of the list remains. A sort of a page that is nearly in order stays allowed.
+/// The setting for lists. Without sorts, the server can only follow an index in the order of the list, and stops at the end of the page. An
+/// incremental sort within a page stays allowed.
 pub(super) const WITHOUT_SORT: &str = "SET enable_sort = off";
 
-/// The interval after which a connection's statements are planned again. The server keeps a plan until it analyzes the table, a minute
-/// later or never. A plan made for an empty table can be a thousand times too slow after a busy start. Planning costs a millisecond for
-/// each statement in use.
+/// The interval after which a connection's statements are planned again. The server keeps a plan until it analyzes the table: after a
+/// minute at the earliest, perhaps never. A plan for an empty table can be a thousand times too slow after a busy start. Planning costs a
+/// millisecond for each statement in use.
 const PLANNED_EVERY: Duration = Duration::from_secs(5);
 
-/// The lock wait of a batch: several times the duration of another node's batch. A row that is locked for longer concerns few of its change
-/// sets, and these are set aside.
+/// The lock wait of a batch: several times the duration of another node's batch. If a row stays locked for longer, the few change sets that
+/// need the row are set aside.
 const BATCH_LOCK_MS: u32 = 150;
 /// The lock wait of a change set that is set aside. Meanwhile the lane's other change sets wait.
 const PROBE_LOCK_MS: u32 = 10;
-/// The longest idle time within a transaction; a batch works a few milliseconds between two statements. A node that is idle for longer is
-/// frozen or lost. Its locks end while the callers of other nodes still wait.
+/// The longest idle time within a transaction. A batch needs only milliseconds between two statements, so a node that is idle for longer is
+/// frozen or lost. The server then releases its locks while the callers of other nodes still wait.
 const LANE_IDLE_MS: u32 = 1_000;
 
-/// Housekeeping has no waiting caller, and no reason to read the whole of a large table. For the rest the server chooses the plans.
+/// The settings of housekeeping. No caller waits, so a statement may take a minute. Scans of whole tables are off; the server chooses the
+/// plans otherwise.
 pub(super) const HOUSEKEEPING: &str = "SET statement_timeout = 60000; SET enable_seqscan = off";
 
-/// The audit compares whole tables. The server chooses a nested loop for tables without statistics, which would read one table again for
-/// each row of the other.
+/// The settings of the audit, which compares whole tables. Without statistics the server would choose a nested loop, and read one table
+/// again for each row of the other.
 pub(super) const WHOLE_TABLES: &str =
     "SET default_transaction_read_only = on; SET statement_timeout = 0; SET enable_nestloop = off";
 
-/// A reader never writes.
+/// The setting of readers, which never write.
 pub(super) const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// The number of batch statements that stay prepared on a connection. A service has a few dozen shapes, and each uses memory on both sides.
+/// The number of batch statements that stay prepared on a connection. A service has a few dozen shapes of batches, and each uses memory of
+/// the node and of the server.
 const MAX_SHAPES: usize = 128;
 
 /// A PostgreSQL server.
@@ -84,8 +86,8 @@ impl Postgres {
             PARAMETERS.iter().fold(url.expose().to_owned(), |url, (name, value)| with_parameter(&url, name, value));
         let timeout_ms = statement_timeout.as_millis();
         let mut settings = String::new();
-        // The transaction of a lost client ends soon after its callers received their result. Until then, other transactions wait for its
-        // rows.
+        // The server ends the transaction of a lost client soon after the client's callers received a timeout. Until then, other
+        // transactions wait for its rows.
         for (name, value) in [
             ("statement_timeout", timeout_ms),
             ("lock_timeout", timeout_ms / 2),
@@ -93,7 +95,7 @@ impl Postgres {
         ] {
             settings.push_str(&limit(&url, name, value));
         }
-        // With `off` the reply would precede durability. Any other value is the operator's choice.
+        // With `off` the server would reply before the commit is durable. The operator may choose any other value.
         settings.push_str(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
         );
@@ -126,7 +128,8 @@ impl Postgres {
         let mut connection = ConnectionManager::<PgConnection>::new(self.url.as_str())
             .connect()
             .map_err(|error| Fault::Lost(error.to_string()))?;
-        // Conflicts are recognized by their English text. Only a privileged role may choose the language; for others the server's applies.
+        // Conflicts are recognized by their English text. Only a privileged role may choose the language; for other roles the server's
+        // language applies.
         if let Err(error) = connection.run("SET lc_messages = 'C'") {
             tracing::debug!(%error, "language of the server's messages could not be set; it stays unchanged");
         }
@@ -163,8 +166,8 @@ impl Session for Planned {
         if self.planned_at.elapsed() >= PLANNED_EVERY {
             self.planned_at = Instant::now();
             if let Err(error) = self.connection.run("DISCARD PLANS") {
-                // The transaction has failed already. Its next statement fails too, and so does its COMMIT, which sets something first. A
-                // lost connection fails again at the next statement.
+                // Either the transaction has failed already, or the connection is lost. In both cases the next statement fails too, and so
+                // does the COMMIT, because it begins with a `SET`.
                 tracing::debug!(%error, "plans of a connection could not be discarded; they stay in use");
             }
         }
@@ -194,7 +197,7 @@ fn limit(url: &str, name: &str, value_ms: impl Display) -> String {
     if url.contains(name) { String::new() } else { format!("SET {name} = {value_ms}; ") }
 }
 
-/// Returns whether messages of that locale are untranslated. English locales have no differing ones.
+/// Returns whether messages in that locale have the original English text.
 fn is_english(language: &str) -> bool {
     let name = language.split(['.', '@']).next().unwrap_or_default();
     matches!(name, "C" | "POSIX" | "en") || name.starts_with("en_") || name.starts_with("English")

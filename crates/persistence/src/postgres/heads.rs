@@ -1,9 +1,9 @@
 //! The start of the next claim in a queue, so that the claim does not walk past all earlier ones.
 //!
-//! A row that leaves the head of a queue stays in the index until the next vacuum, and each claim would visit it again. So a full claim
-//! stores the start of the next one. A slow commit may insert an older row before that start. A queue is therefore walked from its beginning
-//! once a second, and whenever it seems to have fewer rows than there are free slots. So no row is missed, and none waits for more than a
-//! second because of a younger one.
+//! A row that leaves the head of a queue stays in the index until the next vacuum, and each claim would visit it again. So a claim that
+//! fills all slots stores the start of the next claim. A slow commit may insert an older row before that start. A queue is therefore walked
+//! from its beginning once a second, and also after a claim that finds fewer rows than free slots. So no row is missed, and an older row
+//! waits at most a second behind younger ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub(super) struct Heads(HashMap<QueueKey, Head>);
 
 #[derive(Debug, Clone, Copy)]
 struct Head {
-    /// All rows that were due before this instant were claimed at the last check.
+    /// The due time of the last claimed row. All earlier rows were claimed at the last walk.
     due_at: i64,
     /// The instant of the last walk from the beginning.
     walked: Instant,
@@ -43,8 +43,8 @@ impl Heads {
         self.fresh(queue, now).map_or(BEGINNING, |head| head.due_at)
     }
 
-    /// Updates the starts of the queues from the rows of a claim. Returns the queues that may have more rows and have to be walked from
-    /// their beginning. Returns none if the claim was `full`.
+    /// Updates the starts of the queues from the rows of a claim. Returns the queues that may have rows before their start and have to be
+    /// walked from the beginning. If the claim reached its total limit (`full`), the starts of queues without rows stay unchanged.
     pub(super) fn learn(&mut self, queues: &Queues, rows: &[ClaimedRow], full: bool, now: Instant) -> Queues {
         let mut got: HashMap<&str, (i64, i64, i64)> = HashMap::new();
         for ((_, endpoint, _), _, _, (_, due_at, slots)) in rows {

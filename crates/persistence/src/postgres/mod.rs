@@ -1,4 +1,4 @@
-//! PostgreSQL: one statement carries a whole batch, because a round trip costs more than its work.
+//! PostgreSQL: one statement carries a whole batch, because a round trip costs more time than the writes.
 
 mod connect;
 mod heads;
@@ -78,12 +78,12 @@ impl Engine for Postgres {
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     }
 
-    /// An interrupted COMMIT that waits for a replica is committed but not replicated. So no timeout runs meanwhile.
+    /// Switches timeouts off first: a COMMIT that is interrupted while it waits for a replica is committed but not replicated.
     fn commit(&self) -> &'static str {
         "SET LOCAL statement_timeout = 0; COMMIT"
     }
 
-    /// Returned values are deleted first, in separate statements: parts of one statement do not see each other's changes.
+    /// Deletes returned unique values first, in separate statements, because parts of one statement do not see each other's changes.
     fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         let (removals, others): (Vec<&Op<'_>>, Vec<&Op<'_>>) = ops.iter().partition(|op| op.spec.removes());
         for op in removals {
@@ -107,7 +107,7 @@ impl Engine for Postgres {
     }
 
     /// Sends one statement in one round trip, without BEGIN and COMMIT. A missed guard raises an error and rolls the statement back. The
-    /// server runs no timeout while it commits such a statement either.
+    /// server applies no timeout while it commits such a statement.
     fn apply_alone(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         match session.load::<(i64, i64)>(&self.together(&ops.iter().collect::<Vec<_>>(), true)?) {
             Ok(_) => Ok(true),
@@ -145,12 +145,12 @@ impl Postgres {
     }
 }
 
-/// The server's message after a missed guard in a single-statement batch. If the message is in another language, the batch is aborted first
-/// and then runs on the pessimistic path, with the same result.
+/// The server's message after a missed guard in a single-statement batch. If the message is in another language, the batch is first
+/// recorded as aborted, and then runs on the pessimistic path with the same result.
 const MISSED: &str = "division by zero";
 
-/// Combines all statements into one, whose rows contain the number of rows that each part hit. With `alone`, the statement fails if a
-/// guarded part hits fewer rows than it must. Batches of the same shape share one prepared statement.
+/// Combines all statements into one. The combined statement returns the number of rows that each part changed. With `alone`, the statement
+/// fails if a guarded part changes too few rows. Batches of the same shape share one prepared statement.
 fn combined(ops: &[&Op<'_>], alone: bool) -> String {
     let mut text = String::with_capacity(2_048);
     // Writing to a `String` cannot fail.

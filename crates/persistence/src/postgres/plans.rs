@@ -1,5 +1,5 @@
-//! The plans of statements by key. The server plans them when a service starts, and keeps the plans until it analyzes the tables. So each
-//! statement must use its index for one row after the other, whatever the tables contain by then.
+//! Tests the plans of statements by key. The server plans such a statement when a service starts, and keeps the plan until it analyzes the
+//! tables. So each plan must look up row by row in the index, even if the tables are empty at planning.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::sql::spec::Spec;
 use crate::sql::{Query, Session, Value};
 use crate::{DatabaseUrl, migrations};
 
-/// The statements that change or remove rows, besides the updates of records.
+/// The statements that change or remove rows, except the updates of records.
 static SPECS: [&Spec; 10] = [
     &charge::ISSUE,
     &idempotency::ANSWER,
@@ -72,7 +72,7 @@ fn statements_by_key_go_by_key_whatever_the_tables_hold() {
     migrations::migrate(&DatabaseUrl::parse(&url).unwrap(), "test").unwrap();
     let server = Postgres::new(&DatabaseUrl::parse(&url).unwrap(), Duration::from_mins(1));
     all_go_by_key(&server);
-    // This is the state after a vacuum of a new service: by the statistics, every table is empty.
+    // After a vacuum of a new service, the statistics describe every table as empty.
     Cluster::shared().unwrap().sql(&url, "VACUUM ANALYZE").unwrap();
     all_go_by_key(&server);
 }

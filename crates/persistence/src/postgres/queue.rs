@@ -16,7 +16,7 @@ use crate::rows::endpoint::EndpointRow;
 use crate::sql::table::names;
 use crate::sql::{Bind, Query, Session};
 
-/// Losing the last claims and outcomes only repeats deliveries. Waiting for the disk each time would halve the rate of one receiver.
+/// Losing the last claims and outcomes only repeats deliveries. Waiting for the disk at each commit would halve the rate of one endpoint.
 const RELAXED: &str = "SET synchronous_commit = off";
 
 /// Reads the first row of each queue, from one queue to the next.
@@ -38,8 +38,8 @@ static LOCK: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Runs after the lock, so that the statement sees all earlier claims. Endpoints with the fewest deliveries in flight are served first:
-/// slow endpoints take no slots from fast ones.
+/// Claims deliveries. The statement runs after the lock, so that it sees all earlier claims. Endpoints with the fewest deliveries in flight
+/// come first, so that slow endpoints take no slots from fast ones.
 const CLAIM: &str = concat!(
     "WITH queues AS MATERIALIZED (SELECT u.*, (SELECT count(*) FROM pending_deliveries AS f \
      WHERE f.endpoint_id = u.endpoint_id AND f.lease_until > ?) AS in_flight \
@@ -56,9 +56,10 @@ const CLAIM: &str = concat!(
     " ORDER BY t.was_due, t.id"
 );
 
-/// A delivery with a requested resend is due when its attempt ends. The condition on the claim is written so that no index of leases
-/// matches. Rows are found by their key, however many leases are still stored. Attempts of removed deliveries are not stored. Deliveries in
-/// an ended queue are cancelled after any outcome, because readers see them as cancelled since the queue ended.
+/// Stores attempts and applies their outcomes. A delivery with a requested resend is due when its attempt ends. The condition on the lease
+/// is written so that no index of leases matches it. So rows are found by their key, regardless of the number of stored leases. Attempts of
+/// removed deliveries are not stored. In an ended queue, any outcome cancels the delivery, because readers see it as cancelled since the
+/// queue ended.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
      unnest(?::bigint[]) AS at, unnest(?::bigint[]) AS status_code, unnest(?::bigint[]) AS duration_ms, unnest(?::text[]) AS error, \
@@ -80,7 +81,7 @@ const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS plac
      WHERE d.account_id = o.account_id AND d.endpoint_id = o.endpoint_id AND d.id = o.id) \
      SELECT place, 0::bigint FROM retried UNION ALL SELECT place, 1::bigint FROM over";
 
-/// Skips a queue whose endpoint keeps its deliveries again.
+/// Cancels deliveries in ended queues. Skips a queue whose endpoint is active or inactive again in that epoch.
 const CANCEL: &str = "WITH stale AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.id, p.epoch \
      FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, unnest(?::bigint[]) AS epoch) AS u \
      CROSS JOIN pending_deliveries AS p LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
@@ -134,8 +135,8 @@ impl QueueEngine for Postgres {
         true
     }
 
-    /// A resend that commits while the statement waits for its row is not in the statement's snapshot, and the row stays unchanged. A
-    /// second statement sees the resend.
+    /// If a resend commits while the statement waits for its row, the statement does not see the resend and leaves the row unchanged. A
+    /// second statement then applies the outcome.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault> {
         let mut standing = finish(session, &outcomes.iter().enumerate().collect::<Vec<_>>())?;
         let done: HashSet<usize> = standing.iter().copied().collect();

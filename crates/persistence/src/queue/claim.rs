@@ -11,8 +11,8 @@ use crate::rows::Record as _;
 use crate::rows::delivery::{self, ClaimedRow};
 use crate::rows::endpoint::EndpointRow;
 
-/// A statement that reads claimed deliveries from `source`. `t` is the row in the queue. `due` is two columns: the due time and the number
-/// of free slots. SQLite has no slots and passes 0.
+/// A statement that reads claimed deliveries from `source`, with the alias `t` for the row in the queue. `due` is two columns: the due time
+/// and the number of free slots. SQLite does not use the number and passes 0.
 macro_rules! claimed_text {
     ($source:literal, $due:literal) => {
         concat!(

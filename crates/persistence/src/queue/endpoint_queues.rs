@@ -1,8 +1,8 @@
 //! The queues with due deliveries.
 //!
-//! A query reads the rows that are overdue the longest. These are nearly always all due rows, and they name every queue with due deliveries.
-//! If more rows are due than are counted, a query goes from queue to queue instead, along the index of the queue. Both read a bounded number
-//! of rows, however many queues and deliveries wait.
+//! A query reads the rows that are overdue the longest. Nearly always the query returns all due rows, and so every queue with due
+//! deliveries. If more rows are due than the query counts, a second query goes from queue to queue along the index of the queue. Both
+//! queries read a bounded number of rows, regardless of the number of queues and deliveries.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -19,8 +19,8 @@ use crate::sql::{Query, Session};
 pub(crate) const MOST_COUNTED: u32 = 10_000;
 /// The largest number of queues that a query visits if more rows are due than are counted: about 0.1 s of a busy server.
 const QUEUES_PER_SEARCH: u32 = 10_000;
-/// The number of queues that a walk for cancellations visits: about 10 ms of a busy server. Readers see the deliveries as cancelled before, so the sweep is
-/// not urgent.
+/// The number of queues that a step of the walk for cancellations visits: about 10 ms of a busy server. The walk is not urgent, because
+/// readers already see the deliveries as cancelled.
 const QUEUES_PER_WALK: u32 = 1_000;
 
 /// A statement that reads queues. The CTEs in `$heads` end with `heads`: the first row of each queue and its place among them.
@@ -37,8 +37,8 @@ macro_rules! queues_text {
 }
 pub(crate) use queues_text;
 
-/// Selects the queues of the rows that are overdue the longest. The expression `0 + due_at` has an index that only this statement uses. A claim
-/// along that index would walk past all due rows of other queues.
+/// Selects the queues of the rows that are overdue the longest. The index on the expression `0 + due_at` serves this statement only. Claims
+/// must not use that index, because they would walk past all due rows of other queues.
 pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o.due_at, o.number, \
      CAST(CASE WHEN w.id IS NULL THEN 0 WHEN w.state = 'inactive' THEN 1 ELSE 2 END AS BIGINT) \
      FROM (SELECT r.account_id, r.endpoint_id, r.epoch, min(r.due_at) AS due_at, count(*) AS number \
@@ -54,8 +54,8 @@ pub(crate) const SET_ASIDE_US: i64 = 10_000_000_000_000_000;
 const SET_ASIDE_AT_ONCE: u32 = 2_000;
 /// The largest number of queues in which one pass sets deliveries aside, each with its own statement.
 const SET_ASIDE_QUEUES: usize = 100;
-/// Sets deliveries aside. After PostgreSQL waited for a row, it judges only the outer conditions anew. They exclude deliveries that another
-/// node set aside or claimed meanwhile.
+/// Sets deliveries aside. After a wait for a locked row, PostgreSQL checks only the outer conditions again. These conditions exclude
+/// deliveries that another node set aside or claimed meanwhile.
 pub(crate) const SET_ASIDE: &str = "UPDATE pending_deliveries SET due_at = due_at - ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE p.endpoint_id = ? AND p.epoch = ? AND p.due_at > 0 \
      AND p.due_at <= ? ORDER BY p.due_at LIMIT ?) AND due_at + 0 > 0 AND due_at + 0 <= ? \
@@ -148,7 +148,7 @@ fn behind(
     after: Option<EndpointQueue>,
     most: u32,
 ) -> Result<Vec<QueueHead>, Fault> {
-    // Every queue is behind that place.
+    // Without `after` the place is one before every queue.
     let (endpoint, epoch) = after.as_ref().map_or((String::new(), i64::MIN), place);
     read(session, &Query::new(engine.queues()).bind(endpoint).bind(epoch).bind(most))
 }
@@ -175,7 +175,7 @@ impl CancelWalk {
         if !stale.is_empty() {
             cancelled = work.transaction(|session| engine.cancel(session, &stale, limit))?;
         }
-        // If there is more than the limit, the next step visits the same queues.
+        // At the limit, more deliveries may have to be cancelled, so the next step visits the same queues again.
         if cancelled < u64::from(limit) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = last;
         }

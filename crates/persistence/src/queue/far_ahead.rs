@@ -1,4 +1,4 @@
-//! Repairs deliveries whose due time came from a clock that was ahead: the deliveries become due now.
+//! Repairs due times and leases written by a node whose clock was ahead: the deliveries become due now.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,12 +9,13 @@ use jiff::{SignedDuration, Timestamp};
 use crate::error::Fault;
 use crate::sql::{Query, Session};
 
-/// Time between two passes, and the longest wait of such a delivery once the clocks are right.
+/// The time between two passes. After the clock is corrected, such a delivery waits at most this long.
 const EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// The largest number of rows that one statement changes; the next pass continues.
 const AT_A_TIME: usize = 1_000;
 
-/// Walks the index of due times from its far end. The longest pause is known, so the walk ends at once if no clock was ahead.
+/// Walks the index of due times from its latest end. If no clock was ahead, no due time exceeds the longest pause, and the walk ends at
+/// once.
 pub(crate) const RETRIES: &str = "UPDATE pending_deliveries SET due_at = ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE 0 + p.due_at > ? AND p.lease_until IS NULL \
      ORDER BY 0 + p.due_at DESC LIMIT ?)";
@@ -27,9 +28,8 @@ pub(crate) const LEASES: &str = "UPDATE pending_deliveries SET due_at = ?, lease
 pub(super) struct FarAhead(Mutex<Option<Timestamp>>);
 
 impl FarAhead {
-    /// Makes deliveries due whose lease or due time is further ahead than a correct clock writes. Returns at once if the last pass was
-    /// less than [`EVERY`] ago. The lease of such a delivery ends. The outcome of its attempt still counts until another node claims the
-    /// delivery.
+    /// Makes deliveries due whose lease or due time is further ahead than a correct clock writes, and ends their leases. Returns at once if
+    /// the last pass was less than [`EVERY`] ago. The outcome of a running attempt still counts until another node claims the delivery.
     pub(super) fn step(&self, session: &mut dyn Session, now: Timestamp) -> Result<(), Fault> {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|last| now.duration_since(last).abs() < EVERY) {

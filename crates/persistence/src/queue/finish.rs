@@ -1,4 +1,4 @@
-//! Finished attempts: each is logged, and its outcome is applied if its claim is still valid.
+//! Stores finished attempts. The outcome of an attempt is applied if its claim is still valid.
 
 use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_ports::{AttemptOutcome, FinishedAttempt, Health, alerts};
@@ -30,7 +30,8 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// Finishes all attempts. If the database refuses that, finishes each singly, so that one invalid attempt does not affect the others.
+/// Finishes all attempts in one transaction. If the database refuses them, finishes each attempt singly, so that one invalid attempt does
+/// not affect the others.
 pub(super) fn finish(work: &mut Work<'_>, finished: &[FinishedAttempt]) -> Result<(), Fault> {
     match together(work, finished) {
         Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) if finished.len() > 1 => {

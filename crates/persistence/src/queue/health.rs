@@ -1,4 +1,4 @@
-//! Records since when endpoints fail, from the attempts to reach them.
+//! Records the beginning of each endpoint's failure, from the outcomes of attempts.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ static KEEP: Spec = Spec::insert_unless_there(
     &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("epoch", Kind::Int), ("failing_since", Kind::Int)],
 );
 
-/// The change that consecutive attempts make to an endpoint's health in an epoch.
+/// The change of an endpoint's health in an epoch by consecutive attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Change {
     /// `true` if the stored failure is removed first.
     forget: bool,
-    /// The beginning of the failure, unless one is stored.
+    /// The beginning of the failure. A stored beginning is kept.
     failing_since: Option<Timestamp>,
 }
 

@@ -1,11 +1,11 @@
 //! The queue of deliveries, with its own connections and threads, so that deliveries never delay the committer.
 //!
 //! A pending delivery has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which is permanent. Due deliveries
-//! have an index, and the deliveries of a queue have another. So neither the number of queues nor their lengths affect the cost. A claim or
-//! an outcome becomes durable a moment after its reply: losing one only repeats a delivery.
+//! have an index, and the deliveries of each queue have another. So the cost does not depend on the number or the lengths of queues. A
+//! claim or an outcome becomes durable a moment after its reply. A lost claim or outcome only repeats a delivery.
 //!
-//! A transaction that changes existing rows of both tables locks the queue first and then the deliveries. New rows are inserted in the
-//! other order, and no transaction waits for those. An event is locked before both. So no cycle of waits can form.
+//! A transaction that changes existing rows of both tables locks `pending_deliveries` first and then `deliveries`. New rows are inserted in
+//! the opposite order, because no transaction waits for a new row. An event is locked before both tables. So no cycle of waits can form.
 
 mod claim;
 mod endpoint_queues;
@@ -63,15 +63,15 @@ pub(crate) trait QueueEngine: Engine {
     /// Returns whether [`QueueEngine::finish`] is one statement, which is a transaction of its own.
     fn finishes_alone(&self) -> bool;
 
-    /// Logs the attempts and applies their outcomes. Returns the positions of those whose claim was still valid.
+    /// Stores the attempts and applies their outcomes. Returns the positions of the outcomes whose claim was still valid.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault>;
 
-    /// Cancels at most `limit` deliveries in these queues, within the current transaction. Returns their number. Queues that keep their
-    /// deliveries are skipped.
+    /// Cancels at most `limit` deliveries in these queues, within the current transaction. Returns their number. Skips queues that have not
+    /// ended.
     fn cancel(&self, session: &mut dyn Session, stale: &[EndpointQueue], limit: u32) -> Result<u64, Fault>;
 }
 
-/// The links to the queue. Claims and outcomes do not wait for each other, and durable work waits for neither.
+/// The links to the queue: one for claims, one for outcomes, one for durable work. The links do not wait for each other.
 pub(crate) struct Queue {
     claims: Link,
     outcomes: Link,
@@ -162,7 +162,8 @@ impl DeliveryQueue for Persistence {
                 let (engine, wanted) = (work.engine(), work.wanted());
                 let claimed = work.transaction(|session| {
                     let claimed = engine.claim(session, &claim)?;
-                    // Without a caller these deliveries would wait until their lease ends.
+                    // Without a waiting caller, the claimed deliveries would not be sent until their lease ends. So the claim is rolled
+                    // back.
                     if wanted() {
                         Ok(claimed)
                     } else {

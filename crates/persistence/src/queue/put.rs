@@ -12,7 +12,8 @@ use crate::error::Fault;
 use crate::rows::delivery;
 use crate::sql::{Query, Session};
 
-/// Selects by the event alone, which belongs to one account. So only the index that begins with the event is considered.
+/// Selects existing deliveries by the event alone, so that only the index that begins with the event is considered. An event belongs to one
+/// account.
 static THERE: Lookup =
     Lookup::new("d.account_id, d.event_id, d.endpoint_id, d.id", "deliveries AS d", "d", &["event_id"]);
 static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS e", "e", &["account_id", "id"]);
@@ -34,8 +35,8 @@ pub(crate) const REQUESTED: &str =
 /// The unique key of a delivery, or a part of it: account, event, endpoint.
 type Key = Vec<String>;
 
-/// Adds deliveries; those that exist already become due at once. Returns their identifiers, in order. Returns `None` if more than `most`
-/// tests and resends would wait for one endpoint.
+/// Adds deliveries, and makes existing ones due at once. Returns the identifiers of all of them, in order. Returns `None` if more than
+/// `most` tests and resends would wait for one endpoint.
 pub(super) fn put(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -85,7 +86,7 @@ fn exceeds(
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     for (queue, mut ids) in by_queue {
-        // Deliveries in `wanted` may wait already, and count once.
+        // A delivery of `wanted` may be waiting already, and then counts only once.
         let limit = i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX);
         ids.extend(session.load(&Query::new(REQUESTED).bind(queue.endpoint).bind(queue.epoch).bind(limit))?);
         if ids.len() > most {
@@ -129,8 +130,8 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
     }
 }
 
-/// Restarts the schedule of an existing delivery. A delivery in flight is due when its attempt ends. An attempt no longer counts if its
-/// queue has ended or its lease has expired.
+/// Restarts the schedule of an existing delivery. A delivery in flight becomes due when its attempt ends. If its queue has ended or its
+/// lease has expired, the attempt no longer counts.
 fn start_again(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -153,7 +154,8 @@ fn start_again(
     if session.execute(&named(again))? > 0 {
         return Ok(());
     }
-    // The delivery has ended; its count of claims continues. A row that appeared in the queue before this lock was inserted a moment ago.
+    // The delivery has ended, and its fence continues from the stored number. If the queue has a row now, another transaction inserted that
+    // row a moment ago.
     let Some((.., fence)) =
         session.load::<(String, String, i64)>(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop()
     else {

@@ -1,4 +1,4 @@
-//! Reading the audit log.
+//! Reads the audit log.
 
 use async_trait::async_trait;
 use cais_domain::ids::AuditId;
@@ -24,7 +24,7 @@ impl AuditQueries for Persistence {
     }
 }
 
-/// The statement of a page: a condition for each part of the filter that is set, in the order in which they are bound.
+/// Returns the statement of a page, with a condition for each part of the filter that is set, in the order of their values.
 fn page_text(filter: &AuditFilter) -> String {
     let conditions = [
         (filter.account.is_some(), "account_id = ? AND "),
@@ -36,8 +36,8 @@ fn page_text(filter: &AuditFilter) -> String {
     format!("SELECT {columns} FROM audit_log WHERE {wanted}id < ? ORDER BY id DESC LIMIT ?")
 }
 
-/// Returns every page of the audit log, for the test of its plans. An operator or an action alone has no index: people read such a page
-/// rarely.
+/// Returns every statement of a page of the audit log, for the test of its plans. Pages filtered only by operator or by action are rare and
+/// have no index.
 #[cfg(test)]
 pub(super) fn lists() -> Vec<super::walks::List> {
     let page = |account, action: Option<&str>| {

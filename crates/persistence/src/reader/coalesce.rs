@@ -1,6 +1,6 @@
 //! Combined reads by id: one statement serves all reads that arrived while the previous statement ran.
 //!
-//! A read begins after its caller requested it, so the result includes every commit that was confirmed before.
+//! A statement begins after its callers requested the reads, so the result includes every commit that was confirmed before.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -33,7 +33,7 @@ static CHARGES: Lookup = Lookup::of(|| names::<ChargeRow<'_>>("c"), "charges AS 
 /// Finds charges by their txids.
 static TXIDS: Lookup = Lookup::of(
     || names::<ChargeRow<'_>>("c"),
-    // Both halves of the key, each as a range: see the lookup of API keys below.
+    // Both columns of the key are compared as ranges, for the reason given at the lookup of API keys below.
     "global_reservations AS r JOIN charges AS c ON c.account_id BETWEEN r.account_id AND r.account_id \
      AND c.id BETWEEN r.owner AND r.owner",
     "r",
@@ -45,7 +45,7 @@ static IDEMPOTENCY_RECORDS: Lookup =
     Lookup::of(|| names::<IdempotencyRow<'_>>("c"), "idempotency_records AS c", "c", &["account_id", "key"]);
 static KEYS: Lookup = Lookup::of(
     || names::<KeyRow<'_>>("k") + ", " + &names::<AccountRow<'_>>("a"),
-    // An equality may be planned as a walk along all accounts, if there were few accounts at planning.
+    // With few accounts at planning, an equality may be planned as a walk along all accounts. A range is never planned so.
     "api_keys AS k JOIN accounts AS a ON a.id BETWEEN k.account_id AND k.account_id",
     "k",
     &["prefix"],
@@ -55,7 +55,7 @@ static KEYS: Lookup = Lookup::of(
 #[cfg(test)]
 pub(crate) const LOOKUPS: [&Lookup; 6] = [&CHARGES, &TXIDS, &ACCOUNTS, &PAYOUTS, &IDEMPOTENCY_RECORDS, &KEYS];
 
-/// The largest number of reads in one statement; see the same limit of a batch.
+/// The largest number of reads in one statement, equal to the default limit of a batch.
 const MAX_READS: usize = 256;
 
 type Waiting<K, T> = Vec<PendingRead<K, T>>;
@@ -255,8 +255,8 @@ impl Worker {
         });
     }
 
-    /// Reads all waiting keys at once. If a row is invalid, each half is read separately, down to single reads, so that only the callers of
-    /// that row get an error. A lost database fails all of them.
+    /// Reads all waiting keys at once. If a row is invalid, each half of the keys is read separately, down to single keys. So only the
+    /// callers of the invalid row receive an error. If the database is lost, all callers do.
     fn answer<K: Hash + Eq, R: Loaded, T: Clone>(
         &mut self,
         lookup: &Lookup,
@@ -291,7 +291,7 @@ impl Worker {
         }
     }
 
-    /// Repeats the read on a new connection after the old one was lost. Repeated reads are harmless.
+    /// Reads the rows. If the connection is lost, repeats the read on a new one, which is harmless.
     fn read_all<K: Hash + Eq, R: Loaded, T>(
         &mut self,
         lookup: &Lookup,

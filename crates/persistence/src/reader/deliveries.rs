@@ -9,7 +9,7 @@ use crate::Persistence;
 use crate::rows::delivery;
 use crate::sql::Query;
 
-/// The largest number of listed deliveries of one event. An account has 20 endpoints at a time, and had others before.
+/// The largest number of listed deliveries of one event. An account has at most 20 endpoints at a time, and may have deleted others.
 const MAX_OF_EVENT: u32 = 200;
 
 /// A statement that reads the deliveries of `page`, each with its last 50 attempts.
@@ -34,7 +34,7 @@ macro_rules! text {
 
 const FIND: &str = text!("d.account_id = ? AND d.endpoint_id = ? AND d.id = ?" "");
 const LIST: &str = text!("d.account_id = ? AND d.endpoint_id = ? AND d.id < ? ORDER BY d.id DESC LIMIT ?" " DESC");
-/// The account is only compared, so only the index that begins with the event is considered.
+/// The expression on the account matches no index, so only the index that begins with the event is considered.
 const OF_EVENT: &str = text!("d.account_id || '' = ? AND d.event_id = ? ORDER BY d.id LIMIT ?" "");
 
 #[async_trait]

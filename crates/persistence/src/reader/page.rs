@@ -13,10 +13,10 @@ const MAX_PAGE: u32 = 200;
 const SPARE: u32 = 32;
 /// A text greater than every id: ids do not contain `~`, the greatest printable ASCII character.
 const BEYOND: &str = "~";
-/// The holder of entries, as the indexes of rare entries contain it. So no other index is considered.
+/// The expression for the holder of entries in the indexes of rare entries. No other index contains the expression.
 pub(super) const RARE_HOLDER: &str = "holder || ''";
-/// The largest difference between the instant in an id and the instant in its row. Ids are made a moment earlier or later, and by another
-/// node's clock.
+/// The largest difference between the instant in an id and the instant in its row. An id is created a moment before or after the row's
+/// instant, possibly by another node's clock.
 const SLACK: SignedDuration = SignedDuration::from_mins(1);
 
 pub(super) fn with_spare(limit: u32) -> i64 {
@@ -25,8 +25,8 @@ pub(super) fn with_spare(limit: u32) -> i64 {
 
 /// Returns the records of a work list, at most `limit`. Invalid rows are logged and skipped, so that the work behind them is done.
 ///
-/// Invalid rows stay at the head of their list until an operator repairs them. Up to `SPARE` of them have no effect. Only `limit + SPARE`
-/// of them would hide all the rest. A fault in every row would be needed for that, and each is logged.
+/// Invalid rows stay at the head of their list until an operator repairs them. Up to `SPARE` invalid rows have no effect on the result.
+/// With `limit + SPARE` invalid rows, the valid ones behind them would not be read. Every invalid row is logged.
 pub(super) fn work<R, T>(
     rows: Vec<R>,
     limit: u32,
@@ -42,8 +42,8 @@ pub(super) fn work<R, T>(
     legible.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
 }
 
-/// Returns the rows of a work list: those that are due, and then those further ahead than a correct clock writes. Each half is read along
-/// the index of `due_at`. `load` reads one half; its parameters are the first and last instant in microseconds, and a limit.
+/// Returns the rows of a work list: first the due rows, then rows further ahead than a correct clock writes. Each part is read along the
+/// index of `due_at`. `load` reads one part; its parameters are the first and last instant in microseconds, and a limit.
 pub(super) fn due<R>(
     due: Due,
     limit: u32,
@@ -80,8 +80,8 @@ pub(super) fn cut<T, I: Copy>(mut rows: Vec<T>, page: PageRequest<I>) -> Page<T>
     Page { rows, has_more }
 }
 
-/// A range of ids that contains a span of time, and the span itself, which is exact. Rows at both ends of the range may be outside the
-/// span. Ids contain the instant of their creation, so an old page costs no more than the newest.
+/// A span of time in two forms: a range of ids for the index, and exact instants. Rows at both ends of the range may be outside the span.
+/// Ids contain the instant of their creation, so an old page costs no more than the newest.
 pub(super) struct Reach {
     /// The least id of the range.
     pub(super) least: String,

@@ -36,10 +36,10 @@ impl ManageConnection for Readers {
 /// The pool.
 pub(crate) struct ReadPool {
     pool: Pool<Readers>,
-    /// A permit for each read that waits or runs. Beyond them the store is unavailable at once.
+    /// A permit for each read that waits or runs. Without a free permit, a read fails at once as unavailable.
     waiting: Semaphore,
-    /// A permit for each connection. A read without a caller keeps its permit until the database returns. So at most as many threads wait
-    /// for the database as there are connections.
+    /// A permit for each connection. A read whose caller stopped waiting keeps its permit until the database replies. So the number of
+    /// threads that wait for the database never exceeds the number of connections.
     turns: Arc<Semaphore>,
     deadline: Duration,
 }
@@ -66,7 +66,8 @@ impl ReadPool {
     /// Runs a read on a connection of the pool.
     ///
     /// # Errors
-    /// [`QueryError::Unavailable`] at once if too many reads wait; later if no connection is free in time or the database does not reply.
+    /// [`QueryError::Unavailable`]: at once if too many reads wait; at the deadline if no connection is free or the database has not
+    /// replied.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut dyn Session) -> Result<T, Fault> + Send + 'static,

@@ -111,7 +111,7 @@ fn unmatched_callbacks(page: PageRequest<CallbackId>) -> impl Select<CallbackRow
         .limit(one_more(page))
 }
 
-/// Returns idempotency records without an answer whose lease is over, or further ahead than a lease can be.
+/// Returns unanswered idempotency records whose lease is over, or ends later than a correct clock writes.
 fn due_idempotency_records(lease: Due, from: i64, until: i64, most: i64) -> impl Select<IdempotencyRow<'static>> {
     let is_over = idempotency_records::lease_until.le(lease.now().as_microsecond());
     idempotency_records::table

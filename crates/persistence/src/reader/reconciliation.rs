@@ -20,19 +20,19 @@ use crate::rows::{Record as _, acquirer, payment};
 use crate::sql::Query;
 use crate::sql::table::names;
 
-/// Selects the rest of a span at one acquirer: behind an instant, and at this instant behind an end-to-end id.
+/// Selects the payments of a span at one acquirer after the last row of the previous page, in the order of instant and end-to-end id.
 const PAYMENTS: &str = " FROM payments AS p WHERE p.acquirer = ? AND (p.paid_at, p.end_to_end_id) > (?, ?) AND p.paid_at < ? \
      ORDER BY p.paid_at, p.end_to_end_id LIMIT ?";
-/// The expression has an index that only reconciliation uses.
+/// Selects payouts. The expression on the id has an index that only reconciliation uses.
 const PAYOUTS: &str = " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? AND p.acquirer = ? \
      ORDER BY p.id || '' LIMIT ?";
-/// Selects the rest of a span at one crypto processor: behind an instant, and at this instant behind an identifier.
+/// Selects the payments of a span at one crypto processor after the last row of the previous page, in the order of instant and identifier.
 const CRYPTO_PAYMENTS: &str = " FROM crypto_payments AS p WHERE p.processor || '' = ? AND (p.created_at, p.payment_id) > (?, ?) \
      AND p.created_at < ? ORDER BY p.created_at, p.payment_id LIMIT ?";
-/// Uses an index that no list of an account uses.
+/// Selects crypto withdrawals. The expression on the id has an index that no list of an account uses.
 const CRYPTO_WITHDRAWALS: &str = " FROM crypto_withdrawals AS w WHERE w.id || '' > ? AND w.id || '' < ? AND w.created_at >= ? \
      AND w.created_at < ? AND w.processor = ? ORDER BY w.id || '' LIMIT ?";
-/// Goes from one acquirer to the next along the index of payments, and checks that each has a payment in the span.
+/// Goes from one acquirer to the next along the index of payments. Returns those with a payment in the span.
 const ACQUIRERS: &str = "WITH RECURSIVE names (name) AS (SELECT min(acquirer) FROM payments UNION ALL \
      SELECT (SELECT min(m.acquirer) FROM payments AS m WHERE m.acquirer > n.name) FROM names AS n WHERE n.name IS NOT NULL) \
      SELECT n.name FROM names AS n WHERE (SELECT p.paid_at FROM payments AS p WHERE p.acquirer = n.name AND p.paid_at >= ? \

@@ -20,7 +20,7 @@ const HEAD: &str = "SELECT e.id, e.kind, e.bucket, e.amount, e.balance_after, e.
 const RANGE: &str = " = ? AND id >= ? AND id < ? AND created_at >= ? AND created_at < ?";
 /// The condition of the index of merchants' fees: the ids of accounts begin with `a`, those of system accounts with other letters.
 const OF_MERCHANTS: &str = " AND holder < 'b'";
-/// The first letters of an id show the kind of the resource, so a line is looked up in one of three tables. For the other two the key is
+/// The prefix of an id shows the kind of the resource, so a line is looked up in one of three tables. For the other two tables the key is
 /// null, and no index is searched.
 const TAIL: &str = " ORDER BY id DESC LIMIT ?) AS e \
      LEFT JOIN charges AS c ON c.account_id = e.holder AND c.id = CASE substr(e.resource_id, 1, 4) WHEN 'chg_' THEN e.resource_id END \
@@ -78,8 +78,8 @@ impl StatementQueries for Persistence {
     }
 }
 
-/// Returns the statement that sums entries by hour. Money in transit and moves within the balance count as zero, so that the limit bounds
-/// the read rows.
+/// Returns the statement that sums entries by hour. Entries in transit or within the balance count as zero instead of being filtered, so
+/// that the limit bounds the number of rows read.
 fn sums_text() -> String {
     let internal: Vec<&str> =
         EntryKind::ALL.into_iter().filter(|kind| is_internal(*kind)).map(EntryKind::as_str).collect();
@@ -93,8 +93,8 @@ fn sums_text() -> String {
     )
 }
 
-/// Returns the statement of a page; `None` for entries that no statement shows. Bucket and kind are part of the text, which is one of a
-/// small set. So the index of rare entries is used.
+/// Returns the statement of a page; `None` for entries that no statement shows. Bucket and kind are constants in the text, so that the
+/// index of rare entries is used. There are few such texts.
 fn page_text(filter: EntryFilter) -> Option<String> {
     let bucket = match filter.bucket {
         None => " AND bucket <> 'in_transit'",

@@ -1,5 +1,5 @@
-//! The timeline: charges, payouts and split credits as one list. Each source returns its newest rows below the last key, one more than the
-//! page holds. The newest of all these rows make the page. The timeline has no table of its own.
+//! The timeline: charges, payouts and split credits as one list, without a table of its own. Each source returns its newest rows after the
+//! previous page, one row more than a page holds. The newest of all these rows form the page.
 
 use std::cmp::Reverse;
 
@@ -147,8 +147,8 @@ fn credits_text(filter: TransactionFilter) -> Option<String> {
     Some(format!("SELECT id, amount, created_at FROM entries WHERE {RARE_HOLDER}{RANGE} AND kind = 'split'{NEWEST}"))
 }
 
-/// Returns the values of a source that its requested rows have; `None` if no row has such a value. The values are part of the text, which
-/// is one of a small set. So the index of a rare value is used.
+/// Returns the stored statuses of the source's rows that match the filter; `None` if no row of the source can match. The statuses are
+/// constants in the text, so that the index of a rare status is used. There are few such texts.
 fn wanted(
     filter: TransactionFilter,
     direction: Direction,

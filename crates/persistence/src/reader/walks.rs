@@ -23,7 +23,7 @@ pub(super) fn list<R>(query: &impl Select<R>, values: &'static str) -> List {
     (texts(query).0, values)
 }
 
-/// The largest number of rows in any step of a plan. A page has 50 rows, and a few other rows belong to each.
+/// The largest number of rows in any step of a plan. A page has 50 rows, and each needs a few rows of other tables.
 const MOST_ROWS: u64 = 500;
 
 fn lists() -> Vec<List> {
@@ -51,7 +51,7 @@ fn numbered(text: &str) -> String {
     (1..).zip(pieces).fold(first, |text, (number, piece)| format!("{text}${number}{piece}"))
 }
 
-/// Returns the numbers behind a word, in the whole plan.
+/// Returns the numbers that follow a word anywhere in the plan.
 fn numbers(plan: &[String], word: &str) -> Vec<u64> {
     let number = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
     plan.iter().filter_map(|line| number(line.split_once(word)?.1)).collect()

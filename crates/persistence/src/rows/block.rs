@@ -23,13 +23,13 @@ table! {
 
 const KEY: &[Column] = BlockRow::COLUMNS.split_at(BlockRow::KEYS.len()).0;
 
-/// New blocks.
+/// Inserts new blocks.
 pub(crate) static INSERT: Spec = Spec::insert_rows::<BlockRow<'_>>();
 
-/// Blocks whose amount changes.
+/// Updates blocks whose amount changes.
 pub(crate) static UPDATE: Spec = Spec::update(TABLE, BlockRow::COLUMNS.split_at(BlockRow::FIXED).1, KEY);
 
-/// Blocks that end.
+/// Deletes blocks that end.
 pub(crate) static DELETE: Spec = Spec::delete(TABLE, KEY);
 
 /// Returns the values of a new block.

@@ -37,13 +37,13 @@ table! {
 
 /// The number of changing columns that have a value before the acquirer is called: those up to `acquirer`.
 const OPENING: usize = 3;
-/// The number of them that have a value while the charge waits for its payer: those up to `expires_at`.
+/// The number of changing columns that have a value while the charge waits for its payer: those up to `expires_at`.
 const ISSUING: usize = 5;
 
-/// New charges of one account before the acquirer is called: nearly all of them. The other columns are null or zero.
+/// Inserts new charges without a split before the acquirer is called, which is nearly every new charge. The other columns are null or zero.
 pub(crate) static OPEN: Spec = Spec::insert(TABLE, ChargeRow::COLUMNS.split_at(ChargeRow::FIXED + OPENING).0);
 
-/// Charges that begin to wait for their payers.
+/// Updates charges that begin to wait for their payers.
 pub(crate) static ISSUE: Spec = Spec::update(
     TABLE,
     ChargeRow::COLUMNS.split_at(ChargeRow::FIXED).1.split_at(ISSUING).0,
@@ -60,7 +60,7 @@ fn written_parts(parts: &[Money]) -> Option<String> {
 impl Record for Charge {
     type Row<'a> = ChargeRow<'a>;
 
-    /// An unpaid charge needs fewer columns.
+    /// Writes fewer columns while the charge is unpaid.
     fn written(&self, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {
         let (spec, mut row) = usual(self, version, read);
         let is_untouched = self.refunds == RefundTotals::default() && self.open_infractions == 0;
@@ -155,7 +155,7 @@ impl Record for Charge {
     }
 }
 
-/// Returns one part for each share.
+/// Returns the beneficiaries' parts, one for each share of the split.
 fn read_parts(split: &Split, parts: Option<&str>) -> Result<Vec<Money>, Fault> {
     let centavos = parts.iter().flat_map(|parts| parts.split(',')).map(str::parse).collect::<Result<Vec<i64>, _>>();
     let centavos = parsed(TABLE, centavos)?;

@@ -26,10 +26,10 @@ const COLUMNS: &[Column] = &[
     ("created_at", Kind::Int),
 ];
 
-/// New deliveries. Each needs its row of [`ENQUEUE`] as well.
+/// Inserts new deliveries. Each also needs a queue row: see [`ENQUEUE`].
 pub(crate) static INSERT: Spec = Spec::insert(TABLE, COLUMNS);
 
-/// New deliveries, unless a delivery of the same event and endpoint exists.
+/// Inserts new deliveries, unless a delivery of the same event and endpoint exists.
 pub(crate) static INSERT_UNLESS_THERE: Spec = Spec::insert_unless_there(TABLE, COLUMNS);
 
 /// The table of pending deliveries.
@@ -64,7 +64,7 @@ pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
     ]
 }
 
-/// Returns the values of its row in the queue.
+/// Returns the values of the queue row of a new delivery.
 pub(crate) fn enqueued(new: &NewDelivery) -> Vec<Value<'static>> {
     vec![new.queue.account.into(), new.queue.endpoint.into(), new.id.into(), new.queue.epoch.into(), new.at.into()]
 }
@@ -196,7 +196,7 @@ pub(crate) struct QueueHead {
     pub(crate) due_at: Timestamp,
     /// The number of its deliveries that were counted.
     pub(crate) number: u64,
-    /// `true` if that delivery was set aside while its endpoint was inactive.
+    /// `true` if the first delivery of the queue was set aside while its endpoint was inactive.
     pub(crate) is_set_aside: bool,
     pub(crate) state: QueueState,
 }
@@ -213,8 +213,7 @@ pub(crate) fn read_queue((account, endpoint, epoch, due_at, number, state): &Que
     })
 }
 
-/// The columns of a claimed delivery: its key, its claim, its event, the first failure of its endpoint, its due time, and the number of
-/// free slots.
+/// The columns of a claimed delivery: key, claim, event, first failure of the endpoint, due time, and number of free slots.
 pub(crate) type ClaimedColumns = (
     (Text, Text, Text),
     (BigInt, BigInt),
@@ -230,7 +229,7 @@ pub(crate) type ClaimedRow = ((String, String, String), (i64, i64), EventFacts, 
 
 loaded! { ClaimedColumns => ClaimedRow }
 
-/// The content of a claimed delivery without its endpoint.
+/// The content of a claimed delivery, without the endpoint.
 #[derive(Debug)]
 pub(crate) struct Claimed {
     pub(crate) key: DeliveryKey,

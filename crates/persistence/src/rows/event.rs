@@ -29,14 +29,14 @@ diesel::table! {
     }
 }
 
-/// New events.
+/// Inserts new events.
 pub(crate) static INSERT: Spec = Spec::insert_rows::<EventRow<'_>>();
 
-/// Counters of accounts that had no event yet.
+/// Inserts counters of accounts that had no event yet.
 pub(crate) static OPEN_COUNTER: Spec =
     Spec::insert_unless_there("event_counters", &[("account_id", Kind::Text), ("last_sequence", Kind::Int)]);
 
-/// Counters after a batch.
+/// Updates counters after a batch.
 pub(crate) static UPDATE_COUNTER: Spec =
     Spec::update("event_counters", &[("last_sequence", Kind::Int)], &[("account_id", Kind::Text)]);
 

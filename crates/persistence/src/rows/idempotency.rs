@@ -32,34 +32,34 @@ const READ: &[Column] = &[("account_id", Kind::Text), ("key", Kind::Text), ("fen
 /// The changing columns of an idempotency record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Standing<'a> {
-    /// The fence of its holder.
+    /// The fence of the lease's holder.
     pub(crate) fence: i64,
     /// The end of the lease; `None` leaves it unchanged.
     pub(crate) lease_until: Option<Timestamp>,
-    /// The instant at which a worker takes over.
+    /// The instant from which a worker may take over.
     pub(crate) due_at: Option<Timestamp>,
     /// The stored answer.
     pub(crate) answer: Option<&'a StoredResponse>,
 }
 
 impl Standing<'_> {
-    /// Returns whether only the answer changes, where `read` is the fence that was read.
+    /// Returns whether only the answer changes; `read` is the fence that was read.
     pub(crate) fn only_answers(&self, read: i64) -> bool {
         self.fence == read && self.lease_until.is_none() && self.due_at.is_none()
     }
 }
 
-/// First uses of keys without an answer: nearly all of them.
+/// Inserts first uses of keys without an answer, which is nearly every first use.
 pub(crate) static OPEN: Spec = Spec::insert_unless_there(TABLE, SPLIT.0);
 
-/// First uses of keys with an immediate answer.
+/// Inserts first uses of keys with an immediate answer.
 pub(crate) static INSERT: Spec = Spec::insert_unless_there(TABLE, IdempotencyRow::COLUMNS);
 
-/// Records whose only change is the answer: only unanswered ones at the fence that was read.
+/// Updates the answer alone, of unanswered records at the fence that was read.
 pub(crate) static ANSWER: Spec =
     Spec::update(TABLE, SPLIT.1, READ).also("due_at = NULL").only_if("response_kind IS NULL");
 
-/// Records that are taken over, answered or released: only unanswered ones at the fence that was read.
+/// Updates records that are taken over, answered or released: only unanswered records at the fence that was read.
 pub(crate) static UPDATE: Spec = Spec::update(TABLE, IdempotencyRow::COLUMNS.split_at(IdempotencyRow::FIXED).1, READ)
     .keeping("lease_until")
     .only_if("response_kind IS NULL");
@@ -93,7 +93,7 @@ pub(crate) fn inserted<'a>(
     row
 }
 
-/// Returns only the values of an answer, where `read` is the fence that was read.
+/// Returns the values of an answer; `read` is the fence that was read.
 pub(crate) fn answered<'a>(name: &'a IdempotencyRef, answer: &'a StoredResponse, read: i64) -> Vec<Value<'a>> {
     vec![
         answer.kind.as_str().into(),
@@ -105,7 +105,7 @@ pub(crate) fn answered<'a>(name: &'a IdempotencyRef, answer: &'a StoredResponse,
     ]
 }
 
-/// Returns the values of a change, where `read` is the fence that was read.
+/// Returns the values of a change; `read` is the fence that was read.
 pub(crate) fn updated<'a>(name: &'a IdempotencyRef, standing: &Standing<'a>, read: i64) -> Vec<Value<'a>> {
     let mut row = vec![standing.fence.into(), standing.lease_until.into(), standing.due_at.into()];
     row.extend(answer(standing));

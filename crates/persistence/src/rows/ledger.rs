@@ -15,7 +15,7 @@ diesel::table! {
     }
 }
 
-/// New entries.
+/// Inserts new entries.
 pub(crate) static INSERT_ENTRY: Spec = Spec::insert(
     "entries",
     &[
@@ -32,20 +32,20 @@ pub(crate) static INSERT_ENTRY: Spec = Spec::insert(
     ],
 );
 
-/// Ledger accounts without an entry.
+/// Inserts balances of ledger accounts that have no entry yet.
 pub(crate) static OPEN: Spec = Spec::insert_unless_there(
     "balances",
     &[("holder", Kind::Text), ("bucket", Kind::Text), ("amount", Kind::Int), ("entries", Kind::Int)],
 );
 
-/// Balances after a batch.
+/// Updates balances after a batch.
 pub(crate) static UPDATE: Spec = Spec::update(
     "balances",
     &[("amount", Kind::Int), ("entries", Kind::Int), ("last_entry_id", Kind::Text)],
     &[("holder", Kind::Text), ("bucket", Kind::Text)],
 );
 
-/// Balances of `pending` after a batch, with the amount seized from them.
+/// Updates balances of `pending` after a batch, with the amount seized from each.
 pub(crate) static UPDATE_PENDING: Spec = Spec::update(
     "balances",
     &[("amount", Kind::Int), ("entries", Kind::Int), ("last_entry_id", Kind::Text), ("seized", Kind::Int)],

@@ -1,4 +1,4 @@
-//! Records as rows: the values of each column, and the strict way back. A row that the store cannot have written is an error.
+//! Conversion of records to rows and back. The conversion back is strict: a row that the store cannot have written is an error.
 
 pub(crate) mod account;
 pub(crate) mod audit;
@@ -43,7 +43,7 @@ use crate::sql::Value;
 use crate::sql::spec::Spec;
 use crate::sql::table::Row;
 
-/// A record: its row, and the strict way back.
+/// A record that is stored as a row.
 pub(crate) trait Record: Sized {
     /// The row type.
     type Row<'a>: Row<'a>;
@@ -94,7 +94,7 @@ impl RecordTable {
     }
 }
 
-/// Returns the statement that writes a record with all its columns, and its values. An update has the columns that change, the key, and
+/// Returns the statement that writes a record, and its values. An insert has all columns. An update has the changing columns, the key, and
 /// the version that was read.
 fn usual<R: Record>(record: &R, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {
     let (table, mut values) = (<R::Row<'static>>::statements(), record.row(version).values());
@@ -158,7 +158,7 @@ pub(crate) fn acquirer(table: &str, text: &str) -> Result<AcquirerName, Fault> {
     parsed(table, AcquirerName::parse(text))
 }
 
-/// Returns a text. Its limits were checked when it was written; a control character is still an error.
+/// Returns a text. Its length was checked when it was written; a control character is still an error.
 fn parse_text(table: &str, text: Option<&str>) -> Result<Option<Text>, Fault> {
     text.map(|text| parsed(table, Text::parse(text, usize::MAX, LineBreaks::Allowed))).transpose()
 }

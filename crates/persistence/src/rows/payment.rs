@@ -20,8 +20,8 @@ table! {
     }
 }
 
-/// Returns the columns of a table with the alias `p`, and the amount refunded beyond the charge's amount. That amount is a sum over the few
-/// refunds of excess payments, which have their own index.
+/// Returns the columns of a payment with the alias `p`, and the amount refunded beyond the charge's amount. This amount is the sum of the
+/// few refunds of excess payments, which have their own index.
 pub(crate) fn columns() -> String {
     names::<PaymentRow<'_>>("p")
         + ", (SELECT CAST(coalesce(sum(r.amount - r.of_charge), 0) AS BIGINT) FROM refunds AS r WHERE r.account_id = p.account_id \
@@ -50,7 +50,7 @@ impl Record for CreditedPayment {
         }
     }
 
-    /// No refund is counted: see [`read`].
+    /// Reads the payment without its refunds; [`read`] adds the refunded amount.
     fn read(row: PaymentRow<'_>) -> Result<Self, Fault> {
         let payment = Payment {
             end_to_end_id: parsed(TABLE, EndToEndId::parse(&row.end_to_end_id))?,

@@ -16,7 +16,7 @@ use crate::sql::table::table;
 const TABLE: &str = "payouts";
 
 table! {
-    /// The row of a payout. The owner of its key must have the document `owner_document`.
+    /// The row of a payout. `owner_document` is the document that the owner of the Pix key must have.
     PayoutRow of payouts
     key { account_id: Text, id: Text }
     fixed {

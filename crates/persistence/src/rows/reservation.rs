@@ -26,22 +26,22 @@ diesel::table! {
 const WITHIN_ACCOUNT: &[Column] = &[("account_id", Kind::Text), ("space", Kind::Text), ("value", Kind::Text)];
 const EVERYWHERE: &[Column] = &[("space", Kind::Text), ("value", Kind::Text)];
 
-/// Values reserved within an account.
+/// Inserts values reserved within an account.
 pub(crate) static TAKE_WITHIN: Spec = Spec::insert_unless_there(
     "account_reservations",
     &[("account_id", Kind::Text), ("space", Kind::Text), ("value", Kind::Text), ("owner", Kind::Text)],
 );
 
-/// Values reserved globally.
+/// Inserts values reserved globally.
 pub(crate) static TAKE_EVERYWHERE: Spec = Spec::insert_unless_there(
     "global_reservations",
     &[("space", Kind::Text), ("value", Kind::Text), ("account_id", Kind::Text), ("owner", Kind::Text)],
 );
 
-/// Values returned within an account.
+/// Deletes values returned within an account.
 pub(crate) static GIVE_WITHIN: Spec = Spec::delete("account_reservations", WITHIN_ACCOUNT);
 
-/// Values returned globally.
+/// Deletes values returned globally.
 pub(crate) static GIVE_EVERYWHERE: Spec = Spec::delete("global_reservations", EVERYWHERE);
 
 /// Returns the values of a reservation.

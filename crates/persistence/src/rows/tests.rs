@@ -1,4 +1,4 @@
-//! Rows that the store cannot have written are errors, never records.
+//! Tests that rows that the store cannot have written are errors, never records.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod money_out;

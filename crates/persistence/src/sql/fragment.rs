@@ -26,7 +26,7 @@ impl<'q, S> Statement<'q, S> {
     }
 }
 
-/// There is no static id: the cache of prepared statements uses the text.
+/// The fragment has no static id, so diesel caches prepared statements under their text.
 impl<S> QueryId for Statement<'_, S> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

@@ -1,7 +1,7 @@
-//! SQL as text with `?` for each value, and the values. Texts are prepared once per connection, on either engine.
+//! Statements: SQL text with `?` for each value, and the values. On both engines a text is prepared once per connection.
 //!
-//! diesel caches neither its own `UPDATE`s nor `sql_query`. A [`Query`] is cached under its text. So every text here is one of a small
-//! fixed set, or marked as not to be cached. Values are always bound parameters.
+//! diesel caches neither its own `UPDATE`s nor `sql_query`. A [`Query`] is cached under its text. To keep the cache small, a text is one of
+//! a small fixed set, or is marked with [`Query::once`]. Values are always bound parameters.
 
 mod fragment;
 pub(crate) mod select;
@@ -32,7 +32,7 @@ pub(crate) enum Value<'a> {
 pub(crate) enum Bind<'a> {
     /// A single value.
     One(Value<'a>),
-    /// A column of texts; only PostgreSQL accepts this and the next two.
+    /// A column of texts. Only PostgreSQL accepts columns.
     Texts(Vec<Option<&'a str>>),
     /// A column of numbers.
     Ints(Vec<Option<i64>>),
@@ -45,7 +45,7 @@ pub(crate) enum Bind<'a> {
 pub(crate) struct Query<'a> {
     text: Cow<'a, str>,
     binds: Vec<Bind<'a>>,
-    /// `true` if it is dropped after its execution instead of staying prepared.
+    /// `true` if the prepared statement is dropped after its execution.
     once: bool,
 }
 

@@ -44,10 +44,10 @@ impl dyn Session + '_ {
 
 diesel::infix_operator!(Is, " ");
 
-// The expression of an index that only one list uses. No other statement uses the index by mistake.
+// The expression `column || ''` of an index that serves one list only. Statements without the expression never use that index.
 diesel::postfix_operator!(OwnIndex, " || ''", Text);
 
-/// A comparison with fixed texts. They are part of the statement, because only then is an index of rare rows used.
+/// A comparison with fixed texts. The texts are part of the statement, because a partial index is not used with bound values.
 #[derive(Debug, Clone)]
 pub(crate) struct Words {
     one: &'static str,
@@ -83,7 +83,7 @@ impl<G> ValidGrouping<G> for Words {
     type IsAggregate = is_aggregate::Never;
 }
 
-/// There is no static id: the cache of prepared statements uses the text.
+/// The comparison has no static id, so diesel caches prepared statements under their text.
 impl QueryId for Words {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

@@ -1,4 +1,4 @@
-//! Connections to either engine behind one trait, so that the code above them exists once.
+//! Connections to both engines behind one trait, so that the code that uses them is written once.
 
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Nullable, Text};
@@ -9,9 +9,9 @@ use super::fragment::Statement;
 
 /// A borrowed connection of one of the engines.
 pub(crate) enum Connection<'c> {
-    /// To PostgreSQL.
+    /// A connection to PostgreSQL.
     Postgres(&'c mut PgConnection),
-    /// To a SQLite file.
+    /// A connection to a SQLite file.
     Sqlite(&'c mut SqliteConnection),
 }
 
@@ -34,7 +34,7 @@ impl Connection<'_> {
     }
 }
 
-/// A connection to either engine, including the work around its use.
+/// A connection to an engine, including the work before and after each use.
 pub(crate) trait Session: Send {
     /// Returns the connection of the engine.
     fn connection(&mut self) -> Connection<'_>;
@@ -69,7 +69,7 @@ impl Session for SqliteConnection {
     }
 }
 
-/// A type that a row of a query becomes.
+/// A Rust type into which a row of a query is read.
 pub(crate) trait Loaded: Sized {
     /// Returns the rows of a query.
     fn load(connection: Connection<'_>, query: &Query<'_>) -> QueryResult<Vec<Self>>;
@@ -113,7 +113,7 @@ loaded! {
 /// A stored ledger account: holder, bucket, amount, entries, last entry, amount seized from it.
 pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>, i64);
 
-/// The reads of the committer, by their rows.
+/// The reads of the committer, one for each type of row.
 impl dyn Session + '_ {
     pub(crate) fn idempotency_records(
         &mut self,

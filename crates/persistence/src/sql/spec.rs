@@ -1,7 +1,7 @@
-//! The writes to each table: one declaration, from which each engine's statement follows.
+//! The writes to each table: one declaration, from which the statements of both engines are built.
 //!
-//! PostgreSQL receives all rows of a batch at once, as one array per column. SQLite receives one row at a time, because there is no round
-//! trip to save.
+//! PostgreSQL receives all rows of a batch at once, as one array per column. SQLite receives one row at a time, because it has no server
+//! and so no round trip.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -136,8 +136,8 @@ impl Spec {
         self.sets.iter().chain(self.keys).copied()
     }
 
-    /// Returns the statement for many rows, one array per column (PostgreSQL). If `optimistic`, an existing row is an error, whatever the
-    /// declaration states: an insert without a check is a quarter cheaper.
+    /// Returns the statement for many rows, one array per column (PostgreSQL). If `optimistic`, an existing row is an error for every kind
+    /// of insert, because an insert without a check is a quarter cheaper.
     pub(crate) fn set_based(&self, optimistic: bool) -> &str {
         let [pessimistic_text, optimistic_text] =
             self.set_based.get_or_init(|| [self.write_set_based(false), self.write_set_based(true)]);
@@ -149,8 +149,8 @@ impl Spec {
         self.single.get_or_init(|| self.write_single())
     }
 
-    /// Arrays of one length in a select list advance together, and are read in place. As functions in FROM, each of them would be copied
-    /// first.
+    /// Uses the arrays in a select list: arrays of equal length advance together and are read in place. As functions in FROM, each array
+    /// would be copied first.
     fn write_set_based(&self, optimistic: bool) -> String {
         let table = self.table;
         let first = self.keys.first().map_or("", |(name, _)| *name);
@@ -223,8 +223,8 @@ impl Spec {
 
 /// Returns the condition that a column equals an array's element (PostgreSQL).
 ///
-/// The first column of a key is compared with a list of one element. As an equality it would allow a merge join along the whole index. That
-/// is the cheapest plan while the table is empty, and the server keeps the plan after the table has grown.
+/// The first column of a key is compared with a list of one element. An equality would allow a merge join along the whole index. While the
+/// table is empty, a merge join is the cheapest plan, and the server keeps the plan after the table has grown.
 pub(crate) fn same_as(column: &str, wanted: &str, is_first: bool) -> String {
     if is_first { format!("{column} = ANY(ARRAY[{wanted}])") } else { format!("{column} = {wanted}") }
 }

@@ -1,4 +1,5 @@
-//! Tables whose columns are listed once. diesel's `table!`, the row, and the columns of its statements follow from that list.
+//! Declares tables with one list of columns each. diesel's `table!`, the row type and the columns of the statements are generated from the
+//! list.
 
 use std::borrow::Cow;
 
@@ -43,7 +44,7 @@ pub(crate) trait Row<'a>: Sized {
     type Sql;
     /// The table.
     const TABLE: &'static str;
-    /// All columns in the order of the values: the key, those that never change, those that do.
+    /// All columns in the order of the values: the key, then columns that never change, then columns that change.
     const COLUMNS: &'static [Column];
     /// The columns of the key.
     const KEYS: &'static [&'static str];

@@ -17,7 +17,7 @@ use crate::sql::Session;
 /// Only the owner reads and writes the database.
 const FILE_MODE: u32 = 0o600;
 
-/// Readers do not wait for the writer. The file keeps this mode, so connections that only read need not set it.
+/// In this mode readers do not wait for the writer. The file keeps the mode, so connections that only read do not set it.
 pub(crate) const WAL: &str = "PRAGMA journal_mode = WAL";
 
 /// A SQLite file.
@@ -66,7 +66,7 @@ impl Sqlite {
         let mut connection = ConnectionManager::<SqliteConnection>::new(text)
             .connect()
             .map_err(|error| Fault::Down(format!("cannot open {text}: {error}")))?;
-        // The timeout comes first, because the other settings may have to wait already.
+        // The timeout is set first, because the other settings may already wait for another process.
         connection.run(&format!("PRAGMA busy_timeout = {}", self.busy_timeout.as_millis()))?;
         connection.run("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")?;
         connection.run(settings)?;

@@ -1,4 +1,4 @@
-//! SQLite: the same work row by row under one write lock. Without a server no round trip can be saved.
+//! SQLite: writes row by row under one write lock. There is no server, so combining rows would save no round trip.
 
 mod connect;
 mod queue;
@@ -24,7 +24,7 @@ impl Engine for Sqlite {
         self.connect_reader()
     }
 
-    /// Acquires the write lock at once. A later upgrade of the transaction would fail instead of waiting.
+    /// Acquires the write lock at the beginning, because an upgrade within the transaction would fail instead of waiting.
     fn begin(&self) -> &'static str {
         "BEGIN IMMEDIATE"
     }

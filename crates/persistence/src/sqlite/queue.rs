@@ -12,11 +12,11 @@ use crate::rows::endpoint::EndpointRow;
 use crate::sql::table::names;
 use crate::sql::{Query, Session};
 
-/// The file stays consistent because of the write-ahead log. A power failure loses the last commits, and that work is repeated.
+/// The write-ahead log keeps the file consistent. A power failure may lose the last commits; the lost work is then repeated.
 const RELAXED: &str = "PRAGMA synchronous = NORMAL";
 
-/// Reads the first row of each queue, from one queue to the next. Without the plus SQLite compares two columns, and uses the first part of
-/// the key.
+/// Reads the first row of each queue, from one queue to the next. The unary plus keeps SQLite from using only the first column of the index
+/// for the comparison of two columns.
 const QUEUES: &str = queues_text!(
     "places (rows, place) AS (SELECT (SELECT rowid FROM pending_deliveries WHERE (endpoint_id, epoch) > (?, ?) \
      ORDER BY endpoint_id, epoch, due_at LIMIT 1), 1 \
@@ -26,7 +26,7 @@ const QUEUES: &str = queues_text!(
      heads AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.epoch, p.due_at, h.place FROM places AS h \
      CROSS JOIN pending_deliveries AS p WHERE p.rowid = h.rows)"
 );
-/// Selects the deliveries of a queue, unless the endpoint keeps its deliveries again.
+/// Selects the deliveries of a queue that has ended; none if the queue is in use again.
 const STALE: &str = "SELECT p.account_id, p.endpoint_id, p.id, p.id FROM pending_deliveries AS p \
      WHERE p.endpoint_id = ? AND p.epoch = ? AND NOT EXISTS (SELECT 1 FROM webhook_endpoints AS w \
      WHERE w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive')) LIMIT ?";
@@ -49,7 +49,7 @@ const TAKEN: &str = concat!(
 
 const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
-/// Selects a delivery whose claim is still valid, and two flags: a resend was requested; the queue keeps deliveries.
+/// Selects a delivery whose claim is still valid, with two flags: a resend was requested, and the queue has not ended.
 const STANDING: &str = "SELECT CAST(p.resend_requested AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive') \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";

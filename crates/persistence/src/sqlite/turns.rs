@@ -1,6 +1,6 @@
-//! The order of writers. A file has one writer at a time, and those of this process write in the order of their arrival.
+//! The order of writers. A file has one writer at a time. The writers of this process write in the order of their arrival.
 //!
-//! SQLite itself has no such order: waiting writers sleep and retry. A writer without pauses would block all others.
+//! SQLite keeps no order: waiting writers sleep and retry. So without turns, a writer without pauses would block all others.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -50,7 +50,7 @@ impl Turns {
     }
 }
 
-/// The right to write, or a place in the line, until this is dropped.
+/// The right to write, or a place in the line of writers. Dropping the value frees it.
 #[derive(Debug)]
 struct Turn {
     turns: Arc<Turns>,
@@ -66,7 +66,7 @@ impl Drop for Turn {
 
 /// A connection that writes when its turn comes: for a transaction, or for a statement outside of one.
 pub(crate) struct Writer {
-    // The connection is closed, and so rolled back, before its turn ends.
+    // Declared before the turn, so that the connection is closed and rolled back before the turn ends.
     connection: SqliteConnection,
     turns: Arc<Turns>,
     max_wait: Duration,
@@ -80,7 +80,7 @@ impl Writer {
         Self { connection, turns, max_wait, in_transaction: false, turn: None }
     }
 
-    /// Runs `write` when the connection's turn comes. `text` is the statement where it may begin or end a transaction.
+    /// Runs `write` when the connection's turn comes. `text` is the statement if it may begin or end a transaction; otherwise empty.
     fn in_turn<T>(&mut self, text: &str, write: impl FnOnce(Connection<'_>) -> QueryResult<T>) -> QueryResult<T> {
         if self.turn.is_none() {
             self.turn = Some(self.turns.take(self.max_wait)?);

@@ -1,4 +1,4 @@
-//! The statements of the queue, their plans and their locks.
+//! Tests the statements of the queue, their plans and their locks.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,9 +18,9 @@ use crate::engine::Engine as _;
 use crate::queue::{LEASES, MOST_COUNTED, OVERDUE, REQUESTED, RETRIES, SET_ASIDE, SET_ASIDE_US};
 use crate::rows::delivery::QueueRow;
 
-/// The number of queues beside the long one.
+/// The number of queues in addition to the long one.
 const OTHERS: i64 = 50;
-/// The number of deliveries in the long queue, and in all others together.
+/// The number of deliveries in the long queue. All other queues together have the same number.
 const WAITING: i64 = 100_000;
 
 /// Starts a server without rows.
@@ -103,7 +103,7 @@ fn setting_aside(text: String, endpoint: &str) -> Query<'_> {
 fn explain(session: &mut dyn Session, query: &Query<'_>) -> (Vec<String>, u64) {
     let plan: Vec<String> = session.load(query).unwrap();
     assert!(!plan.iter().any(|line| line.contains("Seq Scan")), "{plan:#?}");
-    // The first such line is the total.
+    // The first line with buffers is the total.
     let buffers = plan.iter().find(|line| line.contains("Buffers: shared")).cloned().unwrap_or_default();
     let pages = buffers.split(['=', ' ']).filter_map(|word| word.parse::<u64>().ok()).sum();
     (plan, pages)
@@ -157,7 +157,7 @@ fn backlog_costs_no_more_than_its_head() {
     let (server, url) = server();
     let (long, mut session) = (fill(&url), server.connect_queue().unwrap());
     costs_no_more_than_its_head(&server, &mut *session, &long);
-    // Plans change after the server analyzed the tables. Claims of a node that stops later leave leases behind.
+    // A node that stops leaves leases behind. Plans must stay cheap before and after the server analyzes the tables.
     let leave = "UPDATE pending_deliveries SET lease_until = 1, fence = 1 WHERE id LIKE 's%' AND due_at % 5 = 0";
     for statement in ["VACUUM ANALYZE", leave] {
         Cluster::shared().unwrap().sql(url.expose(), statement).unwrap();
@@ -227,7 +227,7 @@ fn deliveries_to_inactive_endpoint_are_set_aside() {
     assert!(claimed.iter().all(|(.., (_, due_at, _))| *due_at < 0), "{claimed:?}");
 }
 
-/// The number of queues in the test with many of them.
+/// The number of queues in the test with many queues.
 const QUEUE_COUNT: i64 = 200_000;
 
 /// A delivery waits in each queue, and few of them are due.

@@ -10,7 +10,7 @@ use super::*;
 use crate::committer::Op;
 use crate::sql::Query;
 
-/// A database that cannot be reached; counts the attempts to connect.
+/// A database that cannot be reached, with a count of the attempts to connect.
 #[derive(Default)]
 struct Gone(AtomicUsize);
 

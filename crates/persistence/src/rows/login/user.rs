@@ -15,7 +15,7 @@ const TABLE: &str = "users";
 const HASH_BYTES: usize = 32;
 
 table! {
-    /// The row of a user. Without `totp_last_step` the authenticator is not in use yet.
+    /// The row of a user. If `totp_last_step` is null, the authenticator is not in use yet.
     UserRow of users
     key { id: Text }
     fixed { email: Text, account_id: Nullable<Text>, created_at: BigInt }

@@ -1,4 +1,4 @@
-//! Rows of payouts and refunds.
+//! Tests rows of payouts and refunds.
 
 use cais_domain::payout::{Payout, PayoutStatus};
 use cais_domain::refund::{Refund, RefundStatus};
