@@ -20,10 +20,10 @@ use crate::{
     state::change::Change,
 };
 
-/// The number of concurrent callbacks. With 20 ms per callback, a receiver still gets 3,000 per second.
+/// The number of concurrent callbacks. A receiver that needs 20 ms for each still gets about 3,000 per second.
 const MAX_IN_FLIGHT: usize = 64;
 
-/// The attempts per callback. With the default base the last is about eight minutes after the first.
+/// The attempts per callback. With the default `callback_retry_base`, the last attempt is about eight minutes after the first.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// The time limit for a receiver's answer.
@@ -92,7 +92,7 @@ async fn attempt(psp: Arc<Psp>, client: Client, number: u64) -> bool {
     };
     let is_taken = post(&client, &url, body.clone(), number).await;
     if is_taken && psp.faults.mode_of(FaultTarget::Institution) == FaultMode::DoubleCallback {
-        // The outcome of the second sending does not matter: the first was accepted.
+        // The outcome of the copy has no effect, because the receiver accepted the first callback.
         post(&client, &url, body, number).await;
     }
     is_taken

@@ -15,8 +15,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns the simulated instant, truncated to milliseconds like the wire format. So an inclusive filter by a
-    /// returned instant finds the object again.
+    /// Returns the simulated instant, truncated to milliseconds like the wire format. So a list filtered inclusively by an instant from an
+    /// answer contains the object.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         let shifted =

@@ -13,7 +13,7 @@ use cais_domain::money::Money;
 /// clients.
 const PAYOUT_SETTLES_AFTER: Duration = Duration::from_millis(200);
 
-/// R$ 1,000,000,000.00: more than any test or demonstration sends.
+/// The default balance, R$ 1,000,000,000.00: more than any test or demonstration sends.
 const OPENING_BALANCE: Money = Money::from_centavos(100_000_000_000);
 
 /// The configuration of a [`Sandbox`](crate::Sandbox). The default is an ephemeral loopback port and no state file.
@@ -23,14 +23,14 @@ pub struct SandboxConfig {
     pub listen: SocketAddr,
     /// The journal that keeps the state across restarts; `None` keeps the state in memory.
     pub state_file: Option<PathBuf>,
-    /// `true`: connections are refused while the fault `down` is in force. `/sandbox/` has the same port, so only
-    /// [`Sandbox::control`](crate::Sandbox::control) can end the fault then.
+    /// `true`: connections are refused while the fault `down` is in force. `/sandbox/` uses the same port, so only
+    /// [`Sandbox::control`](crate::Sandbox::control) can then end the fault.
     pub refuses_when_down: bool,
     /// HTTP worker threads, at least one.
     pub workers: usize,
     /// The wait before the second attempt of a callback, which doubles with each further attempt.
     pub callback_retry_base: Duration,
-    /// The time that a send stays `EM_PROCESSAMENTO`, by the simulator's clock; zero makes it final at once.
+    /// The time that a send stays `EM_PROCESSAMENTO`, by the simulator's clock. With zero, a send is final at once.
     pub payout_settles_after: Duration,
     /// The account's balance for a new state file, or for one without a balance.
     pub opening_balance: Money,

@@ -16,7 +16,7 @@ use crate::{crypto, ptax, woovi};
 pub use inject::{Connection, cut, inject};
 pub use listener_switch::ListenerSwitch;
 
-/// The default wait of `slow` and `late_reply`.
+/// The default delay of `slow` and `late_reply`.
 pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
 
 /// The longest wait. Every client has timed out after a minute.
@@ -29,21 +29,20 @@ pub enum FaultMode {
     /// No fault.
     #[default]
     Ok,
-    /// New connections are refused if [`crate::SandboxConfig::refuses_when_down`] is set and the fault is the
-    /// institution's. Requests over existing connections are answered 429 at once, and the connection is closed. No
-    /// work is done.
+    /// If [`crate::SandboxConfig::refuses_when_down`] is set and the fault is the institution's, new connections are refused. Requests over
+    /// existing connections are answered 429 at once, and the connection is closed. No work is done.
     Down,
-    /// The work and the answer wait.
+    /// The work and the answer are delayed.
     Slow,
     /// The work is done, then the connection is closed without an answer.
     DropReply,
     /// 500, in the form of the API that was called; no work is done.
     Error,
-    /// The work is done at once and the answer waits, so that a callback may precede it.
+    /// The work is done at once and the answer is delayed, so that a callback may arrive before the answer.
     LateReply,
     /// Requests are served normally, but every accepted callback is sent again.
     DoubleCallback,
-    /// The work is done, and the answer is 500 all the same.
+    /// The work is done, but the answer is 500.
     ErrorAfter,
     /// No answer within [`MAX_LATENCY`]; no work is done.
     Hang,
@@ -60,7 +59,7 @@ pub enum FaultMode {
 pub struct Fault {
     /// The mode.
     pub mode: FaultMode,
-    /// The wait of `slow` and `late_reply`, at most [`MAX_LATENCY`]. Other modes ignore it.
+    /// The delay of `slow` and `late_reply`, at most [`MAX_LATENCY`]. Other modes ignore it.
     pub latency: Duration,
 }
 

@@ -29,7 +29,7 @@ const MAX_DEADLINE_S: u32 = 365 * 86_400;
 /// The prefix of ids of returns made by the institution.
 const REFUND_PREFIX: &str = "med";
 
-/// A payer's dispute. The default is a scam about the whole Pix.
+/// A payer's dispute. By default the situation is a scam, and the amount is the whole Pix.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InfractionClaim {
     /// The situation, [`Situation::Scam`] by default.
@@ -188,7 +188,7 @@ impl Psp {
         Ok(self.change(&mut store, id, step, None)?)
     }
 
-    /// Resolves an infraction, or reopens a resolved one. A lost one's money is returned in the same change.
+    /// Resolves an infraction, or reopens a resolved one. If the infraction is lost, its money is returned in the same change.
     ///
     /// # Errors
     /// [`InfractionError`].
@@ -201,7 +201,7 @@ impl Psp {
         let step = match (outcome, infraction.status) {
             (InfractionOutcome::Reopened, status) if status.is_open() => return Err(InfractionError::Open),
             (InfractionOutcome::Reopened, _) => InfractionStep::Reopened { at: now },
-            // The payer's side may withdraw at any time, also after the end (DICT API). No money moves.
+            // The payer's institution may withdraw a dispute at any time, even after its resolution (DICT API). No money moves.
             (InfractionOutcome::Cancelled, InfractionStatus::Cancelled) => return Err(InfractionError::Cancelled),
             (InfractionOutcome::Cancelled, _) => ended(InfractionStatus::Cancelled),
             (InfractionOutcome::Won | InfractionOutcome::Lost, status) if !status.is_open() => {

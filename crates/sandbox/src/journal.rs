@@ -1,4 +1,4 @@
-//! The state file: an append-only list of changes, compacted at every opening.
+//! The state file: an append-only list of changes. Each opening of the file compacts the list.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -200,7 +200,7 @@ fn replay(path: &Path, content: &[u8]) -> Result<(Identity, Books), JournalError
     Ok((identity, books))
 }
 
-/// Writes the snapshot beside the file and renames it, so that a kill leaves one of both whole.
+/// Writes the snapshot to a second file and renames that file, so that a kill leaves either the old or the new file complete.
 fn compact(path: &Path, identity: &Identity, books: &Books) -> io::Result<()> {
     let beside = sibling(path, ".new");
     let mut writer = BufWriter::new(private(OpenOptions::new().write(true).create(true).truncate(true)).open(&beside)?);

@@ -1,22 +1,21 @@
 //! A simulated PSP with the Central Bank's API Pix 2.9.0 and Efí's cash-out and infractions (MED) over HTTP, for
 //! development, tests and demonstrations.
 //!
-//! The simulator represents another company's system. The simulator validates requests strictly, keeps its own file,
-//! survives restarts of its client, and fails on request. Start it with [`Sandbox::start`]. A client uses
-//! [`Sandbox::credentials`] as for any institution. A tester uses [`Sandbox::control`], or the same operations under
-//! `/sandbox/` over HTTP.
+//! The simulator represents the system of another company. The simulator validates requests strictly, keeps its state in its own file,
+//! survives restarts of its client, and fails on request. Start it with [`Sandbox::start`]. A client uses [`Sandbox::credentials`] as for
+//! any institution. A tester uses [`Sandbox::control`], or the same operations under `/sandbox/` over HTTP.
 //!
-//! The same institution has a second API, that of Woovi (`OpenPix`), under `/woovi/` (`woovi`).
+//! The same institution has a second API in the form of Woovi (`OpenPix`), under `/woovi/` (module `woovi`).
 //!
 //! Beside the institution, the same server simulates a crypto processor (`crypto`, the `NOWPayments` API under `/v1/`) and
 //! the Central Bank's PTAX service (`ptax`).
 //!
-//! Modules: `pix` is the Central Bank's API for clients and `efi` Efí's extensions, one file per resource. `state` is
-//! the stored state, and `journal` its file. `payments`, `refunds`, `infractions`, `sends`, `recipients` and
-//! `settlement` act for payers, recipients and the settlement system. `control` and `faults` serve the tester. Another
-//! API of the institution is another folder beside `pix`, over the same `state`.
+//! Modules: `pix` is the Central Bank's API for clients and `efi` Efí's extensions, one file per resource. `state` is the stored state, and
+//! `journal` its file. `payments`, `refunds`, `infractions`, `sends`, `recipients` and `settlement` simulate payers, recipients and the
+//! settlement system. The tester uses `control` and `faults`. Another API of the institution is another folder beside `pix`, over the same
+//! `state`.
 //!
-//! Charges and Pix are kept forever, in memory and in the file. So the simulator is not suited for months of load.
+//! Charges and Pix are never removed from memory or from the file. So the simulator is not suited for months of load.
 
 mod callbacks;
 mod clock;

@@ -34,7 +34,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// Returns the signal for a due message or changed switches.
     fn wakeup(&self) -> &Notify;
 
-    /// Returns the wait after this many attempts.
+    /// Returns the pause after this number of attempts.
     fn repeat_after(&self, attempts: u32) -> Duration;
 
     /// Makes one attempt; `true` for a 2xx.
@@ -46,7 +46,7 @@ pub trait Outbox: Send + Sync + 'static {
 
 /// Sends messages until the server ends, first those left by an earlier process. Never returns.
 pub async fn deliver<O: Outbox>(outbox: Arc<O>) {
-    // By number: the instant of the next attempt, and the attempts so far.
+    // The value for each number: the instant of the next attempt, and the number of attempts so far.
     let mut queue: BTreeMap<u64, (Instant, u32)> = BTreeMap::new();
     let mut in_flight = JoinSet::new();
     let mut next_number = 0;

@@ -49,8 +49,8 @@ pub enum PayError {
 pub const AMOUNT_LIMIT: Money = Money::from_centavos(1_000_000_000_000);
 
 impl Psp {
-    /// Pays a charge in any state: late, second and insufficient payments are recorded too. Only a sufficient payment
-    /// concludes a charge, and only an `ATIVA` one. A `correlationID` of Woovi's API names its charge too.
+    /// Pays a charge in any state: late, second and insufficient payments are recorded too. Only a sufficient payment of an `ATIVA` charge
+    /// concludes the charge. The charge may also be named by its `correlationID` of Woovi's API.
     ///
     /// # Errors
     /// [`PayError`].

@@ -128,12 +128,12 @@ impl Psp {
         self.store.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the state for changes. Hold the lock briefly, because it stops all other work.
+    /// Locks the state for changes. The lock blocks all other work, so hold it briefly.
     pub fn write(&self) -> RwLockWriteGuard<'_, Store> {
         self.store.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the account's opening balance once. Movements from before the first balance are added.
+    /// Sets the account's opening balance once. Movements that are older than the first balance are added to it.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -9,13 +9,13 @@ use ring::digest::{SHA256, digest};
 
 use crate::state::sent::{Recipient, SendFailure};
 
-/// Accepted, then `NAO_REALIZADO`.
+/// The key whose sends are accepted and then become `NAO_REALIZADO`.
 const FAILING: &str = "fail@sandbox.cais";
 
-/// Stays `EM_PROCESSAMENTO` for [`SLOW_SETTLES_AFTER`].
+/// The key whose sends stay `EM_PROCESSAMENTO` for [`SLOW_SETTLES_AFTER`].
 const SLOW: &str = "slow@sandbox.cais";
 
-/// Accepted and completed, but the answer to the request is lost.
+/// The key whose sends are accepted and completed, but the answer to the request is lost.
 const LOSING: &str = "lost@sandbox.cais";
 
 /// The duration of a send to [`SLOW`].
@@ -57,8 +57,8 @@ pub fn manner_of(key: &PixKey) -> Manner {
     }
 }
 
-/// Returns the owner of a key: always the same fictitious person, or company for a CNPJ. A CPF or CNPJ key is its
-/// owner's document.
+/// Returns the fictitious owner of a key: a company for a CNPJ, otherwise a person. A key always has the same owner. A CPF or CNPJ key is
+/// its owner's document.
 #[must_use]
 pub fn owner_of(key: &PixKey) -> Recipient {
     let hash = digest(&SHA256, key.as_str().as_bytes());
@@ -94,10 +94,10 @@ fn pick(names: &[&'static str; 16], byte: Option<u8>) -> &'static str {
     names.get(position).copied().unwrap_or_default()
 }
 
-/// Returns the CPF with these nine digits. Of a hundred endings a single one has the right check digits.
+/// Returns the CPF with these nine digits and the correct check digits, found among the hundred possible endings.
 fn cpf_from(number: u64) -> String {
     let body = number % CPF_BODIES;
-    // Nine equal digits give no issued CPF; the adjacent number does.
+    // A CPF of equal digits is never issued, so the adjacent number is used.
     let cpf = [body, body ^ 1]
         .into_iter()
         .find_map(|body| (0..100).find_map(|ending| Cpf::parse(&format!("{body:09}{ending:02}")).ok()));

@@ -66,7 +66,7 @@ pub enum RefundError {
 }
 
 impl Psp {
-    /// Accepts a return, which is then `EM_PROCESSAMENTO`, also with an insufficient balance.
+    /// Accepts a return, which is then `EM_PROCESSAMENTO`, even if the balance is insufficient.
     ///
     /// # Errors
     /// [`RefundError`].

@@ -54,7 +54,7 @@ pub enum SandboxError {
     Server(#[source] io::Error),
 }
 
-/// A running simulator. Dropping ends it without waiting; [`Sandbox::stop`] waits.
+/// A running simulator. Dropping the value ends the simulator without waiting; [`Sandbox::stop`] waits for the end.
 pub struct Sandbox {
     psp: Arc<Psp>,
     running: Option<Running>,
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Sandbox {
 }
 
 impl Sandbox {
-    /// Loads the state and starts the server. Requests are answered after the return. Works in any async runtime.
+    /// Loads the state and starts the server. When this function returns, requests are answered. Any async runtime can be used.
     ///
     /// # Errors
     /// [`SandboxError`].
@@ -86,7 +86,7 @@ impl Sandbox {
         let listener = listen(config.listen).map_err(listen_error)?;
         let host = listener.local_addr().map_err(listen_error)?.to_string();
         let merchant = (config.merchant_name, config.merchant_city);
-        // The longest wait of the calendar is as good as an infinite one.
+        // A duration beyond the calendar is replaced by the longest one.
         let settles_after = SignedDuration::try_from(config.payout_settles_after).unwrap_or(SignedDuration::MAX);
         let psp = Arc::new(Psp::new(identity, host, merchant, settles_after, (journal, books)));
         psp.open_account(config.opening_balance)?;

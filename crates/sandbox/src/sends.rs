@@ -58,7 +58,7 @@ pub enum ReturnSentError {
     /// No send has this `idEnvio`.
     #[error("no send has this idEnvio")]
     NotFound,
-    /// The recipient does not have the money.
+    /// The send is not `REALIZADO`, so the recipient does not have the money.
     #[error("only a Pix with the status REALIZADO can be returned")]
     NotSettled,
     /// The whole amount was returned before.
@@ -81,7 +81,7 @@ impl Psp {
     /// # Errors
     /// [`SendError`].
     pub fn request_send(&self, request: SendRequest) -> Result<Sent, SendError> {
-        // Due failures first return their money.
+        // Failed sends that are due are settled first, so that their money is in the balance again.
         self.settle_due()?;
         let now = self.clock.now();
         let end_to_end_id = EndToEndId::compose(dice::ISPB, now, &dice::tail().map_err(StoreError::from)?)?;

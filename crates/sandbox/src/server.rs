@@ -1,4 +1,4 @@
-//! The HTTP server: routes, on a thread of its own.
+//! The HTTP server, with its routes. The server runs on its own thread.
 
 use std::{any::Any, io, net::TcpListener, os::fd::AsFd, sync::Arc, thread, time::Duration};
 
@@ -42,7 +42,7 @@ use crate::{
 /// The seconds for open connections when the server stops.
 const SHUTDOWN_TIMEOUT_S: u64 = 1;
 
-/// The server's parameters besides the institution.
+/// The parameters of the server, apart from the institution.
 pub struct Setup {
     /// The bound listener.
     pub listener: TcpListener,
@@ -118,7 +118,7 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     let server = match server {
         Ok(server) => server.run(),
         Err(error) => {
-            // The caller may be gone, then no receiver exists.
+            // Sending fails only if the caller stopped waiting.
             let _gone = started.send(Err(error));
             return;
         }
@@ -174,7 +174,8 @@ fn remember_socket(connection: &dyn Any, extensions: &mut Extensions) {
     }
 }
 
-/// Defines a resource with its methods, and 405 for others, as a [`Problem`] unless another form is named first.
+/// Defines a resource with its methods. Other methods are answered 405, as a [`Problem`] unless another form is given as the first
+/// argument.
 macro_rules! resource {
     ($refusal:ident; $path:expr, $allow:literal, $($method:ident => $handler:expr),+) => {
         web::resource($path)

@@ -13,7 +13,7 @@ use crate::{
 const LONGEST_SLEEP: SignedDuration = SignedDuration::from_secs(1);
 
 impl Psp {
-    /// Makes all due returns and sends final. Readers call this first, so that results depend on the clock alone.
+    /// Makes all due returns and sends final. Every read calls this function first, so that its result depends on the clock alone.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -50,7 +50,7 @@ impl Psp {
     }
 }
 
-/// Settles on time even without readers, so that callbacks are sent. Never returns.
+/// Settles due returns and sends on time even if there are no reads, so that callbacks are sent. Never returns.
 pub async fn settle_on_time(psp: Arc<Psp>) {
     loop {
         let wait =

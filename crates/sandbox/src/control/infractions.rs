@@ -51,20 +51,20 @@ pub struct InfractionItem {
     /// `defesas`: the number of accepted defenses.
     #[serde(rename = "defesas")]
     pub defenses: u64,
-    /// The number of requests for a defense, refused ones included, across restarts. Requests cut off by a fault before
-    /// are not counted.
+    /// The number of requests for a defense, including refused ones, across restarts. A request that a fault stopped before its work is not
+    /// counted.
     #[serde(rename = "requests")]
     pub defense_requests: u64,
     /// `devolucoes`: the number of returns made for the infraction.
     #[serde(rename = "devolucoes")]
     pub returns: usize,
-    /// `devolvido`: their sum, without failed ones.
+    /// `devolvido`: the sum of these returns, without failed ones.
     #[serde(rename = "devolvido", with = "wire::amount")]
     pub returned: Money,
 }
 
 impl Control {
-    /// Opens a dispute of a received Pix. Every call opens another infraction, also for the same Pix.
+    /// Opens a dispute of a received Pix. Every call opens another infraction, even for the same Pix.
     ///
     /// # Errors
     /// [`ControlError::NotFound`]; [`ControlError::OutOfRange`] for an amount that is not positive or above the Pix,
@@ -78,9 +78,8 @@ impl Control {
         Ok(item(self.psp.read().books(), &infraction))
     }
 
-    /// Resolves, withdraws or reopens an infraction. A resolved one changes only by reopening. An unresolved one can be
-    /// withdrawn at any time. For a lost one, the rest of its Pix is returned, up to the disputed amount and the
-    /// account's balance.
+    /// Resolves, withdraws or reopens an infraction. A resolved infraction changes only by reopening or withdrawal. If the infraction is
+    /// lost, the rest of its Pix is returned, up to the disputed amount and the account's balance.
     ///
     /// # Errors
     /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] if resolved, or if open and to be reopened;
@@ -127,7 +126,7 @@ fn item(books: &Books, infraction: &Infraction) -> InfractionItem {
         defenses: infraction.defenses,
         defense_requests: infraction.requests,
         returns: infraction.refunds.len(),
-        // The sum is at most the Pix.
+        // The sum cannot overflow, because it is at most the amount of the Pix.
         returned: Money::sum(made.map(|refund| refund.amount)).unwrap_or(Money::ZERO),
     }
 }

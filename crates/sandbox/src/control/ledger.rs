@@ -72,7 +72,7 @@ pub struct SentItem {
     /// The number of requests with this `idEnvio` that took effect.
     #[serde(rename = "count")]
     pub effects: usize,
-    /// The number of requests with this `idEnvio`, across restarts. Requests cut off by a fault before are not counted.
+    /// The number of requests with this `idEnvio`, across restarts. A request that a fault stopped before its work is not counted.
     pub requests: u64,
 }
 
@@ -115,11 +115,11 @@ pub struct ReturnedItem {
 /// Numbers of callbacks by outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CallbackCounts {
-    /// Not yet answered 2xx.
+    /// Callbacks that were not answered 2xx yet.
     pub owed: usize,
-    /// Answered 2xx.
+    /// Callbacks that were answered 2xx.
     pub delivered: u64,
-    /// Abandoned after the last attempt.
+    /// Callbacks that were abandoned after the last attempt.
     pub abandoned: u64,
 }
 
@@ -152,7 +152,7 @@ pub struct Ledger {
     pub crypto: CryptoLedger,
     /// The API of Woovi.
     pub woovi: WooviLedger,
-    /// Requests per operation since the start of the process. Requests cut off by a fault before are not counted.
+    /// Requests per operation since the start of the process. A request that a fault stopped before its work is not counted.
     pub requests: BTreeMap<Operation, u64>,
 }
 
@@ -207,7 +207,7 @@ pub fn of(psp: &Psp) -> Ledger {
     }
 }
 
-/// Returns all sends. Effects are counted, not assumed to be one, because tests check the count.
+/// Returns all sends. The effects of each `idEnvio` are counted, because tests check that the count is one.
 fn sends(books: &Books) -> Vec<SentItem> {
     let all = books.sends().all();
     let mut effects: BTreeMap<&str, usize> = BTreeMap::new();
@@ -228,7 +228,7 @@ fn sends(books: &Books) -> Vec<SentItem> {
 }
 
 fn movements<T>(items: Vec<T>, amount: impl Fn(&T) -> Money) -> Movements<T> {
-    // Beyond 64 bits of centavos no total is correct. The largest amount is visibly wrong.
+    // A total beyond 64 bits of centavos cannot be represented. The largest amount is returned, which is visibly wrong.
     let total = Money::sum(items.iter().map(amount)).unwrap_or(Money::from_centavos(i64::MAX));
     Movements { count: items.len(), total, items }
 }

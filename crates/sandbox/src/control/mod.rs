@@ -73,13 +73,13 @@ impl Control {
         })
     }
 
-    /// Moves a charge's expiry into the past, unless expired already. `expiracao` becomes one second. `criacao` moves
-    /// back too for a younger charge.
+    /// Moves a charge's expiry into the past, unless the charge has expired already. `expiracao` becomes one second. For a charge younger
+    /// than two seconds, `criacao` moves back too.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::Store`].
     pub fn expire(&self, txid: &Txid) -> Result<(), ControlError> {
-        /// A second for the shortest legal expiry, and a second for the clock to pass it.
+        /// One second for the shortest legal expiry, and one second so that the clock is past the expiry.
         const AGE: SignedDuration = SignedDuration::from_secs(2);
         let now = self.psp.clock.now();
         let mut store = self.psp.write();

@@ -22,7 +22,7 @@ pub fn deposit_address(seed: &hmac::Key, coin: &Coin, payment_id: u64) -> String
     let hash: Vec<u8> = tag.as_ref().iter().take(HASH_LENGTH).copied().collect();
     match coin.address {
         AddressForm::Base58(version) => base58check(version, &hash),
-        // Lower case carries no checksum.
+        // An address in lower case has no checksum.
         AddressForm::Evm => format!("0x{}", hex::encode(hash)),
     }
 }

@@ -1,5 +1,5 @@
-//! The processor's credentials. They derive from the client secret, so the state file needs no field of its own, and
-//! they survive restarts.
+//! The processor's credentials, derived from the client secret. So the credentials stay the same after restarts without a field in the
+//! state file.
 
 use std::fmt;
 

@@ -71,14 +71,14 @@ pub enum Case {
 pub struct Deposit {
     /// The amount, by default the payment's.
     pub amount: Option<Amount>,
-    /// Another coin than the payment's: the wrong asset, which arrives as a child.
+    /// Another coin than the payment's: the wrong asset, which becomes a child payment.
     pub coin: Option<&'static Coin>,
     /// `true`: the deposit stays `confirming` until the tester moves it.
     pub hold: bool,
 }
 
 impl Psp {
-    /// Creates a payment with its address.
+    /// with its address.
     ///
     /// # Errors
     /// [`CryptoError`] for an unknown currency and an amount below the minimum.
@@ -148,7 +148,7 @@ impl Psp {
         self.arrive(payment.id, Deposit { amount, ..Deposit::default() }, doom).map(|_| ())
     }
 
-    /// Makes a deposit to a payment's address. The first deposit in time belongs to the payment; every other becomes a
+    /// Makes a deposit to a payment's address. The first deposit before the expiry belongs to the payment; every other deposit becomes a
     /// child. Returns the payment that received the deposit.
     ///
     /// # Errors
@@ -223,7 +223,7 @@ impl Psp {
             created_at: now,
             updated_at: now,
             settles_at: None,
-            // A deposit of the wrong asset ends `finished`, with any amount.
+            // A deposit of the wrong asset ends as `finished`, regardless of its amount.
             doom: other_coin.map(|_| PaymentStatus::Finished),
             ..paid.clone()
         }
@@ -263,7 +263,7 @@ impl Psp {
         self.read().books().crypto().payments().get(&id).cloned().ok_or_else(|| CryptoError::not_found("Payment"))
     }
 
-    /// Returns a payment with its current estimate. A waiting payment whose rate has ended gets a new rate.
+    /// Returns a payment with its current estimate. A waiting payment whose rate has ended receives a new rate.
     ///
     /// # Errors
     /// 404 for an unknown payment, 500 if the change cannot be recorded.

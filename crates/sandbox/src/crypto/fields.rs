@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{amount::Amount, error::CryptoError};
 use crate::pix::body;
 
-/// The longest text of a field.
+/// The longest text of a field, in bytes.
 const MAX_TEXT: usize = 2_000;
 
 /// The fields of a request that were not read yet.
@@ -59,7 +59,7 @@ impl Fields {
         Ok(Self(pairs.into_iter().map(|(name, value)| (name, Value::String(value))).collect()))
     }
 
-    /// Reads a field as it is.
+    /// Reads a field without a check of its type.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name)
     }

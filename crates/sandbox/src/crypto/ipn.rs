@@ -92,7 +92,7 @@ async fn attempt(psp: &Psp, client: &Client, number: u64) -> bool {
     let mut is_accepted = false;
     for copy in 0..settings.ipn_copies.max(1) {
         let is_ok = post(client, &url, &body, signature.as_deref(), number).await;
-        // The outcome of copies does not matter: the first was accepted.
+        // The outcome of copies has no effect, because the receiver accepted the first notification.
         is_accepted = if copy == 0 { is_ok } else { is_accepted };
         if !is_accepted {
             break;

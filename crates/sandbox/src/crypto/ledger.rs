@@ -18,7 +18,7 @@ use super::{
 pub struct CryptoDepositItem {
     /// `payment_id`.
     pub payment_id: String,
-    /// The payment whose address took this further deposit.
+    /// The payment whose address received this further deposit.
     pub parent_payment_id: Option<String>,
     /// `order_id`.
     pub order_id: Option<String>,
@@ -62,11 +62,11 @@ pub struct CryptoWithdrawalItem {
 /// Numbers of notifications by outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct IpnCounts {
-    /// Not yet answered 2xx.
+    /// Notifications that were not answered 2xx yet.
     pub owed: usize,
-    /// Answered 2xx.
+    /// Notifications that were answered 2xx.
     pub delivered: u64,
-    /// Abandoned after the last attempt.
+    /// Notifications that were abandoned after the last attempt.
     pub abandoned: u64,
 }
 

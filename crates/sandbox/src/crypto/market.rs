@@ -1,5 +1,4 @@
-//! Prices, minimums and fees of the simulated processor, set by the tester. They return to the opening values at a
-//! restart.
+//! Prices, minimums and fees of the simulated processor, set by the tester. A restart resets them to the opening values.
 
 use std::{
     collections::BTreeMap,
@@ -97,15 +96,15 @@ impl Market {
     #[must_use]
     pub fn convert(&self, amount: &Amount, from: &str, to: &str) -> Option<Amount> {
         if from.eq_ignore_ascii_case(to) {
-            // A coin is worth itself, also without a price.
+            // An amount of the same currency needs no price.
             return Some(amount.clone()).filter(|_| coins::find(from).is_some() || self.price(from).is_some());
         }
         let (price_from, price_to) = (self.price(from)?, self.price(to)?);
         (amount * &price_from).divided_by(&price_to)
     }
 
-    /// Returns the minimum of a deposit in `coin`. A fixed rate raises the minimum by a tenth, and a fee paid by the
-    /// payer by a further twentieth. Without `currency_to` the minimum is ten times too high, as observed upstream.
+    /// Returns the minimum of a deposit in `coin`. A fixed rate raises the minimum by a tenth. A fee paid by the payer raises it by a
+    /// further twentieth. Without `currency_to` the minimum is ten times too high, as observed at the real processor.
     #[must_use]
     pub fn min_deposit(&self, coin: &Coin, has_outcome: bool, flags: RateFlags) -> Amount {
         let mut minimum = self.terms(coin).min_deposit;

@@ -1,8 +1,7 @@
-//! The simulated crypto processor: the `NOWPayments` API under `/v1/`, with its type traps.
+//! The simulated crypto processor: the `NOWPayments` API under `/v1/`, with the same varying types of fields.
 //!
-//! `http` has one file per group of endpoints, over the stored `state`. `deposits` and `withdrawals` act for payers, the
-//! chain and the processor. `ipn` sends notifications. `control` serves the tester, with the `market` and the
-//! `settings`.
+//! `http` has one file per group of endpoints. `state` is the stored state. `deposits` and `withdrawals` simulate payers, the chain and the
+//! processor. `ipn` sends notifications. `control` serves the tester, with the `market` and the `settings`.
 
 mod address;
 mod amount;

@@ -1,4 +1,4 @@
-//! The processor's settings, changed by the tester. They return to the defaults at a restart.
+//! The processor's settings, changed by the tester. A restart resets them to the defaults.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub enum PayoutShape {
     Object,
 }
 
-/// The payment that takes a deposit after the expiry.
+/// The payment to which a deposit after the expiry belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LateDeposits {
@@ -37,7 +37,7 @@ pub enum LateDeposits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IpnSignature {
-    /// The right one.
+    /// The correct signature.
     #[default]
     Valid,
     /// A signature with another secret.
@@ -71,7 +71,7 @@ pub struct Settings {
     pub payouts_allowed: bool,
     /// `false`: the minimum of payouts answers 403, as for accounts without that feature.
     pub payout_minimum_allowed: bool,
-    /// `true`: a TOTP code is accepted once, also for different batches, as RFC 6238 requires of verifiers.
+    /// `true`: a TOTP code is accepted once in all, not once per batch, as RFC 6238 requires of verifiers.
     pub totp_once: bool,
     /// `true`: notifications wait.
     pub ipn_paused: bool,

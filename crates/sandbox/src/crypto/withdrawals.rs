@@ -106,7 +106,7 @@ impl Psp {
         Ok(batch)
     }
 
-    /// Verifies a batch by a TOTP code. Its withdrawals are then in work.
+    /// Verifies a batch by a TOTP code. The processor then works on its withdrawals.
     ///
     /// # Errors
     /// 404 for an unknown batch. 400 for a wrong or repeated code, after ten attempts, and for a batch that does not
@@ -156,7 +156,7 @@ impl Psp {
         Ok(())
     }
 
-    /// Remembers an accepted code. Returns `false` for a code that may be used once only and was used before.
+    /// Records an accepted code. Returns `false` if `once` is set and the code was used before.
     fn use_code(&self, code: &str, once: bool) -> bool {
         let mut used = self.crypto.used_codes.lock().unwrap_or_else(PoisonError::into_inner);
         if once && used.iter().any(|other| other == code) {
@@ -169,8 +169,8 @@ impl Psp {
         true
     }
 
-    /// Moves a withdrawal to its outcome for the tester, or keeps it in work. A `FAILED` one may still be finished or
-    /// rejected. Returns its batch.
+    /// Moves a withdrawal to its outcome for the tester, or keeps it `PROCESSING`. A `FAILED` withdrawal may still be finished or rejected.
+    /// Returns the batch.
     ///
     /// # Errors
     /// 404 for an unknown withdrawal, 400 for a final one.

@@ -21,7 +21,7 @@ const INSTANTS: [&str; 6] = ["criacao", "horario", "liquidacao", "solicitacao", 
 /// The path of charges.
 const CHARGES: &str = "/v2/cob";
 
-/// An answer that is changed.
+/// An answer that is changed into the form of the dialect.
 struct Answer<'a> {
     method: &'a Method,
     path: &'a str,
@@ -74,7 +74,7 @@ impl Answer<'_> {
         self.body.as_object_mut()
     }
 
-    /// Changes a successful answer as the defect demands.
+    /// Adds the defect to a successful answer.
     fn spoil(&mut self, defect: Defect) {
         let is_charge = self.is_charge() && self.status.is_success();
         let is_return = self.path.contains("/devolucao/");
@@ -118,7 +118,7 @@ impl Answer<'_> {
                     row.remove("endToEndId");
                 }
             }
-            // The answer has another place than the defect.
+            // The code that changes the status handles these defects.
             Defect::WrongStatus
             | Defect::ReturnStatus
             | Defect::MissingField
@@ -130,7 +130,7 @@ impl Answer<'_> {
             | Defect::EmptyList
             | Defect::WebhookNotRegistered
             | Defect::TokenWithoutLife
-            // The translation writes the page.
+            // `translate` writes the page.
             | Defect::HtmlProblem => {}
         }
     }
@@ -180,7 +180,7 @@ fn local(at: Timestamp) -> String {
     at.to_zoned(TimeZone::fixed(Offset::constant(-3))).strftime("%Y-%m-%dT%H:%M:%S%.3f").to_string()
 }
 
-/// Returns an instant as people write it.
+/// Returns an instant in the form `DD/MM/YYYY hh:mm:ss`.
 fn spoken(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%d/%m/%Y %H:%M:%S").to_string()
 }

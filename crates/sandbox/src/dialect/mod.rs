@@ -77,14 +77,14 @@ impl Defect {
     ];
 }
 
-/// A dialect. The default is the institution's own: the standard with Efí's habits.
+/// A dialect. The default is the institution's own: the standard with the peculiarities of Efí.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate difference between institutions")]
 pub struct Dialect {
-    /// The path of the API, in place of `/v2`, which then does not exist.
+    /// The path of the API in place of `/v2`. The path `/v2` then does not exist.
     pub path_prefix: Option<String>,
-    /// The path of token requests, in place of `/oauth/token`, which then does not exist.
+    /// The path of token requests in place of `/oauth/token`. That path then does not exist.
     pub token_path: Option<String>,
     /// `form` or `json`: the only accepted body of token requests.
     pub token_body: Option<String>,

@@ -16,9 +16,9 @@ use crate::{
     wire,
 };
 
-/// The institution of all payers.
+/// The name of the institution of all payers.
 const PAYERS_INSTITUTION: &str = "PSP DO PAGADOR";
-/// This institution.
+/// The name of this institution.
 const OWN_INSTITUTION: &str = "CAIS SANDBOX PSP";
 /// The default name and CPF of a payer.
 pub const PAYER: (&str, &str) = ("PAGADOR DO SANDBOX", "52998224725");

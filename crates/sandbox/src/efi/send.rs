@@ -16,7 +16,7 @@ use crate::{
     sends::SendError,
 };
 
-/// Answers 201 `EM_PROCESSAMENTO`. Callback and look-ups show the outcome.
+/// Answers 201 `EM_PROCESSAMENTO`. The callback and look-ups show the final outcome.
 ///
 /// # Errors
 /// 400 and 404 for an invalid body and while the account's key has no webhook, 409 `id_envio_duplicado`, 422 `pagamento_negado` for an insufficient balance.

@@ -100,7 +100,7 @@ fn understood(id: &str, shape: Shape, own_key: &str) -> Result<SendRequest, Refu
         let message = "the key in pagador.chave is not one of this account";
         return Err(Refusal::named(StatusCode::BAD_REQUEST, "chave_invalida", message));
     }
-    // The directory has every valid key in its normal form. An account cannot pay itself.
+    // The directory contains every valid key in its normal form, except the account's own key, because an account cannot pay itself.
     let found = PixKey::parse(&key).ok().filter(|found| found.as_str() == &*key && found.as_str() != own_key);
     let key = found.ok_or_else(|| {
         let message = "the key in favorecido.chave was not found";

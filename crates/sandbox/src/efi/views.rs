@@ -9,7 +9,7 @@ use crate::{
     wire,
 };
 
-/// The refusing institution, in Efí's words.
+/// Efí's name of the refusing institution.
 const REFUSED_BY: &str = "PSP do usuário recebedor";
 
 /// The answer to an accepted send.

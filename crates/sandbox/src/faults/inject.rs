@@ -30,7 +30,8 @@ use crate::{
 /// The paths without faults, so that the tester can end a fault.
 const CONTROL: &str = "/sandbox/";
 
-/// Requests with a method of writes that change nothing. A lost token would prevent the request under test.
+/// Requests that change nothing although their method is `POST`. Their answers are not lost, because a lost token would prevent the request
+/// under test.
 const READS: [&str; 3] = ["/oauth/token", "/v1/auth", "/v1/payout/validate-address"];
 
 /// The reason in the answers of deliberate failures.
@@ -42,7 +43,7 @@ const HTML: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></
 /// The seconds of `Retry-After`.
 const RETRY_AFTER_S: &str = "1";
 
-/// A second handle on a connection's socket, for cutting it under the HTTP server.
+/// A second handle on a connection's socket, used to close the connection without the HTTP server.
 pub struct Connection(pub TcpStream);
 
 /// Applies the current fault, as a middleware.
@@ -61,8 +62,8 @@ pub async fn inject(
     match mode {
         FaultMode::Ok | FaultMode::DoubleCallback => {}
         FaultMode::Slow => tokio::time::sleep(fault.latency).await,
-        // The connection is older than the fault, or the control interface shares the port. Like a refused connection,
-        // 429 proves that no work was done.
+        // Such a request arrives over a connection older than the fault, or while the listener stays open. Like a refused connection, 429
+        // proves that no work was done.
         FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().force_close().finish())),
         FaultMode::RateLimited => {
             let mut answer = too_many(request.path());
@@ -134,7 +135,7 @@ fn error(path: &str) -> HttpResponse {
 /// Closes the connection of a request, so that its answer is lost.
 pub fn cut(request: &HttpRequest) {
     if let Some(Connection(socket)) = request.conn_data::<Connection>()
-        // The call fails only if the client closed first, with the same effect.
+        // The call fails only if the client closed the connection first, which has the same effect.
         && let Err(error) = socket.shutdown(Shutdown::Both)
     {
         tracing::debug!(%error, "connection was already closed");

@@ -24,7 +24,7 @@ impl ListenerSwitch {
     /// Opens or closes the listener. After the call, the next connection is accepted or refused.
     pub(super) fn set(&self, is_open: bool) {
         let socket = SockRef::from(&self.listener);
-        // The server pauses and resumes asynchronously. Only the listener's state has an effect, so a delay is harmless.
+        // The server pauses and resumes asynchronously. Only the state of the listener matters, so a delay is harmless.
         let done = if is_open {
             socket.listen(BACKLOG)
         } else {

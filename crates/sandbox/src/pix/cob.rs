@@ -139,7 +139,7 @@ struct Filter {
 impl Filter {
     fn takes(&self, cob: &Cob) -> bool {
         debtor_matches(cob.terms.debtor.as_deref(), self.cpf.as_deref(), self.cnpj.as_deref())
-            // Every charge here has a location.
+            // Every charge of this institution has a location.
             && self.has_location != Some(false)
             && self.status.is_none_or(|status| cob.terms.status == status)
     }

@@ -118,7 +118,7 @@ impl From<TokenError> for Problem {
     }
 }
 
-/// The issued tokens. They end with the process; a client then authenticates again.
+/// The issued tokens, kept in memory. After a restart a client must request a new token.
 #[derive(Debug, Default)]
 pub struct Tokens(RwLock<HashMap<String, Grant>>);
 
@@ -211,7 +211,8 @@ fn authenticate(request: &HttpRequest, identity: &Identity) -> Result<(), Refusa
     if decoded.is_some_and(|decoded| decoded == expected.as_bytes()) { Ok(()) } else { Err(Refusal::InvalidClient) }
 }
 
-/// Returns the requested scopes from a form (RFC 6749) or from JSON, as some institutions accept; without any, all.
+/// Returns the requested scopes from a form (RFC 6749) or from JSON, which some institutions accept. If none is requested, returns all
+/// scopes.
 fn requested(request: &HttpRequest, bytes: &[u8]) -> Result<BTreeSet<Scope>, Refusal> {
     let pairs = match request.content_type() {
         "application/x-www-form-urlencoded" => {

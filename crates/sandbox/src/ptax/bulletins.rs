@@ -39,12 +39,12 @@ pub struct Bulletin {
     pub published_at: DateTime,
 }
 
-/// The calendar and the rates, set by the tester. They return to the defaults at a restart.
+/// The calendar and the rates, set by the tester. A restart resets them to the defaults.
 #[derive(Debug, Default)]
 struct Calendar {
     /// The buying and the selling rate from a day on.
     rates: BTreeMap<Date, (String, String)>,
-    /// The last day with a bulletin. A source that is stale has one in the past.
+    /// The last day with a bulletin. For a stale source, this day is in the past.
     published_until: Option<Date>,
     /// Business days without a bulletin.
     holidays: BTreeSet<Date>,
@@ -121,7 +121,7 @@ impl Calendar {
     }
 }
 
-/// Returns the instant of a day's bulletin. Its seconds and milliseconds follow from the day.
+/// Returns the instant of a day's bulletin. Its seconds and milliseconds are computed from the day.
 fn published_at(day: Date) -> DateTime {
     day.at(13, 8, day.day(), i32::from(day.day()).saturating_mul(17_000_000))
 }

@@ -36,7 +36,7 @@ impl Control {
         Some((newest.sell, newest.published_at.date()))
     }
 
-    /// Makes the source stale: no bulletin was published in the last `days` days. Zero ends this.
+    /// Makes the source stale: no bulletin was published in the last `days` days. With zero the source is not stale.
     pub fn set_ptax_age(&self, days: u16) {
         self.psp.ptax.set_age(days, self.psp.clock.now());
     }

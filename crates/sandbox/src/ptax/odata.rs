@@ -35,7 +35,7 @@ impl Options {
 }
 
 impl Query {
-    /// Parses a query string. A `+` is no space, as at the Central Bank.
+    /// Parses a query string. As at the Central Bank, a `+` does not mean a space.
     ///
     /// # Errors
     /// 400 for a query that cannot be parsed.

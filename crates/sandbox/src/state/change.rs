@@ -40,30 +40,30 @@ pub struct Notification {
 /// The numbers of ended callbacks by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationTotals {
-    /// Callbacks that ever became due; the number of the next one.
+    /// The number of callbacks so far, which is also the number of the next callback.
     pub due: u64,
-    /// Answered 2xx.
+    /// Callbacks that were answered 2xx.
     pub delivered: u64,
-    /// Abandoned after the last attempt, or dropped because too many were waiting.
+    /// Callbacks that were abandoned after the last attempt, or dropped because too many were waiting.
     pub abandoned: u64,
 }
 
-/// A change of the state. Snapshots use changes too: the shortest journal with the same state.
+/// A change of the state. A snapshot is a list of changes too: the shortest journal that results in the same state.
 ///
-/// Externally tagged on purpose: other taggings pass numbers through a buffer that loses their exact text.
+/// The serialization is externally tagged, because other forms of tagging lose the exact text of numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// A charge was created.
     CobCreated(Cob),
-    /// A charge got new terms. The old terms become a past revision.
+    /// A charge was revised. The previous terms become a past revision.
     CobRevised {
         /// The txid of the charge.
         txid: Arc<str>,
         /// The new terms.
         terms: Terms,
     },
-    /// A charge's expiry was moved into the past, for a charge younger than a second its creation too.
+    /// A charge's expiry was moved into the past; for a young charge, its creation too.
     CobExpired {
         /// The txid of the charge.
         txid: Arc<str>,

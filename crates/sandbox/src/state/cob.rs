@@ -11,7 +11,7 @@ use crate::wire;
 /// The `status` of a charge (API Pix 2.9.0, `CobrancaStatus`). An expired charge stays `ATIVA`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CobStatus {
-    /// Waits for its payment, or has expired.
+    /// The charge waits for its payment, or has expired.
     #[serde(rename = "ATIVA")]
     Active,
     /// Paid.
@@ -20,7 +20,7 @@ pub enum CobStatus {
     /// Removed by the receiver.
     #[serde(rename = "REMOVIDA_PELO_USUARIO_RECEBEDOR")]
     RemovedByReceiver,
-    /// Removed by the PSP. The simulator never does so, but the status is a legal filter.
+    /// The PSP removed the charge. The simulator never removes one, but the status is a valid filter.
     #[serde(rename = "REMOVIDA_PELO_PSP")]
     RemovedByPsp,
 }

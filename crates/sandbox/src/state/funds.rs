@@ -7,8 +7,8 @@ use super::{
     sent::{SendOutcome, Sent},
 };
 
-/// The balance. Movements before the first setting count too. So the opening amount of an older state file is added to
-/// earlier movements.
+/// The balance. Movements count even before the balance is first set. So the opening amount is added to the movements of an older state
+/// file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Funds {
     balance: Money,
@@ -64,7 +64,7 @@ impl Funds {
     }
 
     pub(super) fn add(&mut self, amount: Money) {
-        // Only millions of the largest amounts on the wire could reach the limit.
+        // The balance cannot reach the limit in practice: that needs millions of the largest amounts.
         self.balance = self.balance.checked_add(amount).unwrap_or(Money::from_centavos(i64::MAX));
     }
 

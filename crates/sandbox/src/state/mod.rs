@@ -36,7 +36,7 @@ use crate::{
     },
 };
 
-/// The largest number of waiting callbacks. Beyond it new ones count as abandoned, as at a PSP under pressure.
+/// The largest number of waiting callbacks. Beyond this number new callbacks count as abandoned.
 pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
 
 /// A change refers to a missing object, or creates an existing one.
@@ -115,8 +115,7 @@ impl Books {
         &self.payments
     }
 
-    /// Returns the Pix that has a return of this id. Ids of returns are unique within one Pix; of several the first
-    /// Pix counts.
+    /// Returns the Pix that has a return with this id. The id is unique only within a Pix; if several Pix match, the first is returned.
     #[must_use]
     pub fn find_refunded(&self, refund_id: &str) -> Option<&Payment> {
         self.payments.get(*self.refund_by_id.get(refund_id)?)
@@ -206,11 +205,11 @@ impl Books {
             notification: notification.clone(),
         });
         let totals = std::iter::once(Change::NotificationTotals(self.totals));
-        // After all changes that move the balance.
+        // The balance comes after all changes that move it.
         let balance = self.funds.is_open().then(|| Change::BalanceSet { balance: self.funds.balance() });
         let movements = cobs.chain(payments).chain(sends).chain(infractions);
         let crypto = self.crypto.snapshot().map(|change| Change::Crypto(Box::new(change)));
-        // Last: without webhooks, the changes before publish nothing.
+        // Woovi's changes come last, so that the earlier changes publish no events: there are no webhooks yet.
         let woovi = self.woovi.snapshot().map(|change| Change::Woovi(Box::new(change)));
         movements.chain(webhooks).chain(owed).chain(totals).chain(balance).chain(crypto).chain(woovi).collect()
     }
@@ -323,7 +322,7 @@ impl Books {
 }
 
 fn between(index: &BTreeSet<(Timestamp, usize)>, from: Timestamp, to: Timestamp) -> impl Iterator<Item = usize> {
-    // A range with a start after its end panics, so an inverted period gives no rows.
+    // A range with a start after its end would panic, so an inverted period returns no rows.
     let range = (from <= to).then(|| index.range((from, 0)..=(to, usize::MAX)));
     range.into_iter().flatten().map(|(_, position)| *position)
 }

@@ -61,16 +61,16 @@ impl Payment {
 /// The `natureza` of a return. A receiver may request the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Nature {
-    /// Of the purchase (`MD06`).
+    /// A return of the purchase (`MD06`).
     #[serde(rename = "ORIGINAL")]
     Original,
-    /// Of the cash of a Pix Saque or Pix Troco (`SL02`).
+    /// A return of the cash of a Pix Saque or Pix Troco (`SL02`).
     #[serde(rename = "RETIRADA")]
     Withdrawal,
-    /// Of a Pix disputed for fraud (`FR01`), made by the institution itself.
+    /// A return of a Pix disputed for fraud (`FR01`), made by the institution itself.
     #[serde(rename = "MED_FRAUDE")]
     MedFraud,
-    /// Of a Pix disputed for an operational flaw (`BE08`), made by the institution itself.
+    /// A return of a Pix disputed for an operational flaw (`BE08`), made by the institution itself.
     #[serde(rename = "MED_OPERACIONAL")]
     MedOperational,
 }
@@ -123,7 +123,7 @@ pub struct Refund {
     /// The instant of the request.
     #[serde(with = "wire::micros")]
     pub requested_at: Timestamp,
-    /// True if the balance covered the return. Otherwise it fails when due.
+    /// True if the balance covered the return. Otherwise the return fails when it is due.
     #[serde(default = "covered")]
     pub is_covered: bool,
     /// The outcome.
@@ -138,7 +138,7 @@ impl Refund {
     }
 }
 
-/// Returns the default for old state files. Before balances existed, every return was covered.
+/// Returns the default of `is_covered` for old state files: before balances existed, every return was covered.
 fn covered() -> bool {
     true
 }

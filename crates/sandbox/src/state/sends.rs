@@ -1,4 +1,4 @@
-//! The book of sent Pix: by both ids, by instant, and the unsettled ones.
+//! The book of sent Pix, with indexes by both ids, by instant, and of the unsettled Pix.
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -138,7 +138,7 @@ pub struct Sent {
     /// The instant at which the send becomes final.
     #[serde(with = "wire::micros")]
     pub settles_at: Timestamp,
-    /// The failure at that instant, if any. Decided at acceptance, so that a restart does not change it.
+    /// The failure at `settles_at`, if any. The failure is decided at the acceptance, so that a restart does not change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doom: Option<SendFailure>,
     /// The outcome.
@@ -157,7 +157,7 @@ impl Sent {
         self.doom.map_or(SendOutcome::Settled { at: self.settles_at }, SendOutcome::Failed)
     }
 
-    /// Returns the part that the recipient still has, once settled.
+    /// Returns the part that the recipient still has; `None` before the settlement.
     #[must_use]
     pub fn returnable(&self) -> Option<Money> {
         let back = Money::sum(self.returns.iter().map(|back| back.amount)).ok()?;

@@ -66,7 +66,7 @@ impl Books {
         Ok(())
     }
 
-    /// Follows the expiry of a charge for Woovi's API.
+    /// Updates the expiry of a charge in the state of Woovi's API.
     pub(super) fn follow(&mut self, txid: &str) {
         if let Some(cob) = self.cob_by_txid.get(txid).and_then(|position| self.cobs.get(*position)) {
             self.woovi.follow(cob);

@@ -1,4 +1,4 @@
-//! Charges: created by clients, removed, prolonged, expired by the clock.
+//! Charges: creation, removal, prolongation, and expiry by the clock.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub fn find<'a>(books: &'a Books, id: &str) -> Result<&'a Cob, WooviError> {
     if is_removed(found) { Err(WooviError::not_found("Charge")) } else { Ok(found) }
 }
 
-/// Returns a charge as [`find`], also a removed one. The Pix of a removed charge can be read and returned.
+/// Returns a charge like [`find`], but also a removed charge. The Pix of a removed charge can be read and returned.
 ///
 /// # Errors
 /// 400 `Charge not found`.
@@ -111,7 +111,7 @@ impl Psp {
         };
         let cob = Cob { txid: txid.clone(), created_at: now, location, terms, past: Vec::new(), payments: Vec::new() };
         self.commit_woovi(&mut store, WooviChange::Charge { cob: Some(Box::new(cob)), names })?;
-        // The settler waits for the new expiry.
+        // Wakes the settlement, so that it waits for the new expiry.
         self.settlement_wakeup.notify_one();
         Ok(txid)
     }

@@ -30,12 +30,12 @@ pub struct Deliveries {
     pub psp: Arc<Psp>,
     /// The client.
     pub client: Client,
-    /// The wait before the second attempt, which doubles with each further one. Ten seconds at the real service.
+    /// The pause before the second attempt, which doubles with each further attempt. The real service uses ten seconds.
     pub repeat_after: Duration,
 }
 
 impl Outbox for Deliveries {
-    /// As documented.
+    /// The number of attempts that Woovi documents.
     const MAX_ATTEMPTS: u32 = 8;
 
     fn numbers_from(&self, first: u64) -> Vec<u64> {
@@ -63,7 +63,7 @@ impl Outbox for Deliveries {
         let is_accepted = self.post(&webhook, &body, settings.webhook_signature, number).await;
         if is_accepted {
             for _ in 1..copies {
-                // The outcome of copies does not matter: the first was accepted.
+                // The outcome of copies has no effect, because the receiver accepted the first delivery.
                 self.post(&webhook, &body, settings.webhook_signature, number).await;
             }
         }

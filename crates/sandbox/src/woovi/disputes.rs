@@ -25,8 +25,7 @@ pub fn find<'a>(books: &'a Books, id: &str) -> Result<&'a Infraction, WooviError
 }
 
 impl Psp {
-    /// Accepts evidence until the deadline, also several times. A document whose `correlationID` was sent before is not
-    /// added again.
+    /// Accepts evidence until the deadline, any number of times. A document whose `correlationID` was sent before is not added again.
     ///
     /// # Errors
     /// [`WooviError`]; refused requests are counted too.

@@ -67,7 +67,7 @@ impl Fields {
     /// Reads an optional text.
     ///
     /// # Errors
-    /// Those of [`Fields::text_of`].
+    /// The errors of [`Fields::text_of`].
     pub fn text(&mut self, name: &str) -> Result<Option<Box<str>>, WooviError> {
         self.text_of(name, MAX_TEXT)
     }

@@ -1,5 +1,5 @@
-//! The credentials of the API. They derive from the client secret, so they survive restarts without a field of their
-//! own in the state file.
+//! The credentials of the API, derived from the client secret. So the credentials stay the same after restarts without a field in the state
+//! file.
 
 use std::fmt;
 
@@ -60,7 +60,7 @@ impl Keys {
         let client = derive("woovi client");
         let id = client.get(..32).unwrap_or_default();
         Self {
-            // The real id is the base64 form of `Client_Id_…:Client_Secret_…` too.
+            // A real `AppID` is also the base64 form of `Client_Id_…:Client_Secret_…`.
             app_id: STANDARD.encode(format!("Client_Id_{id}:Client_Secret_{}", derive("woovi app"))),
             hmac_secret: format!("openpix_{}", derive("woovi hmac")),
         }

@@ -15,7 +15,7 @@ pub struct WooviPaymentItem {
     /// `valor`.
     #[serde(rename = "valor", with = "wire::amount")]
     pub amount: Money,
-    /// True once approved: `sent` or `rejected` then has the send with this `idEnvio`.
+    /// True after the approval. The ledger's `sent` or `rejected` then contains the send with this `idEnvio`.
     pub approved: bool,
     /// True if a person removed the payment.
     pub removed: bool,
@@ -26,11 +26,11 @@ pub struct WooviPaymentItem {
 /// Numbers of webhook deliveries by outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DeliveryCounts {
-    /// Not yet answered 2xx.
+    /// Deliveries that were not answered 2xx yet.
     pub owed: usize,
-    /// Answered 2xx.
+    /// Deliveries that were answered 2xx.
     pub delivered: u64,
-    /// Abandoned after the last attempt, or because their webhook was removed.
+    /// Deliveries that were abandoned after the last attempt, or because their webhook was removed.
     pub abandoned: u64,
 }
 

@@ -1,11 +1,10 @@
 //! The same institution through the API of Woovi (`OpenPix`), under `/woovi/api/v1/`.
 //!
-//! Charges, Pix, sends, returns and infractions are those of the institution's state: this folder adds identifiers
-//! and webhooks, and no money of its own. `http` has one file per group of endpoints, `state` the names and the waiting
-//! deliveries. `events` builds the bodies of webhooks, and `deliveries` sends and signs them. `control` serves the
-//! tester with the `settings`.
+//! Charges, Pix, sends, returns and infractions are those of the institution's state. This folder adds identifiers and webhooks, but no
+//! money. `http` has one file per group of endpoints. `state` stores the identifiers and the waiting deliveries. `events` builds the bodies
+//! of webhooks, and `deliveries` signs and sends them. The tester uses `control` and `settings`.
 //!
-//! The README lists what the real service does not document.
+//! The README lists the behavior that the real service does not document.
 
 mod charges;
 pub mod control;

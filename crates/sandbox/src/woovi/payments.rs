@@ -1,4 +1,4 @@
-//! Payments: requested without moving money, approved to become sends, removed before by a person.
+//! Payments. A requested payment moves no money. Its approval creates a send. Before the approval, a person may remove the payment.
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ pub struct RefundOrder {
 }
 
 impl Psp {
-    /// Returns a Pix of a charge: the first one with enough left.
+    /// Returns money of a charge's Pix: of the first Pix whose rest is sufficient.
     ///
     /// # Errors
     /// [`WooviError`].

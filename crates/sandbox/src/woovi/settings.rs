@@ -1,4 +1,4 @@
-//! The switches of the tester for webhooks. They return to the defaults at a restart.
+//! The switches of the tester for webhooks. A restart resets them to the defaults.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookSignature {
-    /// The right ones.
+    /// The correct signatures.
     #[default]
     Valid,
     /// Signatures of another body.

@@ -21,7 +21,7 @@ pub const PUBLIC: &str = include_str!("webhook-key.pub.pem");
 pub struct WebhookKey(Option<RsaKeyPair>);
 
 impl WebhookKey {
-    /// Loads the pair. A pair that cannot be read signs nothing; a unit test excludes that.
+    /// Loads the pair. With an unreadable pair nothing would be signed; a unit test checks that the pair is readable.
     #[must_use]
     pub fn load() -> Self {
         Self(der(PRIVATE).and_then(|der| RsaKeyPair::from_pkcs8(&der).ok()))

@@ -1,4 +1,4 @@
-//! The account's balance: its movements, and that it never falls below zero.
+//! Tests the account's balance: its movements, and that the balance is never negative.
 
 use std::collections::BTreeMap;
 

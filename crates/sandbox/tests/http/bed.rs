@@ -97,7 +97,7 @@ impl Bed {
         }
     }
 
-    /// Sends a request. The answer must fit the schema unless a fault made it, and an accepted request too.
+    /// Sends a request. An answer that no fault made must fit the schema, and so must an accepted request.
     async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
         let answer = read(self.try_send(method.clone(), path, body).await.unwrap()).await;
         if answer.body.is_null() && answer.status == 429 {

@@ -1,4 +1,4 @@
-//! Callbacks: content and retries.
+//! Tests callbacks: content and retries.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Listing charges: the period, the filters, and pages.
+//! Tests listing charges: the period, the filters, and pages.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Invalid bodies of charges, each with the violated property.
+//! Tests invalid bodies of charges, each with the violated property.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Creating, reading, revising and removing charges.
+//! Tests creating, reading, revising and removing charges.
 
 use cais_domain::br_code::BrCode;
 use cais_sandbox::SandboxConfig;
@@ -94,7 +94,7 @@ async fn revision_increments_and_past_ones_stay_readable() {
     assert_eq!((answer.status, &answer.body["revisao"]), (200, &json!(1)), "{answer:?}");
     assert_eq!(answer.body["valor"]["original"], "20.00");
     assert_eq!(answer.body["location"], first["location"]);
-    // Its own location and an unchanged amount are no revision.
+    // Sending the charge's own location and an unchanged amount does not create a revision.
     let unchanged = json!({ "loc": { "id": first["loc"]["id"] }, "valor": { "original": "20.00" } });
     assert_eq!(bed.patch(&path, &unchanged).await.body["revisao"], 1);
     let old = bed.get(&format!("{path}?revisao=0")).await.body;

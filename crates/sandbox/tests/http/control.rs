@@ -1,4 +1,4 @@
-//! The control interface over HTTP, and starting in either runtime.
+//! Tests the control interface over HTTP, and the start of the simulator in two kinds of async runtime.
 
 use cais_sandbox::{Sandbox, SandboxConfig, SandboxError};
 use serde_json::json;

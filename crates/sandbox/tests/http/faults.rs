@@ -1,4 +1,4 @@
-//! Every fault of the simulator.
+//! Tests every fault of the simulator.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;

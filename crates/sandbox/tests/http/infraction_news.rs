@@ -1,4 +1,4 @@
-//! Callbacks, faults and scopes of infractions.
+//! Tests callbacks, faults and scopes of infractions.
 
 use std::time::{Duration, Instant};
 

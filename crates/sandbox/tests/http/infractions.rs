@@ -1,4 +1,4 @@
-//! Infractions: opened by the tester, listed, defended once, resolved, withdrawn, reopened.
+//! Tests infractions: opened by the tester, listed, defended once, resolved, withdrawn, reopened.
 
 use cais_domain::{end_to_end_id::EndToEndId, infraction::Situation};
 use cais_sandbox::{ControlError, InfractionClaim, InfractionItem, InfractionOutcome, InfractionStatus};
@@ -191,7 +191,7 @@ async fn lost_infraction_returns_the_rest_under_its_nature() {
     assert_eq!(bed.balance().await, "1000000000.00");
     assert_eq!(defend(&bed, &item.id, "x").await.status, 409);
 
-    // No rest remains; the infraction is lost all the same. An operational flaw has its own nature.
+    // The infraction is lost even if no rest of the Pix remains. A return for an operational flaw has another nature.
     let second = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap();
     let lost = bed.control.resolve_infraction(&second.id, InfractionOutcome::Lost).unwrap();
     assert_eq!((lost.status, lost.returns, lost.returned), (InfractionStatus::Accepted, 0, money("0.00")));

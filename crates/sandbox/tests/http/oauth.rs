@@ -1,4 +1,4 @@
-//! Tokens: requests, scopes, expiry.
+//! Tests tokens: requests, scopes, expiry.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Received Pix: in the charge, alone, and in lists.
+//! Tests received Pix: in the charge, alone, and in lists.
 
 use serde_json::{Value, json};
 

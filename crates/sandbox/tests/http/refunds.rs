@@ -1,4 +1,4 @@
-//! Returns: requested, settled by the clock, failed by the tester, refused.
+//! Tests returns: requested, settled by the clock, failed by the tester, refused.
 
 use serde_json::{Value, json};
 

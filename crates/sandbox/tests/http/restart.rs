@@ -1,4 +1,4 @@
-//! Survival of restarts: the whole file except a torn last line.
+//! Tests that the state survives restarts, except for an incomplete last line of the file.
 
 use std::{fs, io::Write, os::unix::fs::PermissionsExt, path::Path};
 

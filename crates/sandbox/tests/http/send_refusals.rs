@@ -1,4 +1,4 @@
-//! Invalid sends, each with the exact fields that Efí's clients read; nothing is sent.
+//! Tests that invalid sends are refused with the exact fields that Efí's clients read, and that nothing is sent.
 
 use cais_domain::money::Money;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Sends across restarts: none is lost or repeated, and the balance is unchanged.
+//! Tests sends across restarts: none is lost or repeated, and the balance is unchanged.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Sends: accepted, final later, reported by a callback, done once.
+//! Tests sends: accepted, final later, reported by a callback, done once.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ async fn send_is_accepted_and_becomes_final_later() {
     let cpf = person["cpf"].as_str().unwrap();
     assert!(cpf.len() == 14 && cpf.starts_with("***.") && cpf.ends_with("-**"), "{cpf}");
     bed.control.set_clock_offset(3_601).unwrap();
-    // A token also lives one hour.
+    // A token expires after one hour too, so the client requests a new one.
     let mut bed = bed;
     bed.authenticate().await;
     let settled = bed.sent("payout1").await;

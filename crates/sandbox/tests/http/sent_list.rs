@@ -1,4 +1,4 @@
-//! Lists of sent Pix: period, filters, and pages.
+//! Tests lists of sent Pix: period, filters, and pages.
 
 use serde_json::{Value, json};
 

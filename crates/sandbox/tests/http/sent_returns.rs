@@ -1,4 +1,4 @@
-//! Returns of a sent Pix: in parts, up to its amount, reported by a callback.
+//! Tests returns of a sent Pix: in parts, up to its amount, reported by a callback.
 
 use cais_sandbox::ControlError;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Registering, reading, listing and removing webhooks.
+//! Tests registering, reading, listing and removing webhooks.
 
 use cais_sandbox::SandboxConfig;
 use serde_json::json;

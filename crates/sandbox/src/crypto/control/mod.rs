@@ -83,8 +83,8 @@ impl From<CryptoError> for ControlError {
 }
 
 impl Control {
-    /// Makes a deposit to a payment's address. A further, late or wrong deposit becomes a child. Returns the id of the
-    /// payment that received the deposit.
+    /// Makes a deposit to a payment's address. A further, late or wrong deposit becomes a child payment. Returns the id of the payment that
+    /// received the deposit.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for a bad amount or coin, [`ControlError::Store`].
@@ -100,11 +100,10 @@ impl Control {
         self.psp.move_payment(id_of(payment_id)?, to).map(|_| ()).map_err(Into::into)
     }
 
-    /// Decides the outcome of a withdrawal, by its own id or its batch's. A `FAILED` one may still be finished or
-    /// rejected.
+    /// Decides the outcome of a withdrawal, found by its own id or its batch's. A `FAILED` withdrawal may still be finished or rejected.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a final or unverified one.
+    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a final or unverified withdrawal.
     pub fn move_crypto_withdrawal(&self, id: &str, fate: WithdrawalFate) -> Result<(), ControlError> {
         self.psp.move_withdrawal(id_of(id)?, fate).map(|_| ()).map_err(Into::into)
     }

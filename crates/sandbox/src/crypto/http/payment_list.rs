@@ -28,7 +28,7 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Cry
     let mut query = Fields::of_query(&request)?;
     let limit = query.whole("limit", 1..=MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT);
     let page = query.whole("page", 0..=MAX_PAGE)?.unwrap_or(0);
-    // Every payment of this simulator sorts by creation.
+    // Payments are always sorted by creation here, so these parameters have no effect.
     let (_sort, _invoice) = (query.text("sortBy")?, query.text("invoiceId")?);
     let is_ascending = match query.text("orderBy")?.as_deref() {
         None | Some("desc") => false,

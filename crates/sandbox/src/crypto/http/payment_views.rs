@@ -161,7 +161,7 @@ struct FeeView<'a> {
     currency: &'a str,
     deposit_fee: u8,
     withdrawal_fee: u8,
-    /// Null before the credit.
+    /// The service's fee; null before the credit.
     service_fee: Option<Wire<'a>>,
 }
 

@@ -16,7 +16,7 @@ use crate::{
     wire,
 };
 
-/// `POST /v1/payment`: 201 with the address. No idempotency: a repeated request creates another payment.
+/// `POST /v1/payment`: 201 with the address. The operation is not idempotent: a repeated request creates another payment.
 ///
 /// # Errors
 /// 403 without the API key; 400 for unknown fields and currencies, and for an amount below the minimum.
@@ -33,7 +33,7 @@ fn order(mut body: Fields) -> Result<PaymentOrder, CryptoError> {
     if body.text("payout_address")?.is_some() && payout_currency.is_none() {
         return Err(CryptoError::invalid("\"payout_currency\" is required"));
     }
-    // Accepted and without effect, as payments to other wallets are not simulated.
+    // These fields are accepted and have no effect, because payments to other wallets are not simulated.
     let (_extra_id, _purchase_id) = (body.text("payout_extra_id")?, body.text("purchase_id")?);
     let case = match body.text("case")?.as_deref() {
         None => None,
@@ -91,7 +91,7 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
 /// `POST /v1/payment/{id}/update-merchant-estimate`: the current estimate, renewed only after its end.
 ///
 /// # Errors
-/// Those of [`get`].
+/// The errors of [`get`].
 pub async fn update_estimate(
     request: HttpRequest,
     id: web::Path<String>,

@@ -35,7 +35,7 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
         batch.withdrawals.iter().map(|withdrawal| row(batch, withdrawal)).collect::<Result<_, _>>()?;
     let body = match psp.crypto.settings().payout_shape {
         PayoutShape::Array => Value::Array(rows),
-        // No status at the top level, and the id is a number.
+        // In this shape the batch has no status, and its id is a number.
         PayoutShape::Withdrawals => {
             json!({ "id": batch.id, "createdAt": wire::instant(batch.created_at), "withdrawals": renamed(rows) })
         }
@@ -79,7 +79,7 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Cry
     let status = query.text("status")?.map(|status| Value::String(status.to_uppercase()));
     let (from, to) = (instant(query.text("date_from")?)?, instant(query.text("date_to")?)?);
     let is_ascending = query.text("order")?.is_some_and(|order| order.eq_ignore_ascii_case("asc"));
-    // Ids, batches and instants have the same order here.
+    // The order by id, by batch and by instant is the same here, so `order_by` has no effect.
     let _order_by = query.text("order_by")?;
     query.conclude()?;
     psp.settle_due()?;

@@ -67,7 +67,7 @@ pub async fn min_amount(
     answer(StatusCode::OK, &json!({ "success": true, "result": number(&terms.min_payout) }))
 }
 
-/// `GET /v1/payout/fee`: `currency` is echoed as sent.
+/// `GET /v1/payout/fee`: the answer repeats `currency` as it was sent.
 ///
 /// # Errors
 /// 403 without the API key, 400 for an unknown coin.
@@ -80,7 +80,7 @@ pub async fn fee(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Cryp
     answer(StatusCode::OK, &json!({ "currency": code, "fee": number(&terms.payout_fee) }))
 }
 
-/// `POST /v1/payout`: 200 with the batch. No idempotency: a repeated request creates another batch.
+/// `POST /v1/payout`: 200 with the batch. The operation is not idempotent: a repeated request creates another batch.
 ///
 /// # Errors
 /// 403 without the API key, 401 without a JWT, 400 for a bad address, amount or balance.
@@ -123,7 +123,7 @@ fn order(mut item: Fields, description: Option<&str>, callback: Option<&str>) ->
         description: item.text("payout_description")?.or(description.map(str::to_owned)),
         external_id: item.text("unique_external_id")?,
     };
-    // `fiat_amount` would override the amount, and is not simulated.
+    // `fiat_amount`, which would replace the amount, is not simulated and therefore refused.
     item.conclude()?;
     check_address(&text, &code)?;
     if order.amount.decimals() > i64::from(PAYOUT_DECIMALS) {

@@ -125,7 +125,7 @@ pub async fn min_amount(request: HttpRequest, psp: Shared) -> Result<HttpRespons
     };
     let mut body = Map::new();
     body.insert("currency_from".to_owned(), from.to_lowercase().into());
-    // The account's outcome coin is the coin paid.
+    // By default the account's outcome coin is the coin that was paid.
     body.insert("currency_to".to_owned(), to.unwrap_or_else(|| from.clone()).to_lowercase().into());
     body.insert("min_amount".to_owned(), number(&minimum));
     if let Some(fiat) = fiat {

@@ -109,7 +109,7 @@ pub fn ipn<'a>(batch: &Batch, withdrawal: &'a Withdrawal) -> WithdrawalIpn<'a> {
     }
 }
 
-/// Returns the network fee, which is known once the withdrawal is on the chain.
+/// Returns the network fee; `None` until the withdrawal is on the chain.
 fn known_fee(withdrawal: &Withdrawal) -> Option<Wire<'_>> {
     withdrawal.hash.as_ref().map(|_| Wire::Text(&withdrawal.fee))
 }

@@ -34,13 +34,13 @@ pub struct Ipn {
 pub struct IpnTotals {
     /// The number of notifications so far, which is also the number of the next one.
     pub due: u64,
-    /// Answered 2xx.
+    /// Notifications that were answered 2xx.
     pub delivered: u64,
-    /// Abandoned after the last attempt, or dropped because too many waited.
+    /// Notifications that were abandoned after the last attempt, or dropped because too many waited.
     pub abandoned: u64,
 }
 
-/// A line of the journal: the new form of every object that a step changed. So each step is written whole.
+/// A line of the journal with the new form of every object that a step changed, so that each step is written as a whole.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CryptoChange {

@@ -30,7 +30,7 @@ pub enum PaymentStatus {
 }
 
 impl PaymentStatus {
-    /// Returns whether a deposit moves on by itself.
+    /// Returns whether the next status follows without an action of the tester.
     #[must_use]
     pub const fn is_in_progress(self) -> bool {
         matches!(self, Self::Confirming | Self::Confirmed | Self::Sending)
@@ -69,7 +69,7 @@ pub struct Payment {
     pub id: u64,
     /// `purchase_id`.
     pub purchase_id: u64,
-    /// The payment whose address took a further deposit.
+    /// The payment whose address received this further deposit.
     pub parent: Option<u64>,
     /// Payments made of further deposits to this payment's address.
     pub children: Vec<u64>,
@@ -100,7 +100,7 @@ pub struct Payment {
     /// The instant at which a deposit in progress moves on; `None` if the tester holds it.
     #[serde(with = "wire::optional_micros")]
     pub settles_at: Option<Timestamp>,
-    /// The last status of the deposit, if it does not follow from the amounts.
+    /// The final status of the deposit, if the amounts do not determine it.
     pub doom: Option<PaymentStatus>,
 }
 
@@ -135,7 +135,7 @@ impl Payment {
         }
     }
 
-    /// Returns the status that the amounts lead to.
+    /// Returns the final status that the amounts determine.
     #[must_use]
     pub fn last_status(&self) -> PaymentStatus {
         let by_amount = if self.actually_paid < self.terms.pay_amount {

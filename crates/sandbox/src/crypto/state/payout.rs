@@ -15,21 +15,21 @@ pub const MAX_VERIFICATIONS: u32 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum WithdrawalStatus {
-    /// Not verified.
+    /// The withdrawal is not verified.
     Creating,
     /// Verified.
     Waiting,
-    /// In work.
+    /// The processor works on the withdrawal.
     Processing,
-    /// On the chain.
+    /// The withdrawal is on the chain.
     Sending,
     /// Arrived.
     Finished,
     /// An error occurred. The processor may still send the money, so the balance stays debited.
     Failed,
-    /// Rejected for good. The balance has the money again.
+    /// The withdrawal was rejected for good. Its money is in the balance again.
     Rejected,
-    /// A scheduled withdrawal that the client cancelled. The balance has the money again.
+    /// The client cancelled the scheduled withdrawal. Its money is in the balance again.
     Cancelled,
 }
 
@@ -128,7 +128,7 @@ pub struct Batch {
     pub verified_at: Option<Timestamp>,
     /// The requests for verification so far.
     pub verifications: u32,
-    /// The codes that were given. None is accepted twice.
+    /// The codes of earlier requests for verification. No code is accepted twice.
     pub codes: Vec<Box<str>>,
     /// The withdrawals.
     pub withdrawals: Vec<Withdrawal>,

@@ -60,7 +60,7 @@ pub async fn of_charge(request: HttpRequest, id: web::Path<String>, psp: Shared)
 /// `POST /refund` `{transactionEndToEndId, correlationID, value, comment?}`: 200 with the refund.
 ///
 /// # Errors
-/// Those of [`create_for_charge`], and 400 for an unknown Pix.
+/// The errors of [`create_for_charge`], and 400 for an unknown Pix.
 pub async fn create(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, WooviError> {
     admit(&psp, &request, Operation::WooviRefundCreate)?;
     let mut body = Fields::of_body(&request, payload).await?;

@@ -36,7 +36,7 @@ pub struct ChargeNames {
     /// The customer, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub customer: Option<Customer>,
-    /// The expiry whose event was published. A later expiry has an event of its own.
+    /// The expiry whose event was published. A later expiry is published by another event.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "wire::optional_micros")]
     pub reported_expiry: Option<Timestamp>,
 }

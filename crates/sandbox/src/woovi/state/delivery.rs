@@ -136,8 +136,8 @@ pub struct Delivery {
 pub struct DeliveryTotals {
     /// The number of deliveries so far, which is also the number of the next one.
     pub due: u64,
-    /// Answered 2xx.
+    /// Deliveries that were answered 2xx.
     pub delivered: u64,
-    /// Abandoned after the last attempt, or dropped because too many waited.
+    /// Deliveries that were abandoned after the last attempt, or dropped because too many waited.
     pub abandoned: u64,
 }

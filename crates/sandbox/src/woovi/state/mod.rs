@@ -1,5 +1,5 @@
-//! The state beside the institution's books: names of charges, payments before their approval, evidence, webhooks
-//! and waiting deliveries.
+//! The state in addition to the institution's books: names of charges, payments before their approval, evidence, webhooks and waiting
+//! deliveries.
 
 pub mod charge;
 pub mod delivery;
@@ -160,7 +160,7 @@ impl WooviBooks {
         self.expiries.first().map(|(at, txid)| (*at, txid))
     }
 
-    /// Returns the changes with this state. Charges and infractions come before them.
+    /// Returns the changes that result in this state. Apply them after those of charges and infractions.
     pub fn snapshot(&self) -> impl Iterator<Item = WooviChange> {
         let names = self.names_by_txid.values().cloned().map(|names| WooviChange::Charge { cob: None, names });
         let payments = self.payments.iter().cloned().map(WooviChange::Payment);
@@ -182,7 +182,7 @@ impl WooviBooks {
         }
     }
 
-    /// Records a change of a charge: its present expiry, or none once paid or removed.
+    /// Records the expiry of a changed charge; none if the charge is paid or removed.
     pub fn follow(&mut self, cob: &Cob) {
         let Some(names) = self.names_by_txid.get(&cob.txid) else { return };
         let expires_at = cob.expires_at();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire;
 
-/// A requested payment. Its approval makes a send with the `correlationID` as `idEnvio`; no money moves before.
+/// A requested payment. Its approval creates a send with the `correlationID` as `idEnvio`. No money moves before the approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaymentRequest {
     /// `correlationID`, unique, chosen by the client.

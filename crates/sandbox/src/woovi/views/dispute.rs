@@ -1,4 +1,4 @@
-//! Disputes. The pages of the API show different fields and statuses, and so do these views.
+//! Disputes. The parts of the API use different fields and statuses, so each has its own view.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Deposits in every form: exact, under, over, late, repeated, wrong asset, failed and refunded.
+//! Tests deposits in every form: exact, under, over, late, repeated, wrong asset, failed and refunded.
 
 use cais_sandbox::SandboxConfig;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Faults of the crypto processor and of the PTAX service.
+//! Tests faults of the crypto processor and of the PTAX service.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Notifications: bodies, signatures, repeats and order.
+//! Tests notifications: bodies, signatures, repeats and order.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Creation, reading and listing of payments.
+//! Tests the creation, reading and listing of payments.
 
 use serde_json::{Value, json};
 

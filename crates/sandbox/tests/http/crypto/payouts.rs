@@ -1,4 +1,4 @@
-//! Login, address check, minimum, fee, and the creation and verification of payouts.
+//! Tests the login, the address check, minimum, fee, and the creation and verification of payouts.
 
 use serde_json::{Value, json};
 

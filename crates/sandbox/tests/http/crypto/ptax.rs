@@ -1,4 +1,4 @@
-//! The PTAX service: bulletins by the clock, weekends, staleness and jumps.
+//! Tests the PTAX service: bulletins by the clock, weekends, staleness and jumps.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Status, keys, currencies, minimums, estimates and balances.
+//! Tests status, keys, currencies, minimums, estimates and balances.
 
 use serde_json::json;
 

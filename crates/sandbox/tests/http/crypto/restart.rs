@@ -1,4 +1,4 @@
-//! The processor across restarts.
+//! Tests the processor across restarts.
 
 use std::fs;
 

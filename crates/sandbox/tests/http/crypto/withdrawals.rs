@@ -1,4 +1,4 @@
-//! The outcomes of withdrawals.
+//! Tests the outcomes of withdrawals.
 
 use serde_json::json;
 

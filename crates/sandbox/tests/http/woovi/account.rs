@@ -1,4 +1,4 @@
-//! Balance and statement.
+//! Tests the balance and the statement.
 
 use serde_json::json;
 

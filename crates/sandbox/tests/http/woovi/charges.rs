@@ -1,4 +1,4 @@
-//! Charges: created, read, prolonged, removed, paid.
+//! Tests charges: created, read, prolonged, removed, paid.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ async fn removed_charge_is_gone_and_keeps_its_id() {
     for path in ["/charge", "/charge?return_existing=true"] {
         assert!(bed.post(path, &json!({ "correlationID": "a", "value": 1 })).await.error().contains("Já existe"));
     }
-    // A payer may still hold the code. The Pix arrives.
+    // A payer may still have the code of a removed charge. The Pix arrives.
     let e2e = bed.pay(&charge, None);
     assert_eq!(bed.get(&format!("/transaction/{e2e}")).await.status, 200);
     assert_eq!(bed.get("/transaction?charge=a").await.body["transactions"][0]["endToEndId"], e2e.as_str());

@@ -1,4 +1,4 @@
-//! Disputes: listed, defended with documents, decided.
+//! Tests disputes: listed, defended with documents, decided.
 
 use cais_sandbox::{InfractionClaim, InfractionOutcome};
 use serde_json::json;

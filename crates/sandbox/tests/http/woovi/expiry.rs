@@ -1,4 +1,4 @@
-//! The expiry of charges and its event.
+//! Tests the expiry of charges and its event.
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ async fn unpaid_charge_expires_once() {
     assert_eq!(received[1].body["event"], "OPENPIX:CHARGE_EXPIRED");
     let charge = &received[1].body["charge"];
     assert_eq!((&charge["correlationID"], &charge["status"]), (&json!("a"), &json!("EXPIRED")));
-    // A longer time to pay opens the charge again, and ends with an event of its own.
+    // A longer time to pay opens the charge again. The end of that time publishes another event.
     let until = bed.control.ledger().unwrap().now + jiff::SignedDuration::from_secs(1_000);
     let patched = bed.patch("/charge/a", &json!({ "expiresDate": until.to_string() })).await;
     assert_eq!((patched.status, &patched.body["charge"]["status"]), (200, &json!("ACTIVE")), "{patched:?}");

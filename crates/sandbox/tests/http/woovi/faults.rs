@@ -1,4 +1,4 @@
-//! Faults of the API, apart from those of the institution's other routes.
+//! Tests faults of the API, apart from those of the institution's other routes.
 
 use std::time::Duration;
 

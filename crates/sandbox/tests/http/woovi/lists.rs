@@ -1,4 +1,4 @@
-//! Lists: periods, pages and filters.
+//! Tests lists: periods, pages and filters.
 
 use serde_json::{Value, json};
 

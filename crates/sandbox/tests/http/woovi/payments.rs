@@ -1,4 +1,4 @@
-//! Payments in two steps, and in one with `autoApprove`.
+//! Tests payments in two steps, and in one with `autoApprove`.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Refunds of charges and of Pix.
+//! Tests refunds of charges and of Pix.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The API across restarts.
+//! Tests the API across restarts.
 
 use std::fs;
 

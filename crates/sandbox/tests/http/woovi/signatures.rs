@@ -1,4 +1,4 @@
-//! The signatures of webhooks, verified by openssl.
+//! Tests the signatures of webhooks, verified by openssl.
 
 use std::{path::Path, process::Command};
 

@@ -1,4 +1,4 @@
-//! Webhooks: registration, deliveries, repeats and order.
+//! Tests webhooks: registration, deliveries, repeats and order.
 
 use std::time::Duration;
 
