@@ -2,7 +2,7 @@
 
 use cais_domain::money::Money;
 
-/// The balance of the account, as the acquirer shows it.
+/// The balance of the account, as the acquirer reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountBalance {
     /// The amount that can be sent.

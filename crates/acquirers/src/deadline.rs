@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The longest budget. A longer one is a defect of the caller.
+/// The longest budget; longer budgets are cut to it.
 const MAX_BUDGET: Duration = Duration::from_mins(1);
 
 /// A deadline on the monotonic clock. Changes of the system clock do not affect it.

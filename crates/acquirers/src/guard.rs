@@ -9,7 +9,8 @@ use metrics::{counter, histogram};
 use crate::breaker::{Breaker, MonotonicClock, Outcome};
 use crate::http::observe;
 
-/// The smallest budget of a call. With less, a call could fail only by our fault and would count against the breaker.
+/// The smallest budget of a call. With less time a call would fail because of this service, and would wrongly count as the institution's
+/// failure.
 pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
 
 /// The effect of a call on the breaker.
@@ -17,12 +18,12 @@ pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
 pub(crate) enum Weight {
     /// The outcome counts.
     Counts,
-    /// The outcome does not count. A feature may be switched off (Efí's homologation answers 500 to all requests
-    /// about infractions), and charges must not be affected.
+    /// The outcome does not count. The institution may have switched the feature off: Efí's homologation answers 500 to all requests about
+    /// infractions. Charges must stay possible.
     Aside,
 }
 
-/// Calls pass while the breaker allows them. Otherwise they fail at once with [`AcquirerError::Unavailable`].
+/// Makes calls while the breaker allows them. Otherwise a call fails at once with [`AcquirerError::Unavailable`].
 pub(crate) struct Guard {
     name: String,
     breaker: Arc<Breaker>,
@@ -58,7 +59,7 @@ impl Guard {
         self.attempt((operation, Weight::Aside), budget, work).await.unwrap_or_else(|| Err(left_alone()))
     }
 
-    /// Makes a call and reports to breaker and metrics; `None` if the breaker refused the call.
+    /// Makes a call, and reports its outcome to the breaker and the metrics; `None` if the breaker refused the call.
     pub(crate) async fn attempt<T>(
         &self,
         (operation, weight): (&'static str, Weight),
@@ -75,7 +76,7 @@ impl Guard {
         };
         let started = Instant::now();
         let (result, answered) = observe(work).await;
-        // A refused answer concerns one record. The institution is reachable.
+        // An answer that this service rejects concerns only one record, so the institution counts as reachable.
         let of_an_error = if answered { Outcome::Answered } else { Outcome::Failed };
         let (outcome, label) = match &result {
             Ok(_) => (Outcome::Answered, "ok"),

@@ -21,7 +21,7 @@ use crate::guard::{Guard, Weight, left_alone};
 /// An acquirer behind its guard.
 pub(crate) struct Guarded {
     name: AcquirerName,
-    /// The client, which [`Guarded::replace`] exchanges. Calls in flight end with the client that began them.
+    /// The client, which [`Guarded::replace`] replaces. Calls in flight continue with the client that began them.
     inner: RwLock<Arc<dyn Acquirer>>,
     guard: Guard,
 }
@@ -39,7 +39,7 @@ impl Guarded {
     }
 
     fn inner(&self) -> Arc<dyn Acquirer> {
-        // Each change is one assignment, so a panic elsewhere leaves a consistent state.
+        // Each change is one assignment, so the lock's poison can be ignored.
         Arc::clone(&self.inner.read().unwrap_or_else(PoisonError::into_inner))
     }
 

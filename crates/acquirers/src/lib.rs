@@ -1,4 +1,4 @@
-//! Acquirers: the institutions that hold Pix charges, over HTTP, and the router that selects among them.
+//! Acquirers: clients over HTTP for the institutions that issue Pix charges, and the router that selects among them.
 //!
 //! [`bacen`] implements the Central Bank's API Pix: it receives and returns Pix. [`efi`] adds Efí's extensions for
 //! sending and for infractions. [`woovi`] implements Woovi's own API. [`router::Router`] holds the configured acquirers

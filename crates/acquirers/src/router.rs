@@ -1,5 +1,5 @@
-//! All configured acquirers in order. A charge goes to the first acquirer, and to the next only after a certain
-//! failure. A payout stays with the acquirer that was selected for it. Drained acquirers receive no new orders.
+//! The router: all configured acquirers in order. A charge is sent to the first acquirer, and to the next one only after a certain failure.
+//! A payout is sent only to the acquirer that was selected for it. Drained acquirers receive no new orders.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,7 +21,7 @@ const RESERVE: Duration = Duration::from_millis(2_500);
 /// The orders that an acquirer receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// The place in the order: the lowest number first. Acquirers without a number follow in the order of the list.
+    /// The number that sorts the acquirers, the lowest first. Acquirers without a number follow in the order of the list.
     pub order: Option<u32>,
     /// The share of new orders among the acquirers with the same number.
     pub weight: u32,
@@ -226,7 +226,8 @@ impl Acquirers for Router {
     }
 }
 
-/// Returns the time for one acquirer: the remaining time less the reserve of the following acquirers, at least half.
+/// Returns the time for one acquirer: the remaining time less the reserve of the following acquirers, but at least half of the remaining
+/// time.
 fn share(left: Duration, following: u32) -> Duration {
     if following == 0 {
         return left;

@@ -1,4 +1,4 @@
-//! The values that an answer about a sent Pix must have, and the lengths that are kept of its texts.
+//! The expected values of an answer about a sent Pix, and the largest stored lengths of its texts.
 
 use cais_domain::instruction_id::InstructionId;
 use cais_ports::PayoutOrder;

@@ -1,4 +1,4 @@
-//! Reads callbacks: hints for look-ups, never a proof of payment.
+//! Reads callbacks. A callback is a hint for a look-up, never a proof of payment.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// The largest accepted callback, in bytes: the limit of the HTTP endpoint, because an accepted callback must be
 /// processed.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The largest number of Pix of a callback: more than fit with all required fields.
+/// The largest number of Pix in a callback. A callback of the largest size cannot hold as many Pix with all required fields.
 const MAX_ITEMS: usize = 10_000;
 
 #[derive(Deserialize)]
@@ -78,7 +78,7 @@ pub(crate) fn read(
     match unreadable {
         0 => Ok(found),
         some if found.is_empty() => Err(refused(&format!("has {some} items that cannot be read"))),
-        // Readable items must not wait for unreadable ones.
+        // The readable items are processed without waiting for a repair of the others.
         some => {
             tracing::error!(
                 alert = alerts::CALLBACK_UNREADABLE,

@@ -13,7 +13,7 @@ use super::config::{BacenConfig, BacenConfigError};
 use super::profile::CredentialsIn;
 use crate::http::{Granted, Secret, TokenGrant};
 
-/// The life of a token without one (RFC 6749 leaves it to documentation). The guess is short.
+/// The assumed life of a token whose answer has no `expires_in`, which RFC 6749 permits. The value is short to be safe.
 const DEFAULT_LIFE_S: u64 = 300;
 
 /// The form of a token request.

@@ -10,7 +10,7 @@ use super::wire::line;
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, of_reply};
 
-/// The rows of a page without a requested number (API Pix).
+/// The number of rows in a page if none is requested (API Pix).
 const DEFAULT_PAGE: u32 = 100;
 
 /// The kind of a list.
@@ -29,8 +29,8 @@ impl Rows {
         }
     }
 
-    /// Returns the requested rows of a page. For Pix the maximum of the standard, so that one page serves many
-    /// callbacks. Infractions carry long texts of both sides, and this number of the longest still fits into an answer.
+    /// Returns the requested number of rows in a page. Pix have the maximum of the standard, so that one page serves many callbacks.
+    /// Infractions have long texts, so their number is small enough for the largest accepted answer.
     const fn per_page(self) -> u32 {
         match self {
             Self::Pix => 1_000,
@@ -124,8 +124,8 @@ fn name(row: &RawValue) -> Option<String> {
     NAMES.iter().find_map(|name| line(fields.get(*name)?.as_str()?, MAX_NAME_CHARS))
 }
 
-/// Returns the number of the page after `asked`, and the count of pages. Without a count, a full page has a successor.
-/// An empty page never has one.
+/// Returns the number of the page after `asked`, and the count of pages. If the answer has no count, a full page has a next page. An empty
+/// page never has one.
 fn following(
     paging: Option<Paging<'_>>,
     asked: u32,
@@ -140,7 +140,7 @@ fn following(
         Some(paging) => (number(paging.number)?, number(paging.pages)?),
         None => (None, None),
     };
-    // Otherwise rows of another page would be missed, or the read would not end.
+    // Accepting another page would miss rows, or never end the read.
     if current.is_some_and(|current| current != asked) {
         return Err(Defect::mismatch(FIELD, "is of another page"));
     }
@@ -153,7 +153,8 @@ fn following(
     Ok(((is_more && rows > 0).then_some(following), pages))
 }
 
-/// Widens to whole seconds. A duplicate row is better than a missed one, and some institutions reject fractions.
+/// Rounds to whole seconds with the given mode, because some institutions reject fractions. Callers widen the period, because a duplicate
+/// row is better than a missed row.
 pub(crate) fn whole_second(at: Timestamp, mode: RoundMode) -> String {
     at.round(TimestampRound::new().smallest(Unit::Second).mode(mode)).unwrap_or(at).to_string()
 }

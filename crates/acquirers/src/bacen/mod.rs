@@ -106,7 +106,8 @@ impl Acquirer for BacenAcquirer {
     }
 
     async fn find_payout(&self, _: &InstructionId, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
-        // `None` would be wrong: a payout of an earlier configuration may exist here, and must not be sent again.
+        // The answer is not `None`: a payout of an earlier configuration may exist at the institution, and `None` would permit sending it
+        // again.
         Err(AcquirerError::Refused(SENDS_NOTHING.to_owned()))
     }
 
@@ -167,7 +168,7 @@ impl Acquirer for BacenAcquirer {
         Err(AcquirerError::Refused(NO_DEFENSES.to_owned()))
     }
 
-    /// The secret path alone proves the sender: the API Pix has no signatures.
+    /// Accepts every callback. The API Pix has no signatures; only the secret path proves the sender.
     fn verify_callback(&self, _: &[u8], _: &CallbackSignatures) -> Result<(), AcquirerError> {
         Ok(())
     }

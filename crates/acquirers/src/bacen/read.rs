@@ -15,7 +15,7 @@ use super::profile::Dates;
 use super::wire::{Cob, REMOVED_BY_US, parse_amount};
 use crate::http::Defect;
 
-/// The `expiracao` of an answer without one, in seconds (API Pix).
+/// The `expiracao` of an answer without that field, in seconds (API Pix).
 const DEFAULT_EXPIRATION_S: i64 = 86_400;
 /// The longest accepted `expiracao`, in seconds: ten years.
 const MAX_EXPIRATION_S: i64 = 10 * 365 * 86_400;
@@ -62,7 +62,8 @@ pub(super) fn charge(
         None => return Err(mismatch("txid", "is missing")),
     }
     let amount = amount(&cob, expected)?;
-    // The account's receiving key may change. Charges ordered under the old key are ours too.
+    // Only an answer to an order is compared with the configured key. That key may change, and charges ordered under the old key stay
+    // valid.
     let copy_paste = match expected.order {
         Some(_) => {
             check_key(&cob, key)?;
@@ -95,7 +96,7 @@ fn status(cob: &Cob<'_>) -> Result<UpstreamStatus, Defect> {
     match cob.status.as_deref() {
         Some("ATIVA") => Ok(UpstreamStatus::Active),
         Some("CONCLUIDA") => Ok(UpstreamStatus::Completed),
-        // The text of the standard itself also spells the status so.
+        // The text of the standard contains both spellings of the status.
         Some(REMOVED_BY_US | "REMOVIDA_PELO_PSP" | "REMOVIDO_PELO_USUARIO_RECEBEDOR" | "REMOVIDO_PELO_PSP") => {
             Ok(UpstreamStatus::Removed)
         }
@@ -113,7 +114,7 @@ fn check_key(cob: &Cob<'_>, key: &PixKey) -> Result<(), Defect> {
     }
 }
 
-/// Returns the code if its checksum is valid, it is dynamic, and it shows no other amount than the charge.
+/// Returns the code after three checks: the checksum is valid, the code is dynamic, and any amount in it is the charge's.
 fn copy_paste(cob: &Cob<'_>, amount: Money) -> Result<String, Defect> {
     const FIELD: &str = "pixCopiaECola";
     let text = cob.pix_copia_e_cola.as_deref().map(str::trim).ok_or_else(|| mismatch(FIELD, "is missing"))?;

@@ -11,14 +11,12 @@ use crate::http::{FindError, of_order, of_reply};
 
 /// The problem kinds of a refusal for a business reason.
 const REFUSALS: [&str; 4] = ["PixDevolucaoInvalida", "RequisicaoInvalida", "json_invalido", "valor_invalido"];
-/// The problem kinds of an absent return. The general `NaoEncontrado` is not one of them: a path that no longer exists
-/// has the same kind.
+/// The problem kinds of an absent return. The general `NaoEncontrado` is not included, because a removed path has the same kind.
 const RETURN_ABSENT: [&str; 3] = ["PixDevolucaoNaoEncontrada", "PixNaoEncontrado", "pix_nao_encontrado"];
 
 /// Sends `PUT /v2/pix/{e2eid}/devolucao/{id}` once.
 ///
-/// The standard answers a taken id with the same 400 as any other refusal. So a refusal does not prove that the return
-/// is absent.
+/// The standard answers a taken id with the same 400 as any other refusal. So a refusal does not prove that no return exists.
 pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> Result<UpstreamReturn, AcquirerError> {
     let name = order.id.suffix();
     let body = wire::return_request(order)?;

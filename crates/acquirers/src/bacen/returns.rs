@@ -14,7 +14,7 @@ const MAX_REASON_CHARS: usize = 140;
 /// Parses the return in an answer to `PUT` or `GET`; `name` is the requested id.
 ///
 /// # Errors
-/// [`Defect`] for another content, another return, or an amount other than `amount`.
+/// [`Defect`] if the body is not a return, has another id, or has an amount other than `amount`.
 pub(super) fn read(body: &[u8], name: &str, (amount, dates): (Option<Money>, Dates)) -> Result<UpstreamReturn, Defect> {
     let wire: Return<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a return".to_owned()))?;
@@ -34,7 +34,7 @@ pub(super) fn read(body: &[u8], name: &str, (amount, dates): (Option<Money>, Dat
     Ok(UpstreamReturn { name, return_id, nature, amount: found, progress })
 }
 
-/// Parses a return within its Pix, also one that others requested; `None` for an unreadable amount.
+/// Parses a return within its Pix, including returns that other systems requested; `None` for an unreadable amount.
 ///
 /// A return with an unknown status counts as in flight, so its amount is not credited.
 pub(super) fn within_pix(wire: &Return<'_>, dates: Dates) -> Option<UpstreamReturn> {
@@ -52,8 +52,8 @@ fn return_id(wire: &Return<'_>) -> Option<ReturnId> {
     wire.rtr_id.as_deref().and_then(|text| ReturnId::parse(text).ok())
 }
 
-/// Returns the nature. Returns taken by an institution declare it (API Pix, `natureza`). Receivers request only
-/// `ORIGINAL` and `RETIRADA`.
+/// Returns the nature of a return from the field `natureza` (API Pix). Receivers request only `ORIGINAL` and `RETIRADA`; other natures mark
+/// returns that an institution took.
 fn nature(wire: &Return<'_>) -> ReturnNature {
     match wire.natureza.and_then(|found| serde_json::from_str::<String>(found.get()).ok()) {
         Some(word) if word.starts_with("MED_") => ReturnNature::Infraction,

@@ -82,7 +82,7 @@ fn debtor((document, name): &(Document, String)) -> Option<Debtor<'_>> {
 #[derive(Serialize)]
 struct ReturnRequest {
     valor: String,
-    /// `natureza` is omitted: then the return belongs to the original Pix.
+    /// The field `natureza` is not sent, so the return belongs to the original Pix.
     #[serde(skip_serializing_if = "Option::is_none")]
     descricao: Option<String>,
 }

@@ -50,7 +50,7 @@ fn disputed(item: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
 /// Reads a Pix. A sent Pix with an identifier of another system gives `None`.
 fn pix(pix: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     let item: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
-    // A received Pix may have extras of any shape.
+    // A received Pix may have `gnExtras` of any shape.
     let instruction_id = part::<Extras<'_>>(item.extras).and_then(|extras| extras.id_envio).and_then(text);
     let Some(instruction_id) = instruction_id else { return callbacks::received(pix) };
     let ours = InstructionId::parse(&instruction_id).ok().filter(|id| id.payout().is_some());

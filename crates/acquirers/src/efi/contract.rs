@@ -14,8 +14,8 @@ const PAYOUT: &str = "payout";
 const BUDGET: Duration = Duration::from_secs(15);
 
 impl EfiAcquirer {
-    /// Tries the contract of the standard, and sends the payout if there is one. The test webhook is registered as a
-    /// callback address is.
+    /// Tries the contract of the standard, and sends the payout if there is one. The test webhook is registered with the same header as the
+    /// callback address.
     pub async fn try_contract(&self, trial: &ContractTrial, payout: Option<&PayoutOrder>) -> ContractReport {
         let mut report = self.bacen.try_contract_with(trial, self.callback_header()).await;
         report.steps.push(match payout {

@@ -10,7 +10,7 @@ use crate::bacen::api::Api;
 use crate::deadline::Deadline;
 use crate::http::{Problem, Reply, of_order};
 
-/// The kind of a refused defense. With 422 the text may name the deadline.
+/// The kind of a refused defense. With status 422, the text may mention the deadline.
 const NOT_POSSIBLE: &str = "InfracaoOperacaoInvalida";
 /// The problem kinds of a refusal for a business reason.
 const REFUSALS: [&str; 3] = [NOT_POSSIBLE, "RequisicaoInvalida", "json_invalido"];
@@ -23,7 +23,7 @@ struct Request<'a> {
     justificativa: &'a str,
 }
 
-/// Sends `POST /v2/gn/infracoes/{id}/defesa` once. An unnamed failure leaves the outcome unknown; a later look-up
+/// Sends `POST /v2/gn/infracoes/{id}/defesa` once. After a failure without a known kind the outcome is unknown, and a later look-up
 /// resolves it.
 pub(super) async fn send(api: &Api, order: &DefenseOrder, deadline: Deadline) -> Result<DefenseReceipt, AcquirerError> {
     if !is_id(&order.infraction) {
@@ -41,10 +41,10 @@ pub(super) async fn send(api: &Api, order: &DefenseOrder, deadline: Deadline) ->
     receipt
 }
 
-/// Classifies an answer. A lost defense costs the merchant money, so only a named refusal counts as one.
+/// Classifies an answer. A lost defense costs the merchant money, so only a refusal with a known kind counts as a refusal.
 fn receipt(reply: &Reply) -> Result<DefenseReceipt, AcquirerError> {
     if reply.status.is_success() {
-        // Efí's answer has no body. An answer of a proxy has one.
+        // Efí's answer has no body or a JSON body. Another body comes from a proxy.
         let is_its_own =
             reply.body.is_empty() || (reply.is_json && serde_json::from_slice::<IgnoredAny>(&reply.body).is_ok());
         let lost = || AcquirerError::OutcomeUnknown("the answer is neither empty nor JSON".to_owned());

@@ -1,4 +1,4 @@
-//! Lists infractions (MED). Unreadable rows are skipped and reported, so that they do not delay other blocks.
+//! Lists infractions (MED). Unreadable rows are skipped and reported, so that they do not delay the blocks of other infractions.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::infraction::Situation;
@@ -66,7 +66,7 @@ pub(super) async fn page(
     list::page(api, ("/v2/gn/infracoes", Rows::Infractions), request, deadline, row).await
 }
 
-/// Parses a row. Errors name the position. Fields that affect money are required, others optional.
+/// Parses a row. Errors contain the position of the row. Fields that affect money are required; the others are optional.
 fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
     let row: Row<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(at, "cannot be read"))?;
     let id =
@@ -79,7 +79,7 @@ fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
     let status = status.ok_or_else(|| wrong("status", "is not a known status"))?;
     let analysis: Option<Analysis<'_>> = part(row.analysis);
     let analysis = analysis.as_ref();
-    // Only `dadosAnalise.abertura` shows a reopening. Without it, the next best instant is enough to find the row again.
+    // Only `dadosAnalise.abertura` shows a reopening. If the field is missing, another instant of the row is used.
     let reported_at = at_of(analysis.and_then(|analysis| analysis.abertura));
     let opened_at = reported_at
         .or_else(|| at_of(row.created_at))
@@ -122,7 +122,7 @@ fn at_of(value: Option<&RawValue>) -> Option<Timestamp> {
     value.and_then(text).as_deref().and_then(instant)
 }
 
-/// Returns the status. An accepted dispute is lost for the receiver. Unknown names are never guessed.
+/// Returns the status; `None` for an unknown name. An accepted dispute is lost for the receiver.
 fn status(word: &str) -> Option<UpstreamInfractionStatus> {
     match word {
         "ABERTA" => Some(UpstreamInfractionStatus::Open),

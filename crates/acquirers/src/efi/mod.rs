@@ -31,7 +31,7 @@ use crate::bacen::{BacenAcquirer, BacenConfig, BacenConfigError};
 use crate::balance::AccountBalance;
 use crate::deadline::Deadline;
 
-/// The header for a callback address without client certificate. The secret in the path distinguishes real callbacks
+/// The header for a callback address that requires no client certificate. There, only the secret in the path distinguishes real callbacks
 /// from forged ones.
 const SKIP_MTLS: CallbackHeader = (HeaderName::from_static("x-skip-mtls-checking"), HeaderValue::from_static("true"));
 
@@ -58,8 +58,8 @@ impl EfiAcquirer {
         })
     }
 
-    /// Declares whether the callback address requires Efí's client certificate. Efí then verifies at the registration
-    /// that the address refuses a client without it.
+    /// Declares whether the callback address requires Efí's client certificate. If so, Efí verifies at the registration that the address
+    /// refuses clients without the certificate.
     #[must_use]
     pub fn with_callback_mtls(self, callbacks_use_mtls: bool) -> Self {
         Self { callbacks_use_mtls, ..self }

@@ -28,9 +28,8 @@ const SENT_ABSENT: [&str; 2] = ["PixEnviadoNaoEncontrado", "pix_nao_encontrado"]
 const NO_WEBHOOK: &str = "Efí sends no Pix because the paying key has no webhook; \
     the operator must register the callback address by restarting the service";
 
-/// Returns whether Efí refuses every Pix because the paying key has no webhook. The rule is documented, its code is not.
-/// So the answer must be an invalid request whose kind or text mentions a webhook. The look-up that follows each refusal
-/// proves that the Pix was not sent.
+/// Returns whether Efí refuses every Pix because the paying key has no webhook. Efí documents the rule, but not the kind of the refusal. So
+/// an invalid request counts if its kind or text mentions a webhook. The look-up after each refusal proves that the Pix was not sent.
 fn lacks_webhook(reply: &Reply) -> bool {
     matches!(reply.status.as_u16(), 400 | 404 | 422)
         && Problem::read(reply).is_some_and(|problem| problem.is_typed() && problem.mentions(&["webhook"]))
@@ -38,8 +37,8 @@ fn lacks_webhook(reply: &Reply) -> bool {
 
 /// Sends `PUT /v3/gn/pix/{idEnvio}` once.
 ///
-/// An answer that differs from the order or is unreadable leaves the outcome unknown: the Pix may be in flight. A 409
-/// means that the identifier was used before, so it leaves the outcome unknown too.
+/// If the answer is unreadable or differs from the order, the outcome is unknown, because the Pix may be in flight. A 409 means that the
+/// identifier was used before, so the outcome is unknown too.
 pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> Result<UpstreamPayout, AcquirerError> {
     let body = wire::send_request(order, api.key().as_str())?;
     let reply = api.put(&format!("/v3/gn/pix/{}", order.instruction_id), &body, deadline).await?;

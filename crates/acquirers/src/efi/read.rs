@@ -36,8 +36,8 @@ pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPay
     Ok(payout)
 }
 
-/// Parses a row of the list. A Pix without identifier, or with one outside the format, is not ours and is skipped. An
-/// unreadable Pix with an identifier of another system is skipped too.
+/// Parses a row of the list. A Pix whose identifier is missing or has another format is not ours and is skipped. An unreadable Pix with the
+/// identifier of another system is skipped too.
 pub(super) fn row(at: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, Defect> {
     let sent: Sent<'_> = serde_json::from_str(row.get()).map_err(|_| Defect::mismatch(at, "cannot be read"))?;
     let Some(instruction_id) = sent.id_envio.and_then(text).and_then(|id| InstructionId::parse(&id).ok()) else {
@@ -130,8 +130,7 @@ fn reason(failure: &Failure<'_>) -> Option<String> {
     }
 }
 
-/// Returns whether the recipient in the answer can be the owner of the key. An answer without a recipient contradicts
-/// no key.
+/// Returns whether the recipient in the answer can be the owner of the key; true if the answer has no recipient.
 fn goes_to(sent: &Sent<'_>, key: &PixKey) -> bool {
     let Some(favored) = part::<Favored<'_>>(sent.favorecido) else { return true };
     match favored.chave.and_then(text) {
@@ -146,7 +145,7 @@ fn recipient(sent: &Sent<'_>) -> Recipient {
         favored.and_then(|favored| part::<Identity<'_>>(favored.identificacao).or_else(|| part(favored.conta_banco)));
     let Some(identity) = identity else { return Recipient::default() };
     let shown = |value: Option<&RawValue>, max| value.and_then(text).and_then(|text| line(&text, max));
-    // A CPF is usually masked; an unmasked one is masked here.
+    // Efí usually masks a CPF. An unmasked CPF is masked here.
     let cpf = shown(identity.cpf, MAX_DOCUMENT_CHARS).map(|value| match Cpf::parse(&value) {
         Ok(cpf) => cpf.masked(),
         Err(_) => value,
@@ -172,8 +171,7 @@ fn given_back(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
     part.map(|((return_id, amount), at)| Some(ReturnedPart { return_id, amount, at })).ok_or(Unusable)
 }
 
-/// Returns the instant of a return. If the answer has two instants, this is the settlement, or the request if the
-/// settlement is unreadable.
+/// Returns the instant of a return. Of two instants, the settlement is used; if the settlement is unreadable, the request.
 fn returned_at(value: &RawValue) -> Option<Timestamp> {
     if let Some(single) = text(value) {
         return instant(&single);

@@ -1,4 +1,4 @@
-//! The wire format of sent Pix. Answers are parsed leniently here, with numbers for texts too, and checked in `read`.
+//! The wire format of sent Pix. Answers are parsed leniently here and checked in `read`. A text may also be a number.
 
 use cais_domain::document::Document;
 use cais_ports::{AcquirerError, PayoutOrder};
@@ -27,7 +27,7 @@ struct Payer<'a> {
 #[derive(Serialize)]
 struct Recipient<'a> {
     chave: &'a str,
-    /// With `cpf` or `cnpj`, only the owner of that document is paid.
+    /// With `cpf` or `cnpj`, Efí pays only the owner of that document.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpf: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

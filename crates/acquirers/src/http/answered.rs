@@ -17,7 +17,7 @@ struct Exchanges {
 
 /// Runs `call`. Returns its output, and `true` if it made requests and all were answered.
 ///
-/// Requests of other tasks do not count: one token request serves many calls.
+/// Requests of other tasks do not count, for example a token request that serves many calls.
 pub(crate) async fn observe<T>(call: impl Future<Output = T>) -> (T, bool) {
     let observed = async {
         let output = call.await;

@@ -88,8 +88,8 @@ impl Certificate {
         let passphrase = self.passphrase.as_ref().map_or("", Secret::expose);
         let archive = Pkcs12Archive::from_pkcs12(&self.bytes, passphrase).map_err(|_| CertificateError::Unopened)?;
         let key = archive.keys.first().ok_or(CertificateError::NoKey)?;
-        // The key's own certificate must be the first of the chain, and can be at any position in the file. Some files
-        // link certificate and key by an id.
+        // The certificate of the key must come first in the chain, but can be at any position in the file. Some files link certificate and
+        // key by an id.
         let is_own = |id: &Option<Vec<u8>>| match (id, &key.local_key_id) {
             (Some(certificate), Some(key)) => certificate.as_slice() == key.as_ref(),
             (None | Some(_), None) | (None, Some(_)) => false,

@@ -8,7 +8,7 @@ use reqwest::redirect::Policy;
 use super::certificate::Certificate;
 use super::tls::{self, TlsError};
 
-/// The time before idle connections close, shorter than the usual load balancer's 60 s.
+/// The time before idle connections close: shorter than the 60 s of common load balancers.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The idle connections per host.
 const MAX_IDLE: usize = 256;
@@ -28,7 +28,7 @@ pub(crate) struct ClientSettings<'a> {
 
 /// Builds a client without redirects and proxies and with a connect timeout.
 ///
-/// Whole calls have no timeout here: each call has its deadline.
+/// The client has no timeout for whole calls, because each call has its own deadline.
 pub(crate) fn build(settings: ClientSettings<'_>) -> Result<Client, TlsError> {
     let tls = tls::client_config(settings.certificate, settings.extra_root_pem, settings.uses_tls)?;
     Client::builder()

@@ -34,7 +34,7 @@ impl Defect {
 }
 
 impl FindError {
-    /// Converts the error of a read. A read has no effect, so any failure may be retried.
+    /// Converts the error of a read. Any failure may be retried, because a read has no effect.
     pub(crate) fn of_a_read(self) -> AcquirerError {
         match self {
             Self::Upstream(AcquirerError::Refused(reason)) => AcquirerError::OutcomeUnknown(reason),

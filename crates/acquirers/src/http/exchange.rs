@@ -15,7 +15,7 @@ use super::defect::{Defect, FindError};
 use crate::deadline::Deadline;
 use crate::trace;
 
-/// The largest accepted answer except lists, in bytes. A charge has a few KiB, also with many payments.
+/// The largest accepted answer except lists, in bytes. A charge has a few KiB, even with many payments.
 pub(crate) const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
 /// A whole answer.
@@ -136,8 +136,8 @@ fn lost(error: &reqwest::Error) -> TransportError {
     })
 }
 
-/// Returns whether the server refused our certificate. With TLS 1.3 it does so after our handshake, so the alert
-/// replaces the answer.
+/// Returns whether the server refused our certificate. With TLS 1.3 the refusal comes after our side of the handshake, as an alert in place
+/// of the answer.
 fn refused_our_certificate(error: &reqwest::Error) -> bool {
     causes(error).any(|cause| {
         let alert = match cause.downcast_ref::<rustls::Error>() {
@@ -153,7 +153,7 @@ fn refused_our_certificate(error: &reqwest::Error) -> bool {
             AlertDescription::CertificateUnknown,
             AlertDescription::UnknownCA,
             AlertDescription::AccessDenied,
-            // The handshake's signature is invalid (RFC 8446, 6.2). Broken records have another alert.
+            // `DecryptError` reports an invalid signature in the handshake (RFC 8446, 6.2). Broken records cause another alert.
             AlertDescription::DecryptError,
             AlertDescription::HandshakeFailure,
         ]

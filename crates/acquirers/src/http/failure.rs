@@ -7,8 +7,8 @@ use super::problem::Problem;
 
 /// Classifies an unsuccessful answer.
 ///
-/// 401, 403 and 429 prove that the request was not done. Another 4xx proves that only if its body names the refusal,
-/// because proxies may answer too. After every other answer, including each 5xx, the request may have been completed.
+/// 401, 403 and 429 prove that the request was not executed. Any other 4xx proves so only if its body names the refusal, because proxies
+/// may answer too. After every other answer, including each 5xx, the request may have been executed.
 pub(crate) fn of_reply(reply: &Reply) -> AcquirerError {
     of_problem(reply, Problem::read(reply).as_ref())
 }
@@ -22,7 +22,7 @@ pub(crate) fn of_problem(reply: &Reply, problem: Option<&Problem>) -> AcquirerEr
     };
     match status {
         401 | 403 | 429 => AcquirerError::Unavailable(reason),
-        // The server stopped waiting. The request may have begun.
+        // After a 408 the request may have begun.
         408 => AcquirerError::OutcomeUnknown(reason),
         400..=499 if problem.is_some() => AcquirerError::Refused(reason),
         _ => AcquirerError::OutcomeUnknown(reason),
@@ -37,9 +37,10 @@ const KEY_UNKNOWN: &str = "chave_favorecido_nao_encontrada";
 
 /// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
 ///
-/// A refusal is one of `refusals`, the kinds of business reasons, with 400 or 422. After any other answer the outcome is
-/// unknown: a refusal would give the money back while the order is in flight. Servers without the path also answer 404,
-/// 405, 410 or 415. A "duplicate" kind means that the order exists. The text of a refusal is shown to the merchant.
+/// A problem with a kind in `refusals` (business reasons) is a refusal, with status 400 or 422. [`KEY_UNKNOWN`] is also one with 404. 401,
+/// 403, 429 and [`BUCKET_EMPTY`] are temporary. After any other answer the outcome is unknown, because a refusal would return the money
+/// while the order is in flight. Servers without the path also answer 404, 405, 410 or 415. A "duplicate" kind means that the order exists.
+/// The text of a refusal is shown to the merchant.
 pub(crate) fn of_order(reply: &Reply, refusals: &[&str]) -> AcquirerError {
     let failure = of_reply(reply);
     let AcquirerError::Refused(reason) = failure else { return failure };

@@ -13,7 +13,7 @@ pub(crate) fn text(value: &RawValue) -> Option<String> {
     }
 }
 
-/// Parses a part leniently: another shape gives `None`.
+/// Parses a part leniently; `None` for another shape.
 pub(crate) fn part<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }

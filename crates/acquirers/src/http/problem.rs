@@ -1,5 +1,5 @@
-//! The content of a refusal, in four shapes: RFC 7807 as used by the API Pix; `nome` and `mensagem`; the same with
-//! `erros` of a violated schema; and `error` with `error_description` (RFC 6749, 5.2).
+//! The content of a refusal. Four shapes are read: RFC 7807 as used by the API Pix; `nome` and `mensagem`; `nome`, `mensagem` and the
+//! `erros` of a violated schema; `error` and `error_description` (RFC 6749, 5.2).
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ struct Wire<'a> {
     nome: Option<String>,
     mensagem: Option<String>,
     violacoes: Option<Vec<Violation>>,
-    // Other servers have other values in fields of these names.
+    // The fields are parsed leniently, because other servers use the same names for other values.
     #[serde(borrow)]
     erros: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
@@ -48,7 +48,7 @@ struct SchemaError {
 /// A named refusal. `Display` is one bounded line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// The last part of `type`, or `nome`, or `error`; `None` if only a title exists, as in answers of web servers.
+    /// The kind: the last part of `type`, or `nome`, or `error`. `None` if the answer has only a title, as answers of web servers do.
     kind: Option<String>,
     text: String,
     /// The explanation. The text is compared with known words and never repeated, because it may name a person.
@@ -56,13 +56,13 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Reads the problem of an answer; `None` without a named one.
+    /// Reads the problem of an answer; `None` if the answer names no refusal.
     pub(crate) fn read(reply: &Reply) -> Option<Self> {
         if !reply.is_json {
             return None;
         }
         let wire: Wire<'_> = serde_json::from_slice(&reply.body).ok()?;
-        // Without a description, `error` may be the text of any web server.
+        // `error` without a description may be the text of any web server, so it does not count.
         let description = wire.error_description.and_then(text);
         let error = wire.error.and_then(text).filter(|_| description.is_some());
         let kind = wire

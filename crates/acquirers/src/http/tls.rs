@@ -41,7 +41,7 @@ pub(super) fn client_config(
         }
     }
     if needs_roots {
-        // Broken certificates of the system are skipped, as in other clients. An empty set is detected below.
+        // Unreadable certificates of the system are skipped, as in other clients. If no root remains, the code below returns an error.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if roots.is_empty() {
             return Err(TlsError::NoRoots);

@@ -14,7 +14,7 @@ use super::exchange::{MAX_ANSWER_BYTES, Reply, TransportError, send};
 use super::problem::Problem;
 use crate::deadline::Deadline;
 
-/// The time of renewal before the end. For short tokens a fifth of their life, if shorter.
+/// The time between the renewal and the end of a token. For short-lived tokens, a fifth of the life if that is shorter.
 const MARGIN: Duration = Duration::from_mins(1);
 /// The longest accepted life.
 const MAX_LIFE: Duration = Duration::from_hours(24);
@@ -85,7 +85,7 @@ impl Tokens {
             }
             let outcome = self.fetching(&mut state);
             if let Some(token) = state.token.as_ref().filter(|token| now < token.ends_at) {
-                // The token is valid for a while, so no caller waits for the renewal.
+                // The token is still valid for a while, so the caller does not wait for the renewal.
                 return Ok(token.clone());
             }
             outcome
@@ -108,7 +108,7 @@ impl Tokens {
 
     /// Returns the current request, started now if none is running.
     fn fetching(self: &Arc<Self>, state: &mut State) -> watch::Receiver<Option<Outcome>> {
-        // A sender dropped without an outcome ended with its runtime, so no outcome will follow.
+        // If the sender was dropped without an outcome, its runtime has ended, and no outcome will follow.
         let alive = state.fetching.as_ref().filter(|outcome| outcome.has_changed().is_ok());
         if let Some(outcome) = alive {
             return outcome.clone();
@@ -123,7 +123,7 @@ impl Tokens {
                 state.token = Some(token.clone());
             }
             state.fetching = None;
-            // Waiting receivers are optional.
+            // `send_replace` also works without a waiting receiver.
             sender.send_replace(Some(fetched));
         });
         outcome
@@ -183,7 +183,7 @@ impl Tokens {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Each change is one assignment, so a panic elsewhere leaves a consistent state.
+        // Each change is one assignment, so the lock's poison can be ignored.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -80,7 +80,7 @@ impl Api {
         self.call(&Request::new(Method::GET, url), None, access, deadline).await
     }
 
-    /// Sends a `POST` with a JSON body once, and again only after a refused token. Returns the raw answer.
+    /// Sends a `POST` with a JSON body. Sends it a second time only after a refused token. Returns the raw answer.
     pub(super) async fn post(
         &self,
         path: &str,
@@ -98,7 +98,7 @@ impl Api {
             .map_err(|_| AcquirerError::Refused("the path is not a valid address".to_owned()))
     }
 
-    /// Sends one request. After a refused token, renews the token and resends: a 401 is certain.
+    /// Sends one request. After a 401, renews the token and sends the request again. A 401 proves that the request was not executed.
     async fn call(
         &self,
         request: &Request,

@@ -22,7 +22,7 @@ pub struct NowPaymentsConfig {
     pub totp_secret: Secret,
     /// The secret of the signatures of callbacks.
     pub ipn_secret: Secret,
-    /// The address for callbacks; `None` means that the account's own setting counts.
+    /// The address for callbacks; `None` uses the address in the account's settings.
     pub callback_url: Option<String>,
     /// PEM roots in addition to the system's.
     pub extra_root_pem: Option<Vec<u8>>,

@@ -47,10 +47,10 @@ struct PaymentRequest<'a> {
     is_fee_paid_by_user: bool,
 }
 
-/// Sends `POST /v1/payment` once. The price is given in the coin, so the processor converts nothing.
+/// Sends `POST /v1/payment` once. The price is given in the coin, so the processor does not convert it.
 ///
-/// An answer for another order, currency or amount is refused. No payer sees its address, so the deposit expires
-/// without effect.
+/// An answer for another order, currency or amount is refused. The address of such a deposit is not shown to a payer, so the deposit
+/// expires without effect.
 pub(super) async fn create(
     api: &Api,
     order: &CryptoDepositOrder,
@@ -143,7 +143,7 @@ fn amount(value: Option<&RawValue>) -> Option<&RawValue> {
     value.filter(|value| value.get() != "null")
 }
 
-/// Returns the identifiers of later payments. The list of payments shows those that are unreadable here.
+/// Returns the identifiers of later payments. Unreadable identifiers are skipped, because the list of payments contains those payments too.
 fn later(value: Option<&RawValue>) -> Vec<ProcessorId> {
     let ids: Option<Vec<&RawValue>> = value.and_then(|value| serde_json::from_str(value.get()).ok());
     ids.into_iter().flatten().filter_map(|id| wire::id(Some(id), "payment_extra_ids").ok().flatten()).collect()

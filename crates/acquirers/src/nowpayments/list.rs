@@ -15,9 +15,9 @@ use crate::http::{Defect, FindError, part};
 
 /// The requested rows of a page. The processor allows 500.
 const PER_PAGE: &str = "100";
-/// The pages that a look-up reads at most: more rows than a busy account has within [`MARGIN`].
+/// The largest number of pages that a look-up reads. The pages have more rows than a busy account has within [`MARGIN`].
 pub(super) const MAX_PAGES: u32 = 20;
-/// The days around a period. The processor's days have an unknown time zone, and its clock may differ.
+/// The time added at both ends of a period, because the time zone of the processor's days is unknown and its clock may differ.
 pub(super) const MARGIN: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Deserialize)]
@@ -49,7 +49,7 @@ pub(super) async fn page(
     let values = list.data.ok_or_else(|| Defect::mismatch("data", "is missing"))?;
     let pages = wire::short_text(list.pages).and_then(|text| text.parse::<u32>().ok());
     let following = request.page.saturating_add(1);
-    // Without a count, only an empty page is the last: the processor may return fewer rows than requested.
+    // If the answer has no count of pages, only an empty page is the last, because the processor may return fewer rows than requested.
     let is_more = !values.is_empty() && pages.is_none_or(|pages| following < pages);
     let (mut rows, mut unreadable) = (Vec::with_capacity(values.len()), Vec::new());
     for (index, value) in values.iter().enumerate() {
@@ -65,7 +65,7 @@ pub(super) async fn page(
     Ok(UpstreamPage { rows, unreadable, next: is_more.then_some(following), pages })
 }
 
-/// Finds the first deposit created by our identifier, within the days around its creation.
+/// Finds the first deposit that was created with our identifier. Searches the days around the creation of the identifier.
 pub(super) async fn find(
     api: &Api,
     id: CryptoDepositId,
@@ -82,7 +82,7 @@ pub(super) async fn find(
         if let Some(row) = page.unreadable.first() {
             return Err(AcquirerError::OutcomeUnknown(format!("a row of the list is unreadable: {}", row.reason)));
         }
-        // Newest first, so the last match is the first creation.
+        // The list is sorted from the newest row, so the last match is the first creation.
         found = page.rows.into_iter().rfind(|row| row.order == Some(id) && row.parent.is_none()).or(found);
         (next, read) = (page.next, read.saturating_add(1));
     }

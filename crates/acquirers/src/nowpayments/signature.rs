@@ -4,10 +4,10 @@ use cais_domain::hex;
 use ring::hmac;
 use serde_json::Value;
 
-/// Returns whether `signature` is the processor's for `body`. The comparison takes the same time for all signatures.
+/// Returns whether `signature` is the processor's signature of `body`. The comparison takes the same time for all signatures.
 ///
-/// The processor signs its own serialization: no blanks, members sorted at all depths, and numbers as in the body. An
-/// unreadable body has no signature.
+/// The processor signs its own serialization: no blanks, members sorted at all depths, and numbers as in the body. For an unreadable body
+/// the result is `false`.
 pub(super) fn is_valid(secret: &str, signature: &str, body: &[u8]) -> bool {
     let Some(signature) = hex::decode(signature) else { return false };
     let Some(canonical) = canonical(body) else { return false };

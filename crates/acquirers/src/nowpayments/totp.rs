@@ -12,7 +12,7 @@ const CODES: u32 = 1_000_000;
 /// The least length of a secret, in bytes (RFC 4226, 4, requires 128 bits; many services issue 80).
 const MIN_SECRET_BYTES: usize = 10;
 
-/// The codes of one secret. Each code is returned once per process, because verifiers accept a code once.
+/// The codes of one secret. Each code is returned once per process, because the processor accepts a code only once.
 #[derive(Debug)]
 pub(super) struct OneTimeCodes {
     key: hmac::Key,
@@ -30,7 +30,7 @@ impl OneTimeCodes {
     /// Returns the code of the instant; `None` if the code of this step, or of a later one, was returned before.
     pub(super) fn take(&self, at: Timestamp) -> Option<String> {
         let step = u64::try_from(at.as_second().div_euclid(STEP_S)).ok()?;
-        // A single assignment, so a panic elsewhere leaves a consistent state.
+        // Each change is one assignment, so the lock's poison can be ignored.
         let mut last = self.last_step.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|last| step <= last) {
             return None;

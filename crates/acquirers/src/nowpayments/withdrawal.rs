@@ -45,8 +45,8 @@ struct Verification<'a> {
 
 /// Sends `POST /v1/payout` once.
 ///
-/// An answer that differs from the order or is unreadable leaves the outcome unknown: the withdrawal may exist. After a
-/// refusal the withdrawal is looked up: a taken identifier has the same code as other refusals.
+/// If the answer is unreadable or differs from the order, the outcome is unknown, because the withdrawal may exist. After a refusal the
+/// withdrawal is looked up, because a taken identifier has the same code as other refusals.
 pub(super) async fn create(
     api: &Api,
     order: &CryptoWithdrawalOrder,
@@ -128,7 +128,7 @@ pub(super) async fn find(
         match found.map_err(FindError::of_a_read)? {
             rows::Found::Withdrawal(found) => return Ok(Some(*found)),
             rows::Found::Others => {}
-            // Only an empty page is the last: the processor may return fewer rows than requested.
+            // Only an empty page is the last, because the processor may return fewer rows than requested.
             rows::Found::End => return Ok(None),
         }
     }
@@ -137,7 +137,7 @@ pub(super) async fn find(
 
 /// Requests a page of `GET /v1/payout`, newest first. Unreadable rows are reported on the page beside the others.
 ///
-/// The list has no number of pages, so an empty page is the last. A page that is older than the period is the last too: a
+/// The list has no number of pages, so an empty page is the last. A page with only rows before the period is the last too. Otherwise a
 /// processor that ignores the period would return all withdrawals ever made.
 pub(super) async fn page(
     api: &Api,

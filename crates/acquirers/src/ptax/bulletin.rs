@@ -34,7 +34,7 @@ pub(super) fn last(reply: &Reply, zone: &TimeZone) -> Result<Option<UsdRate>, De
     }
     let found: Bulletins<'_> = serde_json::from_slice(&reply.body).map_err(|_| unreadable())?;
     let rows = found.value.ok_or_else(|| Defect::mismatch("value", "is missing"))?;
-    // An unreadable row may be the last one, so an older rate must not pass for the last.
+    // An unreadable row fails the read: it may be the last rate, and an older rate must not be returned as the last.
     let rates: Vec<UsdRate> = rows.iter().map(|row| read(row, zone)).collect::<Result<_, _>>()?;
     Ok(rates.into_iter().max_by_key(|rate| rate.published_at))
 }

@@ -19,11 +19,11 @@ use crate::http::{
     ClientSettings, FindError, MAX_ANSWER_BYTES, TlsError, UrlError, build, of_reply, of_transport, parse_base, send,
 };
 
-/// The number of searched days before today. No series of holidays and weekends is as long.
+/// The number of searched days before today, more than any series of holidays and weekends.
 const SEARCHED_DAYS: i64 = 10;
 /// The time zone of the Central Bank. Brazil has had no summer time since 2019.
 const TIME_ZONE: &str = "America/Sao_Paulo";
-/// The largest number of rows: a row per day.
+/// The largest number of requested rows. The period has one row per business day.
 const MAX_ROWS: &str = "100";
 
 /// The configuration of the service.

@@ -47,7 +47,7 @@ async fn fetch(api: &Api, deadline: Deadline) -> Result<(AccountBalance, Option<
     let missing = |field: &str| Defect::mismatch(field, "is missing");
     let account = account.ok_or_else(|| missing("accounts"))?;
     let balance: Balance<'_> = part(account.balance).ok_or_else(|| missing("balance"))?;
-    // A balance may be zero or negative, and only whole centavos are read.
+    // A balance may be zero or negative. Only a whole number of centavos is accepted.
     let centavos = |value: Option<&RawValue>, field: &str| {
         let number = value.and_then(text).and_then(|text| text.parse::<i64>().ok());
         number.map(Money::from_centavos).ok_or_else(|| Defect::mismatch(field, "is not an amount"))

@@ -21,7 +21,7 @@ use crate::http::{Defect, FindError, Reply};
 
 /// The part of the budget reserved for the look-up after the first request.
 const RECOVERY_RESERVE: Duration = Duration::from_millis(1_500);
-/// The shortest time for a second sending. A shorter one would likely be lost again.
+/// The shortest remaining time for a second request. With less time, the answer would likely be lost again.
 const MIN_RETRY: Duration = Duration::from_millis(250);
 /// The longest `comment`, in characters.
 const MAX_COMMENT_CHARS: usize = 140;
@@ -93,8 +93,8 @@ enum Post {
 /// Sends `POST /charge?return_existing=true`. After an unknown outcome, reads the charge. If the charge is certainly
 /// absent, sends the same `POST` again.
 ///
-/// After an unknown outcome only a charge or a mismatch is certain: a refusal of the second request proves nothing
-/// about the first.
+/// After an unknown outcome, only a found charge (equal to the order or not) is certain. A refusal of the second request proves nothing
+/// about the first request.
 pub(super) async fn create(
     api: &Api,
     order: &ChargeOrder,
@@ -182,7 +182,7 @@ pub(super) async fn find(api: &Api, txid: &Txid, deadline: Deadline) -> Result<O
     look_up(api, txid, deadline).await.map_err(FindError::of_a_read)
 }
 
-/// Reads the Pix after the charge: a charge that is completed between both reads then shows its Pix.
+/// Reads a charge, and then its Pix. In this order, a charge that is completed between the two reads still has its Pix in the result.
 async fn look_up(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Option<UpstreamCharge>, FindError> {
     let Some(reply) = get(api, txid, deadline).await? else { return Ok(None) };
     let charge = read(&reply, txid)?;
@@ -216,9 +216,9 @@ pub(super) async fn cancel(api: &Api, txid: &Txid, deadline: Deadline) -> Result
             Err(error.unwrap_or_else(|| unknown("the removal was confirmed, but the charge still exists".to_owned())))
         }
         Ok(Some(after)) => Ok(after),
-        // The charge existed a moment ago.
+        // The charge existed before the `DELETE`, so it was deleted.
         Ok(None) => Ok(UpstreamCharge { status: UpstreamStatus::Removed, ..charge }),
-        // The text of the absence of a deleted charge is not documented.
+        // The `DELETE` succeeded. Woovi does not document the refusal for a deleted charge, so any refusal counts as absence.
         Err(FindError::Upstream(AcquirerError::Refused(_))) if error.is_none() => {
             Ok(UpstreamCharge { status: UpstreamStatus::Removed, ..charge })
         }
@@ -261,7 +261,7 @@ fn facts(charge: &Charge<'_>, txid: &Txid, reply: &Reply) -> Result<UpstreamChar
     let amount = charge.value.and_then(cents).ok_or_else(|| Defect::mismatch("value", "is not an amount"))?;
     let status = match word(charge.status).as_deref() {
         Some("COMPLETED") => UpstreamStatus::Completed,
-        // An expired charge ends at its `expiresDate`. A charge of an unknown status is unfinished.
+        // An expired charge counts as active until its `expiresDate`. A charge with an unknown status counts as active too.
         Some(_) => UpstreamStatus::Active,
         None => return Err(Defect::mismatch("status", "is missing")),
     };
@@ -286,7 +286,7 @@ fn expires_at(charge: &Charge<'_>) -> Result<Timestamp, Defect> {
     created_at.checked_add(SignedDuration::from_secs(seconds)).map_err(|_| wrong())
 }
 
-/// Returns the code after checks: valid checksum, dynamic, and no other amount.
+/// Returns the code after three checks: the checksum is valid, the code is dynamic, and any amount in it is the charge's.
 fn code(charge: &Charge<'_>, amount: Money) -> Result<String, Defect> {
     const FIELD: &str = "brCode";
     let text = word(charge.br_code).ok_or_else(|| Defect::mismatch(FIELD, "is missing"))?;

@@ -103,8 +103,8 @@ fn name(row: &RawValue, pointers: &[&str]) -> Option<String> {
 
 /// Returns the number of the page after this one.
 ///
-/// The next request skips whole pages. So a page of another size than the requested one would hide rows, and is refused
-/// unless it is the last. Without `pageInfo` only an empty page is the last.
+/// The next request skips whole pages of the requested size. A page of another size would hide rows, so it is refused unless it is the last
+/// page. Without `pageInfo` only an empty page is the last.
 fn following(paging: Option<&Paging<'_>>, number: u32, (rows, list): (usize, List)) -> Result<Option<u32>, Defect> {
     let count = |value: Option<&RawValue>| match value.and_then(text) {
         None => Ok(None),
@@ -141,7 +141,7 @@ mod tests {
             (r#"{"pageInfo":{"skip":"2","limit":"2","hasNextPage":true},"rows":[1,2]}"#, 1, Some((2, Some(2)))),
             (r#"{"pageInfo":{"skip":2,"limit":2,"hasNextPage":false},"rows":[1]}"#, 1, Some((1, None))),
             (r#"{"pageInfo":{"skip":0,"limit":2,"hasNextPage":true},"rows":[]}"#, 0, Some((0, None))),
-            // The page of another request, and pages that would hide rows.
+            // These answers are refused: a page of another request, and pages that would hide rows.
             (r#"{"pageInfo":{"skip":2,"limit":2,"hasNextPage":false},"rows":[1]}"#, 0, None),
             (r#"{"pageInfo":{"skip":0,"limit":1,"hasNextPage":true},"rows":[1]}"#, 0, None),
             (r#"{"pageInfo":{"skip":0,"hasNextPage":true},"rows":[1]}"#, 0, None),

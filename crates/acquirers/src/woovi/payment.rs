@@ -151,7 +151,7 @@ fn recipient(destination: &Destination<'_>) -> Recipient {
     let shown = |value: Option<&RawValue>, max| word(value).and_then(|text| line(&text, max));
     let inner = || part::<TaxId<'_>>(destination.tax_id).and_then(|found| shown(found.tax_id, MAX_DOCUMENT_CHARS));
     let document = shown(destination.tax_id, MAX_DOCUMENT_CHARS).or_else(inner);
-    // An unmasked CPF is masked here.
+    // Woovi may send an unmasked CPF, which is masked here.
     let document = document.map(|value| match Cpf::parse(&value) {
         Ok(cpf) => cpf.masked(),
         Err(_) => value,

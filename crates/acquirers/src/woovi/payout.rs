@@ -1,6 +1,6 @@
 //! Sends a Pix in two steps, creation and approval, reads the outcome, and lists sent Pix.
 //!
-//! A created payment moves no money. Its `correlationID` is our instruction id, and Woovi creates one payment per
+//! A created payment moves no money before its approval. Its `correlationID` is our instruction id, and Woovi creates only one payment per
 //! `correlationID`.
 
 use std::time::Duration;
@@ -65,7 +65,7 @@ enum Created {
     Maybe(String),
 }
 
-/// Creates the payment and approves it. A payment that exists already is approved, never created again.
+/// Creates the payment and approves it. If the payment exists already, it is only approved.
 pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> Result<UpstreamPayout, AcquirerError> {
     let body = creation(order)?;
     let payout = match create(api, order, &body, deadline.keeping_back(APPROVAL_RESERVE)).await? {
@@ -83,7 +83,7 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
 
 fn creation(order: &PayoutOrder) -> Result<Creation<'_>, AcquirerError> {
     if order.recipient_document.is_some() {
-        // A payment to another owner could not be taken back.
+        // An order for one owner is refused, because a payment to another owner could not be reversed.
         return Err(AcquirerError::Refused("this institution does not check the owner of a key".to_owned()));
     }
     Ok(Creation {
@@ -134,10 +134,10 @@ async fn create(
     }
 }
 
-/// Sends `POST /payment/approve`. Unless the answer shows the approval, the payment is read.
+/// Sends `POST /payment/approve`. If the answer does not show the approval, the payment is read.
 ///
-/// A refused approval leaves the payment as it is, for example without money in the account at Woovi. The payment stays
-/// open, and a repeat of the order approves it.
+/// Woovi may refuse the approval, for example if the account has too little money. The payment then stays open, and a repeat of the order
+/// approves it.
 async fn approve(
     api: &Api,
     order: &PayoutOrder,
@@ -158,7 +158,7 @@ async fn approve(
     };
     let after = match look_up(api, &expected, deadline).await {
         Ok(Some(after)) => after,
-        // The payment exists, and its approval may be on its way.
+        // The payment exists, and the approval may still take effect.
         Ok(None) | Err(_) => created,
     };
     if after.awaits_approval {

@@ -43,7 +43,7 @@ struct Listed<'a> {
     refunds: Option<Vec<&'a RawValue>>,
 }
 
-/// A return. `/refund` has the return's nationwide id in `returnIdentification`, the list of a charge in `endToEndId`.
+/// A return. Its nationwide id is in `returnIdentification` in answers of `/refund`, and in `endToEndId` in the list of a charge.
 #[derive(Deserialize)]
 struct Refund<'a> {
     #[serde(borrow, rename = "correlationID")]
@@ -57,7 +57,7 @@ struct Refund<'a> {
     time: Option<&'a RawValue>,
 }
 
-/// Sends `POST /refund` once. A taken identifier leaves the outcome unknown, and the look-up resolves it.
+/// Sends `POST /refund` once. If the identifier is taken, the outcome is unknown, and the look-up resolves it.
 pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> Result<UpstreamReturn, AcquirerError> {
     let name = order.id.suffix();
     let body = Request {
@@ -110,7 +110,7 @@ fn named(envelope: &Envelope<'_>, name: &str) -> Result<UpstreamReturn, FindErro
 /// A return in the list of a charge.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ChargeReturn {
-    /// The return, as an ordinary one.
+    /// The return in the form of the port.
     pub(super) back: UpstreamReturn,
     /// The returned Pix, if the row names it.
     pub(super) of: Option<EndToEndId>,
@@ -139,13 +139,13 @@ pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Res
 fn read(place: &str, refund: &Refund<'_>) -> Result<UpstreamReturn, Defect> {
     let amount = refund.value.and_then(cents);
     let amount = amount.ok_or_else(|| Defect::mismatch(&format!("{place}.value"), "is not an amount"))?;
-    // The documents show the id of the returned Pix in `endToEndId` too. Only ids of returns begin with D.
+    // In some documents `endToEndId` contains the id of the returned Pix. Only ids of returns begin with `D`.
     let return_id = word(refund.return_identification).or_else(|| word(refund.end_to_end_id));
     let return_id = return_id.filter(|text| text.starts_with('D')).and_then(|text| ReturnId::parse(&text).ok());
     let progress = match word(refund.status).as_deref() {
         Some("CONFIRMED" | "REFUNDED") => UpstreamProgress::Done { at: at(refund.time) },
         Some("REJECTED" | "NOT_ACCOMPLISHED") => UpstreamProgress::Failed { reason: None },
-        // An unknown status is unfinished, and the documents show answers without a status.
+        // A return with an unknown status counts as in flight. Some documented answers have no status.
         Some(_) | None => UpstreamProgress::Processing,
     };
     let name = word(refund.correlation_id).or_else(|| return_id.as_ref().map(ToString::to_string));

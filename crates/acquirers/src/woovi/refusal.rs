@@ -13,7 +13,7 @@ use crate::http::{Defect, FindError, Problem, Reply, folded, of_problem, part, t
 const NO_CODE: &str = "error";
 /// Phrases of an absence.
 const ABSENT: [&str; 5] = ["not found", "nao encontrad", "nao foi encontrad", "nao existe", "does not exist"];
-/// Words of objects that a look-up does not name. A missing account, key or path does not prove that a record is absent.
+/// Words of other objects. A missing account, key or path does not prove that the record is absent.
 const OTHER_OBJECTS: [&str; 12] = [
     "conta",
     "account",
@@ -30,7 +30,7 @@ const OTHER_OBJECTS: [&str; 12] = [
 ];
 /// Phrases of an identifier that exists already.
 const TAKEN: [&str; 5] = ["ja existe", "already exist", "duplicat", "duplicad", "ja foi utilizad"];
-/// Phrases of a temporary reason: the balance and the limits of the account at Woovi.
+/// Phrases of temporary reasons: the balance and the limits of the account at Woovi.
 const PASSES: [&str; 8] =
     ["saldo", "balance", "alias limit", "transfer limit", "limite", "rate limit", "tente novamente", "try again"];
 
@@ -118,7 +118,7 @@ pub(super) fn of_order(reply: &Reply) -> AcquirerError {
     }
 }
 
-/// Parses the object in a field of an answer. An answer without the object is not the expected one.
+/// Parses the object in a field of an answer. An answer without the object is unreadable.
 pub(super) fn object<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>, name: &str) -> Result<T, FindError> {
     part(value).ok_or_else(|| Defect::Unreadable(format!("the answer has no {name}")).into())
 }

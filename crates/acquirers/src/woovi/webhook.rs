@@ -56,7 +56,7 @@ struct Webhook<'a> {
 
 /// Registers the events that `url` has no active webhook for. Webhooks of other addresses stay.
 ///
-/// A refused event does not prevent the others: its error is returned at the end.
+/// If an event is refused, the others are still registered, and the error is returned at the end.
 pub(super) async fn register(api: &Api, url: &str, deadline: Deadline) -> Result<(), AcquirerError> {
     let present = registered(api, url, deadline).await.map_err(FindError::of_a_read)?;
     let mut first_error = None;

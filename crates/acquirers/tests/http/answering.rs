@@ -1,4 +1,4 @@
-//! The breaker counts unanswered calls, not refused records.
+//! Tests that the breaker counts unanswered calls, not refused records.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ async fn refused_records_leave_breaker_closed() {
     ] {
         assert_eq!(after_ten(answer).await, (true, "unknown"));
     }
-    // A firewall refuses the text of one request.
+    // A 403 may come from a firewall that refuses the text of one request.
     assert_eq!(after_ten(html(403)).await, (true, "unavailable"));
 }
 

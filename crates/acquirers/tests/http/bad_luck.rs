@@ -1,4 +1,4 @@
-//! The table of bad luck for every call of every adapter: connections, answers and the outcome that the call reports.
+//! Tests the table of failures for every call of every adapter: failed connections, defective answers, and the reported outcome.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ pub const CONNECT: Duration = Duration::from_millis(300);
 /// The operation of the adapter that trusts the system's certificates alone, so that no test server is trusted.
 pub const UNTRUSTING: &str = "rate";
 
-/// Runs `call` for every case of the table. `call` gets the address of the server and its budget. `answer` is a correct
-/// answer, which the cases lose, distort or precede in all ways.
+/// Runs `call` for every case of the table. `call` receives the address of the server and its budget. `answer` is a correct answer, which
+/// the cases lose, distort or precede by other answers.
 pub async fn assert_outcomes<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
     operation: &str,
     answer: Value,
@@ -66,8 +66,8 @@ pub async fn assert_outcomes<T: Debug, F: Future<Output = Result<T, AcquirerErro
     }
 }
 
-/// A server is trusted by its name and the present time alone. The good certificate shows that nothing else differs:
-/// with it the call has the outcome of a `plain` connection.
+/// Asserts that a server with a wrong name or an expired certificate is not trusted. With a correct certificate, the call has the outcome
+/// of a `plain` connection.
 async fn assert_untrusted_servers<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
     operation: &str,
     answer: &Value,
@@ -101,8 +101,8 @@ fn numbers_as_texts(value: &Value) -> Value {
     }
 }
 
-/// The server's clock does not change the outcome of the `plain` answer. A number in the form of a text is read as the
-/// number, or leaves the outcome unknown.
+/// Asserts that the server's clock does not change the outcome of the `plain` answer. A number in the form of a text is read as the number,
+/// or the outcome is unknown.
 async fn assert_distortions<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
     operation: &str,
     answer: &Value,
@@ -132,7 +132,7 @@ async fn assert_distortions<T: Debug, F: Future<Output = Result<T, AcquirerError
     }
 }
 
-/// A token that ends in flight is renewed, and the request is repeated once. Other credentials are not renewed.
+/// Asserts that a refused token is renewed and the request repeated once. Other credentials are not renewed.
 async fn assert_expired_token<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
     operation: &str,
     answer: &Value,

@@ -1,4 +1,4 @@
-//! The balance of the account at Efí.
+//! Tests the balance of the account at Efí.
 
 use cais_acquirers::AccountBalance;
 use cais_domain::money::Money;

@@ -1,4 +1,4 @@
-//! The breaker's states under a controlled clock.
+//! Tests the breaker's states under a controlled clock.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Registration of the callback address, and the content of callbacks.
+//! Tests the registration of the callback address, and the content of callbacks.
 
 use cais_acquirers::{BacenAcquirer, EfiAcquirer};
 use cais_domain::pix_key::PixKey;

@@ -1,4 +1,4 @@
-//! Cancellation of charges.
+//! Tests the cancellation of charges.
 
 use cais_ports::Acquirer;
 use serde_json::json;

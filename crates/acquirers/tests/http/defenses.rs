@@ -1,4 +1,4 @@
-//! Defenses: requests, and the classification of answers.
+//! Tests defenses: requests, and the classification of answers.
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ async fn each_answer_to_a_defense_is_classified() {
             invalid(&json!({"title": "x", "violacoes": [{"razao": "Infração expirada", "propriedade": "id"}]})),
             "TooLate",
         ),
-        // Other impossibilities do not concern the deadline.
+        // Without words about a deadline, the same kind is a refusal.
         (problem(422, "InfracaoOperacaoInvalida"), "refused"),
         (invalid(&json!({"title": "Operação inválida.", "detail": "A justificativa é muito curta."})), "refused"),
         (invalid(&json!({"violacoes": [{"razao": "wrong owner", "propriedade": "body.infractionId"}]})), "refused"),

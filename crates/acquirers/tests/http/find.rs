@@ -1,4 +1,4 @@
-//! Reads of a charge and its payments.
+//! Tests reads of a charge and its payments.
 
 use cais_ports::{Acquirer, AcquirerError, ReturnNature, UpstreamStatus};
 use serde_json::{Value, json};

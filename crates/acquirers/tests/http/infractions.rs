@@ -1,4 +1,4 @@
-//! Lists of infractions: both of Efí's formats, skipped rows, and failing pages.
+//! Tests lists of infractions: both of Efí's formats, skipped rows, and failing pages.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Lists of received Pix.
+//! Tests lists of received Pix.
 
 use cais_ports::Acquirer;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Payouts: requests, classification of answers, and checks.
+//! Tests payouts: requests, classification of answers, and checks.
 
 use std::time::Duration;
 
@@ -237,7 +237,7 @@ async fn standard_institution_refuses_payouts() {
     let bacen = acquirer(&server.url());
     assert!(!bacen.sends_payouts() && efi(&server.url()).sends_payouts());
     assert_eq!(kind(&bacen.send_payout(&payout_order(), BUDGET).await), "refused");
-    // Never `None`, after which the payout would be sent again.
+    // The result is never `None`, because the payout would then be sent again.
     assert_eq!(kind(&bacen.find_payout(&instruction_id(), BUDGET).await), "refused");
     let page = bacen.list_sent(crate::answers::day(0), BUDGET).await.unwrap();
     assert!(page.rows.is_empty() && page.next.is_none());

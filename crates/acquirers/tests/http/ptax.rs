@@ -1,4 +1,4 @@
-//! The Central Bank's rate of the US dollar.
+//! Tests the Central Bank's rate of the US dollar.
 
 use std::time::Duration;
 

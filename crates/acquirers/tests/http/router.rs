@@ -1,4 +1,4 @@
-//! The order of acquirers, and the failover between them.
+//! Tests the order of acquirers, and the failover between them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -171,7 +171,7 @@ async fn reads_and_writes_share_one_breaker() {
         assert_eq!(kind(&guarded.cancel_charge(&txid(), BUDGET).await), "unavailable");
         assert_eq!(kind(&guarded.register_callback("https://x.example", BUDGET).await), "unavailable");
     }
-    // Reading a callback makes no call.
+    // A callback is read without a call to the acquirer, so the breaker does not matter.
     assert_eq!(guarded.callbacks(b"{}").unwrap(), vec![sent()]);
 }
 
@@ -328,7 +328,7 @@ fn question_and_payouts_take_no_turn_of_charges() {
         for _ in 0..3 {
             assert!(router.is_available());
         }
-        // A payout between two charges takes a turn of payouts only.
+        // A payout between two charges does not change the turn of charges.
         assert_eq!((router.first(&[]), router.first_sender(&[])), (Some(name(wanted)), Some(name(wanted))));
     }
     router.set_drained(vec![name("a"), name("b")]);

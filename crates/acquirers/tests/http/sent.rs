@@ -1,4 +1,4 @@
-//! Reads of sent Pix: progress, recipient and returns.
+//! Tests reads of sent Pix: progress, recipient and returns.
 
 use cais_ports::{Acquirer, AcquirerError, UpstreamPayout};
 use serde_json::{Value, json};

@@ -57,7 +57,7 @@ pub enum Act {
 
 /// A connection, plain or with TLS.
 trait Peer: AsyncRead + AsyncWrite + Unpin {
-    /// Makes the connection's end a reset.
+    /// Makes the connection end with a reset.
     fn reset(&self);
 }
 
@@ -85,8 +85,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server. `script` gets the request and the number of earlier ones with its method and path. Tokens are
-    /// issued without the script.
+    /// Starts a server. `script` receives the request and the number of earlier requests with the same method and path. Tokens are issued
+    /// without the script.
     pub async fn start(script: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Self {
         let script = move |seen: &Seen, nth: usize| match seen.path.as_str() {
             "/oauth/token" => super::answers::token("good", "3600"),
@@ -185,7 +185,7 @@ pub async fn closed_port() -> String {
 async fn serve_tls(stream: TcpStream, tls: &TlsAcceptor, script: &Script, log: &Mutex<Vec<Seen>>) {
     match tls.accept(stream).into_fallible().await {
         Ok(stream) => serve(stream, script, log).await,
-        // Reading to the end keeps a reset from overtaking the alert.
+        // The stream is read to its end, because a reset could overtake the alert.
         Err((_, mut stream)) => {
             let mut rest = Vec::new();
             drop(stream.read_to_end(&mut rest).await);

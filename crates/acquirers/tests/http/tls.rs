@@ -1,4 +1,4 @@
-//! Mutual TLS: trusted servers, and our certificate.
+//! Tests mutual TLS: trusted servers, and our certificate.
 
 use std::sync::{Arc, LazyLock};
 
@@ -36,7 +36,7 @@ impl Authority {
         self.issue_until(name, 2100)
     }
 
-    /// Issues a certificate that ends with the beginning of `year`.
+    /// Issues a certificate that expires at the beginning of `year`.
     fn issue_until(&self, name: &str, year: i32) -> Issued {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
@@ -49,7 +49,7 @@ impl Authority {
         self.0.pem().into_bytes()
     }
 
-    /// Returns an acceptor with a certificate for `name` that ends with the beginning of `year`. Its clients need none.
+    /// Returns an acceptor with a certificate for `name` that expires at the beginning of `year`. Clients need no certificate.
     pub fn open_acceptor(&self, name: &str, year: i32) -> TlsAcceptor {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider).with_protocol_versions(BOTH).unwrap();

@@ -1,4 +1,4 @@
-//! The access token: one request for all callers, renewal, refusal, failure.
+//! Tests the access token: one request for all callers, renewal, refusal, failure.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -138,7 +138,7 @@ async fn token_is_used_until_its_renewal() {
     }
 }
 
-/// The second answer hangs, so only the old token can serve during the renewal.
+/// The second token request gets no answer, so only the old token can be used during the renewal.
 #[tokio::test]
 async fn renewal_does_not_delay_callers() {
     let server = Server::start_raw(None, move |seen, nth| match (seen.path.as_str(), nth) {

@@ -1,5 +1,5 @@
-//! A trial of the standard's contract against an institution: one step per operation, each with its request, its answer
-//! and every divergence from the API Pix 2.9.0.
+//! A trial of the standard's contract against an institution, with one step per operation. Each step has its request, its answer and every
+//! divergence from the API Pix 2.9.0.
 
 mod judge;
 mod steps;
@@ -35,7 +35,7 @@ pub struct ContractStep {
     pub status: Option<u16>,
     /// The body of the answer; a text if it is not JSON.
     pub answer: Option<Value>,
-    /// The divergences from the standard. None means that the step passed.
+    /// The divergences from the standard; empty for a step that passed.
     pub divergences: Vec<String>,
     /// The reason why the step was skipped.
     pub skipped: Option<String>,
@@ -93,7 +93,7 @@ impl BacenAcquirer {
         self.try_contract_with(trial, None).await
     }
 
-    /// Does the same with the header that the institution requires for registrations of callback addresses.
+    /// Tries the contract with the header that the institution requires for registrations of callback addresses.
     pub(crate) async fn try_contract_with(
         &self,
         trial: &ContractTrial,

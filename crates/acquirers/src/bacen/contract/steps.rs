@@ -183,7 +183,7 @@ fn judge_code(step: &mut ContractStep) {
     }
 }
 
-/// Returns the key of the request, or of the answer for a request without one.
+/// Returns the Pix key of the request; if the request has none, the key of the answer.
 fn step_key(step: &ContractStep) -> String {
     let of = |body: &Option<Value>| body.as_ref()?.get("chave")?.as_str().map(ToOwned::to_owned);
     of(&step.request_body).or_else(|| of(&step.answer)).unwrap_or_default()
@@ -205,7 +205,7 @@ async fn read(api: &Api, trial: &ContractTrial) -> ContractStep {
     step
 }
 
-/// Sends the same charge again. Institutions differ: a change, a conflict, or a refusal.
+/// Sends the same charge again. Institutions answer differently: with a changed charge, a conflict, or a refusal.
 async fn repeat(api: &Api, trial: &ContractTrial) -> ContractStep {
     let mut step = call(api, "repeat", Method::PUT, &charge_path(trial), Some(charge(api))).await;
     status(&mut step, &[200, 201, 400, 409]);
@@ -272,7 +272,7 @@ async fn list_received(api: &Api, trial: &ContractTrial) -> ContractStep {
     step
 }
 
-/// Registers the test address, reads it, and restores the address before. An address that cannot be read could not be
+/// Registers the test address, reads it, and restores the previous address. If the previous address cannot be read, it could not be
 /// restored, so the steps are skipped.
 async fn webhook(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader>) -> Vec<ContractStep> {
     let path = format!("/v2/webhook/{}", encode_segment(api.key().as_str()));

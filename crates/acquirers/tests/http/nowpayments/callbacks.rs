@@ -1,4 +1,4 @@
-//! Callbacks: verified, bounded, and reduced to identifiers.
+//! Tests callbacks: the signature, the limit of the size, and the identifiers that are read.
 
 use cais_domain::crypto::ProcessorId;
 use cais_ports::{AcquirerError, CryptoCallback, CryptoProcessor as _};

@@ -1,4 +1,4 @@
-//! Deposits: the order on the wire, and the forms of records.
+//! Tests deposits: the order on the wire, and the forms of records.
 
 use cais_domain::crypto::deposit::ArrivedCoins;
 use cais_domain::crypto::{CryptoAmount, Currency, ProcessorId};

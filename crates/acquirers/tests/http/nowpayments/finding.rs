@@ -1,4 +1,4 @@
-//! Look-ups by our identifiers, which are filters of no list.
+//! Tests look-ups by our identifiers. No list has a filter for them.
 
 use cais_ports::CryptoProcessor as _;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn withdrawal_is_found_on_a_later_page() {
     let seen = server.seen();
     let first = seen.get(1).unwrap();
     assert_eq!(first.header("authorization"), "Bearer good");
-    // The identifier is of 2024-11-22; the list begins a day before.
+    // The identifier was created on 2024-11-22; the list begins a day before.
     assert_eq!(first.path, "/v1/payout?limit=100&page=0&order_by=dateCreated&order=desc&date_from=2024-11-21");
 }
 

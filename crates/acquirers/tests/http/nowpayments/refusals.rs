@@ -1,4 +1,4 @@
-//! Refused withdrawals: a refusal is certain only by its code and status, and after a look-up by our identifier.
+//! Tests refused withdrawals: a refusal is certain only by its code and status, and after a look-up by our identifier.
 
 use cais_ports::{AcquirerError, CryptoProcessor as _, UpstreamWithdrawal};
 use serde_json::json;
@@ -59,7 +59,7 @@ async fn missing_balance_at_the_processor_may_pass() {
     assert_eq!(kind(&result), "unavailable", "{}", reason(&result));
 }
 
-/// The code of a taken identifier is also that of other refusals, so the outcome follows from the look-up.
+/// A taken identifier has the same code as other refusals, so the look-up determines the outcome.
 #[tokio::test]
 async fn refused_withdrawal_that_exists_is_found() {
     let taken = || refusal(400, "BAD_CREATE_WITHDRAWAL_REQUEST");

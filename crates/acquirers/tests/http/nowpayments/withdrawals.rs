@@ -1,4 +1,4 @@
-//! Withdrawals: the order on the wire, the login, one-time codes, and the forms of records.
+//! Tests withdrawals: the order on the wire, the login, one-time codes, and the forms of records.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -66,7 +66,7 @@ async fn inexpressible_withdrawal_is_never_sent() {
     assert!(server.seen().is_empty());
 }
 
-/// The withdrawal may exist, so no difference is a failure.
+/// The withdrawal may exist, so an answer that differs from the order is never a failure.
 #[tokio::test]
 async fn unexpected_creation_leaves_the_outcome_unknown() {
     for (field, value) in [
@@ -100,7 +100,7 @@ async fn missing_echo_of_our_identifier_is_accepted() {
     assert_eq!(created.order, Some(withdrawal_id()));
 }
 
-/// The first token expires in flight, so the same order is sent again: a 401 is certain.
+/// The first token expires in flight, and the same order is sent again. A 401 proves that the order was not executed.
 #[tokio::test]
 async fn expired_token_is_renewed_and_the_order_resent() {
     let issued = AtomicUsize::new(0);
@@ -133,7 +133,7 @@ async fn withdrawal_is_verified_with_the_code_of_the_instant() {
     let last = server.seen().pop().unwrap();
     assert_eq!((last.method.as_str(), last.path.as_str()), ("POST", "/v1/payout/5000000713/verify"));
     assert_eq!(last.body, r#"{"verification_code":"081804"}"#);
-    // The second withdrawal within the step has no code.
+    // The second withdrawal within 30 s has no unused code.
     assert_eq!(kind(&processor.verify_withdrawal(&batch(), at, BUDGET).await), "unavailable");
     let later = "2005-03-18T01:58:31Z".parse().unwrap();
     assert_eq!(kind(&processor.verify_withdrawal(&batch(), later, BUDGET).await), "ok");

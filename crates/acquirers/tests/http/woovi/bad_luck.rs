@@ -1,4 +1,4 @@
-//! Every call of the adapter against the table of bad luck.
+//! Tests every call of the adapter with the table of failures.
 
 use cais_ports::{Acquirer as _, DefenseOrder};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Invalid configurations, and hidden secrets.
+//! Tests invalid configurations, and hidden secrets.
 
 use cais_acquirers::{Secret, WooviAcquirer, WooviConfig};
 

@@ -1,4 +1,4 @@
-//! Disputes and evidence.
+//! Tests disputes and evidence.
 
 use cais_domain::infraction::Situation;
 use cais_ports::{Acquirer as _, DefenseOrder, DefenseReceipt, UpstreamInfractionStatus};

@@ -1,4 +1,4 @@
-//! Lists of received and sent Pix, one received Pix, and the balance.
+//! Tests lists of received and sent Pix, one received Pix, and the balance.
 
 use cais_ports::Acquirer as _;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Payouts in two steps: creation, approval, look-up.
+//! Tests payouts in two steps: creation, approval, look-up.
 
 use std::time::Duration;
 
@@ -158,7 +158,7 @@ async fn each_step_of_a_payout_is_resolved() {
         (ok("CREATED"), ok("CONFIRMED"), absent(), "done 2026-11-20T15:00:00Z", "create approve"),
         // With automatic approval of the account no second request is needed.
         (ok("APPROVED"), no(), absent(), "open", "create"),
-        // The creation is refused: nothing exists.
+        // The creation is refused, so no payment exists.
         (no(), ok("APPROVED"), absent(), "refused", "create"),
         (refused(403, "no"), ok("APPROVED"), absent(), "unavailable", "create"),
         (refused(429, "Too many requests"), ok("APPROVED"), absent(), "unavailable", "create"),

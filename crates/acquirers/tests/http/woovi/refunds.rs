@@ -1,4 +1,4 @@
-//! Refunds: requests, classification of answers, and checks.
+//! Tests refunds: requests, classification of answers, and checks.
 
 use cais_ports::Acquirer as _;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Woovi against the sandbox, which validates requests strictly and signs callbacks.
+//! Tests Woovi against the sandbox, which validates requests strictly and signs callbacks.
 
 use cais_acquirers::{Secret, WooviAcquirer, WooviConfig};
 use cais_domain::end_to_end_id::EndToEndId;
