@@ -11,15 +11,15 @@ pub enum Format {
     Csv,
 }
 
-/// The preference of a caller for a format: the quality in thousandths, and how exactly the caller named the format.
+/// The preference of a caller for a format: the quality in thousandths, and the exactness of the media range that names the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Preference {
     quality: u16,
     exactness: u8,
 }
 
-/// Returns the format that the caller prefers. CSV needs a higher quality than JSON, or the same quality with a more
-/// exact name. Without a preference for either, JSON is sent.
+/// Returns the format that the caller prefers. CSV is chosen if its quality is higher than that of JSON, or equal with a more exact media
+/// range. Otherwise JSON is chosen.
 #[must_use]
 pub fn preferred(headers: &HeaderMap) -> Format {
     let (mut json, mut csv) = (Preference::default(), Preference::default());
@@ -50,7 +50,7 @@ fn thousandths(text: &str) -> Option<u16> {
     value.parse().ok().filter(|value| well_formed && *value <= 1_000)
 }
 
-/// Records a range if it covers the format more exactly than the recorded one.
+/// Records a range if it names the format more exactly than the recorded range.
 fn note(known: &mut Preference, range: &str, quality: u16, [exact, family]: [&str; 2]) {
     let exactness = match range {
         _ if range.eq_ignore_ascii_case(exact) => 3,

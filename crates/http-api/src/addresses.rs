@@ -1,4 +1,4 @@
-//! The file with the addresses of a running service, which may have chosen free ports.
+//! The file with the addresses of a running service, whose ports may have been chosen at the start.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// The name of the file in the data directory.
 const FILE: &str = "addresses.json";
 
-/// Writes `{"listen", "admin"}` atomically. From then on other processes can connect.
+/// Writes `{"listen", "admin"}` atomically. Other processes can connect once the file exists.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -52,7 +52,7 @@ pub fn reachable(listen: SocketAddr) -> SocketAddr {
 
 /// Removes the file of an earlier run, so that no process uses its addresses.
 pub fn clear(data_dir: &Path) {
-    // The file is usually absent. If removal fails, the old addresses mislead only until the next write.
+    // The file is usually absent. If it cannot be removed, the old addresses are wrong only until the next write.
     let _ = fs::remove_file(data_dir.join(FILE));
 }
 

@@ -1,4 +1,4 @@
-//! Failed authentications, counted by reason and limited by address, so that guesses cause no load on store and log.
+//! Failed authentications, counted by reason and limited by address, so that guessed keys cause little load on the store and the log.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,13 +12,13 @@ pub const TOTAL: &str = "cais_auth_failures_total";
 /// All reasons.
 pub const REASONS: [&str; 8] =
     ["missing", "malformed", "unknown", "wrong_secret", "revoked", "expired", "address_not_allowed", LIMITED];
-/// The reason `limited`: the address failed too often, and the store was not read.
+/// The reason of a request that was refused without reading the store, because its address had failed too often.
 pub const LIMITED: &str = "limited";
-/// Seconds until a limited address may retry: its bucket has tokens by then.
+/// Seconds until a limited address may retry. Its bucket has tokens again by then.
 pub const RETRY_AFTER_S: u32 = 1;
 /// Time between two permitted failures of an address: ten per second.
 const EVERY: Duration = Duration::from_millis(100);
-/// Failures that an address may have in a burst, as a client with a wrong key on many threads does.
+/// Failures that an address may have in a burst, for example of a client with a wrong key on many threads.
 const BURST: u32 = 20;
 /// Tracked addresses, about 2 MiB. All others share one bucket.
 const MAX_ADDRESSES: usize = 16_384;
@@ -28,7 +28,7 @@ const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 /// A token bucket for each address with recent failures.
 #[derive(Debug, Default)]
 pub struct AuthFailures {
-    /// Time at which the bucket of each address is full again.
+    /// The instant at which the bucket of each address is full again.
     full_at: Mutex<HashMap<IpAddr, Instant>>,
 }
 

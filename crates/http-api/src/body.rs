@@ -22,7 +22,8 @@ pub const MAX_JSON_BYTES: usize = 64 * 1024;
 /// Largest callback: an acquirer may report many payments at once.
 pub const MAX_CALLBACK_BYTES: usize = 1024 * 1024;
 
-/// The body of a request. The handler and the middleware share it: the connection ends unless all of it was read.
+/// The body of a request, shared by the handler and the middleware. If the body was not read completely, the middleware ends the
+/// connection.
 #[derive(Clone)]
 pub struct RequestBody(Rc<RefCell<Payload>>);
 
@@ -39,7 +40,7 @@ impl RequestBody {
         Some(body)
     }
 
-    /// Returns `true` after the whole body was read. Reads the parts that have arrived and does not wait for others.
+    /// Returns `true` if the whole body was read. Reads the parts that have arrived, without waiting for more.
     #[must_use]
     pub fn is_over(&mut self) -> bool {
         loop {
@@ -70,7 +71,7 @@ pub async fn json(headers: &HeaderMap, payload: &mut Payload, within: Duration) 
     if is_json(headers, body.is_empty()) { Ok(body) } else { Err(ApiError::new(ErrorCode::UnsupportedMediaType)) }
 }
 
-/// Reads the body of a callback, which takes its memory from `room`.
+/// Reads the body of a callback. Its memory is reserved from `room`.
 ///
 /// # Errors
 /// `payload_too_large`; `service_unavailable` without room; `VALIDATION_ERROR` if the body does not arrive completely
@@ -96,7 +97,7 @@ async fn read(
         return Err(too_large(max_bytes));
     }
     let gather = async {
-        // The announced length reserves no memory.
+        // Memory is not reserved by the announced length, because a client can announce any length.
         let mut body = BytesMut::new();
         while let Some(chunk) = payload.next().await {
             let chunk = chunk.map_err(|_| unfinished("did not arrive whole"))?;

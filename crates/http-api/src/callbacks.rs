@@ -24,8 +24,7 @@ use super::state::AppState;
 /// Limit of the bodies of callbacks in memory at once, over all connections, in KiB: 32 MiB. Acquirers retry after a
 /// 503.
 const ROOM_KIB: usize = 32 * 1024;
-/// Seconds until an acquirer with too many open callbacks may retry. Open callbacks are counted four times in that
-/// span.
+/// Seconds until an acquirer with too many open callbacks may retry. In that time open callbacks are counted four times.
 const FULL_RETRY_AFTER_S: u32 = 60;
 
 /// The signature of a callback of the crypto processor.
@@ -33,7 +32,7 @@ const SIGNATURE: &str = "x-nowpayments-sig";
 
 /// The acquirers and their secret paths.
 pub struct CallbackPaths {
-    /// Key of the hashes by which tokens are compared, so that the time does not depend on the first difference.
+    /// The key of the hashes of tokens. Hashes are compared instead of tokens, so that the duration reveals nothing about a token.
     key: hmac::Key,
     tokens: Vec<(AcquirerName, hmac::Tag)>,
     /// The networks that an acquirer sends from. Without networks every address may send.
@@ -107,7 +106,7 @@ impl CallbackPaths {
 /// `not_found` for a path without an acquirer, and for a sender outside of the acquirer's networks. `VALIDATION_ERROR` for a body that is not a callback of the acquirer, or has no valid signature. `service_unavailable`
 /// if the callback was not stored, so that the acquirer retries.
 pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppState>) -> Result<HttpResponse, ApiError> {
-    // The path is checked before any part of the body is read.
+    // The path is checked before the body is read.
     let acquirer = shared.callbacks.find(&segment(&request, "acquirer"), &segment(&request, "token"));
     let acquirer = acquirer.ok_or(ApiError::new(ErrorCode::NotFound))?.clone();
     let address = client::address(&request, &shared.trusted_proxies);
@@ -118,7 +117,7 @@ pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppSta
         );
         return Err(ApiError::new(ErrorCode::NotFound));
     }
-    // Held until the response: the body may stay in memory until then.
+    // The reservation is held until the response, because the body may stay in memory until then.
     let mut room = shared.callbacks.room();
     let within = RequestContext::of(&request)?.body_within;
     let body = body::callback(request.headers(), &mut payload.into_inner(), within, &mut room).await?;

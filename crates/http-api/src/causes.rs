@@ -1,4 +1,4 @@
-//! The warnings of a request, for its log line: a search for the request's id also finds the cause of its failure.
+//! The warnings of a request, for its log line. So a search for the request's id also finds the cause of a failure.
 
 use std::fmt::{self, Write as _};
 
@@ -52,7 +52,7 @@ pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
         let text = cause.to_string();
-        // A transparent error has the text of its source.
+        // A transparent error repeats the text of its source, which is then omitted.
         if !line.ends_with(&text) {
             line.push_str(": ");
             line.push_str(&text);

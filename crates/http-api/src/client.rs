@@ -8,7 +8,7 @@ use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Returns the client's address: the socket's peer. If the peer is a trusted proxy, the right-most hop of
+/// Returns the client's address, usually the socket's peer. If the peer is a trusted proxy, the address is the right-most hop of
 /// `X-Forwarded-For` that is not a trusted proxy.
 #[must_use]
 pub fn address(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
@@ -27,7 +27,7 @@ fn behind(proxy: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let lines: Vec<&str> = headers.get_all(X_FORWARDED_FOR).map(|line| line.to_str().unwrap_or_default()).collect();
     let mut last = proxy;
     for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
-        // A hop that is not an address ends the search: no proxy confirms the hops before it.
+        // A hop that is not an address ends the search, because no trusted proxy confirms the hops to its left.
         let Some(hop) = parse(hop.trim()) else { return last };
         last = hop;
         if !is_in(trusted, hop) {

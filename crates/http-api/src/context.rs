@@ -1,4 +1,4 @@
-//! The facts about a request, and the extractor that handlers receive them with.
+//! The facts about a request, and the extractor that passes them to handlers.
 
 use std::cell::OnceCell;
 use std::future::{Future, Ready, ready};
@@ -21,10 +21,10 @@ use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use super::state::AppState;
 use super::trace;
 
-/// Time limit of a POST's work. Its response is due within 10 s; the rest is for transmission.
+/// Time limit for the work of a POST. The response is due within 10 s; the remaining second is for transmission.
 const ANSWER_WITHIN: Duration = Duration::from_secs(9);
 
-/// The facts about a request so far. The middleware keeps them, so that they outlive a panic of the handler.
+/// The facts about a request so far. The middleware owns them, so that they are not lost in a panic of the handler.
 #[derive(Debug)]
 pub struct RequestContext {
     /// The request's id.
@@ -113,8 +113,8 @@ permissions! {
     EventsRead
 }
 
-/// A request whose key has the scope `P`. This is the first argument of a handler, so that the scope is checked before
-/// the body is read.
+/// A request whose key has the scope `P`. The extractor is the first argument of a handler, so that the scope is checked before the body is
+/// read.
 pub struct Authorized<P> {
     /// The state that handlers share.
     pub state: Arc<AppState>,
@@ -143,13 +143,13 @@ impl<P: Permission> Authorized<P> {
             let text = format!("The API key does not have the scope {}.", P::SCOPE);
             return Err(ApiError::new(ErrorCode::InsufficientScope).with_message(text));
         }
-        // Set before the handler runs, so that the log line of a panic names the route.
+        // The route is set before the handler runs, so that the log line of a panic contains it.
         let _first = context.route.set(request.match_pattern());
         Ok(Self { state: state_of(request)?, caller, context, permission: PhantomData })
     }
 }
 
-/// Runs work to its end even if the caller disconnects, so that no creation stays half done.
+/// Runs work to its end even if the caller disconnects, so that no creation stops halfway.
 ///
 /// # Errors
 /// `service_unavailable` if the work exceeds the time limit (the work continues), `internal_error` if it panicked.

@@ -21,11 +21,11 @@ use super::input::segment;
 use super::openapi;
 use super::reply;
 
-/// The pages may load only files of this host, regardless of their scripts.
+/// The content security policy: pages load only files of this host, regardless of their scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 );
-/// Caches revalidate their copy by its `ETag` at each use, so that a new version is visible at once.
+/// The cache policy: caches revalidate their copy by its `ETag` at each use, so that a new version is visible at once.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("public, no-cache");
 
 /// A file that is constant during the life of the process.
@@ -42,7 +42,7 @@ impl Asset {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&plain).map_err(|error| error.to_string())?;
         let gzip = encoder.finish().map_err(|error| error.to_string())?.into();
-        // Weak, because the plain and the compressed bytes share one tag.
+        // The tag is weak, because the plain and the compressed bytes share it.
         let hash = digest(&SHA256, &plain);
         let start = hash.as_ref().first_chunk().map_or(0, |bytes| u128::from_be_bytes(*bytes));
         let etag = HeaderValue::try_from(format!("W/\"{start:032x}\"")).map_err(|error| error.to_string())?;
@@ -98,7 +98,7 @@ static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
     Asset::new(HeaderValue::from_static("application/json"), Bytes::from(text))
 });
 
-/// The files that were requested so far. Compression of the largest file needs tens of milliseconds, once.
+/// The files that were requested so far, so that each is compressed only once. Compressing the largest file takes tens of milliseconds.
 static ASSETS: RwLock<BTreeMap<String, Asset>> = RwLock::new(BTreeMap::new());
 
 /// The page and its script: Swagger UI without its second bundle (standalone).
@@ -110,7 +110,7 @@ const VENDORED: [&str; 3] = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-
 /// Returns the `OpenAPI` document.
 ///
 /// # Errors
-/// `internal_error` if the document cannot be serialized, which a test rules out.
+/// `internal_error` if the document cannot be serialized. A test proves that it can.
 pub async fn document(request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let asset = DOCUMENT.as_ref().map_err(|error| ApiError::internal(error.clone()))?;
     Ok(asset.response(request.headers(), None))

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use crate::describe::failures::Code;
 use crate::representation::values::to_json;
 
-/// Seconds until a caller may try an acquirer again: the time for which a circuit breaker stays open.
+/// Seconds until a caller may try an acquirer again: the time for which the breaker stays open.
 pub const ACQUIRER_RETRY_AFTER_S: u32 = 10;
 /// Seconds until a caller may retry after a failure of the store: a restart or failover is usually over by then.
 pub const STORE_RETRY_AFTER_S: u32 = 2;
@@ -161,13 +161,13 @@ error_codes! {
     ServiceUnavailable "service_unavailable" SERVICE_UNAVAILABLE true "The service is temporarily unavailable.";
 }
 
-/// An error of the API. Every failed request ends with one, which the middleware renders with the request's id.
+/// An error of the API. Every failed request ends with such an error, and the middleware renders it with the request's id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ApiError {
     /// The code.
     pub code: ErrorCode,
-    /// The message for people. Never a cause.
+    /// The message for people, which never contains the cause.
     pub message: Cow<'static, str>,
     /// Every problem of the request.
     pub issues: Vec<Issue>,
@@ -304,7 +304,7 @@ impl ResponseError for ApiError {
         self.code.status()
     }
 
-    /// Returns only the status. The middleware adds the envelope, because only the middleware has the request's id.
+    /// Returns a response with the status alone. The middleware adds the envelope, because only the middleware has the request's id.
     fn error_response(&self) -> HttpResponse {
         HttpResponse::new(self.code.status())
     }

@@ -1,4 +1,4 @@
-//! The identity of a request: method, path and the meaning of the body, independent of its spelling.
+//! The fingerprint of a request: method, path and the content of the body, independent of the body's formatting.
 
 use cais_ports::Fingerprint;
 use cais_strict_json::{Node, Number};
@@ -10,7 +10,7 @@ pub fn fingerprint(method: &str, path: &str, body: &Node<'_>) -> Fingerprint {
     let mut text = Vec::with_capacity(512);
     write_canonical(&mut text, body);
     let mut context = Context::new(&SHA256);
-    // A line break can be in neither method nor path, so the parts cannot run into each other.
+    // Method and path cannot contain a line break, so two different requests never result in the same bytes.
     for part in [method.as_bytes(), b"\n", path.as_bytes(), b"\n", &text] {
         context.update(part);
     }

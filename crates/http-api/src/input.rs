@@ -20,7 +20,7 @@ use super::query::Query;
 use super::state::AppState;
 use super::{body, idempotency};
 
-/// A request of which the parts are read.
+/// The parts of a request while they are read.
 pub struct Parts<'r> {
     /// The state that handlers share.
     pub state: &'r AppState,
@@ -59,7 +59,7 @@ impl<'r> Parts<'r> {
     }
 }
 
-/// Returns the segment of the path with that name, as it was sent. The middleware has escaped every `%`.
+/// Returns the segment of the path with that name, as it was sent. Reverses the escaping of `%` by the middleware.
 #[must_use]
 pub fn segment<'r>(request: &'r HttpRequest, name: &str) -> Cow<'r, str> {
     let segment = request.match_info().get(name).unwrap_or_default();
@@ -68,7 +68,7 @@ pub fn segment<'r>(request: &'r HttpRequest, name: &str) -> Cow<'r, str> {
 
 /// A part of a request.
 pub trait Part: Sized {
-    /// `true` if the part is in the body. A body that no part reads stays unread.
+    /// `true` if the part is in the body. If no part is in the body, the body stays unread.
     const IN_BODY: bool = false;
 
     /// Reads the part. Problems are added to `issues`; `None` if the part is unusable.
@@ -113,7 +113,7 @@ impl Part for NoQuery {
     }
 }
 
-/// A body that documents itself and reads itself from JSON.
+/// A type of body that is read from JSON and has a schema in the document.
 pub trait JsonBody: Sized {
     /// Reads the body. Problems are added to `issues`; `None` if the body is unusable.
     fn read(body: &Node<'_>, issues: &Issues) -> Option<Self>;
@@ -157,7 +157,7 @@ impl JsonBody for NoFields {
 /// The data of a request, read strictly.
 ///
 /// # Errors
-/// Of the body `payload_too_large` and `unsupported_media_type`, then `VALIDATION_ERROR` with every problem.
+/// First `payload_too_large` and `unsupported_media_type` for the body, then `VALIDATION_ERROR` with every problem.
 pub struct Input<T>(pub T);
 
 impl<T: Part + 'static> FromRequest for Input<T> {
@@ -178,11 +178,11 @@ impl<T: Part + 'static> FromRequest for Input<T> {
 /// The data of a request that creates a resource under an idempotency key.
 ///
 /// # Errors
-/// As [`Input`], and before the problems of the data `idempotency_key_required` or `invalid_idempotency_key`.
+/// As [`Input`]. `idempotency_key_required` and `invalid_idempotency_key` precede the problems of the data.
 pub struct Creation<T> {
     /// The key.
     pub key: IdempotencyKey,
-    /// The identity of the request, by which a repeat is recognized.
+    /// The fingerprint of the request, by which a repeat is recognized.
     pub fingerprint: Fingerprint,
     /// The data.
     pub input: T,

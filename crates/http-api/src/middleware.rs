@@ -30,14 +30,14 @@ use super::telemetry::Answered;
 use super::{auth, auth_failures, client, trace};
 use crate::causes;
 
-/// The characters of a path in the log of requests. The paths of the API are shorter.
+/// The largest number of characters of a path in the log of requests. The paths of the API are shorter.
 const MAX_PATH: usize = 200;
 
-/// Responds to a request in every case, also after a panic: its id, its trace, its log line, and the common headers.
-/// Every error becomes its envelope here.
+/// Responds to a request in every case, even after a panic. Adds the request's id, its trace, its log line and the common headers. Renders
+/// every error as its envelope.
 ///
 /// # Errors
-/// An error with the complete response, if the request itself no longer exists.
+/// An error that contains the complete response, if the request was dropped.
 pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse, Error> {
     let started = Instant::now();
     let state = state_of(request.request())?;
@@ -60,14 +60,14 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
     let trace = trace::of(request.headers());
     let traceparent = trace.map(|trace| trace.traceparent(id));
     let trace_id = trace.map(|trace| trace.id.to_owned());
-    // The span has the highest level, so that no filter drops it: the causes of failures are stored in it.
+    // The span stores the causes of failures. Its level is the highest, so that no filter drops the span.
     let span = tracing::error_span!("request", request_id = %id, trace_id);
     let body = RequestBody::share(&mut request);
     if context.is_head {
         request.head_mut().method = Method::GET;
     }
     match_as_sent(&mut request);
-    // Pages of the dashboard find the address by its plain type.
+    // The address is added under its plain type for the pages of the dashboard.
     if let Some(client) = context.client {
         request.extensions_mut().insert(client);
     }
@@ -137,8 +137,8 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
     }
 }
 
-/// Makes the router compare a path as it was sent. The router decodes escapes first, and `%25` is the escape that it
-/// does not decode, so every `%` becomes `%25`. [`super::input::Parts::segment`] reverses this.
+/// Makes the router compare a path as it was sent. The router decodes every escape except `%25` first, so every `%` is replaced by `%25`.
+/// [`super::input::Parts::segment`] reverses the replacement.
 fn match_as_sent(request: &mut ServiceRequest) {
     let path = request.path();
     if path.contains('%')
@@ -158,8 +158,8 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
     ApiError::internal(format!("the handler panicked: {}", text.unwrap_or("without a word"))).into()
 }
 
-/// Identifies the caller and counts the request, before the route is looked up: callers without a key cannot learn which
-/// paths exist.
+/// Identifies the caller and counts the request before the route is looked up, so that callers without a key cannot find out which paths
+/// exist.
 ///
 /// # Errors
 /// `missing_api_key`, `invalid_api_key`, `rate_limit_exceeded`; an error of the store.
@@ -167,7 +167,7 @@ pub async fn authenticate(request: ServiceRequest, next: Next<BoxBody>) -> Resul
     let context = RequestContext::of(request.request())?;
     let state = state_of(request.request())?;
     if let Err(error) = admit(&state, request.headers(), &context).await {
-        // The log line of a rejected request names the route too. Only known methods and patterns are labels.
+        // The route is set here, so that the log line of a rejected request contains it too. Only known methods and patterns become labels.
         let _known = context.route.set(request.match_pattern());
         return Err(error.into());
     }
@@ -217,7 +217,7 @@ fn unauthenticated(code: ErrorCode, reason: String) -> ApiError {
 
 fn too_many(state: &AppState, rate: RateDecision) -> ApiError {
     let left = rate.reset_s.saturating_sub(state.ports.clock.now().as_second());
-    // At least one second: an immediate retry would fall in the same window.
+    // The time is at least one second, because an immediate retry would fall in the same window.
     let seconds = u32::try_from(left.max(1)).unwrap_or(u32::MAX);
     ApiError::new(ErrorCode::RateLimitExceeded).retry_after(seconds)
 }

@@ -20,7 +20,7 @@ const EXTERNAL: &str = "ext:";
 /// Reads an id, or `ext:` and the caller's own identifier, percent-encoded.
 ///
 /// # Errors
-/// The rule that the segment breaks, to follow `id`.
+/// The rule that the segment breaks, as a text that follows `id`.
 pub fn read<K: IdKind>(segment: &str) -> Result<ResourceName<Id<K>>, String> {
     let segment = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8")?;
     match segment.strip_prefix(EXTERNAL) {

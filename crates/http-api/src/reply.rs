@@ -33,10 +33,10 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-/// Not `no-referrer`, because browsers would then send `Origin: null`.
+/// The referrer policy. With `no-referrer`, browsers would send `Origin: null`.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// Bytes that are passed to the connection at a time, so that a slow reader does not hold a copy of a large response.
+/// The number of bytes that are passed to the connection at a time. So a slow reader does not hold a copy of a large response.
 const PIECE_BYTES: usize = 32 * 1024;
 
 /// Marks a response that repeats the response of an earlier request.
@@ -127,7 +127,7 @@ pub fn add_headers(response: &mut HttpResponse, shown: RequestId, rate: Option<R
     }
     headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(REFERRER_POLICY, SAME_ORIGIN);
-    // A caller with a rate window is authenticated, and no cache may store its responses.
+    // A caller with a rate window is authenticated, so no cache may store the response.
     if let Some(rate) = rate {
         headers.insert(CACHE_CONTROL, NO_STORE);
         headers.insert(RATE_LIMIT, rate.limit.into());
@@ -139,7 +139,7 @@ pub fn add_headers(response: &mut HttpResponse, shown: RequestId, rate: Option<R
     }
 }
 
-/// Returns the response. If it is streamed, its request ends after the whole body was passed to the connection.
+/// Returns the response. The request of a streamed response ends after the whole body was passed to the connection.
 #[must_use]
 pub fn held_by(response: HttpResponse, request: Option<RequestGuard>) -> HttpResponse {
     match request {

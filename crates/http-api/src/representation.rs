@@ -1,4 +1,4 @@
-//! The bodies of resources. Each is one struct, which is sent, stored, published and documented.
+//! The bodies of resources. Each resource has one struct, which is used for responses, stored answers, events and the document.
 
 pub mod charge;
 pub mod crypto;
@@ -51,7 +51,7 @@ impl JsonRepresentation {
 
 impl ResourceRenderer for JsonRepresentation {
     fn charge(&self, charge: &Charge) -> Vec<u8> {
-        // A code that can no longer be paid has no image, so that no payer scans the code.
+        // Only a pending charge has an image, so that no payer scans a code that can no longer be paid.
         let payable = charge.state.issued().filter(|_| charge.state.status() == ChargeStatus::Pending);
         let image = payable.and_then(|issued| self.images.data_url(&issued.copy_paste));
         to_json(&charge::Charge::of(charge, image.as_deref()))

@@ -1,4 +1,4 @@
-//! Every served path. An endpoint is one handler with its description, and one line here.
+//! Every served path. A new operation needs a handler with its description, and one line in this file.
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -15,8 +15,7 @@ use super::{
     transactions, webhooks,
 };
 
-/// Returns the paths below `/v1`, which need a key. The most used ones come first, because the router compares a path
-/// with one after the other.
+/// Returns the paths below `/v1`, which need a key. The most used paths come first, because the router compares them one by one.
 #[must_use]
 pub fn api(
     with_sandbox: bool,
@@ -39,7 +38,7 @@ pub fn api(
         })
 }
 
-/// Returns `/v1` without any path, for the admin address: there, too, callers without a key cannot learn which paths exist.
+/// Returns `/v1` without any path below it, for the admin address. So callers without a key cannot find out there which paths exist.
 #[must_use]
 pub fn without_paths() -> actix_web::Scope<
     impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse<BoxBody>, Error = Error, InitError = ()>,
@@ -123,8 +122,8 @@ pub fn open(config: &mut web::ServiceConfig) {
         .service(only("/v1/openapi.json", web::get().to(docs::document)))
         .service(only("/docs", web::get().to(docs::redirect)))
         .service(only("/docs/{file:.*}", web::get().to(docs::page)));
-    // The path that is configured at acquirers, and the path with the suffix that API Pix appends. Other methods return the same error
-    // as an unknown path, because the path contains a secret.
+    // There are two paths: the path that is configured at acquirers, and the same path with the suffix that the API Pix appends. Other
+    // methods return the error of an unknown path, because the path contains a secret.
     for path in ["/callbacks/{acquirer}/{token}", "/callbacks/{acquirer}/{token}/pix"] {
         let callback = web::resource(path).route(web::post().to(callbacks::receive));
         config.service(callback.default_service(web::to(not_found)));

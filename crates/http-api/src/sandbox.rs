@@ -233,7 +233,7 @@ async fn move_charge(
         let before = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let txid = before.txid;
         blocking(move || step(institution.as_ref(), &txid)).await?;
-        // A new gate forces a fetch, because the acquirer's state of a moment ago is outdated now.
+        // A new gate forces a fetch, because the state that was fetched a moment ago is outdated now.
         let after: Result<Charge, ApiError> =
             fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await.map_err(charges::fetch_error);
         after
@@ -322,7 +322,7 @@ fn controls(state: &AppState) -> Result<&SandboxControls, ApiError> {
     state.sandbox.as_ref().ok_or_else(|| ApiError::internal("a sandbox route is served without a sandbox"))
 }
 
-/// Runs work of the institution on another thread, because its journal on disk would block the shared thread.
+/// Runs work of the institution on another thread, because writing its journal would block the thread of other requests.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, InstitutionError> + Send + 'static,
 ) -> Result<T, ApiError> {

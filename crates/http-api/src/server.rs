@@ -22,13 +22,13 @@ use super::{openapi, routes};
 pub struct ServeOptions {
     /// Threads that serve the public address.
     pub workers: usize,
-    /// Seconds for requests in flight after the servers are stopped.
+    /// Seconds that requests in flight have after the servers are stopped.
     pub shutdown_timeout_s: u64,
     /// Limits of connections.
     pub limits: ConnectionLimits,
 }
 
-/// Both servers, which run while they are polled. Neither handles signals: the caller stops them.
+/// Both servers, which run while they are polled. The servers do not handle signals; the caller stops them.
 pub struct Servers {
     /// The public address.
     pub public: Server,

@@ -35,13 +35,13 @@ pub struct AppState {
     pub failures: AuthFailures,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// Time of the last upstream fetch of each charge, payout and refund.
+    /// The instant of the last upstream fetch of each charge, payout and refund.
     pub syncs: SyncGate,
     /// The newest lists of crypto currencies.
     pub currencies: RecentCurrencies,
     /// The files that are being written.
     pub exports: Exports,
-    /// The public address of the service, for links; `None` is the host of each request, for development.
+    /// The public address of the service, for links. With `None`, links have the host of the request (for development).
     pub public_url: Option<String>,
     /// The built-in sandbox, if it is the upstream.
     pub sandbox: Option<SandboxControls>,
@@ -49,13 +49,13 @@ pub struct AppState {
     pub callbacks: CallbackPaths,
     /// Wakes workers.
     pub wake: WorkerWakeups,
-    /// Renders `/metrics`. The recorder must be installed before the first request: handles are looked up once.
+    /// Renders `/metrics`. The recorder must be installed before the first request, because handles are looked up only once.
     pub metrics_handle: PrometheusHandle,
-    /// Set before the process stops: `/readyz` fails, and load balancers use other nodes.
+    /// `true` shortly before the process stops. `/readyz` then fails, so that load balancers use other nodes.
     pub draining: Arc<AtomicBool>,
     /// Requests by route and status.
     pub telemetry: Telemetry,
-    /// The requests of accounts, for their holders.
+    /// The log of each account's requests, shown to the account's holder.
     pub requests: RequestLog,
     /// The paths of the dashboard.
     pub pages: Pages,
@@ -66,7 +66,7 @@ pub struct AppState {
 pub struct Wakeup(Arc<Notify>);
 
 impl Wakeup {
-    /// Wakes the worker. Without a waiting worker, the signal is stored for the next wait.
+    /// Wakes the worker. If no worker waits, the signal is stored for the next wait.
     pub fn notify(&self) {
         self.0.notify_one();
     }

@@ -17,7 +17,7 @@ use metrics::{Counter, Histogram};
 const UNMATCHED: &str = "unmatched";
 /// Routes that machines poll every few seconds.
 const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
-/// Statuses with a label of their own; others count under their class, as in `4xx`.
+/// Statuses with their own label. Other statuses are counted under their class, such as `4xx`.
 const STATUSES: [(u16, &str); 23] = [
     (200, "200"),
     (201, "201"),
@@ -44,7 +44,7 @@ const STATUSES: [(u16, &str); 23] = [
     (5, "5xx"),
 ];
 
-/// Methods with a label of their own; `HEAD` counts as `GET`, and others are not served.
+/// Methods with their own label. `HEAD` counts as `GET`; other methods are not served.
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /// The label of all other methods.
 const OTHER: &str = "any";
@@ -109,8 +109,8 @@ impl Telemetry {
         Self { routes: RwLock::default(), unmatched: Arc::new(RouteNumbers::new(OTHER, UNMATCHED)) }
     }
 
-    /// Counts and logs a response. Failures of the service are errors, with their cause. Responses to probes and
-    /// rate-limited callers are debug lines. All others are information.
+    /// Counts and logs a response. Failures of the service are logged as errors with their cause. Responses to probes and to rate-limited
+    /// callers have the level debug. All others have the level info.
     pub fn record(&self, answered: &Answered<'_>) {
         let numbers =
             answered.route.map_or_else(|| Arc::clone(&self.unmatched), |route| self.of(answered.method, route));
@@ -118,7 +118,7 @@ impl Telemetry {
         numbers.log(answered);
     }
 
-    /// Returns the numbers of a route. Patterns and methods are closed lists, so their number is bounded.
+    /// Returns the counters of a route. Patterns and methods are closed lists, so the number of counters is bounded.
     fn of(&self, method: &str, pattern: &str) -> Arc<RouteNumbers> {
         let method = if method == "HEAD" { "GET" } else { method };
         let method = METHODS.into_iter().find(|known| *known == method).unwrap_or(OTHER);

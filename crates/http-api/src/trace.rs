@@ -34,7 +34,7 @@ pub struct Trace<'h> {
 impl Trace<'_> {
     /// Returns the header for calls within a request: the same trace, with the request as parent.
     ///
-    /// The span id is the second half of the request's id. The half is random, and never zero because of the variant's bits.
+    /// The span id is the second half of the request's id. This half is random, and its variant bits keep it from being zero.
     #[must_use]
     pub fn traceparent(&self, request: RequestId) -> Arc<str> {
         let (_, span) = request.uuid().as_u64_pair();
@@ -42,7 +42,7 @@ impl Trace<'_> {
     }
 }
 
-/// Returns the trace of a request. `None`: the header is missing, or breaks section 3.2 of the recommendation.
+/// Returns the trace of a request; `None` if the header is missing or violates section 3.2 of the recommendation.
 #[must_use]
 pub fn of(headers: &HeaderMap) -> Option<Trace<'_>> {
     let mut values = headers.get_all(TRACEPARENT);
@@ -52,7 +52,7 @@ pub fn of(headers: &HeaderMap) -> Option<Trace<'_>> {
     // Later versions may have more parts.
     let is_known = version != "ff" && (version != "00" || parts.next().is_none());
     let is_valid = is_hex(version, 2) && is_id(trace, 32) && is_id(parent, 16) && is_hex(flags, 2);
-    // Only the first bit, "sampled", has a meaning; the others are not passed on.
+    // Only the lowest bit, "sampled", has a meaning. The other bits are not passed on.
     let flags = if flags.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']) { "01" } else { "00" };
     (is_known && is_valid).then_some(Trace { id: trace, flags })
 }

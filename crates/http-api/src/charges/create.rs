@@ -60,7 +60,7 @@ pub async fn create_charge(
     Ok(reply::stored(answer))
 }
 
-/// Names only the recipient's index. The response must not show that an account with an e-mail exists.
+/// Returns an error that names only the recipient's index. The response must not reveal whether an account with that e-mail exists.
 fn not_eligible(index: usize) -> ApiError {
     let path = format!("split[{index}].recipient_email");
     let error = ApiError::new(ErrorCode::SplitRecipientNotEligible);

@@ -14,7 +14,7 @@ use super::ConnectionLimits;
 enum Phase {
     /// Between two requests: no byte of the next head has arrived.
     Idle,
-    /// A request head arrives.
+    /// A request head is arriving.
     Head { since: Instant },
     /// The handler runs, or the response is being sent.
     Request,
@@ -52,9 +52,9 @@ pub struct Connection {
     peer: Option<SocketAddr>,
     phase: Cell<Phase>,
     blocked_since: Cell<Option<Instant>>,
-    /// The time and the reason of the end of reading.
+    /// The instant at which reading ended, and the reason.
     closing: Cell<Option<(Instant, Expired)>>,
-    /// `true` while a late head has no response.
+    /// `true` if a head was late and no response to it was sent yet.
     late_head: Cell<bool>,
 }
 
@@ -98,7 +98,7 @@ impl Connection {
         self.blocked_since.set(None);
     }
 
-    /// Records that the client reads no bytes at the moment.
+    /// Records that no bytes can be sent now, because the client reads none.
     pub(super) fn on_blocked(&self) {
         if self.blocked_since.get().is_none() {
             self.blocked_since.set(Some(Instant::now()));
@@ -110,12 +110,12 @@ impl Connection {
         self.closing.get().map(|(_, why)| why)
     }
 
-    /// Returns `true` once for a late head: the caller responds to it.
+    /// Returns `true` once for a late head. The caller then sends the response.
     pub(super) fn take_late_head(&self) -> bool {
         self.late_head.take()
     }
 
-    /// Returns the end of the current wait, and the reason of its expiry.
+    /// Returns the deadline of the current phase, and the reason that its expiry has.
     pub(super) fn deadline(&self) -> Option<(Instant, Expired)> {
         let limits = &self.limits;
         if let Some((since, why)) = self.closing.get() {
@@ -131,8 +131,7 @@ impl Connection {
         }
     }
 
-    /// Ends the wait whose deadline has passed. Returns `true` if a response may still be sent, `false` if the
-    /// connection is dropped.
+    /// Ends the phase whose deadline has passed. Returns `true` if a response may still be sent, `false` if the connection must be dropped.
     pub(super) fn expire(&self, why: Expired) -> bool {
         let closes = why != Expired::Write && self.closing.get().is_none();
         if closes {
@@ -143,7 +142,7 @@ impl Connection {
     }
 }
 
-/// A request in progress. Dropped when its response is complete.
+/// A request in progress. The guard is dropped when the response is complete.
 #[derive(Debug)]
 pub struct RequestGuard {
     connection: Rc<Connection>,
@@ -151,7 +150,7 @@ pub struct RequestGuard {
 }
 
 impl RequestGuard {
-    /// Records that the body was not read: the connection ends after the response.
+    /// Records that the body was not read. The connection then ends after the response.
     pub fn leave_body(&mut self) {
         self.body_unread = true;
     }

@@ -1,4 +1,5 @@
-//! Responses to bytes that are not a request. They belong to no route, and the HTTP library writes them without a body.
+//! Responses to bytes that are not a valid request. The HTTP library writes such responses without a body. This module replaces them by
+//! responses with the envelope.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -48,8 +49,8 @@ pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) ->
     out
 }
 
-/// Finds a response of the library itself at the end of the written bytes. Returns its start and its code. The library
-/// writes this response last, after a head that it cannot parse. Every other response has a request id or a body.
+/// Finds a response that the library created itself at the end of the written bytes. Returns its start and its code. The library writes
+/// such a response last, after a head that cannot be parsed. Every other response has a request id or a body.
 pub fn bare(written: &[u8]) -> Option<(usize, ErrorCode)> {
     // Nearly all other output ends with a body.
     if !written.ends_with(END) {

@@ -5,8 +5,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::MAX_CONNECTIONS;
 
-/// Descriptors other than clients' connections. Listeners, logs and calls to acquirers and receivers of webhooks need
-/// some hundred at peak. Database connections are at most 80, with SQLite three files each.
+/// Descriptors reserved for other purposes than clients' connections. At peak, listeners, logs, calls to acquirers and webhook deliveries
+/// need some hundred. There are at most 80 database connections; with SQLite each needs three files.
 const RESERVE: usize = 512;
 /// Limit of connections below which a warning is logged.
 const FEW: usize = 1_000;
@@ -17,7 +17,7 @@ pub fn raise_file_limit() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let files = if raised.is_ok() { maximum } else { current };
-    // None is no limit.
+    // `None` means that there is no limit.
     let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
     let connections = connections(files);
     if connections < FEW {

@@ -1,7 +1,7 @@
 //! Connections of the two listeners. Every wait of a connection has a deadline, and every address has a limit.
 //!
-//! The HTTP library ends idle connections, and has a deadline only for the first head of a connection. `service` adds
-//! the deadlines of every head, of unread bodies and of writes. `super::body` has the deadline of bodies that are read.
+//! The HTTP library ends idle connections. Its deadline for heads applies only to the first head of a connection. So `service` sets the
+//! deadlines of every head, of unread bodies and of writes. `super::body` sets the deadline of bodies that are read.
 
 mod connection;
 mod failure;
@@ -28,7 +28,7 @@ pub struct ConnectionLimits {
     pub write_within: Duration,
     /// Time after the response in which the client may still send an unread body.
     pub linger_within: Duration,
-    /// Time between two requests. This exceeds the usual 60 s of load balancers, so that they close first.
+    /// Time between two requests. The value exceeds the usual 60 s of load balancers, so that load balancers close idle connections first.
     pub idle_within: Duration,
     /// Limit of concurrent connections.
     pub connections: usize,
@@ -50,9 +50,10 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// Limit of connections of the public listener. Each takes about 20 KiB while idle, together 200 MiB.
+/// Limit of connections of the public listener. An idle connection needs about 20 KiB, and all of them together 200 MiB.
 pub const MAX_CONNECTIONS: usize = 10_000;
-/// Default limit per address. This suffices for the pools of several services; 40 addresses could use all connections.
+/// Default limit per address. The value suffices for the connection pools of several services. At this limit, 40 addresses could use all
+/// connections.
 pub const DEFAULT_PER_ADDRESS: u32 = 256;
 
 impl ConnectionLimits {

@@ -56,8 +56,7 @@ pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Respon
                 async move { drain.notified().await }
             })
             .keep_alive(door.limits.idle_within)
-            // The library has no deadline that holds for the first head and for later ones. This module has, so the
-            // library's own is off.
+            // The library's deadline applies to the first head only. This module's deadline applies to every head, so the library's is off.
             .client_request_timeout(std::time::Duration::ZERO)
             .client_disconnect_timeout(door.limits.linger_within)
             .on_connect_ext(|stream: &GuardedStream, extensions| {
@@ -89,7 +88,7 @@ where
 
     fn call(&self, io: TcpStream) -> Self::Future {
         let peer = io.peer_addr().ok();
-        // A connection of a trusted proxy carries many clients.
+        // Connections of a trusted proxy have no limit per address, because they serve many clients.
         let trusted = |peer: &SocketAddr| is_in(&self.door.state.trusted_proxies, peer.ip().to_canonical());
         let counted = peer.filter(|peer| !trusted(peer)).map(|peer| self.door.per_address.enter(peer.ip()));
         if let Some(None) = counted {
@@ -111,8 +110,8 @@ where
 /// Runs a connection until it ends or one of its deadlines passes.
 async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connection) {
     let mut conversation = pin!(conversation);
-    // Deadlines change with every request, and most never pass. So the timer is set to the earliest deadline so far. If
-    // it fires before the current deadline, it is set again.
+    // Deadlines change with every request, and most never pass. So the timer is not reset at each change: it stays at the earliest deadline
+    // so far. If it fires before the current deadline, it is set again.
     let mut timer: Option<Pin<Box<Sleep>>> = None;
     poll_fn(|context| {
         loop {
@@ -132,7 +131,7 @@ async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connecti
     .await;
 }
 
-/// Returns the expired wait. Without one, the task is woken at the next deadline.
+/// Returns the reason of an expired deadline. If none has expired, the task is woken at the next deadline.
 fn due(timer: &mut Option<Pin<Box<Sleep>>>, connection: &Connection, context: &mut Context<'_>) -> Option<Expired> {
     loop {
         let (at, why) = connection.deadline()?;

@@ -20,7 +20,7 @@ pub struct GuardedStream {
     io: TcpStream,
     connection: Rc<Connection>,
     state: Arc<AppState>,
-    /// A response of the service that is not sent yet.
+    /// A response of the service itself that is not sent yet.
     own: Vec<u8>,
 }
 
@@ -30,13 +30,13 @@ impl GuardedStream {
         Self { io, connection, state, own: Vec::new() }
     }
 
-    /// Its connection.
+    /// Returns the state of the connection.
     #[must_use]
     pub const fn connection(&self) -> &Rc<Connection> {
         &self.connection
     }
 
-    /// Returns the peer's address: bytes without a valid request name no other client.
+    /// Returns the peer's address. Bytes that are not a valid request name no other client.
     fn client(&self) -> Option<IpAddr> {
         self.connection.peer().map(|peer| peer.ip().to_canonical())
     }
@@ -70,7 +70,7 @@ impl AsyncRead for GuardedStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.connection.closing().is_some() {
-            // The end of the stream: the library finishes its responses and closes.
+            // A read of zero bytes is the end of the stream. The library then completes its responses and closes.
             return Poll::Ready(Ok(()));
         }
         let before = into.filled().len();

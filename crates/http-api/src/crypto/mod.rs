@@ -34,7 +34,7 @@ pub fn sources(state: &AppState) -> Result<&CryptoSources, ApiError> {
     })
 }
 
-/// The code of a currency in a body. An unsupported code is an error of its own, not of the body.
+/// The code of a currency in a body. An unsupported code does not make the body invalid; it has its own error code.
 pub type Code = Result<Currency, UnsupportedCurrency>;
 
 /// Reads the code of a currency.

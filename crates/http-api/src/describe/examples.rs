@@ -1,4 +1,4 @@
-//! Example bodies. Those of resources are rendered by the product's own code.
+//! Example bodies. The bodies of resources are rendered by the service's own code.
 
 mod crypto;
 mod infractions;

@@ -103,7 +103,7 @@ impl<T: Codes> IntoResponses for Errors<T> {
         // Operations that move money require the key, and replay the stored rejection for insufficient balance.
         let is_creation = own.contains(&ErrorCode::IdempotencyKeyRequired);
         let mut by_status: BTreeMap<String, Vec<ErrorCode>> = BTreeMap::new();
-        // In the order of the table, each once.
+        // The codes are listed in the order of the table, each of them once.
         for code in ErrorCode::ALL {
             if [own.as_slice(), &UNAUTHORIZED.1, &EVERYWHERE].into_iter().flatten().any(|named| named == code) {
                 by_status.entry(code.status().as_u16().to_string()).or_default().push(*code);

@@ -1,4 +1,4 @@
-//! The parameters of operations in the document. The type that reads a parameter implements `IntoParams` with these.
+//! The parameters of operations in the document. Each type that reads parameters implements `IntoParams` with these functions.
 
 use serde_json::Value;
 use utoipa::openapi::Required;

@@ -1,4 +1,4 @@
-//! The error table: names, statuses and messages.
+//! Tests the error table: names, statuses and messages.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;

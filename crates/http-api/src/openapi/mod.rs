@@ -42,7 +42,7 @@ const OF_SUCCESS: [&str; 4] = ["x-request-id", "x-ratelimit-limit", "x-ratelimit
 /// Returns the document as JSON, always with the same bytes.
 ///
 /// # Errors
-/// The document cannot be serialized, which a test rules out.
+/// The document cannot be serialized. A test proves that it can.
 pub fn document() -> Result<String, serde_json::Error> {
     build().to_json()
 }
@@ -120,8 +120,8 @@ fn complete(path: &str, operation: &mut Operation) {
     }
 }
 
-/// Replaces the schema of a body that may be omitted by the schema of the body: JSON `null` is no body. Returns `true`
-/// if the schema was replaced.
+/// Replaces the schema of an optional body by the schema of the body itself, because JSON `null` is not a valid body. Returns `true` if the
+/// schema was replaced.
 fn unwrap_option(schema: &mut RefOr<Schema>) -> bool {
     let RefOr::T(Schema::OneOf(one)) = schema else { return false };
     let Some(body) = one.items.iter().find(|item| matches!(item, RefOr::Ref(_))) else { return false };

@@ -1,4 +1,4 @@
-//! Comparison of the document with the program: every example matches its schema.
+//! Tests the document against the program: every example matches its schema.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fields;
@@ -245,14 +245,14 @@ fn responses_have_their_headers() {
     }
 }
 
-/// Stock validators compare `multipleOf` in binary floating point, and reject 19.90.
+/// The document must not use `multipleOf`: common validators compare it in binary floating point and reject 19.90.
 #[test]
 fn amounts_are_decimal_without_binary_rules() {
     let text = document().unwrap();
     assert!(!text.contains("\"double\"") && !text.contains("multipleOf"));
 }
 
-/// Generators treat a property with a default as always present, and require it in requests.
+/// Request bodies must not have defaults: generators treat a property with a default as always present, and require it in requests.
 #[test]
 fn request_bodies_have_no_defaults() {
     let document = parsed();

@@ -16,7 +16,7 @@ use crate::rules;
 
 /// Longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 140;
-/// Longest document of the recipient as sent, in characters.
+/// The longest document of the recipient in a request, in characters.
 pub const MAX_RECIPIENT_DOCUMENT: usize = 20;
 
 closed_list! {

@@ -38,10 +38,10 @@ pub struct CryptoDeposit {
     /// The requested amount in BRL.
     #[schema(inline)]
     pub amount: Amount,
-    /// The service's fee, in BRL: of `amount`, and after a credit of the credited money.
+    /// The service's fee, in BRL. Before a credit, the fee for `amount`; after a credit, the fee for the credited money.
     #[schema(value_type = Amount, inline, required)]
     pub fee: Option<Amount>,
-    /// The BRL for the account, less the fee: of `amount`, and after a credit of the credited money.
+    /// The BRL for the account after the fee. Before a credit, computed from `amount`; after a credit, from the credited money.
     #[schema(value_type = Amount, inline, required)]
     pub net_amount: Option<Amount>,
     /// BRL for one coin, a decimal.
@@ -54,8 +54,8 @@ pub struct CryptoDeposit {
     /// The memo or tag that the network requires.
     #[schema(required)]
     pub pay_extra_id: Option<String>,
-    /// The address and the requested coins as a URI for wallets (BIP 21): `btc` and `ltc`. The address alone: `trx`,
-    /// `usdtbsc` and `usdterc20`, because their wallets agree on no URI.
+    /// For `btc` and `ltc`, a URI for wallets with the address and the requested coins (BIP 21). For `trx`, `usdtbsc` and `usdterc20`, the
+    /// address alone, because their wallets have no common URI.
     #[schema(value_type = String, required)]
     pub pay_uri: Option<String>,
     /// The coins that were credited at `rate`, a decimal. Coins that wait for an operator, or that an operator credited or
@@ -73,8 +73,8 @@ pub struct CryptoDeposit {
     /// The caller's description.
     #[schema(required)]
     pub description: Option<String>,
-    /// End of the payment period, 20 minutes after the creation. A payment up to an hour later is credited as `late`. A
-    /// still later payment waits for an operator.
+    /// End of the payment period, 20 minutes after the creation. A payment up to an hour later is credited as `late`. Any later payment
+    /// waits for an operator.
     #[schema(value_type = String, required, format = DateTime)]
     pub expires_at: Option<Instant>,
     /// Time at which the service first saw confirmed coins, or credited a payment.

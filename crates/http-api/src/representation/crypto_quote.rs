@@ -12,7 +12,7 @@ closed_list! {
     CryptoSide Side::ALL.map(Side::as_str)
 }
 
-/// The smallest amount of one side. Both minimums bind, so the effective one is the larger.
+/// The minimums of one side. Both minimums apply, so the larger one is effective.
 #[derive(Serialize, ToSchema)]
 pub struct CryptoMinimum {
     /// The service's own minimum, a decimal in the currency.
@@ -73,7 +73,7 @@ pub struct CryptoQuote {
     /// The BRL that a deposit credits, or the BRL that is converted for a withdrawal.
     #[schema(value_type = Amount, inline, required)]
     pub net_amount: Option<Amount>,
-    /// The BRL that the payer's coins are worth, or the BRL that a withdrawal debits.
+    /// The value of the payer's coins in BRL, or the BRL that a withdrawal debits.
     #[schema(value_type = Amount, inline, required)]
     pub gross_amount: Option<Amount>,
     /// BRL for one coin, a decimal.
@@ -91,7 +91,7 @@ pub struct CryptoQuote {
 /// The inputs of a quote's rate.
 #[derive(Serialize, ToSchema)]
 pub struct CryptoRateInputs {
-    /// USDT for one coin, a decimal.
+    /// USDT for one coin, a decimal: the price of a sale for a deposit, and of a purchase for a withdrawal.
     pub usdt_per_coin: String,
     /// Time of that price.
     #[schema(value_type = String, format = DateTime)]

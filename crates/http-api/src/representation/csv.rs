@@ -1,5 +1,5 @@
-//! CSV lines by RFC 4180: commas, CRLF, quotes where a text needs them. A text that a spreadsheet would execute as a
-//! formula gets an apostrophe in front. A second dialect is for Excel with the settings of Brazilian Portuguese.
+//! CSV lines by RFC 4180: commas, CRLF, quotes where a text needs them. A text that a spreadsheet would execute as a formula is preceded by
+//! an apostrophe. A second dialect is for Excel with the settings of Brazilian Portuguese.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -49,7 +49,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// First characters that make a spreadsheet treat a text as a formula.
 const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 
-/// Room for a line.
+/// The capacity reserved for a line, in bytes.
 const LINE_BYTES: usize = 256;
 /// The end of a line.
 const CRLF: &[u8] = b"\r\n";

@@ -10,10 +10,10 @@ use utoipa::ToSchema;
 
 use super::values::{Instant, to_json};
 
-/// The version of the interface, which the stored data of every event follows.
+/// The version of the interface. The stored data of every event has the form of this version.
 ///
-/// A version in which the data of an event differs needs a column of `events` with the version of each row: a repeat sends the same
-/// bytes.
+/// A repeat must send the same bytes. So before a version changes the data of an event, `events` needs a column with the version of each
+/// row.
 pub const API_VERSION: &str = "1.1.0";
 
 /// An event as endpoints receive it and as its GET returns it.

@@ -11,7 +11,7 @@ use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
     /// The status of a payout.
-    // The contract lists `pending`, although no visible payout is in that state.
+    // The contract lists `pending`, although no payout that callers see has this status.
     PayoutStatus ["pending"].into_iter().chain(Status::ALL.into_iter().filter(|status| status.is_visible()).map(Status::as_str))
 }
 
@@ -39,7 +39,7 @@ pub struct Payout<'a> {
     /// The amount for the recipient, in BRL.
     #[schema(inline)]
     pub amount: Amount,
-    /// Debited in addition.
+    /// The service's fee, debited in addition.
     #[schema(value_type = Option<Amount>, inline, required)]
     pub fee: Amount,
     /// Equals `amount`.
@@ -82,7 +82,7 @@ impl<'a> From<&'a cais_domain::payout::Payout> for Payout<'a> {
             amount: Amount(terms.amount),
             fee: Amount(terms.fee),
             net_amount: Amount(terms.amount),
-            // The sum was reserved when the payout was created, so it is a valid amount.
+            // The sum cannot fail: it was reserved when the payout was created, so it is a valid amount.
             gross_amount: terms.gross().ok().map(Amount),
             status: payout.state.status().as_str(),
             pix: PayoutPix {

@@ -1,4 +1,4 @@
-//! Resources byte for byte.
+//! Tests the bodies of resources byte for byte.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod infractions;

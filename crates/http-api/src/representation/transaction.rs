@@ -27,7 +27,7 @@ pub enum Unshowable {
     /// An amount is out of range.
     #[error(transparent)]
     Money(#[from] MoneyError),
-    /// The net value cannot be divided.
+    /// The net value cannot be divided among the recipients of the split.
     #[error(transparent)]
     Split(#[from] AllocationError),
 }
@@ -73,10 +73,10 @@ pub struct TransactionRow {
     /// The service's fee.
     #[schema(inline)]
     pub fee: Amount,
-    /// Credited after fee and split parts (`cash_in`), or sent (`cash_out`).
+    /// For `cash_in`, the amount credited after the fee and the shares of others. For `cash_out`, the amount sent.
     #[schema(inline)]
     pub net_amount: Amount,
-    /// Paid (`cash_in`), or debited with the fee (`cash_out`).
+    /// For `cash_in`, the amount paid. For `cash_out`, the amount debited, including the fee.
     #[schema(inline)]
     pub gross_amount: Amount,
     /// The status.
@@ -163,8 +163,8 @@ impl TransactionRow {
     }
 }
 
-/// Returns the creator's credit: the amount after the fee and the shares of others. The shares are fixed at payment.
-/// Before that, they are those of a payment of the charge's amount.
+/// Returns the creator's credit: the amount less the fee and the shares of others. The shares are fixed at the payment. Before the payment,
+/// they are computed from the charge's amount.
 fn credited(charge: &Charge) -> Result<Money, Unshowable> {
     let net = charge.terms.amount.checked_sub(charge.terms.fee)?;
     if let Some(settlement) = charge.state.settlement() {

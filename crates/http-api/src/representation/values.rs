@@ -15,7 +15,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::rules;
 
-/// Initial capacity of a body: one allocation suffices for nearly all resources.
+/// The initial capacity of a body, in bytes. For nearly all resources one allocation suffices.
 const USUAL_BYTES: usize = 768;
 
 /// Returns `body` as JSON, its fields in the order of the struct.

@@ -1,4 +1,4 @@
-//! Rules for fields: accepted values, and messages for rejected ones.
+//! Tests the rules for fields: accepted values, and the messages for rejected values.
 
 use super::*;
 

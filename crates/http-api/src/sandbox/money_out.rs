@@ -64,7 +64,7 @@ pub async fn reverse_payout(
         }
         let instruction_id = before.instruction_id();
         blocking(move || institution.return_sent(&instruction_id)).await?;
-        // The institution sends a callback, as in production, and the service processes that callback.
+        // The institution sends a callback, as in production. The operation waits until the service has processed the callback.
         let deadline = Instant::now() + LEARNED_WITHIN;
         loop {
             let payout = current(&state, account, &name).await?;

@@ -1,4 +1,4 @@
-//! Metrics for alerts. They exist from the start: a counter that appears with its first event shows no increase.
+//! Metrics for alerts. Each metric is registered at the start, because a counter that appears with its first event shows no increase.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::Currency;

@@ -1,4 +1,4 @@
-//! Callbacks of acquirers.
+//! Tests callbacks of acquirers.
 
 use cais_ports::{ChangeSet, Clock as _, Store as _, Write};
 use cais_testkit::builders::a_callback;
@@ -15,7 +15,7 @@ async fn callback_is_stored_as_its_names_and_wakes_the_worker() {
     for path in [format!("/callbacks/main/{TOKEN}"), format!("/callbacks/main/{TOKEN}/pix")] {
         let seen = send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await;
         assert_eq!((seen.status, seen.body.len()), (200, 0), "{path}");
-        // Returns at once because the worker was notified before.
+        // The wait returns at once, because the worker was notified before.
         world.state.wake.callbacks.rung().await;
     }
     let callbacks = world.store.callbacks();

@@ -1,4 +1,4 @@
-//! Charges and the balance over HTTP.
+//! Tests charges and the balance over HTTP.
 
 use cais_domain::merchant::account::{Features, Limits};
 use cais_domain::money::Money;

@@ -1,4 +1,4 @@
-//! The order of checks, and the common headers of responses.
+//! Tests the order of checks, and the common headers of responses.
 
 use std::sync::atomic::Ordering;
 
@@ -84,13 +84,13 @@ async fn request_with_many_errors_fails_in_the_order_of_checks() {
     assert_eq!(post(&world, charge, "long-enough", "nonsense").await.error(), (400, "VALIDATION_ERROR".to_owned()));
     let rule = r#"{"amount":10,"split_rule_id":"x","postback_url":"https://a.example"}"#;
     assert_eq!(post(&world, charge, "long-enough", rule).await.error(), (422, "split_not_available".to_owned()));
-    // The address is looked up after the stored response, so that a replay outlives its endpoint.
+    // The postback URL is looked up only if no response is stored, so that a replay works after its endpoint is deleted.
     let url = r#"{"amount":10,"postback_url":"https://a.example"}"#;
     assert_eq!(post(&world, charge, "long-enough", url).await.error(), (403, "account_suspended".to_owned()));
     assert_eq!(get(&world, charge).await.status, 200, "a suspended account reads");
 }
 
-/// The router of the library would decode escapes before it compares a path.
+/// Without the middleware, the router of the library would decode escapes before it compares a path.
 #[actix_web::test]
 async fn path_with_escaped_letters_is_not_its_route() {
     let world = World::new().await;
@@ -244,7 +244,7 @@ async fn address_that_guesses_keys_is_limited_before_the_store() {
     let (guesser, other) = ("198.51.100.1:1", "198.51.100.2:1");
     let unknown = format!("key_{}_{}", "0".repeat(12), "0".repeat(43));
     assert_eq!(ask(guesser, &world.key).await.status, 200);
-    // Tokens of the bucket return with time, so that the address is never blocked for long.
+    // The bucket gains tokens with time, so that the address is never blocked for long.
     let mut refused = None;
     for _ in 0..10_000 {
         let seen = ask(guesser, &unknown).await;
@@ -256,7 +256,7 @@ async fn address_that_guesses_keys_is_limited_before_the_store() {
     let refused = refused.unwrap();
     assert_eq!(refused.error(), (429, "rate_limit_exceeded".to_owned()));
     assert!(refused.header("retry-after").is_some(), "{refused:?}");
-    // A recently valid key is not read from the store, and other addresses are not limited.
+    // A key that was valid recently is accepted without reading the store, and other addresses are not limited.
     assert_eq!(ask(guesser, &world.key).await.status, 200);
     assert_eq!(ask(other, &unknown).await.error(), (401, "invalid_api_key".to_owned()));
 }

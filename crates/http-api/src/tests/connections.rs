@@ -1,4 +1,4 @@
-//! Connections over real sockets: slow clients are ended, and the others are served.
+//! Tests connections over real sockets: those of slow clients are ended, and other clients are served.
 
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
@@ -184,12 +184,12 @@ async fn unread_body_that_has_arrived_keeps_the_connection() {
 #[actix_web::test]
 async fn connection_with_stalled_reader_is_closed() {
     let world = World::new().await;
-    // The limit is one connection: /healthz is served only after the reader's end.
+    // The limit is one connection, so `/healthz` is served only after the reader's connection has ended.
     let address = start(&world, short(1));
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(2_048).unwrap();
     let mut reader = socket.connect(address).await.unwrap();
-    // Together far more than the buffers of both sockets.
+    // All responses together exceed the buffers of both sockets by far.
     let many = "GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(20);
     reader.write_all(many.as_bytes()).await.unwrap();
     // The first bytes prove that the reader is connected.

@@ -1,4 +1,4 @@
-//! Events over HTTP.
+//! Tests events over HTTP.
 
 use super::receivers::deliver;
 use super::*;

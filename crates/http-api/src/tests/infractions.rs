@@ -1,4 +1,4 @@
-//! Infractions over HTTP, from the payer's dispute to its end.
+//! Tests infractions over HTTP, from the payer's dispute to its end.
 
 use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_domain::merchant::api_key::Scopes;

@@ -1,4 +1,4 @@
-//! The log line of each response.
+//! Tests the log line of each response.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex};

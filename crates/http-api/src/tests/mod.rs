@@ -80,7 +80,7 @@ async fn send(world: &World, request: TestRequest) -> Seen {
 async fn send_to(app: &App, request: TestRequest) -> Seen {
     let response = match try_call_service(app, request.to_request()).await {
         Ok(response) => response.into_parts().1,
-        // The connection sends the response of the error.
+        // For an error, the connection sends the error's response.
         Err(error) => error.error_response(),
     };
     let (status, headers) = (response.status().as_u16(), response.headers().iter());

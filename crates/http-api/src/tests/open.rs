@@ -1,4 +1,4 @@
-//! Routes without a key.
+//! Tests routes without a key.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -23,8 +23,8 @@ async fn document_is_served_byte_for_byte() {
     );
 }
 
-/// Requests every operation of the document twice. The first key has all scopes but the documented one; the second key
-/// has only that scope. An unserved operation would return 404 without a resource's name, or 405.
+/// Requests every operation of the document twice. The first key has all scopes except the documented one, and the second key has only that
+/// scope. An operation that is not served would return 404 without a resource's name, or 405.
 #[actix_web::test]
 async fn operations_are_served_under_their_documented_scope() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Payouts over HTTP.
+//! Tests payouts over HTTP.
 
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::merchant::account::{Account, Features, Limits};
@@ -12,7 +12,7 @@ use super::*;
 
 const PAYOUTS: &str = "/v1/payouts";
 
-/// Returns an account with a fee of 0.50 per payout.
+/// Returns an account that pays a fee of R$ 0.50 per payout.
 fn paying() -> Account {
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None).unwrap();
     let account = an_account();

@@ -57,7 +57,7 @@ pub async fn deliver(world: &World) {
     let due = queue.due_queues(world.state.ports.clock.now(), None, 100).await.unwrap().backlog;
     let before = world.receivers.sent.lock().unwrap().len();
     let wanted = before + usize::try_from(due).unwrap();
-    // The stop follows after all due deliveries are sent.
+    // The dispatcher is stopped after all due deliveries are sent.
     let receivers = world.receivers.clone();
     let stop = stream::once(async move {
         while receivers.sent.lock().unwrap().len() < wanted {

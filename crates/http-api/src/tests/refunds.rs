@@ -1,4 +1,4 @@
-//! Refunds over HTTP.
+//! Tests refunds over HTTP.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The paths of the sandbox, which act as the payer.
+//! Tests the paths of the sandbox, which simulate the payer.
 
 use std::time::Duration;
 

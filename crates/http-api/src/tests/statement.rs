@@ -1,4 +1,4 @@
-//! The statement over HTTP, as pages and as a file.
+//! Tests the statement over HTTP, as pages and as a file.
 
 use std::fmt::Write as _;
 
@@ -83,7 +83,7 @@ async fn invalid_statement_filters_are_rejected() {
 #[actix_web::test]
 async fn file_has_all_rows_in_the_order_of_the_pages() {
     let world = World::new().await;
-    // More rows than are read at a time.
+    // The file has more rows than one read returns.
     for _ in 0..6 {
         fund(&world, "100").await;
     }

@@ -1,4 +1,4 @@
-//! The timeline over HTTP.
+//! Tests the timeline over HTTP.
 
 use cais_domain::merchant::account::{Account, Features};
 use cais_domain::merchant::api_key::Scopes;

@@ -1,4 +1,4 @@
-//! Webhook endpoints and deliveries over HTTP.
+//! Tests webhook endpoints and deliveries over HTTP.
 
 use cais_domain::merchant::account::{Account, AccountStatus};
 use cais_domain::merchant::api_key::Scopes;
@@ -96,7 +96,7 @@ async fn malformed_endpoint_ids_are_400_and_unknown_ones_404() {
     ] {
         let body = if method == Method::PATCH { "{}" } else { "" };
         let bad = with_method(&world, method.clone(), &format!("{PATH}/ext:x{path}?a=1"), body).await;
-        // DELETE reads no body; parameters and id are checked as usual.
+        // DELETE does not read a body. Parameters and id are checked as usual.
         assert_eq!(bad.status, 400, "{method} {path}: {bad:?}");
         assert!(bad.paths().contains(&"id".to_owned()) && bad.paths().contains(&"a".to_owned()), "{method} {path}");
         let unknown = with_method(&world, method.clone(), &format!("{UNKNOWN}{path}"), body).await;

@@ -145,7 +145,7 @@ impl World {
     }
 }
 
-/// Renders as the service does, but panics at a charge with the description `panic`.
+/// A renderer like that of the service, except that it panics at a charge with the description `panic`.
 struct Careless(JsonRepresentation);
 
 impl ResourceRenderer for Careless {
@@ -216,7 +216,7 @@ impl ResourceRenderer for Careless {
     }
 }
 
-/// A rate window for all keys together that never ends.
+/// A rate window for all keys together. The window never ends.
 #[derive(Default)]
 pub struct Rates {
     used: AtomicU32,

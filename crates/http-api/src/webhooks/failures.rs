@@ -59,7 +59,7 @@ impl From<WriteEndpointError> for ApiError {
     }
 }
 
-/// Seconds until the attempt of a waiting test or resend has ended: the time limit of one attempt.
+/// Seconds after which the current attempt of a waiting test or resend has ended: the time limit of one attempt.
 const ATTEMPT_ENDS_WITHIN_S: u32 = 15;
 
 impl From<SendAgainError> for ApiError {

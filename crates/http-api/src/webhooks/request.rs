@@ -82,7 +82,7 @@ pub struct WebhookEndpointChange {
 }
 
 impl WebhookEndpointChange {
-    /// Reads the body. For the description, `null` removes the text; for other fields, `null` is no change.
+    /// Reads the body. A `null` removes the description; in other fields `null` means no change.
     fn read_for(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -> Option<Self> {
         let clears_description = matches!(
             body,

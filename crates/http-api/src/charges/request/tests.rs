@@ -1,4 +1,4 @@
-//! The body of a request for a charge: every rule at its limit and one past it.
+//! Tests the body of a request for a charge: every rule at its limit and just beyond.
 
 use cais_domain::text::Text;
 use cais_strict_json::read as read_json;

@@ -1,4 +1,4 @@
-//! Resources have exactly the fields of the contract, all required. Request bodies require the fields that the contract
+//! Tests that resources have exactly the fields of the contract, all required. Request bodies require the fields that the contract
 //! requires.
 
 use super::*;

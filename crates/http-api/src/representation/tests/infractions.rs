@@ -1,4 +1,4 @@
-//! Infractions byte for byte.
+//! Tests infractions byte for byte.
 
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Defense, Infraction, InfractionState, Situation};

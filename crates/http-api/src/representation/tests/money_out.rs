@@ -1,4 +1,4 @@
-//! Payouts and refunds byte for byte.
+//! Tests payouts and refunds byte for byte.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::ids::{PayoutId, RefundId, RequestId};

@@ -1,4 +1,4 @@
-//! Rows of the statement and of the timeline byte for byte, as JSON and as CSV.
+//! Tests rows of the statement and of the timeline byte for byte, as JSON and as CSV.
 
 use cais_domain::ids::EntryId;
 use cais_domain::ledger::{Bucket, EntryKind};

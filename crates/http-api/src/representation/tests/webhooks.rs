@@ -1,4 +1,4 @@
-//! Webhook endpoints and deliveries byte for byte.
+//! Tests webhook endpoints and deliveries byte for byte.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{DeliveryId, EndpointId, EventId};
@@ -54,7 +54,7 @@ fn endpoint_has_its_fields_in_every_state() {
     );
 }
 
-/// A repeat sends the same bytes, also after an upgrade. So these never change for a stored event.
+/// A repeat must send the same bytes, even after an upgrade. So the bytes of a stored event must never change.
 #[test]
 fn event_and_test_have_their_fields() {
     let id = EventId::parse("evt_01h455vb4pex5vsknk084sn02x").unwrap();
