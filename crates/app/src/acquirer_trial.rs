@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::clock::OffsetClock;
 use crate::wiring;
 
-/// The address of the test webhook. The institution registers it, and the address before is restored.
+/// The address of the test webhook. The previous address is restored after the trial.
 const WEBHOOK_URL: &str = "https://example.com/cais-contract-test";
 
 /// Runs the trial. Returns the report as JSON, and whether it is clean.
@@ -30,7 +30,7 @@ pub async fn run(config: &Config, name: &AcquirerName, test: &AcquirerTest) -> a
     let clock = Arc::new(OffsetClock::new());
     let ids = UuidV7::new(clock.clone());
     let fresh = || ids.next_uuid().simple().to_string();
-    // A txid has the form of this service's own, and belongs to no charge.
+    // The txid has the format of this service's txids, but does not belong to a charge.
     let txid = Txid::parse(&fresh())?;
     let trial = ContractTrial { txid, webhook_url: WEBHOOK_URL.to_owned(), now: clock.now(), paid: test.paid.clone() };
     let mut report = match settings.kind {

@@ -14,9 +14,9 @@ use cais_secrets::callback_token;
 
 /// Time limit of one attempt.
 const BUDGET: Duration = Duration::from_secs(10);
-/// Pause after the first failure; it doubles with every further one.
+/// The pause after the first failure. The pause doubles with every further failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause: a recovered acquirer is registered within five minutes.
+/// The longest pause. So the address is registered within five minutes after an acquirer has recovered.
 const MAX_PAUSE: Duration = Duration::from_mins(5);
 
 /// Returns the address for the callbacks of an acquirer: `{base}/callbacks/{acquirer}/{token}`.
@@ -25,8 +25,8 @@ pub fn url(base: &str, acquirer: &AcquirerName, token: &str) -> String {
     format!("{base}/callbacks/{acquirer}/{token}")
 }
 
-/// Returns the accepted tokens of each acquirer. The first belongs to the current generation and is registered. The
-/// second belongs to the previous generation; the acquirer uses it until the new address is registered.
+/// Returns the accepted tokens of each acquirer. The first token belongs to the current generation, whose address is registered. The second
+/// belongs to the previous generation, which the acquirer uses until the new address is registered.
 #[must_use]
 pub fn tokens(
     config: &Config,
@@ -52,11 +52,11 @@ pub fn restricted(paths: CallbackPaths, config: &Config) -> CallbackPaths {
     paths.only_from(networks.map(|settings| (settings.name.clone(), settings.callback_addresses.clone())))
 }
 
-/// Returns the name of the crypto processor and the token of its callbacks. The processor is given the address with each
-/// order, and signs its callbacks.
+/// Returns the name of the crypto processor and the token of its callbacks. Each order to the processor contains the callback address, and
+/// the processor signs its callbacks.
 ///
 /// # Errors
-/// The name is invalid, which a test rules out.
+/// The name is invalid. A test proves that it is valid.
 pub fn of_crypto(keyed_hash: &dyn KeyedHash) -> anyhow::Result<(AcquirerName, String)> {
     let name = AcquirerName::parse(NOWPAYMENTS)?;
     let token = callback_token(keyed_hash, &name, 0);
@@ -86,7 +86,7 @@ async fn register_one(acquirer: Arc<dyn Acquirer>, url: String, mut stop: watch:
     loop {
         let attempt = tokio::select! {
             result = acquirer.register_callback(&url, BUDGET) => result,
-            // An error means that the sender was dropped: the service has ended.
+            // An error means that the sender was dropped because the service has ended.
             _ = stop.wait_for(|stop| *stop) => return,
         };
         match attempt {

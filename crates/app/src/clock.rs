@@ -42,7 +42,7 @@ impl Clock for OffsetClock {
         #[expect(clippy::disallowed_methods, reason = "this is the clock's adapter")]
         let machine = Timestamp::now();
         let shifted = machine.saturating_add(SignedDuration::from_secs(self.offset_s())).unwrap_or(machine);
-        // The stores keep microseconds. A finer time would differ from the time that is read back.
+        // The time is truncated to microseconds, which the stores keep. A finer time would differ from the time that is read back.
         Timestamp::from_microsecond(shifted.as_microsecond()).unwrap_or(shifted)
     }
 }

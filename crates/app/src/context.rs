@@ -47,9 +47,9 @@ impl AppContext {
         Ok(config)
     }
 
-    /// Returns the configuration of the demonstration: SQLite in the data directory and the sandbox, regardless of other
-    /// settings. `cais serve --sandbox` finds the demonstration's account and money in the same directory. A directory
-    /// with real money is rejected by its world.
+    /// Returns the configuration of the demonstration: SQLite in the data directory and the sandbox, regardless of other settings. So `cais
+    /// serve --sandbox` uses the account and money of the demonstration. A directory with real money is rejected, because its world
+    /// differs.
     fn demo(&self) -> anyhow::Result<Config> {
         let config = self.load(DEMO_LOG)?;
         let database_url = config.default_database_url()?;
@@ -71,7 +71,7 @@ impl CliContext for AppContext {
     fn check_configuration(&self) -> (Option<anyhow::Error>, Vec<Warning>) {
         let (mut problems, found) = match Config::load(&self.sources) {
             Ok(config) => {
-                // Certificates are read too, so that every reason for `serve` to fail is listed.
+                // Certificates are read too, so that all reasons that would prevent `serve` are listed.
                 let acquirers = wiring::configured_acquirers(&config).err();
                 let crypto = wiring::crypto::configured(&config, None).err();
                 let found = acquirers.into_iter().chain(crypto).flat_map(|Problems(problems)| problems);
@@ -139,7 +139,7 @@ impl CliContext for AppContext {
 
     fn public_url(&self) -> anyhow::Result<String> {
         let config = self.load(COMMAND_LOG)?;
-        // The sandbox is on this machine, regardless of the public URL.
+        // With the sandbox the public URL does not apply, because the sandbox is on this machine.
         if let Some(url) = config.public_url.filter(|_| !config.sandbox) {
             return Ok(url);
         }

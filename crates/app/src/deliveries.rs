@@ -46,7 +46,7 @@ impl Deliveries {
         if tokio::time::timeout_at(stopped_at + DRAINED_WITHIN, &mut self.task).await.is_err() {
             tracing::warn!("webhooks in flight did not end in time; they are sent again after the next start");
             self.task.abort();
-            // The task ends at once, with the error of an abort.
+            // The aborted task ends at once with an error, which is ignored.
             let _aborted = self.task.await;
         }
     }

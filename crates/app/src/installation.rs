@@ -13,8 +13,7 @@ pub async fn confirm_world(persistence: &Persistence, asked: World) -> Result<()
     compare_world(&recorded, asked)
 }
 
-/// Returns the master key of the database: the configured one, else the one in the data directory, which the first
-/// start creates.
+/// Returns the master key of the database: the configured key, otherwise the key in the data directory. The first start creates that key.
 ///
 /// # Errors
 /// [`InstallationError`]; a key other than that of the first start is rejected.
@@ -22,7 +21,7 @@ pub async fn master_key(config: &Config, persistence: &Persistence) -> Result<Ma
     let mut key = config.find_master_key()?;
     if key.is_none() {
         let recorded = persistence.find_fact(Fact::MasterKeyCheck).await?;
-        // Another first start may have created the key since the first look.
+        // Another first start may have created the key meanwhile, so it is read again.
         key = config.find_master_key()?;
         config.compare_master_key(key.as_ref(), recorded.as_deref())?;
     }

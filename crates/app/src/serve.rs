@@ -32,7 +32,7 @@ use crate::deliveries::Deliveries;
 use crate::wiring::{self, Infrastructure, Upstream};
 use crate::{acquirer_upkeep, callbacks, workers};
 
-/// Seconds for requests in flight after shutdown begins; the API answers within 10 s.
+/// Seconds that requests in flight have after the shutdown begins. The API answers within 10 s.
 const SHUTDOWN_S: u64 = 20;
 /// Longest wait for the background loops to finish their pass.
 const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -97,7 +97,7 @@ pub struct Service {
     upkeep: JoinHandle<()>,
 }
 
-/// Logs the probable mistakes of the configuration. They do not prevent the start.
+/// Logs the probable mistakes of the configuration. Probable mistakes do not prevent the start.
 fn log_warnings(config: &Config, now: jiff::Timestamp) {
     let expiring = wiring::certificate_warnings(config, now);
     for Warning { name, key, what } in warnings(config).into_iter().chain(expiring) {
@@ -130,7 +130,7 @@ fn record_metrics() -> anyhow::Result<PrometheusHandle> {
 }
 
 impl Service {
-    /// Starts all parts. On return the API responds and `addresses.json` exists.
+    /// Starts all parts. When this function returns, the API responds and `addresses.json` exists.
     ///
     /// # Errors
     /// The reason that prevents the start.
@@ -140,13 +140,13 @@ impl Service {
         credentials_file::clear(&config.data_dir);
         let world = config.world().map_err(|problem| Problems(vec![problem]))?;
         let configured = wiring::configured_acquirers(&config)?;
-        // Mistakes end the start before any file is made.
+        // The crypto settings are checked first, so that a mistake ends the start before any file is created.
         let _without_callbacks = wiring::crypto::configured(&config, None)?;
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
         let metrics_handle = record_metrics()?;
         let infrastructure = Infrastructure::open(&config).await?;
         infrastructure.confirm_world(world).await?;
-        // The built-in sandbox is on this machine, regardless of the public URL.
+        // With the built-in sandbox the public URL does not apply, because the sandbox is on this machine.
         let public_url = config.public_url.clone().filter(|_| !config.sandbox);
         let base = public_url.unwrap_or_else(|| format!("http://{}", addresses::reachable(listen)));
         let (processor, crypto_token) = callbacks::of_crypto(infrastructure.keyed_hash.as_ref())?;
@@ -163,7 +163,7 @@ impl Service {
         };
         let router = wiring::router(acquirers.clone(), &config);
         let ports = infrastructure.ports(router.clone(), crypto);
-        // Before the first request: a drained acquirer receives no order after a restart.
+        // The drains are read before the first request, so that a drained acquirer receives no order after a restart.
         acquirer_upkeep::refresh_drains(&ports, &router).await?;
         log_warnings(&config, infrastructure.clock.now());
         let (stop, stopped) = watch::channel(false);
@@ -260,7 +260,8 @@ impl RunningService for Service {
         }
     }
 
-    /// Stops in order: no new requests, requests in flight answered, webhooks in flight sent, the queue committed.
+    /// Stops in this order: no new requests are accepted, requests in flight are answered, webhooks in flight are sent, the queue is
+    /// committed.
     async fn stop(mut self: Box<Self>) {
         self.draining.store(true, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;
@@ -301,9 +302,9 @@ async fn log_start_hints(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()
     Ok(())
 }
 
-/// Folds measurements into histogram buckets, so that memory does not grow between scrapes.
+/// Moves measurements into histogram buckets regularly, so that memory does not grow between scrapes.
 async fn upkeep(handle: PrometheusHandle) {
-    /// The interval of the exporter's own server.
+    /// The interval that the exporter's own server uses.
     const EVERY: Duration = Duration::from_secs(5);
     loop {
         tokio::time::sleep(EVERY).await;

@@ -36,7 +36,7 @@ struct Rhythm {
     wakeup: Option<Wakeup>,
 }
 
-/// Starts every loop. Each ends after its pass once `stop` turns true.
+/// Starts every loop. After `stop` turns true, each loop ends with its current pass.
 #[must_use]
 pub fn start(
     ports: &Ports,
@@ -143,7 +143,7 @@ async fn exposure(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::default())
 }
 
-/// The failures of a loop, so that a long outage of the store is logged once.
+/// The consecutive failures of a loop, so that a long outage of the store is logged only once.
 #[derive(Default)]
 struct Failures {
     in_a_row: u32,
@@ -180,7 +180,7 @@ where
 {
     let mut failures = Failures::default();
     while !*stop.borrow() {
-        // A panic in one pass must not end the loop: its work would wait until the next start.
+        // A panic in one pass must not end the loop, because the loop's work would wait until the next start.
         let passed = AssertUnwindSafe(pass()).catch_unwind().await;
         let pause = match passed
             .map_err(|_| PANICKED.to_owned())
@@ -192,7 +192,7 @@ where
                     tracing::debug!(worker = rhythm.name, done, "worker pass ended");
                 }
                 if more {
-                    // Other tasks run between two full passes.
+                    // The yield lets other tasks run between two full passes.
                     tokio::task::yield_now().await;
                     continue;
                 }
@@ -262,7 +262,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn loop_that_fails_backs_off_and_recovers() {
-        // 2 s and 4 s after the failures, 1 s after the success.
+        // The pauses are 2 s and 4 s after the failures, and 1 s after the success.
         assert_eq!(elapsed_ms(vec![down(), down(), Ok(Pass::default()), Ok(Pass::default())]).await / 100, 70);
         let failures = Failures { in_a_row: 30, logged: None };
         assert_eq!(failures.pause(Duration::from_secs(1)), MAX_PAUSE);

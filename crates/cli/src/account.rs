@@ -253,7 +253,7 @@ fn row(account: &Account) -> Vec<String> {
     ]
 }
 
-/// Returns the remaining steps before the account can be used.
+/// Returns the next step before the account can be used.
 fn next_step(account: &Account) -> String {
     match account.kyc {
         Kyc::Approved => String::new(),

@@ -134,7 +134,7 @@ async fn list(context: &dyn CliContext, ports: &Ports, output: Output) -> anyhow
     Ok(())
 }
 
-/// Prints the acquirer, and a warning when no other acquirer receives what it received.
+/// Prints the acquirer, and a warning if no acquirer receives the kinds of orders that it received.
 async fn show(context: &dyn CliContext, ports: &Ports, name: &AcquirerName, output: Output) -> anyhow::Result<()> {
     let found = standings(context, ports).await?;
     let unserved: Vec<&str> = ["charges", "payouts"]

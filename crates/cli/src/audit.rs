@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::output::{Output, instant, table};
 
-/// Changes that are shown without `--limit`.
+/// The number of changes that are shown without `--limit`.
 const DEFAULT_LIMIT: u32 = 50;
-/// Largest page of a list, as everywhere.
+/// The largest page of a list, equal to that of the store.
 const MAX_LIMIT: i64 = 200;
 
 /// The commands of `cais audit`.

@@ -45,7 +45,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CallbackCommand, o
 async fn list(ports: &Ports, output: Output) -> anyhow::Result<()> {
     let (mut found, mut starting_after) = (Vec::new(), None);
     loop {
-        // The number of unmatched callbacks is bounded, so all of them fit into memory.
+        // All pages fit into memory, because the number of unmatched callbacks is bounded.
         let page = list_unmatched(ports, PageRequest { limit: PAGE, starting_after }).await?;
         starting_after = page.rows.last().map(|callback| callback.id);
         found.extend(page.rows);

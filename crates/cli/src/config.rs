@@ -71,7 +71,7 @@ fn print(settings: &[Setting], output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns a number as a number, a flag as a boolean, all else as text.
+/// Returns the JSON value of a setting: a number, a boolean, or otherwise a text.
 fn typed(setting: &Setting) -> Value {
     let literal = setting.is_literal.then(|| serde_json::from_str(&setting.value).ok()).flatten();
     literal.unwrap_or_else(|| Value::String(setting.value.clone()))

@@ -1,4 +1,4 @@
-//! The interface to the binary: the installation, opened, started or examined by its adapters.
+//! The interface between the command line and the program: opens, starts and examines the installation.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub struct Options {
 /// The parts of an installation that a command uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// The existing store. A mistyped path is an error, and creates no empty store with a new master key.
+    /// The existing store. A mistyped path is an error, so that no empty store with a new master key is created.
     Existing,
     /// The store, which is created if it does not exist.
     Created,
@@ -88,7 +88,7 @@ pub struct ConfiguredAcquirer {
     pub kind: &'static str,
     /// The new orders that the acquirer receives, and `infractions` if it reports them.
     pub operations: Vec<&'static str>,
-    /// The place for new orders; `None` after all numbers, by name.
+    /// The place for new orders. Acquirers with `None` come after all others, ordered by name.
     pub order: Option<u32>,
     /// The share of new orders among acquirers with the same place.
     pub weight: u32,
@@ -125,7 +125,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Runs `work`, and closes the installation after success and failure alike.
+    /// Runs `work`, and then closes the installation, even after a failure.
     ///
     /// # Errors
     /// The error of `work`.
@@ -157,7 +157,7 @@ pub trait RunningService: Send {
     fn ports(&self) -> &Ports;
     /// Waits until a part ends unexpectedly.
     async fn failed(&mut self) -> anyhow::Error;
-    /// Stops in order, without losing answered work.
+    /// Stops all parts in order, without losing acknowledged work.
     async fn stop(self: Box<Self>);
 }
 
@@ -233,7 +233,7 @@ pub trait CliContext: Send + Sync {
     /// The configuration, the database, the master key or the acquirers.
     async fn open(&self, access: Access) -> anyhow::Result<Opened>;
 
-    /// Starts the service. On return the API answers.
+    /// Starts the service. When this method returns, the API answers.
     ///
     /// # Errors
     /// The reason that prevents the start.

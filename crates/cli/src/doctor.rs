@@ -9,16 +9,17 @@ use serde_json::{Value, json};
 use crate::context::CliContext;
 use crate::output::{Output, table};
 
-/// Free space below this limit is a warning, in bytes: an operator needs time before the disk is full.
+/// Free space, in bytes, below which `doctor` warns. An operator needs time to act before the disk is full.
 const LOW_SPACE: u64 = 1024 * 1024 * 1024;
-/// Free space below this limit is a failure, in bytes: SQLite soon rejects writes.
+/// Free space, in bytes, below which the check fails. SQLite will soon reject writes.
 const NO_SPACE: u64 = 64 * 1024 * 1024;
-/// A difference of two clocks above this is a warning. An HTTP `Date` is cut to the second and delayed by the network.
+/// The difference of two clocks above which `doctor` warns. Smaller differences occur because an HTTP `Date` has whole seconds and is
+/// delayed by the network.
 const SMALL_SKEW: SignedDuration = SignedDuration::from_secs(5);
-/// A difference of two clocks above this is a failure: leases tolerate no greater difference between nodes.
+/// The difference of two clocks above which the check fails. Leases tolerate no greater difference between nodes.
 const LARGE_SKEW: SignedDuration = SignedDuration::from_secs(30);
 
-/// Remaining validity below which a certificate is a warning: acquirers need days to issue a new one.
+/// The remaining validity of a certificate below which `doctor` warns. Acquirers need days to issue a new certificate.
 const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// The installation that is checked.
@@ -52,28 +53,28 @@ impl Status {
 pub struct Finding {
     status: Status,
     check: String,
-    /// The state, and the next step unless the state is good.
+    /// The state, and the next step if the check did not pass.
     message: String,
 }
 
 impl Finding {
     fn new(status: Status, check: impl Into<String>, message: impl Into<String>) -> Self {
-        // A finding is printed on one line; a server's message may have several.
+        // A finding is printed on one line, but the message of a server may have several lines.
         let message = message.into().split_whitespace().collect::<Vec<_>>().join(" ");
         Self { status, check: check.into(), message }
     }
 
-    /// Returns a good state.
+    /// Returns the finding of a check that passed.
     pub fn ok(check: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Status::Ok, check, message)
     }
 
-    /// Returns a state that needs attention, with the next step.
+    /// Returns the finding of a check that needs attention; `message` contains the next step.
     pub fn warning(check: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Status::Warning, check, message)
     }
 
-    /// Returns a defect, with the next step.
+    /// Returns the finding of a check that failed; `message` contains the next step.
     pub fn failed(check: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Status::Failed, check, message)
     }

@@ -12,8 +12,7 @@ use crate::output::Output;
 /// The exit code of a mistake in the command line.
 const USAGE: u8 = 2;
 
-/// Prints the cause of a failure, and returns the exit code 1. `problems` are mistakes in the configuration, if they are
-/// the cause.
+/// Prints the cause of a failure, and returns the exit code 1. If mistakes in the configuration are the cause, `problems` lists them.
 pub fn report(error: &anyhow::Error, problems: &[Problem], output: Output) -> ExitCode {
     let message = chain(error.as_ref());
     if output.json {
@@ -34,7 +33,7 @@ pub fn usage(mistake: &clap::Error) -> ExitCode {
         eprintln!("{}", json!({ "error": { "code": "usage", "message": message } }));
         return ExitCode::from(USAGE);
     }
-    // A closed standard output or error is no failure.
+    // A closed standard output or standard error is not reported.
     let _printed = mistake.print();
     ExitCode::from(if mistake.use_stderr() { USAGE } else { 0 })
 }

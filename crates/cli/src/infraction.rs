@@ -139,7 +139,7 @@ async fn list_all(
         }
         let is_last = !page.has_more || starting_after.is_none();
         let text = listing.page(&page.rows, &emails, is_last)?;
-        // Output ends when its reader closes the pipe.
+        // The output ends if its reader closes the pipe.
         if !print_while_read(&text)? || is_last {
             return Ok(());
         }

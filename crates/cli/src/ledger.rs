@@ -65,7 +65,7 @@ pub async fn report(ports: &Ports, output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the coins at the processor against the ledger, for programs.
+/// Returns the comparison of the coins at the processor with the ledger, for programs.
 pub(crate) fn exposure_as_json(exposure: &Exposure) -> Value {
     let row = |coins: &HeldCoins| {
         json!({
@@ -83,7 +83,7 @@ pub(crate) fn exposure_as_json(exposure: &Exposure) -> Value {
     })
 }
 
-/// Returns the coins at the processor against the ledger, as a table.
+/// Returns the comparison of the coins at the processor with the ledger, as a table.
 pub(crate) fn exposure_for_people(exposure: &Exposure) -> String {
     let row = |coins: &HeldCoins| {
         let currency = coins.coins.currency().code().to_owned();

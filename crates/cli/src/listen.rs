@@ -1,4 +1,4 @@
-//! `cais listen`: forwards new events of an account to this machine, signed as webhooks are.
+//! `cais listen`: forwards new events of an account to this machine, signed like webhooks.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -22,7 +22,7 @@ use crate::output::{Output, fields, print_while_read};
 use crate::secret::{self, API_KEY_VARIABLE, STANDARD_INPUT, WEBHOOK_SECRET_VARIABLE};
 use crate::signals::Signals;
 
-/// Interval between two reads of events. This uses a tenth of a key's rate limit.
+/// Interval between two reads of events. The reads use a tenth of a key's rate limit.
 const EVERY: Duration = Duration::from_secs(1);
 /// Longest pause while the service does not respond.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
@@ -88,7 +88,7 @@ pub async fn run(context: &dyn CliContext, args: ListenArgs, output: Output) -> 
     }
 }
 
-/// Returns the secret of the file or the environment, else a new one. A new secret is saved if a file is named.
+/// Returns the secret of the file or of the environment, otherwise a new secret. If a file is named, a new secret is saved in it.
 fn signing_secret(file: Option<&Path>) -> anyhow::Result<SigningSecret> {
     let missing = file.filter(|file| *file != Path::new(STANDARD_INPUT) && !file.exists());
     if let Some(file) = missing {

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::context::CliContext;
 use crate::output::{Output, table};
 
-/// Runs the pending migrations. With `status` it only lists them, with exit code 1 if there are any.
+/// Runs the pending migrations. With `status`, only lists the migrations; the exit code is 1 if one is pending.
 ///
 /// # Errors
 /// The error of the database.

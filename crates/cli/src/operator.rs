@@ -8,7 +8,7 @@ use cais_ports::Operator;
 /// The Linux file with the name of the machine.
 const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
-/// Returns the operator of this process: the given name, else the user of the operating system.
+/// Returns the operator of this process: the given name, otherwise the user of the operating system.
 #[must_use]
 pub fn of_process(given: Option<&str>) -> Operator {
     let host = fs::read_to_string(HOST_NAME).map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned());

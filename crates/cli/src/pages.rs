@@ -18,7 +18,7 @@ const NAME: &str = "cais";
 /// # Errors
 /// Standard output cannot be written.
 pub fn completions(shell: Shell) -> anyhow::Result<()> {
-    // Into memory first: the library panics when standard output is closed.
+    // The script is written to memory first, because the library panics if standard output is closed.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), NAME, &mut script);
     Ok(print_line(&String::from_utf8(script)?)?)

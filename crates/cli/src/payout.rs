@@ -35,7 +35,7 @@ pub enum PayoutCommand {
     },
 }
 
-/// Reads the id of a return. The id of a Pix has the same shape and another first letter.
+/// Reads the id of a return. The id of a Pix has the same format, but another first letter.
 fn return_id(text: &str) -> Result<ReturnId, String> {
     match ReturnId::parse(text) {
         Ok(id) if text.starts_with('D') => Ok(id),

@@ -23,7 +23,7 @@ const UNREAD: u8 = 2;
 /// Interval between two updates of the progress display.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The longest span. Each of its days costs a request, even without payments.
+/// The longest span. Each day of the span needs a request, even without payments.
 const LONGEST: SignedDuration = SignedDuration::from_hours(367 * 24);
 
 /// The acquirers and the span to compare.
@@ -68,7 +68,7 @@ async fn compare(ports: &Ports, args: ReconcileArgs, output: Output) -> anyhow::
     Ok(code_of(&report))
 }
 
-/// Returns the progress display: on standard error if that is a terminal, otherwise none.
+/// Returns the progress display on standard error; hidden if standard error is not a terminal.
 fn progress_bar() -> anyhow::Result<ProgressBar> {
     let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}")?;
     let bar = ProgressBar::new_spinner().with_style(style);
@@ -164,7 +164,7 @@ fn for_people(report: &Report) -> String {
     text
 }
 
-/// Returns the coins at the processor against the ledger. Rates move, so a deficit is no difference.
+/// Returns the comparison of the coins at the processor with the ledger. A deficit does not count as a difference, because rates change.
 fn exposure_for_people(exposure: Option<&Exposure>) -> String {
     exposure.map(|exposure| format!("\n\n{}", ledger::exposure_for_people(exposure))).unwrap_or_default()
 }

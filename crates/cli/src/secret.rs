@@ -1,4 +1,5 @@
-//! Secrets of commands: from a file, from standard input or from the environment. Arguments are visible to every user of the machine.
+//! Secrets of commands, read from a file, from standard input or from the environment. A secret is never an argument, because every user of
+//! the machine can read arguments.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,15 +12,14 @@ use cais_ports::Secret;
 pub const API_KEY_VARIABLE: &str = "CAIS_API_KEY";
 /// The variable with the signing secret for commands that check or send webhooks.
 pub const WEBHOOK_SECRET_VARIABLE: &str = "CAIS_WEBHOOK_SECRET";
-/// The variables that commands read. None is a key of the configuration.
+/// The variables that commands read, which are not keys of the configuration.
 pub const SECRET_VARIABLES: [&str; 2] = [API_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
 /// The name of standard input.
 pub const STANDARD_INPUT: &str = "-";
 /// Largest accepted file with secrets, in bytes; a usual file has some hundred.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Reads a secret from `file` (`-` is standard input), else from the environment variable. Returns `None` if neither is
-/// set.
+/// Reads a secret from `file` (`-` is standard input), otherwise from the environment variable. Returns `None` if neither is given.
 ///
 /// # Errors
 /// A file that cannot be read, or that is empty or too large.

@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Exit code after a second signal: 128 plus SIGINT, as shells count.
+/// Exit code after a second signal: 128 plus the number of SIGINT, as in shells.
 const FORCED: i32 = 130;
 
 /// The signals that end the process.

@@ -1,4 +1,4 @@
-//! The forms of the command line that the parser accepts and rejects.
+//! Tests the forms of the command line that the parser accepts and rejects.
 
 use clap::{CommandFactory, Parser};
 

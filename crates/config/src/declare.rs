@@ -1,8 +1,7 @@
 //! The declaration of keys: [`keys!`](crate::declare::keys) makes a struct and its reader of one list of keys.
 //!
-//! A line has the name, the type of the field, the kind of its values and the default. The documentation of the field
-//! is the text of the page. Everything else follows: the checks, the environment variable, `config print` and the
-//! page.
+//! A line contains the name, the type of the field, the kind of its values and the default. The documentation of the field becomes its text
+//! on the page. The checks, the environment variable, `config print` and the page are derived from the line.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -59,9 +58,9 @@ pub struct Kind<T> {
 
 /// The result of a key without a value.
 pub enum Absent<T> {
-    /// The text of the default, which is read like a given one.
+    /// The text of the default, which is read like a given value.
     Default(String),
-    /// Nothing.
+    /// No value.
     Nothing(fn() -> T),
     /// A mistake, with advice.
     Missing(&'static str),
@@ -75,7 +74,7 @@ pub struct Key<T> {
     pub(crate) is_secret_file: bool,
     pub(crate) read: Read<T>,
     pub(crate) absent: Absent<T>,
-    /// The default on the page, if it differs from the text that is read.
+    /// The text of the default on the page, if it differs from the text that is read.
     pub(crate) shown_default: Option<&'static str>,
     /// A condition that a given value must not meet, and the rule.
     pub(crate) rejected: Option<(Condition<T>, &'static str)>,

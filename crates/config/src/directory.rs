@@ -1,4 +1,4 @@
-//! Checks the data directory and leaves no files behind.
+//! Checks the data directory without leaving files in it.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -27,11 +27,12 @@ pub fn problem(directory: &Path) -> Option<String> {
 
 fn nearest_existing(directory: &Path) -> &Path {
     let above = directory.ancestors().skip(1).find(|above| above.exists());
-    // The last ancestor of a relative path is empty and means the working directory.
+    // The last ancestor of a relative path is empty, which means the working directory.
     above.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Creates a file and removes it at once. Permissions alone do not reveal root, read-only mounts or full disks.
+/// Creates a file and removes it at once. The permissions alone do not show whether a write succeeds: the user may be root, the mount
+/// read-only, or the disk full.
 fn probe(directory: &Path) -> io::Result<()> {
     let file = directory.join(format!(".cais-check-{}", std::process::id()));
     OpenOptions::new().write(true).create_new(true).open(&file)?;

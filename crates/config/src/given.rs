@@ -1,4 +1,4 @@
-//! A value as its source has it: typed in a TOML file, text everywhere else.
+//! A value in the form of its source: typed in a TOML file, a text in all other sources.
 
 use figment::value::{Tag, Value};
 
@@ -57,7 +57,7 @@ impl Given {
         }
     }
 
-    /// Returns a text that represents a number or a flag. A text in quotes in a file does not.
+    /// Returns a text that may represent a number or a flag; `None` for a text in quotes in a file.
     fn source_text(&self) -> Option<&str> {
         self.value.as_str().filter(|_| self.is_text).map(str::trim)
     }

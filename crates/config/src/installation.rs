@@ -1,4 +1,4 @@
-//! The comparison of a configuration with its database: one world and one master key for the whole life of a database.
+//! The comparison of a configuration with its database. A database has one world and one master key for its whole life.
 
 use std::path::Path;
 

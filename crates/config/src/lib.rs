@@ -1,7 +1,7 @@
 //! The configuration: read once at the start, checked as a whole, with all mistakes reported.
 //!
-//! To add a key: one line in [`Config`] or in one of its tables, with the text for the page as its documentation. Then
-//! `cais config docs > docs/CONFIGURATION.md`.
+//! To add a key, add one line to [`Config`] or to one of its tables, with the text for the page as documentation. Then run `cais config
+//! docs > docs/CONFIGURATION.md`.
 
 mod acquirer_files;
 mod acquirers;
@@ -57,9 +57,9 @@ keys! {
     /// Receivers of webhooks that are permitted for development.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct WebhookSettings {
-        /// For development: permits webhook receivers over plain http. Checked at registration and at every attempt.
+        /// For development: permits webhook receivers over plain http. The scheme is checked at registration and at every attempt.
         allow_insecure: bool = flag().default("false");
-        /// For development: permits webhook receivers at these addresses, although they are not public. Checked at
+        /// For development: permits webhook receivers at these addresses, although they are not public. Addresses are checked at
         /// registration and at every attempt.
         allow_addresses: Vec<IpNet> = blocks().default("").default_shown("none");
     }
@@ -79,13 +79,13 @@ keys! {
         admin_listen: SocketAddr = address()
             .default("127.0.0.1:9180")
             .rejected_if(move |admin| Some(*admin) == listen && admin.port() != 0, "must differ from `listen`");
-        /// The URL at which acquirers and browsers reach the service: the base of callback addresses, and the origin of the
-        /// dashboard. The dashboard refuses forms of any other origin. With `https`, cookies are limited to TLS and have
-        /// the prefix `__Host-`. If the URL is absent, and always in the sandbox, the dashboard accepts any host in a
-        /// request. This is for development only. Set an `https` URL for production.
+        /// The URL at which acquirers and browsers reach the service: the base of callback addresses, and the origin of the dashboard. The
+        /// dashboard refuses forms of any other origin. With `https`, cookies are limited to TLS and have the prefix `__Host-`. If the URL
+        /// is absent, and always in the sandbox, the dashboard accepts any host in a request, which is for development only. Set an `https`
+        /// URL for production.
         public_url: Option<String> =
             text("http or https URL", url::base).optional().default_shown("`http://` and the address of `listen`");
-        /// The directory of the service's files. Created if absent.
+        /// The directory of the service's files. The directory is created if it does not exist.
         data_dir: PathBuf = text("directory", |text| Ok::<_, Infallible>(text.into())).default("./data");
         /// The database. The scheme selects the engine.
         database_url: DatabaseUrl =
@@ -137,7 +137,7 @@ keys! {
         sandbox: bool = flag().default("false");
         /// At shutdown `/readyz` answers 503 for this number of seconds before the service stops accepting connections, so
         /// that a load balancer sees the change.
-        // Most load balancers probe every two seconds, so two probes fit. Without other nodes the delay is of no use.
+        // Most load balancers probe every two seconds, so two probes occur in five seconds. Without other nodes the delay has no purpose.
         drain_delay_s: u32 = number(0..=60)
             .default(if is_sqlite(database_url.as_ref()) || sandbox == Some(true) { "0" } else { "5" })
             .default_shown("5 with PostgreSQL and an acquirer, else 0");
@@ -201,8 +201,7 @@ impl Config {
     }
 }
 
-/// Returns the problem of the data directory and creates no file in it. `None` also if the directory cannot be read
-/// from the configuration.
+/// Returns the problem of the data directory, without leaving a file in it. Also returns `None` if the setting of the directory is invalid.
 #[must_use]
 pub fn data_dir_problem(sources: &Sources) -> Option<Problem> {
     let mut reader = Reader::new(sources.merge().ok()?);
@@ -232,7 +231,7 @@ fn master_key(text: &str) -> Result<MasterKey, &'static str> {
     }
 }
 
-/// Returns `true` also for a wrong URL, which is reported separately.
+/// Returns `true` for a SQLite URL, and also for an invalid URL, which is reported separately.
 fn is_sqlite(url: Option<&DatabaseUrl>) -> bool {
     url.is_none_or(DatabaseUrl::is_sqlite)
 }

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Problem {
     /// The key.
     pub key: String,
-    /// The problem of the value, without the value of a secret.
+    /// The problem of the value. The text never contains a secret.
     pub what: String,
     /// Origin of the value: a file, an environment variable, or `not set`.
     pub origin: String,

@@ -29,7 +29,7 @@ pub struct Effective {
     pub value: String,
     /// Origin of the value.
     pub origin: String,
-    /// `true` for a number or a boolean, rather than a text that may look like one.
+    /// `true` for a number or a boolean; `false` for a text, even if the text looks like a number.
     pub is_literal: bool,
     /// `true` if the value is a file that holds a secret.
     pub is_secret_file: bool,
@@ -178,7 +178,7 @@ impl<T> Declared<T> for Key<T> {
 }
 
 impl<T> Key<T> {
-    /// Returns the value and notes it as effective. The error is the key with the mistake, and the rule.
+    /// Returns the value and records it as effective. The error contains the key with the mistake, and the rule.
     fn value(self, reader: &mut Reader, path: &str) -> Result<T, (String, String)> {
         let file = format!("{path}{FILE_SUFFIX}");
         let wrong = |rule| (path.to_owned(), rule);

@@ -1,4 +1,4 @@
-//! The sources of values: a TOML file, overlaid by environment variables, overlaid by a command's own settings.
+//! The sources of values. Environment variables override the TOML file, and a command's own settings override both.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use crate::problem::Problem;
 
 /// The prefix of the service's environment variables.
 const PREFIX: &str = "CAIS_";
-/// The separator between levels in their names.
+/// The separator between the levels of a key in the name of its environment variable.
 const SEPARATOR: &str = "__";
-/// The variable with the path of the configuration file. No key of the configuration.
+/// The variable with the path of the configuration file. The variable is not a key of the configuration.
 const CONFIG_VARIABLE: &str = "CAIS_CONFIG";
 /// The name of the provider of environment variables.
 const ENVIRONMENT: &str = "environment";
@@ -70,10 +70,10 @@ impl Sources {
         let mut figment = Figment::new();
         if let Some(path) = self.file() {
             let problem = |what: String| Problem { key: "--config".into(), what, origin: path.display().to_string() };
-            // Read here, because the provider of files treats a missing file as an empty one.
+            // The file is read here first, because the provider of files treats a missing file as an empty file.
             std::fs::read_to_string(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
             let toml = Toml::file_exact(path);
-            // The further lines of the error repeat the line of the file, which may hold a secret.
+            // Only the first line of the error is used. The others repeat the line of the file, which may contain a secret.
             let place = |error: figment::Error| error.kind.to_string().lines().next().map(str::to_owned);
             toml.data().map_err(|error| problem(format!("is not valid TOML: {}", place(error).unwrap_or_default())))?;
             figment = figment.merge(toml);
@@ -95,7 +95,7 @@ fn is_injected(name: &str, value: &str) -> bool {
     of_service || (name == "CAIS_PORT" && value.contains("://"))
 }
 
-/// Values that arrive as text. They stay text: a secret of digits is not a number.
+/// Values that arrive as text. The values stay text, because a secret of digits must not become a number.
 struct Texts {
     name: &'static str,
     pairs: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! Precedence, masks, and all mistakes at once.
+//! Tests the precedence of sources, the masks of secrets, and the report of all mistakes at once.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

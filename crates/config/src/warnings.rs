@@ -92,7 +92,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
     }
     for acquirer in &config.acquirers {
         let is_bare = acquirer.kind == AcquirerKind::Efi && acquirer.certificate_file.is_none();
-        // Plain http is for simulators on this machine and needs no certificate.
+        // An acquirer with plain http is a simulator on this machine and needs no certificate.
         if is_bare && acquirer.base_url.starts_with("https://") {
             let key = format!("acquirers.{}.certificate_file", acquirer.name);
             let what = "is not set, and Efí requires a client certificate: every call would fail";
@@ -102,7 +102,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
     found
 }
 
-/// Returns the risk of the public URL beside a real acquirer. Plain http acquirers are simulators on this machine.
+/// Returns the risk of the public URL if a real acquirer is configured. Acquirers with plain http are simulators on this machine.
 fn public_url_risk(config: &Config) -> Option<&'static str> {
     if !config.acquirers.iter().any(|acquirer| acquirer.base_url.starts_with("https://")) {
         return None;

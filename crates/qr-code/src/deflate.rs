@@ -1,17 +1,17 @@
 //! The pixels of a QR code as a deflate stream (RFC 1951) with a code table made for such images.
 //!
-//! Each row of modules is four equal rows of pixels, and each byte has one of four values. A general compressor is slow
-//! at such data, or leaves the image three times as large.
+//! Each row of modules is four equal rows of pixels, and each byte has one of four values. For such data, a general compressor is either
+//! slow or produces an image three times as large.
 
 use super::png::{LIGHT, MARGINS, NO_FILTER, PIXELS_PER_MODULE, QUIET_PIXELS};
 
-/// Room for the stream of a usual Pix code.
+/// The initial capacity, in bytes: enough for the stream of a usual Pix code.
 const USUAL_BYTES: usize = 1_024;
-/// The second-longest copy; the longest has a symbol of its own (section 3.2.5).
+/// The length of the longest copy that is used. Deflate allows 258, but that length has a separate symbol (section 3.2.5).
 const LONGEST_COPY: u32 = 257;
-/// The symbol of the shortest copies, three bytes. The symbol 256 ends a block, and lower ones are literal bytes.
+/// The symbol of the shortest copies, of three bytes. The symbol 256 ends a block, and lower symbols are literal bytes.
 const FIRST_COPY: u32 = 257;
-/// The last symbol there is.
+/// The last symbol of the literal and length table.
 const LAST_SYMBOL: u32 = 285;
 
 /// Returns the deflate stream of an image: blank rows, four equal rows for each line, blank rows.
@@ -43,7 +43,7 @@ pub(super) fn compress<'a>(lines: impl Iterator<Item = &'a [u8]>, line_bytes: u3
     }
     stream.push(0b0111, 4);
 
-    // The margin of the first blank row has been copied already.
+    // The margin of the first blank row was already copied.
     stream.begin_fixed_block(true);
     stream.fixed_copy(row_bytes - before, 1);
     stream.fixed_copy((QUIET_PIXELS - 1) * row_bytes, row_bytes);
@@ -68,7 +68,7 @@ impl Run {
         Self::new(bytes - 1, 1)
     }
 
-    /// Ranges double in size each time that 2 ^ `steps` of them are used up.
+    /// Returns the encoding of a value. After every 2 ^ `steps` ranges the size of the ranges doubles.
     fn new(value: u32, steps: u32) -> Self {
         let extra_bits = value.max(1).ilog2().saturating_sub(steps);
         Self {
@@ -127,7 +127,8 @@ impl Stream {
         let copies = bytes.div_ceil(LONGEST_COPY);
         for copy in 0..copies {
             let length = Run::of_length((copy + 1) * bytes / copies - copy * bytes / copies);
-            // 24 symbols with seven bits, of which the first ends the block; then those with eight.
+            // In the fixed table the first 24 symbols have seven bits, beginning with the end of the block. The next symbols have eight
+            // bits.
             match length.symbol.checked_sub(23) {
                 None => self.push_code(length.symbol + 1, 7),
                 Some(symbol) => self.push_code(0b1100_0000 + symbol, 8),
@@ -184,12 +185,13 @@ impl Stream {
         self.push(count - 11, 7);
     }
 
-    /// Writes two modules. The end of the block is 1110, the copy 1111; the first bit of a code is the lowest here.
+    /// Writes two modules. The code of the end of the block is 1110, and that of the copy 1111. The lowest bit here is the first bit of a
+    /// code.
     fn own_literal(&mut self, byte: u8) {
         let (code, count) = match byte {
             0x00 => (0b00, 2),
             0x0f => (0b10, 2),
-            // The longest, because margins make the others more frequent.
+            // This byte has the longest code of the four, because margins make the others more frequent.
             0xf0 => (0b011, 3),
             _ => (0b01, 2),
         };

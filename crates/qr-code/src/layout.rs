@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use qrcode::canvas::{Canvas, MaskPattern, Module};
 use qrcode::{EcLevel, Version};
 
-/// The error correction level of every code: it survives damage of 15 %.
+/// The error correction level of every code. A code with damage of up to 15 % is readable.
 pub(super) const LEVEL: EcLevel = EcLevel::M;
-/// Versions whose rows fit in 128 bits, far beyond the longest Pix code.
+/// The number of versions whose rows fit in 128 bits. The longest Pix code needs a far smaller version.
 const VERSIONS: usize = 27;
-/// The masks in the order of the standard, which breaks ties.
+/// The masks in the order of the standard. Of masks with equal penalty, the first is chosen.
 const MASKS: [MaskPattern; 8] = [
     MaskPattern::Checkerboard,
     MaskPattern::HorizontalLines,
@@ -29,7 +29,7 @@ pub(super) struct Layout {
     side: usize,
     /// For each mask, the rows of a code whose data is all zeros. Bit `x` is set if the module in column `x` is dark.
     pub(super) masked: [Vec<u128>; 8],
-    /// For each module, row by row, the index of its bit in the codewords. Patterns and remaining modules have none.
+    /// For each module, row by row, the index of its bit in the codewords; `None` for patterns and remaining modules.
     bits: Vec<Option<u16>>,
 }
 
@@ -111,7 +111,7 @@ mod tests {
             let version = Version::Normal(number);
             let layout = Layout::of(version).unwrap();
             let bits = layout.bits.iter().flatten().count();
-            // Multiples of an odd number: every byte differs from its neighbors.
+            // The bytes are multiples of an odd number, so that every byte differs from its neighbors.
             let codewords: Vec<u8> = (0..bits / 8).map(|place| u8::try_from(place * 89 % 256).unwrap()).collect();
             let data = layout.place(&codewords);
             for (mask, frame) in MASKS.into_iter().zip(&layout.masked) {

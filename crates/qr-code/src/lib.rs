@@ -1,8 +1,8 @@
 //! Renders a text as a QR code in a small PNG, fast enough for every response.
 //!
-//! [`QrImages`] returns the image as a data URL and caches recent ones, and [`png_file`] and [`svg_file`] return files. `layout` draws the common parts of a version
-//! once, and `mask` judges the masks on whole rows of bits. `png` and `deflate` write the image with a code table made
-//! for it. docs/adr/0019 has the figures.
+//! [`QrImages`] returns images as data URLs and caches recent ones. [`png_file`] and [`svg_file`] return files. `layout` draws the common
+//! parts of a version once. `mask` computes the penalties of masks on whole rows of bits. `png` and `deflate` write the image with a code
+//! table made for such images. ADR 0019 (`docs/adr`) has the measurements.
 
 mod deflate;
 mod layout;
@@ -24,7 +24,7 @@ const URL_PREFIX: &str = "data:image/png;base64,";
 /// Cached images; at about 1 KiB each they need some 2 MiB.
 const REMEMBERED: usize = 2_048;
 
-/// The images of recent codes, because lists and repeated reads show the same ones.
+/// The images of recent codes, cached because lists and repeated reads show the same codes.
 #[derive(Debug, Default)]
 pub struct QrImages(Mutex<Memory>);
 
@@ -43,7 +43,7 @@ impl QrImages {
         if known.is_some() {
             return known;
         }
-        // Rendered outside the lock: two callers may render the same image, but neither waits for the other.
+        // The image is rendered outside the lock. Two callers may render the same image, but they do not wait for each other.
         let image: Arc<str> = data_url(code)?.into();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remember(code.into(), Arc::clone(&image));
         Some(image)

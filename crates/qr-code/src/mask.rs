@@ -1,9 +1,8 @@
-//! Chooses the mask of a QR code that disturbs scanners least (ISO/IEC 18004, section 7.8.3), judged on whole rows at
-//! once.
+//! Chooses the mask of a QR code with the lowest penalty (ISO/IEC 18004, section 7.8.3). Penalties are computed on whole rows of bits.
 
 /// Modules of a line through a finder pattern: dark, light, three dark, light, dark.
 const FINDER: usize = 7;
-/// Light modules before or after those, by which scanners identify a finder pattern.
+/// Light modules before or after that line, by which scanners identify a finder pattern.
 const FINDER_MARGIN: usize = 4;
 
 /// Returns the rows of the code under the mask with the lowest penalty.
@@ -25,8 +24,8 @@ fn low_bits(count: usize) -> u128 {
     (1_u128 << count).wrapping_sub(1)
 }
 
-/// Returns the cost of runs: five equal modules cost 3, each further one 1. `fives` has a bit for each five equal
-/// modules, `first_of_run` for those that begin a run.
+/// Returns the cost of runs: five equal modules cost 3, and each further module costs 1. `fives` has a bit for each five equal modules, and
+/// `first_of_run` for each of these that begins a run.
 fn run_cost(fives: u128, first_of_run: u128) -> u32 {
     if fives == 0 { 0 } else { fives.count_ones() + 2 * first_of_run.count_ones() }
 }
@@ -103,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns as rows.
+    /// Returns the columns as rows.
     fn turned(rows: &[u128]) -> Vec<u128> {
         (0..rows.len()).map(|x| rows.iter().rev().fold(0, |column, row| (column << 1) | (row >> x & 1))).collect()
     }
@@ -111,7 +110,7 @@ mod tests {
     proptest! {
         #[test]
         fn columns_are_judged_like_rows(rows in proptest::collection::vec(0..1_u128 << 21, 21)) {
-            // Rows that are often equal make long runs, and finder patterns of three equal rows.
+            // Rows that are often equal result in long runs, and in finder patterns of three equal rows.
             let stretched: Vec<u128> = rows.iter().flat_map(|row| [*row; 3]).take(21).collect();
             for rows in [rows, stretched] {
                 let columns = turned(&rows);

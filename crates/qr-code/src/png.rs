@@ -6,11 +6,11 @@ use super::deflate;
 
 /// Modules of light around the code (ISO/IEC 18004, section 6.3.8).
 pub(super) const QUIET_MODULES: u32 = 4;
-/// Pixels per module and side. Four are half a byte, so each byte shows two modules.
+/// The width and height of a module in pixels. Four pixels are half a byte, so each byte shows two modules.
 pub(super) const PIXELS_PER_MODULE: u32 = 4;
 /// Blank rows of pixels above the code, and below it.
 pub(super) const QUIET_PIXELS: u32 = QUIET_MODULES * PIXELS_PER_MODULE;
-/// The first byte of a row whose bytes are the pixels themselves (section 9.2).
+/// The filter byte of a row whose bytes are unfiltered pixels (section 9.2).
 pub(super) const NO_FILTER: u8 = 0;
 /// Two light modules.
 pub(super) const LIGHT: u8 = 0xff;
@@ -24,9 +24,10 @@ pub(super) const MARGINS: [u32; 2] = [3, 2];
 
 /// The first bytes of every PNG file (section 5.2).
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// A single bit per pixel, gray, the only compression, the only set of filters, not interlaced (section 11.2.1).
+/// The format of the image (section 11.2.1): one bit per pixel, gray, compression 0, filters 0, not interlaced. The standard has no other
+/// compression and no other set of filters.
 const FORMAT: [u8; 5] = [1, 0, 0, 0, 0];
-/// A stream of deflate, made with little effort; no dictionary (RFC 1950, section 2.2).
+/// The header of a deflate stream with the lowest compression level and without a dictionary (RFC 1950, section 2.2).
 const ZLIB_HEADER: [u8; 2] = [0x78, 0x01];
 /// Bytes of the file in addition to the compressed pixels.
 const FRAME_BYTES: usize = 63;
@@ -93,15 +94,14 @@ fn checksum(lines: &[u8], line_bytes: usize) -> u32 {
     adler.value()
 }
 
-/// The two sums of an Adler-32. Their remainders are computed at the end: even the largest image is far from an
-/// overflow.
+/// The two sums of an Adler-32. Their remainders are computed only at the end, because even the largest image causes no overflow.
 struct Adler {
     sum: u64,
     sum_of_sums: u64,
 }
 
 impl Adler {
-    /// Adds a row of pixels several times; only the first is summed byte by byte.
+    /// Adds a row of pixels several times. Only the first time is summed byte by byte.
     fn add(&mut self, line: &[u8], times: u32) {
         let (mut bytes, mut sum, mut sum_of_sums) = (0, 0, 0);
         for byte in BEFORE.iter().chain(line).chain(&AFTER) {
@@ -160,7 +160,7 @@ mod tests {
     fn damaged_images_fail_to_decode() {
         let file = encode(&[0b1_0101; 21]).unwrap();
         assert!(decode(&file).is_ok());
-        // Backwards: the last chunk of twelve bytes, then the CRC of the pixels, before which their Adler-32 ends.
+        // The end of the file, backwards: the last chunk of twelve bytes, the CRC of the pixels, and their Adler-32.
         let crc = file.len() - 16;
         for place in [crc, file.len() - 1] {
             let mut broken = file.clone();

@@ -1,4 +1,4 @@
-//! Images that are read back by a decoder.
+//! Tests that a decoder reads the images.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Cursor;
@@ -7,7 +7,7 @@ use ::png::{BitDepth, ColorType, DecodeOptions, Decoder, DecodingError};
 
 use super::*;
 
-/// Returns a dynamic code of usual length, one of the greatest length for an acquirer, and a short one.
+/// Returns a dynamic code of usual length, a code of the greatest length that acquirers issue, and a short code.
 fn codes() -> [String; 3] {
     let usual = "00020101021226830014br.gov.bcb.pix2561pix.example.com/qr/v2/01h455vb4pex5vsknk084sn02q520400005303986540510.505802BR5904CAIS6009SAO PAULO62070503***6304AB12";
     let longest = usual.chars().cycle().take(512).collect();

@@ -16,11 +16,11 @@ use crate::MinuteWindows;
 
 /// The gauge of the link to Redis: 1 while this node counts in Redis, otherwise 0.
 pub const SHARED: &str = "cais_rate_limits_shared";
-/// The longest wait of a request for Redis. After the first timeout no request waits until Redis answers again.
+/// The longest wait of a request for Redis. After a timeout, requests no longer wait for Redis until it answers again.
 pub const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
-/// The longest wait for a new connection. No request waits for it.
+/// The longest wait for a new connection. Requests do not wait for new connections.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(1);
-/// The pause before the next connection. So at most one request per pause waits in vain.
+/// The pause before the next attempt to connect. So at most one request per pause waits without success.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The seconds after which Redis removes a window: its minute, and one more for clock differences.
 const KEPT_S: u64 = 120;
@@ -58,10 +58,10 @@ impl fmt::Debug for RedisUrl {
 #[error("must be a URL such as redis://127.0.0.1:6379 or rediss://:password@redis.example.com")]
 pub struct InvalidRedisUrl;
 
-/// Windows shared by all nodes with the same Redis. Without Redis each node counts its own calls.
+/// Windows shared by all nodes with the same Redis. While Redis cannot be reached, each node counts its own calls.
 ///
-/// Each call is also counted by this node. A call that this node alone must refuse does not reach Redis. If Redis
-/// loses its data, the nodes allow no more calls than nodes that count alone.
+/// Each call is also counted by this node. A call that this node's own count refuses is not sent to Redis. So even if Redis loses its data,
+/// each node allows at most the limit.
 pub struct SharedWindows {
     local: MinuteWindows,
     link: Arc<Link>,
@@ -69,8 +69,8 @@ pub struct SharedWindows {
 }
 
 impl SharedWindows {
-    /// Creates windows of `limit` calls per key. A call waits for Redis at most `answers_within`. Returns without
-    /// waiting for Redis; must be called within a tokio runtime.
+    /// Creates windows of `limit` calls per key. A call waits for Redis at most `answers_within`. Returns without waiting for Redis. Must
+    /// be called within a tokio runtime.
     #[must_use]
     pub fn start(url: RedisUrl, limit: u32, answers_within: Duration) -> Self {
         metrics::gauge!(SHARED).set(0.0);
@@ -79,7 +79,7 @@ impl SharedWindows {
         Self { local: MinuteWindows::new(limit), link, answers_within }
     }
 
-    /// Returns whether Redis counts.
+    /// Returns whether this node counts in Redis now.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.link.current().is_some()
@@ -113,14 +113,14 @@ impl RateLimits for SharedWindows {
 async fn increment(mut connection: MultiplexedConnection, key: &KeyPrefix, reset_s: i64) -> Result<u64, RedisError> {
     let window = format!("cais:rate:{}:{reset_s}", key.as_str());
     let mut commands = redis::pipe();
-    // The expiry is set first: a count without one would stay forever after a lost connection.
+    // The key is created with an expiry first. Otherwise a connection lost after the increment would leave a key without expiry.
     commands.cmd("SET").arg(&window).arg(0).arg("EX").arg(KEPT_S).arg("NX").ignore();
     commands.cmd("INCR").arg(&window);
     let (counted,): (u64,) = commands.query_async(&mut connection).await?;
     Ok(counted)
 }
 
-/// The connection, if any.
+/// The connection to Redis; absent while Redis cannot be reached.
 struct Link {
     connection: Mutex<Option<MultiplexedConnection>>,
     lost: tokio::sync::Notify,
@@ -136,7 +136,7 @@ impl Link {
         metrics::gauge!(SHARED).set(1.0);
     }
 
-    /// Switches to local counting. Concurrent calls lose the same connection; only the first one reports it.
+    /// Switches to local counting. Concurrent calls may lose the same connection; only the first call logs the loss.
     fn lose(&self, cause: &str) {
         if self.connection.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
             metrics::gauge!(SHARED).set(0.0);

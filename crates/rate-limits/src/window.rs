@@ -1,4 +1,4 @@
-//! The counters of the current minute, in shards so that keys rarely contend.
+//! The counters of the current minute, divided into shards so that threads rarely wait for a lock.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 /// The length of a window, in seconds.
 const WINDOW_S: i64 = 60;
-/// The number of locks: enough that threads of one machine rarely contend.
+/// The number of shards, each with its own lock. With 64, threads of one machine rarely wait.
 const SHARDS: usize = 64;
 /// The largest number of keys per shard and minute: a million in all, about 60 MiB. Further keys are refused.
 const MAX_KEYS_PER_SHARD: usize = 16_384;
@@ -58,7 +58,7 @@ impl Shard {
 
 /// Counts the calls of each key in windows of 60 s aligned to the Unix epoch's minutes.
 ///
-/// The count is exact: of concurrent calls in one window, exactly the limit is allowed. Memory holds the keys of one
+/// The count is exact even for concurrent calls: in one window, exactly the limit is allowed. Memory holds only the keys of the current
 /// minute.
 #[derive(Debug)]
 pub struct MinuteWindows {

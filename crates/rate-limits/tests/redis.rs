@@ -1,4 +1,4 @@
-//! Windows shared by nodes, over a Redis server of the test, which is also stopped, killed and restarted.
+//! Tests windows shared by nodes, with a Redis server that the tests also stop, kill and restart.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
@@ -58,7 +58,7 @@ async fn two_nodes_share_one_window_exactly() {
     assert_eq!((first.allowed, first.limit, first.remaining, first.reset_s), (true, LIMIT, LIMIT - 1, 120));
     let second = other.count(&key('a'), at(61)).await;
     assert_eq!((second.allowed, second.remaining, second.reset_s), (true, LIMIT - 2, 120));
-    // Few enough calls per node that neither would refuse alone.
+    // Each node receives so few calls that its own count refuses none.
     assert_eq!(allowed([&one, &other], &key('a'), LIMIT - 10, at(70)).await, 98);
     let refused = other.count(&key('a'), at(119)).await;
     assert_eq!((refused.allowed, refused.remaining, refused.reset_s), (false, 0, 120));

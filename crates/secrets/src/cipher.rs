@@ -6,12 +6,12 @@ use cais_domain::merchant::webhook::SealedSecret;
 use cais_ports::{DecryptError, EncryptError, KeyedHash, SecretCipher, SigningSecret};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-/// The purpose of the derived key; hashes for other purposes differ.
+/// The purpose of the derived key. Keys for other purposes are unrelated.
 const PURPOSE: &str = "sealed-secrets";
 /// The text whose hash is the key.
 const LABEL: &[u8] = b"aes-256-gcm";
 
-/// AES-256-GCM under one master key. A sealed secret is a random nonce of 12 bytes, the ciphertext, and the tag of 16.
+/// AES-256-GCM under one master key. An encrypted secret consists of a random nonce of 12 bytes, the ciphertext, and a tag of 16 bytes.
 pub struct Aes256GcmCipher {
     key: [u8; 32],
     random: Arc<dyn KeyedHash>,
@@ -24,7 +24,7 @@ impl Aes256GcmCipher {
         Self { key: keyed_hash.hash(PURPOSE, LABEL).0, random: keyed_hash }
     }
 
-    /// Returns the cipher. Never `None`: the key has the algorithm's length.
+    /// Returns the cipher. The result is never `None`, because the key has the length that the algorithm requires.
     fn cipher(&self) -> Option<LessSafeKey> {
         UnboundKey::new(&AES_256_GCM, &self.key).ok().map(LessSafeKey::new)
     }

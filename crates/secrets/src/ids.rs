@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 /// Bits of a UUID other than time, version and variant.
 const TAIL_BITS: u32 = 74;
-/// Bits of the tail after the variant.
+/// The number of bits of the tail that follow the variant.
 const LOW_BITS: u32 = 62;
-/// The tail of a new millisecond begins in the lower half. The rest is room to grow within the millisecond (section
-/// 6.2, method 2).
+/// The mask of the first tail of a millisecond, which is in the lower half of the range. The upper half is reserved for increments within
+/// the millisecond (section 6.2, method 2).
 const FRESH_MASK: u128 = (1 << (TAIL_BITS - 1)) - 1;
 
 /// The parts of the last identifier.
@@ -21,7 +21,7 @@ struct Last {
     tail: u128,
 }
 
-/// Generates increasing identifiers from the service's clock, also when the clock goes back.
+/// Generates increasing identifiers from the service's clock, even if the clock is set back.
 pub struct UuidV7 {
     clock: Arc<dyn Clock>,
     random: SystemRandom,
@@ -37,8 +37,8 @@ impl UuidV7 {
 
     fn random(&self) -> u128 {
         let mut bytes = [0; 16];
-        // The kernel's source fails only on systems without one. Even then the counter keeps identifiers distinct
-        // within the process.
+        // Reading random bytes fails only on systems without a random source. Even then the increments keep identifiers distinct within the
+        // process.
         if self.random.fill(&mut bytes).is_err() {
             tracing::error!("random source of the system failed; a new identifier can be guessed");
         }

@@ -11,7 +11,7 @@ use crate::master_key::MasterKey;
 /// Characters of a callback address's token: 128 bits in hex.
 const TOKEN_CHARS: usize = 32;
 
-/// HMAC-SHA256 under the master key, with a key of its own for each purpose.
+/// HMAC-SHA256 under the master key, with a separate key for each purpose.
 pub struct HmacSha256 {
     master: hmac::Key,
     random: SystemRandom,
@@ -24,7 +24,7 @@ impl HmacSha256 {
         Self { master: hmac::Key::new(hmac::HMAC_SHA256, &master.0), random: SystemRandom::new() }
     }
 
-    /// Returns the key of a purpose: the hash of the purpose, so that hashes of different purposes are unrelated.
+    /// Returns the key of a purpose, which is the hash of the purpose's name. So hashes for different purposes are unrelated.
     fn key(&self, purpose: &str) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&self.master, purpose.as_bytes()).as_ref())
     }
@@ -44,7 +44,7 @@ impl KeyedHash for HmacSha256 {
         hmac::verify(&self.key(purpose), secret, &hash.0).is_ok()
     }
 
-    /// Panics if the system has no random bytes: a predictable secret must never be created.
+    /// Panics if the system has no random bytes, because a predictable secret must never be created.
     fn fill_random(&self, bytes: &mut [u8]) {
         assert!(self.random.fill(bytes).is_ok(), "the system provides no secure random bytes");
     }
@@ -54,7 +54,7 @@ impl KeyedHash for HmacSha256 {
 /// each generation.
 #[must_use]
 pub fn callback_token(keyed_hash: &dyn KeyedHash, acquirer: &AcquirerName, generation: u32) -> String {
-    // A name has no slash, so two different pairs of name and generation never give the same text.
+    // A name contains no slash, so two different pairs of name and generation never result in the same text.
     let secret = if generation == 0 { acquirer.to_string() } else { format!("{acquirer}/{generation}") };
     let mut token = hex::encode(keyed_hash.hash("callback", secret.as_bytes()).0);
     token.truncate(TOKEN_CHARS);

@@ -31,7 +31,7 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-/// The reason for a missing master key.
+/// The reason why no master key is available.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterKeyError {
     /// The file cannot be read or made.
@@ -95,7 +95,7 @@ impl MasterKey {
         }
     }
 
-    /// Creates the key of a data directory with mode 0600. Two processes that do so at once get the same key.
+    /// Creates the key of a data directory with mode 0600. Two processes that create the key at the same time receive the same key.
     ///
     /// # Errors
     /// [`MasterKeyError`].
@@ -108,7 +108,7 @@ impl MasterKey {
         let mut tag = [0; 8];
         SystemRandom::new().fill(&mut tag).map_err(|_| MasterKeyError::NoEntropy)?;
         publish(&path, &hex::encode(bytes), &hex::encode(tag)).map_err(failed)?;
-        // If another process was faster, the key in its file is valid.
+        // The key is read from the file, because another process may have created it first.
         let text = fs::read_to_string(&path).map_err(failed)?;
         Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file))
     }
@@ -126,7 +126,7 @@ fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    // The directory entry must survive a power failure, as the hashes under the key do.
+    // The directory is synchronized, so that a power failure cannot lose the file while hashes under its key are stored.
     if let Some(folder) = path.parent() {
         fs::File::open(folder)?.sync_all()?;
     }

@@ -19,7 +19,7 @@ impl OneTimeCodes for TotpCodes {
 
 /// Returns the truncated hash of a step (RFC 4226, section 5.3).
 fn truncated(secret: &[u8], step: i64) -> u32 {
-    // The strength of HMAC does not depend on collisions of the hash (RFC 6238, section 1.2).
+    // HMAC with SHA-1 is safe here, because collisions of SHA-1 do not weaken an HMAC (RFC 6238, section 1.2).
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
     let tag = hmac::sign(&key, &step.to_be_bytes());
     let bytes = tag.as_ref();

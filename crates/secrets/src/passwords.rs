@@ -15,9 +15,10 @@ use tokio::sync::Semaphore;
 const MEMORY_KIB: u32 = 19 * 1_024;
 /// The passes over the memory.
 const PASSES: u32 = 2;
-/// The hashes that are computed at the same time, together 76 MiB. Requests of the API keep the other processors.
+/// The largest number of hashes that are computed at the same time; they need 76 MiB together. The other processors stay free for requests
+/// of the API.
 const MAX_AT_ONCE: usize = 4;
-/// The callers that wait for a hash. Others are refused at once; a hash takes some 30 ms.
+/// The largest number of callers that wait for a hash, which takes some 30 ms. Further callers are refused at once.
 const MAX_WAITING: usize = 64;
 /// The bytes of a salt (RFC 9106, section 4).
 const SALT_BYTES: usize = 16;
@@ -27,7 +28,8 @@ pub struct Argon2Passwords {
     permits: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,
     random: SystemRandom,
-    /// The hash of a password that nobody has, for users without one.
+    /// The hash of a password that no user has. This hash is verified if the user has none, so that the duration does not reveal which
+    /// users exist.
     dummy: PasswordHash,
 }
 
@@ -43,7 +45,7 @@ impl Argon2Passwords {
         Ok(Self { permits, waiting, random, dummy })
     }
 
-    /// Runs the work on a blocking thread when it is its turn.
+    /// Runs the work on a blocking thread when a permit is free.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, PasswordHashError> + Send + 'static,
@@ -52,7 +54,7 @@ impl Argon2Passwords {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         let permit = permit.map_err(|error| PasswordHashError::Failed(error.to_string()))?;
         drop(place);
-        // The permit moves along: the work continues after its caller left.
+        // The permit moves into the work, because the work continues even if its caller stops waiting.
         let work = tokio::task::spawn_blocking(move || {
             let result = work();
             drop(permit);
@@ -76,13 +78,13 @@ impl Passwords for Argon2Passwords {
     }
 }
 
-/// A place among the waiting callers, until it is dropped.
+/// A place among the waiting callers. Dropping the value frees the place.
 struct Place(Arc<AtomicUsize>);
 
 impl Place {
     fn take(waiting: &Arc<AtomicUsize>) -> Option<Self> {
         let place = Self(Arc::clone(waiting));
-        // Dropping the place gives it back, also when there was no room.
+        // If there is no room, the place is dropped at once, which reverts the increment.
         (waiting.fetch_add(1, Ordering::SeqCst) < MAX_WAITING).then_some(place)
     }
 }

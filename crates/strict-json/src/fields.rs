@@ -1,11 +1,11 @@
-//! The fields of an object: known ones are read, every other is reported.
+//! The fields of an object. Known fields are read, and every other field is reported.
 
 use std::borrow::Cow;
 
 use super::read::child;
 use super::{Issues, Node};
 
-/// The message for a value that breaks a rule, to follow the path.
+/// The message for a value that breaks a rule. The message follows the path.
 pub type Problem = Cow<'static, str>;
 
 /// An object whose fields are being read.
@@ -17,7 +17,7 @@ pub struct Fields<'n, 'a> {
 }
 
 impl<'n, 'a> Fields<'n, 'a> {
-    /// Returns the fields of the object at `path`. Any other value is reported, and returns `None`.
+    /// Returns the fields of the object at `path`. If the value is not an object, reports it and returns `None`.
     pub fn of(node: &'n Node<'a>, path: &'n str, issues: &'n Issues) -> Option<Self> {
         match node {
             Node::Object(members) => Some(Self { path, members, known: Vec::with_capacity(members.len()), issues }),
@@ -58,7 +58,7 @@ impl<'n, 'a> Fields<'n, 'a> {
         self.judge(name, node, rule)
     }
 
-    /// Reports something about a field.
+    /// Reports a problem of a field.
     pub fn report(&self, name: &str, problem: impl Into<Problem>) {
         self.issues.add(&child(self.path, name), problem);
     }

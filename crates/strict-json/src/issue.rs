@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// Limit of reported problems; more would only repeat themselves.
+/// The largest number of reported problems. More would not help the caller.
 const MAX_ISSUES: usize = 64;
 /// Limit of a path in messages, in characters: a caller may send a field name of any length.
 const MAX_PATH_CHARS: usize = 128;
@@ -13,7 +13,7 @@ const MAX_PATH_CHARS: usize = 128;
 pub struct Issue {
     /// Position: `amount`, `split[0].percentage`, a parameter's or header's name, or empty for the body as a whole.
     pub path: String,
-    /// The message, to follow the path: `must be a number`.
+    /// The message, which follows the path: `must be a number`.
     pub message: Cow<'static, str>,
 }
 
@@ -48,8 +48,7 @@ impl Issues {
         self.0.borrow().is_empty()
     }
 
-    /// Returns `value` if there are no problems. A caller passes `None` only after it added the problem of the missing
-    /// value.
+    /// Returns `value` if there are no problems. `value` may be `None` only if the caller added a problem for the missing value.
     ///
     /// # Errors
     /// All problems.

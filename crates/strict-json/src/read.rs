@@ -1,4 +1,4 @@
-//! From bytes to a tree of values.
+//! Reads bytes into a tree of values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 
 use super::{Issues, Node};
 
-/// Nested arrays and objects: the deepest body of the interface has three.
+/// The largest depth of nested arrays and objects. The deepest body of the API has three levels.
 const MAX_DEPTH: u32 = 8;
 
-/// Limit of an object's members; the largest object of the API has ten. Names are compared in pairs, so this limit
-/// keeps the time for a body proportional to its length.
+/// The largest number of members of an object. The largest object of the API has ten. Names are compared in pairs, so without a limit the
+/// time would grow with the square of the body's length.
 const MAX_MEMBERS: usize = 64;
 
 /// Reads a body. Problems are added to `issues`; a value with a problem becomes [`Node::Unreadable`].
@@ -39,8 +39,8 @@ pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The members of an object in their order, with repeated names. Of a larger object, the first ones up to one above the
-/// limit.
+/// The members of an object in their order, including repeated names. Of an object above the limit, only the first `MAX_MEMBERS + 1`
+/// members are stored.
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -126,7 +126,7 @@ impl Builder<'_> {
         Node::Object(kept)
     }
 
-    /// Reports invalid text. The syntax was checked before, so only an unpaired surrogate escape is left.
+    /// Reports invalid text. The syntax was checked before, so the only possible problem is an unpaired surrogate escape.
     fn broken_text<'a>(&self, path: &str) -> Node<'a> {
         self.issues.add(path, "has an escape that is not a character");
         Node::Unreadable

@@ -1,7 +1,7 @@
 //! The IP addresses that receivers may have: public ones, and blocks that the operator allows.
 //!
-//! Sources: the IANA special-purpose registries of IPv4 and IPv6 (RFC 6890 and its updates), and the IPv6 address
-//! space. Only `2000::/3` is assigned there as global unicast.
+//! Sources: the IANA special-purpose registries of IPv4 and IPv6 (RFC 6890 and its updates), and IANA's registry of the IPv6 address space.
+//! In the address space only `2000::/3` is assigned as global unicast.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,15 +9,15 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// IPv4 blocks that are not public.
 const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
-    // This host on this network, RFC 1122: `0.0.0.0` reaches this machine.
+    // "This host on this network", RFC 1122. `0.0.0.0` reaches this machine.
     v4([0, 0, 0, 0], 8),
     // Private, RFC 1918.
     v4([10, 0, 0, 0], 8),
-    // Shared by carriers, RFC 6598; clouds serve metadata from it.
+    // Shared by carriers, RFC 6598. Clouds serve metadata from this block.
     v4([100, 64, 0, 0], 10),
     // Loopback.
     v4([127, 0, 0, 0], 8),
-    // Link-local, RFC 3927; clouds serve metadata from it.
+    // Link-local, RFC 3927. Clouds serve metadata from this block.
     v4([169, 254, 0, 0], 16),
     // Private, RFC 1918.
     v4([172, 16, 0, 0], 12),
@@ -41,7 +41,7 @@ const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     v4([240, 0, 0, 0], 4),
 ];
 
-/// The global unicast range of IANA (RFC 4291 and its registry). Outside are, among others:
+/// The global unicast range of IANA (RFC 4291 and its registry). Among the addresses outside of the range are:
 ///
 /// - unspecified and loopback (`::`, `::1`), IPv4-compatible addresses (`::/96`) and local NAT64 (`64:ff9b:1::/48`);
 /// - the discard and dummy prefixes (`100::/64`, `100:0:0:1::/64`) and segment routing (`5f00::/16`);
@@ -92,7 +92,7 @@ impl AddressRules {
     }
 }
 
-/// Returns the destination of packets to the address: the IPv4 address inside for IPv4-mapped addresses and NAT64.
+/// Returns the destination of packets to the address. For IPv4-mapped and NAT64 addresses, the destination is the embedded IPv4 address.
 fn leads_to(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(nat64) if NAT64.contains(&nat64) => {
@@ -142,7 +142,7 @@ mod tests {
     const REFUSED_V6: [(&str, &str); 22] = [
         ("::", "::"),
         ("::1", "::1"),
-        // IPv4-compatible, also of public addresses.
+        // IPv4-compatible addresses are refused, even those of public IPv4 addresses.
         ("::2", "::fffe:ffff:ffff"),
         ("::1:0:0:0", "64:ff9a:ffff:ffff:ffff:ffff:ffff:ffff"),
         ("64:ff9b::1:0:0", "64:ff9b:ffff:ffff:ffff:ffff:ffff:ffff"),

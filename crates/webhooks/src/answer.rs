@@ -9,17 +9,18 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Response;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// The bytes read of an answer: enough for a usual error page, after which the connection can be reused.
+/// The largest number of bytes read of an answer. A usual error page fits, so that its connection can be reused.
 const MAX_READ_BYTES: usize = 16 * 1024;
 /// The bytes stored of an answer.
 const MAX_KEPT_BYTES: usize = 2 * 1024;
 /// The three formats of a date (RFC 9110, 5.6.7).
 const HTTP_DATES: [&str; 3] = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
-/// Returns the beginning of the body as a text: the part read within the budget and before any error. `None` if empty.
+/// Returns the beginning of the body as a text: the part that was read within the budget and before any error. `None` if that part is
+/// empty.
 pub(crate) async fn beginning(mut response: Response, budget: Duration) -> Option<String> {
     let mut read = Vec::new();
-    // Whatever ends the reading, the bytes read so far are kept.
+    // The bytes read so far are kept, even after an error or a timeout.
     drop(tokio::time::timeout(budget, read_some(&mut response, &mut read)).await);
     let kept = kept(&read);
     (!kept.is_empty()).then_some(kept)
@@ -62,7 +63,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, at: Timestamp) -> Option<SignedDu
     asked.is_positive().then_some(asked.min(MAX_RETRY_AFTER))
 }
 
-/// Parses a number. A number beyond our range is still a number.
+/// Parses a number of seconds. A number beyond the range of the type is valid and becomes the largest value.
 fn seconds(text: &str) -> Option<SignedDuration> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| SignedDuration::from_secs(text.parse().unwrap_or(i64::MAX)))
@@ -70,7 +71,7 @@ fn seconds(text: &str) -> Option<SignedDuration> {
 
 fn date(text: &str) -> Option<Timestamp> {
     let civil = HTTP_DATES.into_iter().find_map(|format| DateTime::strptime(format, text).ok())?;
-    // The last day of the year 9999 exceeds the range of an instant.
+    // The last day of the year 9999 exceeds the range of an instant, so the largest instant is used.
     Some(TimeZone::UTC.to_timestamp(civil).unwrap_or(Timestamp::MAX))
 }
 

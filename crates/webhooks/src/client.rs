@@ -13,7 +13,7 @@ use crate::resolver::Resolver;
 
 /// The `User-Agent` of webhooks.
 const USER_AGENT: &str = concat!("Cais/", env!("CARGO_PKG_VERSION"));
-/// The time before idle connections close, shorter than the 5 s of common servers.
+/// The time before idle connections close: shorter than the 5 s of common servers.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Idle connections per host: twice the deliveries in flight for one endpoint, because endpoints may share a host.
 const MAX_IDLE: usize = 16;
@@ -31,10 +31,10 @@ pub enum SenderError {
     Client(#[from] reqwest::Error),
 }
 
-/// Returns the system's root certificates. Without any, every call over TLS fails, and an alert is logged.
+/// Returns the system's root certificates. If there are none, every call over TLS fails, and an alert is logged.
 pub(crate) fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
-    // Broken certificates of the system are skipped, as in other clients.
+    // Unreadable certificates of the system are skipped, as in other clients.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
         tracing::warn!(
@@ -48,9 +48,9 @@ pub(crate) fn system_roots() -> RootCertStore {
 /// Builds a client for receivers without redirects, proxies (which would resolve names), cookies, decompression and
 /// retries.
 ///
-/// Informational (1xx) answers are limited only by the 15 s of an attempt. The HTTP library counts neither them nor the
-/// bytes before the final head. Its connector layers see no bytes. The library also drops the request extension that
-/// would carry a callback for such answers.
+/// Informational (1xx) answers are limited only by the 15 s of an attempt. The HTTP library limits neither their number nor the bytes
+/// before the final head. Its connector layers have no access to the bytes. The library also drops the request extension with which a
+/// client could count such answers.
 pub(crate) fn for_receivers(
     roots: RootCertStore,
     resolver: Resolver,

@@ -1,8 +1,8 @@
 //! Sends webhooks signed by the Standard Webhooks specification, only to permitted addresses.
 //!
-//! [`HttpSender`] is the sender. [`signing`] signs and [`mod@verify`] verifies. `vetting` checks the URL of a destination.
-//! `resolver` checks each address when the client connects, so no gap exists between check and connection. `addresses`
-//! has the table of public ranges. [`relay`] forwards an account's events to a developer's machine.
+//! [`HttpSender`] is the sender. [`signing`] creates signatures and [`mod@verify`] verifies them. `vetting` checks the URL of a
+//! destination. `resolver` checks each address when the client connects, so that the checked address is the one that is called. `addresses`
+//! has the tables of address ranges. [`relay`] forwards an account's events to a developer's machine.
 //!
 //! To add a signature version (such as `v1a`, Ed25519):
 //! 1. Add its key as a kind of secret in [`cais_ports::secret_cipher`], with its own prefix in [`signing`].

@@ -9,7 +9,7 @@ const IN_FLIGHT: &str = "cais_webhook_in_flight";
 /// Duration of an attempt.
 const SECONDS: &str = "cais_webhook_attempt_seconds";
 
-/// An attempt in flight. The gauge is decremented when the attempt ends in any way, also when its future is dropped.
+/// An attempt in flight. The gauge is decremented when the attempt ends, even if its future is dropped.
 pub(crate) struct InFlight;
 
 impl InFlight {

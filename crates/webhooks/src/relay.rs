@@ -131,7 +131,7 @@ impl Relay {
         let events = self.page(&query).await?;
         let mut last = after_sequence;
         for event in &events {
-            // A lower sequence number would make the reader loop.
+            // A sequence number that does not increase would make the reader loop.
             if event.sequence <= last {
                 return Err(RelayError::Unreadable(format!("event {} comes after {last}", event.sequence)));
             }
@@ -140,7 +140,7 @@ impl Relay {
         Ok(events)
     }
 
-    /// Forwards an event, signed, to any address: the developer's own.
+    /// Signs an event and forwards it. Any address is permitted, because the developer chose it.
     pub async fn forward(
         &self,
         url: &WebhookUrl,

@@ -43,19 +43,17 @@ impl WebhookPolicy {
 /// The time limits of a sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budgets {
-    /// The limit for name, connection and TLS together: three lost first packets, and a repeated question to a name
-    /// server.
+    /// The limit for name, connection and TLS together. The limit allows three lost first packets and one repeated query to a name server.
     pub(crate) connect: Duration,
     /// The limit until the headers of the answer, connection included.
     pub(crate) attempt: Duration,
-    /// The limit for the body, after the headers. The outcome follows from the headers, so the body only serves the
-    /// delivery log.
+    /// The limit for the body, after the headers. The headers determine the outcome; the body is only stored in the delivery log.
     pub(crate) body: Duration,
     /// The limit for resolving a name at registration, while the merchant waits.
     pub(crate) vetting: Duration,
 }
 
-/// The documented limit is 15 s for an attempt.
+/// The limits of the service. The documented limit of an attempt is 15 s.
 const BUDGETS: Budgets = Budgets {
     connect: Duration::from_secs(10),
     attempt: Duration::from_secs(15),
@@ -158,8 +156,8 @@ impl WebhookSender for HttpSender {
         let Some(name) = self.judge(url)?.name else { return Ok(()) };
         match timeout(self.budgets.vetting, self.resolver.vet(&name)).await {
             Ok(Err(Unresolved::NotAllowed)) => Err(UrlRefusal::NotPublic),
-            // A name may be unresolvable, slow, or skipped because too many registrations are waiting. Every attempt
-            // checks it again.
+            // A name is accepted if it does not resolve, resolves too slowly, or was not looked up because too many registrations wait.
+            // Every attempt checks the name again.
             Ok(Ok(()) | Err(Unresolved::NotFound)) | Err(_) => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Signatures of Standard Webhooks, version `v1`, and the text form of their secrets.
 //!
-//! The signed content is `{webhook-id}.{webhook-timestamp}.{body}`, with HMAC-SHA256. So a signature belongs to one
-//! attempt, because it contains the time.
+//! The signature is the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. A signature is valid for one attempt only, because the
+//! content includes the time of the attempt.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(signatures(&[], ID, AT_S, BODY.as_bytes()), "");
     }
 
-    /// The test vector of the Standard Webhooks libraries. Its key is shorter than ours.
+    /// The test vector of the Standard Webhooks libraries. Its key is shorter than the secrets of this service.
     #[test]
     fn signature_matches_the_published_vector() {
         let key = STANDARD.decode("C2FVsBQIhrscChlQIMV+b5sSYspob7oD").unwrap();

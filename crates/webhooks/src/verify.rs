@@ -1,4 +1,4 @@
-//! Verifies a webhook as its receiver: the signature over the raw body, in constant time, and the age of the attempt.
+//! Verifies a webhook as its receiver does: the signature over the raw body, compared in constant time, and the age of the attempt.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use crate::signing::{VERSION, signed_content};
 
 /// The tolerated difference of clocks in both directions, as in the libraries of Standard Webhooks.
 pub const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
-/// The number of signatures that are checked. Senders add one per valid secret, and each costs a pass over the body.
+/// The largest number of signatures that are checked. Senders add one signature per valid secret, and each check reads the whole body.
 const MAX_ENTRIES: usize = 16;
 
 /// A received webhook.

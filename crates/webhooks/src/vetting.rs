@@ -50,8 +50,8 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     if !url.port_or_known_default().is_some_and(|port| is_allowed(port, allow_insecure)) {
         return Err(UrlRefusal::Port);
     }
-    // Browsers accept `https:example.com`, `https:///example.com` and `https:\\example.com`; others parse them
-    // differently.
+    // `://` is required: browsers accept `https:example.com`, `https:///example.com` and `https:\\example.com`, but other programs parse
+    // these texts differently.
     let rest = text.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
     if rest.is_none_or(|rest| rest.starts_with(['/', '\\'])) {
         return Err(UrlRefusal::Malformed);
@@ -72,8 +72,8 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     Ok(Target { url, name: Some(name) })
 }
 
-/// Returns whether receivers may use the port. Ports of well-known services other than HTTPS are refused, so that a
-/// merchant cannot make this service call them. If plain HTTP is permitted, its port is permitted too.
+/// Returns whether receivers may use the port. Ports of well-known services other than HTTPS are refused, so that a merchant cannot make
+/// this service call such services. If plain HTTP is permitted, its port is permitted too.
 const fn is_allowed(port: u16, allow_insecure: bool) -> bool {
     matches!(port, 443 | 8443 | 1024..) || (allow_insecure && port == 80)
 }

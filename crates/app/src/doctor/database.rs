@@ -66,7 +66,7 @@ fn world(config: &Config, found: &Inspection) -> Finding {
             Err(error) => Finding::failed(CHECK, error.to_string()),
         },
         (Ok(asked), None) => Finding::ok(CHECK, format!("not recorded yet; the first start records `{asked}`")),
-        // A problem of the configuration is a finding of its own.
+        // A problem of the configuration is reported by another finding.
         (Err(_), recorded) => Finding::ok(CHECK, recorded.clone().unwrap_or_else(|| "not recorded yet".to_owned())),
     }
 }

@@ -14,7 +14,7 @@ pub async fn examine(sources: &Sources) -> Vec<Finding> {
     match Config::load(sources) {
         Err(Problems(problems)) => problems.iter().map(of_problem).collect(),
         Ok(config) => {
-            // Each finding names its cause; a log line would repeat it.
+            // The log is off, because each finding already names its cause.
             logging::start("off", config.log_format);
             let mut findings = of_configuration(&config, sources);
             findings.push(disk(&config));
@@ -48,7 +48,7 @@ fn disk(config: &Config) -> Finding {
     const CHECK: &str = "disk";
     let directory = config.data_dir.display().to_string();
     match rustix::fs::statvfs(&config.data_dir) {
-        // A directory that cannot be created is a finding of the configuration.
+        // A directory that cannot be created is reported by the check of the configuration.
         Err(rustix::io::Errno::NOENT) => {
             Finding::ok(CHECK, format!("{directory} does not exist yet; the first start creates it"))
         }

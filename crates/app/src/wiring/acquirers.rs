@@ -21,7 +21,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::logging::chain;
 
-/// The remaining validity below which a certificate is a warning, as in `doctor`: acquirers need days to issue a new one.
+/// The remaining validity of a certificate below which a warning is shown, as in `doctor`. Acquirers need days to issue a new certificate.
 const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// Creates every configured acquirer without a request to it.
@@ -40,7 +40,7 @@ pub fn configured_acquirers(config: &Config) -> Result<Vec<Arc<dyn Acquirer>>, P
     if problems.is_empty() { Ok(acquirers) } else { Err(Problems(problems)) }
 }
 
-/// Returns all problems of the files. An error covers only one file, so each is tried without the other.
+/// Returns the problems of all files. An error names only the first problem, so each file is tried without the other.
 fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Problem> {
     let table = format!("acquirers.{}", settings.name);
     let bare = AcquirerConfig { certificate_file: None, ca_file: None, ..settings.clone() };
@@ -121,7 +121,7 @@ pub fn certificate_expires_at(settings: &AcquirerConfig) -> anyhow::Result<Optio
     Ok(bacen_config(settings)?.certificate.map(|certificate| certificate.expires_at()).transpose()?)
 }
 
-/// Returns the acquirers of the configuration for the command line; of the sandbox, its single acquirer.
+/// Returns the acquirers of the configuration for the command line. With the sandbox, returns its single acquirer.
 #[must_use]
 pub fn acquirers_of(config: &Config) -> Vec<ConfiguredAcquirer> {
     if config.sandbox {
@@ -157,7 +157,7 @@ fn of_settings(settings: &AcquirerConfig) -> ConfiguredAcquirer {
 pub fn certificate_warnings(config: &Config, now: Timestamp) -> Vec<Warning> {
     let mut found = Vec::new();
     for settings in &config.acquirers {
-        // A certificate that cannot be read is a problem, and reported as such.
+        // A certificate that cannot be read is reported as a problem, not as a warning.
         let Ok(Some(expires_at)) = certificate_expires_at(settings) else { continue };
         if expires_at.duration_since(now) < EXPIRES_SOON {
             let key = format!("acquirers.{}.certificate_file", settings.name);

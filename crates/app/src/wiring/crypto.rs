@@ -18,7 +18,7 @@ use crate::logging::chain;
 
 /// The name of the source of BRL per USD in metrics and findings.
 const PTAX: &str = "ptax";
-/// The limit of one check: an answer after that time is too late for a deposit too.
+/// The time limit of one check. A slower answer would be too late for a deposit too.
 const CHECK_BUDGET: Duration = Duration::from_secs(5);
 
 /// Creates the configured processor without a request to it. `callback_url` is the address for its callbacks. Returns

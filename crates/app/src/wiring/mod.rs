@@ -1,5 +1,5 @@
-//! Connects concrete adapters to the ports. Only the checks at the start, of `doctor` and of the store name adapters
-//! elsewhere.
+//! Connects concrete adapters to the ports. Outside of this module, only the checks at the start, of `doctor` and of the store name
+//! adapters.
 
 mod acquirers;
 pub mod crypto;
@@ -52,7 +52,7 @@ pub struct Infrastructure {
 }
 
 impl Infrastructure {
-    /// Opens the store with a current schema. SQLite is always migrated, PostgreSQL if the configuration permits.
+    /// Opens the store with a current schema. SQLite is always migrated; PostgreSQL is migrated only if the configuration permits it.
     ///
     /// # Errors
     /// A problem of the data directory, the master key or the database.
@@ -156,7 +156,7 @@ pub fn router(acquirers: Vec<Arc<dyn Acquirer>>, config: &Config) -> Arc<Router>
     Arc::new(Router::with_routes(routes.collect()))
 }
 
-/// Creates the dashboard behind the public URL of the service; without one the dashboard is for development.
+/// Creates the dashboard for the public URL of the service. Without a public URL the dashboard is for development only.
 ///
 /// # Errors
 /// Passwords cannot be hashed.
@@ -183,7 +183,7 @@ pub fn dashboard(
     Ok(Arc::new(move |config| cais_dashboard::configure(&dashboard, config)))
 }
 
-/// Creates the rate limits of keys: shared by all nodes with the same Redis, else of this node.
+/// Creates the rate limits of keys. With Redis they are shared by all nodes; without Redis they apply to this node.
 #[must_use]
 pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
     let limit = config.rate_limit_per_minute;
@@ -220,7 +220,7 @@ pub async fn open_with_acquirers(config: &Config) -> anyhow::Result<Opened> {
     Ok(Opened { ports, close: Box::pin(close) })
 }
 
-/// Runs the pending migrations, and returns their names. Each migration is logged by the code that runs it. Blocks.
+/// Runs the pending migrations, and returns their names. Blocks.
 ///
 /// # Errors
 /// The error of the database.

@@ -34,7 +34,7 @@ use super::Upstream;
 use crate::clock::OffsetClock;
 use crate::logging::chain;
 
-/// The time of a crypto withdrawal in the built-in sandbox: long enough for a tester to let it fail.
+/// The duration of a crypto withdrawal in the built-in sandbox, long enough for a tester to make the withdrawal fail.
 const WITHDRAWAL_TAKES_MS: u32 = 2_000;
 /// The sandbox's own file in the data directory.
 const STATE_FILE: &str = "sandbox.journal";
@@ -97,8 +97,7 @@ pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathB
 
 /// Returns the acquirers and the crypto sources for a command that may run beside the service.
 ///
-/// The built-in sandbox is that of the running service, if there is one. Otherwise it is started from its file and ends
-/// when it is dropped.
+/// If a service runs, its built-in sandbox is used. Otherwise a sandbox is started from its file, and ends when it is dropped.
 ///
 /// # Errors
 /// The settings of the acquirers are wrong, or the sandbox cannot start.
@@ -147,7 +146,7 @@ fn acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acquirer>> {
     Ok(Arc::new(EfiAcquirer::new(&config)?))
 }
 
-/// Returns the controls of a sandbox, which is the acquirer of that name, and of the service's own clock.
+/// Returns the controls of a sandbox and of the service's clock. `acquirer` is the name of the sandbox as an acquirer.
 #[must_use]
 pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock>) -> SandboxControls {
     let sandbox = Arc::new(InProcess(control));
@@ -164,7 +163,7 @@ pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock
     }
 }
 
-/// Returns the payer of the dashboard's pages.
+/// Returns the function with which pages of the dashboard simulate a payer.
 #[must_use]
 pub fn payer(controls: &SandboxControls) -> SandboxPay {
     let institution = Arc::clone(&controls.institution);
@@ -213,7 +212,7 @@ impl Institution for InProcess {
         let claim = InfractionClaim { situation, amount, deadline_s, is_operational: false };
         match self.0.open_infraction(end_to_end_id, claim) {
             Ok(opened) => Ok(opened.id),
-            // Requests with values that are out of range on their own were already rejected.
+            // The API has already rejected amounts that are always out of range, so the amount exceeds the payment.
             Err(ControlError::OutOfRange { field: "valor" }) => {
                 Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most the paid amount" })
             }

@@ -2,7 +2,7 @@
 
 /// Longest data URL shown in full: the URL of an image has thousands of characters.
 const MAX_DATA_URL: usize = 160;
-/// Characters shown of a longer one.
+/// Characters shown of a longer data URL.
 const SHOWN: usize = 60;
 /// Blanks for each level.
 const INDENT: usize = 2;

@@ -47,7 +47,7 @@ impl Screen {
         print_line(&format!("  {text}"))
     }
 
-    /// Prints a sentence about a successful check.
+    /// Prints the result of a successful check.
     ///
     /// # Errors
     /// Standard output cannot be written.

@@ -1,5 +1,5 @@
-//! The steps of the demonstration. A charge is paid, its webhook shown, a payout sent, a part refunded, a crypto deposit
-//! credited, a dispute won, and the statement shown. Every step is checked.
+//! The steps of the demonstration: a paid charge, its webhook, a payout, a refund, a crypto deposit, a won dispute, and the statement.
+//! Every step is checked.
 
 mod charge;
 mod crypto;
@@ -42,7 +42,7 @@ pub struct Walk {
     pub fee: Money,
     /// The account's fee for a payout of [`Walk::payout`].
     pub payout_fee: Money,
-    /// Distinguishes this run's names from those of earlier runs.
+    /// A text that distinguishes the identifiers of this run from those of earlier runs.
     pub run: String,
 }
 

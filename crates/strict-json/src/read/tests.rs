@@ -1,4 +1,4 @@
-//! Reading JSON strictly: numbers as text, no key twice, bounded depth.
+//! Tests strict reading of JSON: numbers stay text, repeated keys are refused, and the depth is bounded.
 
 use super::*;
 

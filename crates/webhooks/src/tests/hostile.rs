@@ -1,5 +1,5 @@
-//! Receivers that hang, drip, flood, redirect, disconnect or answer garbage. None blocks the sender, and none changes a
-//! success.
+//! Tests receivers that hang, drip, flood, redirect, disconnect or answer garbage. Such receivers must not block the sender, and must not
+//! turn a success into a failure.
 
 use super::server::{Act, Server, answer, closed_port};
 use super::{PATIENT, SHORT, outcome, send, sender};
@@ -58,7 +58,7 @@ async fn endless_body_does_not_change_a_success() {
         Act::Flood(until_closed, vec![b'a'; 65_536]),
     ] {
         let server = Server::always(act).await;
-        // Only the read limit can end this, because the budgets are long.
+        // Only the limit of bytes can end the read, because the budgets are long.
         let sent = send(&sender(PATIENT), &server.url()).await;
         assert_eq!((outcome(&sent), sent.response_body), ("200 ok".to_owned(), Some("a".repeat(2_048))));
     }

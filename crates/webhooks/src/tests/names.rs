@@ -1,4 +1,4 @@
-//! Names whose addresses change or are mixed: each address is checked when connecting.
+//! Tests names whose addresses change or are mixed: each address is checked at the connection.
 
 use std::collections::VecDeque;
 use std::io;
@@ -79,7 +79,7 @@ async fn name_with_one_refused_address_is_refused() {
         &["8.8.8.8", "127.0.0.1", "::1"],
         &["127.0.0.1", "::ffff:169.254.169.254"],
         &["127.0.0.1", "64:ff9b::a00:1"],
-        // Also beyond the addresses that are tried.
+        // The refused address comes after the addresses that would be tried.
         &[
             "127.0.0.1",
             "127.0.0.2",
@@ -112,7 +112,7 @@ async fn name_that_changes_after_the_check_is_refused() {
         outcomes.push(outcome(&send(&sender, &url).await));
     }
     assert_eq!(outcomes, ["200 ok", "- address_not_allowed", "200 ok", "- address_not_allowed"]);
-    // Each connection has its own answer: the checked address is the called one.
+    // Each connection uses its own answer, so the checked address is the one that is called.
     assert_eq!((lookup.asked.load(Ordering::SeqCst), server.connections()), (5, 2));
 }
 
@@ -157,7 +157,7 @@ async fn concurrent_deliveries_share_one_look_up() {
             tokio::spawn(async move { outcome(&send(&sender, &url).await) })
         })
         .collect();
-    // The runtime has one thread: each of the eight waits for the answer before this continues.
+    // The runtime has one thread, so all eight callers wait for the answer before this test continues.
     while lookup.asked.load(Ordering::SeqCst) == 0 {
         tokio::task::yield_now().await;
     }
@@ -202,7 +202,7 @@ async fn hanging_registrations_do_not_delay_deliveries() {
     };
     let mut under_way: Vec<_> = (0..16).map(&vet).collect();
     until_asked(&lookup, 16).await;
-    // The callers stop waiting; the name server does not notice.
+    // The callers stop waiting, but the look-ups continue.
     for vetting in under_way.drain(..15) {
         vetting.abort();
         assert!(vetting.await.unwrap_err().is_cancelled());

@@ -1,4 +1,4 @@
-//! Reads an account's events from a service, and forwards them.
+//! Tests the relay, which reads an account's events from a service and forwards them.
 
 use cais_ports::secret_cipher::SigningSecret;
 use jiff::Timestamp;
@@ -58,7 +58,7 @@ async fn relayed_event_is_forwarded_signed() {
     let own = Server::always(Act::Reply(answer("202 Accepted", "", "mine"))).await;
     let secret = SigningSecret([9; 32]);
     let event = relay.next_events(0).await.unwrap().pop().unwrap();
-    // The developer's own machine, by name, which a sender of webhooks refuses.
+    // The relay accepts the name of the developer's own machine, which the sender of webhooks refuses.
     let url = webhook_url(&format!("http://localhost:{}/hook", own.port()));
     let sent = relay.forward(&url, &secret, &event, at()).await;
     assert_eq!((outcome(&sent), sent.response_body.as_deref()), ("202 ok".to_owned(), Some("mine")));

@@ -60,7 +60,7 @@ impl Server {
         Self::start(None, move |_, _| act.clone()).await
     }
 
-    /// Starts a receiver; `script` gets each request and the number of earlier ones.
+    /// Starts a receiver; `script` receives each request and the number of earlier requests.
     pub async fn start(tls: Option<TlsAcceptor>, script: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -112,7 +112,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns a port without a listener, reserved while the socket lives.
+/// Returns a port without a listener, reserved until the socket is dropped.
 pub fn closed_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();

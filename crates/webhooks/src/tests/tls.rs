@@ -1,4 +1,4 @@
-//! Receivers with TLS: with a trusted certificate, and all others.
+//! Tests receivers with TLS: one with a trusted certificate, and those without.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ async fn receiver_without_tls_fails_the_handshake() {
         let server = tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             stream.readable().await.unwrap();
-            // The request is read, so that closing causes no reset.
+            // The request is read first, so that closing the connection does not send a reset.
             drop(stream.try_read(&mut [0; 16_000]));
             stream.write_all(raw).await.unwrap();
             stream.shutdown().await.unwrap();

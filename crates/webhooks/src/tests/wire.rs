@@ -1,4 +1,4 @@
-//! The format of requests, and ordinary answers.
+//! Tests the format of requests, and ordinary answers.
 
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
@@ -87,7 +87,7 @@ async fn retry_after_is_read_only_from_failures() {
     for (status, value, wanted_ms) in [
         ("503 X", "120", Some(120_000)),
         ("429 X", "7", Some(7_000)),
-        // A date has whole seconds; the attempt's instant does not.
+        // A date has whole seconds, but the instant of the attempt has fractions.
         ("503 X", date.as_str(), Some(89_001)),
         ("429 X", date.as_str(), Some(89_001)),
         ("500 X", "5", Some(5_000)),
@@ -134,8 +134,8 @@ async fn webhook_without_secret_is_not_sent() {
     assert_eq!(server.connections(), 0);
 }
 
-/// A proxy of the environment would resolve names. The environment is process-wide, so another process runs the test
-/// above.
+/// A proxy in the environment would resolve names, so it must be ignored. The environment belongs to the whole process, so another process
+/// runs the test above.
 #[tokio::test]
 async fn proxy_of_the_environment_is_not_used() {
     let proxy = Server::always(Act::Reply(answer("502 The proxy", "", ""))).await;

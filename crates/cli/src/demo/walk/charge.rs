@@ -24,7 +24,7 @@ impl Walk {
 
     async fn create(&self) -> anyhow::Result<Value> {
         self.screen.heading("Create a Pix charge")?;
-        // Written as text, because the request is shown in this order.
+        // The body is written as text, because its fields are shown in this order.
         let body = format!(
             r#"{{"amount":{AMOUNT},"description":"Two coffees","expires_in":3600,"external_id":"order-{}"}}"#,
             self.run

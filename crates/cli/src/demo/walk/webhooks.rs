@@ -74,7 +74,7 @@ impl Walk {
         self.delete(&endpoint.id).await
     }
 
-    /// Endpoints of aborted runs would use up the account's limit.
+    /// Deletes the endpoints of aborted runs, which would otherwise use up the account's limit.
     async fn delete_old(&self) -> anyhow::Result<()> {
         let page = self.client.send(&request("GET", format!("{PATH}?limit=200"), None)).await?.json()?;
         let endpoints = page.pointer("/data").and_then(Value::as_array).context("there is no list of endpoints")?;

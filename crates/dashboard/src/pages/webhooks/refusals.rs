@@ -30,7 +30,7 @@ pub(super) fn change_refused(error: ChangeEndpointError, t: &'static WebhookText
     }
 }
 
-/// Returns the text of a refused rotation or deletion.
+/// Returns the text of a refused deletion.
 pub(super) fn write_refused(error: WriteEndpointError, t: &'static WebhookTexts) -> Result<&'static str, Failure> {
     match error {
         WriteEndpointError::NotPermitted(_) => Ok(t.suspended),
