@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use metrics::gauge;
+use metrics::{counter, gauge};
 
 /// The consecutive failures that open the breaker.
 pub const FAILURES_TO_OPEN: u32 = 5;
@@ -16,8 +16,8 @@ pub type MonotonicClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The breaker of one acquirer.
 ///
-/// A failure is a call without a connection, a timeout, or a status 5xx, 401 or 429. Every other complete response
-/// counts as answered, even a business refusal, a 403, or a record that this service rejects.
+/// A failure is a missing connection, a timeout, or a status 5xx, 401 or 429. Every other complete response counts as answered: also a
+/// business refusal, a 403, or a record that this service rejects.
 pub struct Breaker {
     name: String,
     clock: MonotonicClock,
@@ -115,9 +115,13 @@ impl Breaker {
                 }
             }
             (State::HalfOpen, Outcome::Answered) => {
+                self.count_trial("answered");
                 self.change(&mut inner, State::Closed { failures: 0 });
             }
-            (State::HalfOpen, Outcome::Failed) => self.open(&mut inner, OPEN_FOR),
+            (State::HalfOpen, Outcome::Failed) => {
+                self.count_trial("failed");
+                self.open(&mut inner, OPEN_FOR);
+            }
             // No call enters an open breaker, so no report has its epoch.
             (State::Open { .. }, Outcome::Answered | Outcome::Failed) => {}
         }
@@ -127,6 +131,7 @@ impl Breaker {
     fn give_up(&self, epoch: u64) {
         let mut inner = self.lock();
         if inner.epoch == epoch && inner.state == State::HalfOpen {
+            self.count_trial("cancelled");
             self.open(&mut inner, Duration::ZERO);
         }
     }
@@ -157,6 +162,10 @@ impl Breaker {
         }
     }
 
+    fn count_trial(&self, outcome: &'static str) {
+        counter!("cais_acquirer_trial_calls_total", "acquirer" => self.name.clone(), "outcome" => outcome).increment(1);
+    }
+
     /// Sets `cais_acquirer_breaker_state`: 0 closed, 1 half-open, 2 open.
     fn publish(&self, state: State) {
         let value = match state {
@@ -168,7 +177,7 @@ impl Breaker {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Each change leaves a consistent state, so a panic elsewhere is harmless.
+        // The state is consistent after each change, so the lock's poison can be ignored.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -180,7 +189,7 @@ impl Permit {
     }
 }
 
-/// After a report, the drop has no effect: the epoch changed or the breaker is closed.
+/// Cancels the call. After a report, dropping has no effect, because the epoch has changed or the breaker is closed.
 impl Drop for Permit {
     fn drop(&mut self) {
         self.breaker.give_up(self.epoch);

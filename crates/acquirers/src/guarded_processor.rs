@@ -64,8 +64,8 @@ impl CryptoProcessor for GuardedProcessor {
         self.guard.call("minimum", budget, self.inner.minimum(side, currency, budget)).await
     }
 
-    async fn usdt_per_coin(&self, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError> {
-        let work = self.inner.usdt_per_coin(currency, budget);
+    async fn usdt_per_coin(&self, side: Side, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError> {
+        let work = self.inner.usdt_per_coin(side, currency, budget);
         // No request is sent, so the breaker has no outcome to record.
         if currency.is_usdt() { work.await } else { self.guard.call("usdt_per_coin", budget, work).await }
     }

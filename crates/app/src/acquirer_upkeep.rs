@@ -16,9 +16,9 @@ use tokio::task::JoinSet;
 use crate::logging::chain;
 use crate::wiring;
 
-/// The interval of reads of the drains: a drain takes effect on every node within seconds.
+/// The interval between reads of the drains, so that a drain takes effect on every node within seconds.
 const DRAINS_EVERY: Duration = Duration::from_secs(2);
-/// The interval of reads of certificates and secrets. Files are small, and a new one is rarely urgent.
+/// The interval between reads of certificates and secrets. A new file is rarely urgent.
 const FILES_EVERY: Duration = Duration::from_secs(10);
 
 /// Sets the drained acquirers of the router once.
@@ -50,7 +50,7 @@ pub fn start(ports: &Ports, router: &Arc<Router>, config: &Config, stop: &watch:
             }
             tokio::select! {
                 () = tokio::time::sleep(DRAINS_EVERY) => {}
-                // An error means that the sender was dropped: the service has ended.
+                // An error means that the sender was dropped because the service has ended.
                 _ = stop.wait_for(|stop| *stop) => {}
             }
         }
@@ -58,7 +58,7 @@ pub fn start(ports: &Ports, router: &Arc<Router>, config: &Config, stop: &watch:
     tasks
 }
 
-/// The files of all acquirers, as they were at the last look.
+/// The files of all acquirers, as last read.
 struct Files {
     config: Config,
     states: BTreeMap<AcquirerName, FileState>,
@@ -78,7 +78,7 @@ impl Files {
         Self { config, states, problems: BTreeMap::new() }
     }
 
-    /// Replaces the client of each acquirer whose files changed. With unusable files the previous client stays in use.
+    /// Replaces the client of each acquirer whose files changed. If the new files are unusable, the previous client stays in use.
     fn reload_changed(&mut self, router: &Router) {
         for settings in &self.config.acquirers {
             let name = &settings.name;
@@ -87,15 +87,16 @@ impl Files {
                 if self.states.get(name) == Some(&state) {
                     return Ok(None);
                 }
-                Ok(Some((wiring::configured_acquirer(&settings)?, state)))
+                Ok(Some((wiring::configured_acquirer(&settings)?, settings, state)))
             });
             match renewed {
-                Ok(None) => {}
-                Ok(Some((client, state))) => {
+                // The files have the content in use, also after a problem.
+                Ok(None) => drop(self.problems.remove(name)),
+                Ok(Some((client, settings, state))) => {
                     router.replace(&client);
                     self.states.insert(name.clone(), state);
                     self.problems.remove(name);
-                    show_certificate(settings);
+                    show_certificate(&settings);
                     tracing::info!(acquirer = %name, "certificate or secret of the acquirer changed; new calls use it");
                 }
                 Err(error) => {
@@ -114,7 +115,7 @@ impl Files {
     }
 }
 
-/// Sets the gauge of the certificate's end. An unreadable certificate is reported by the start and the reload.
+/// Sets the gauge of the certificate's end. An unreadable certificate is skipped, because the start and the reload report it.
 fn show_certificate(settings: &AcquirerConfig) {
     if let Ok(Some(expires_at)) = wiring::certificate_expires_at(settings) {
         gauges::show_certificate(&settings.name, expires_at);

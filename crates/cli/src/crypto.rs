@@ -166,7 +166,7 @@ fn coins(payment: &DepositPayment) -> String {
 const fn reason(payment: &DepositPayment) -> Option<&'static str> {
     match payment.state {
         PaymentState::Review(reason) => Some(reason.as_str()),
-        PaymentState::Credited | PaymentState::Dismissed => None,
+        PaymentState::Credited | PaymentState::Dismissed(_) => None,
     }
 }
 

@@ -17,13 +17,13 @@ use crate::url;
 /// The table of the acquirers.
 pub const TABLE: &str = "acquirers";
 
-/// The rule of a key that other kinds have.
+/// The rule of a key that every kind except `woovi` has.
 const NOT_FOR_WOOVI: &str = "must not be set for `woovi`";
 
-/// The rule of a key that other kinds do not have.
+/// The rule of a key that only `woovi` has.
 const ONLY_FOR_WOOVI: &str = "must be set only for `woovi`";
 
-/// The rule of a key of the Central Bank's API Pix alone.
+/// The rule of a key that only `bacen` has.
 const ONLY_FOR_BACEN: &str = "must be set only for `bacen`";
 
 /// The name of the built-in sandbox, which no configured acquirer may have.
@@ -110,7 +110,7 @@ impl fmt::Debug for Pairs {
 }
 
 impl Pairs {
-    fn parse(text: &str) -> Result<Self, &'static str> {
+    pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let pair = |part: &str| {
             let (name, value) = part.split_once('=')?;
             let (name, value) = (name.trim(), value.trim());
@@ -301,22 +301,22 @@ fn name(reader: &mut Reader, path: &str) -> Option<AcquirerName> {
     None
 }
 
-/// Returns whether the kind is Woovi. A wrong kind counts as another kind.
+/// Returns whether the kind is Woovi; `false` for an unknown kind.
 fn is_woovi(kind: Option<AcquirerKind>) -> bool {
     kind == Some(AcquirerKind::Woovi)
 }
 
-/// Returns whether the kind is Efí. A wrong kind counts as another one.
+/// Returns whether the kind is Efí; `false` for an unknown kind.
 fn is_efi(kind: Option<AcquirerKind>) -> bool {
     kind == Some(AcquirerKind::Efi)
 }
 
-/// Returns whether the kind is the Central Bank's API Pix. A wrong kind counts as it, so that one mistake is reported.
+/// Returns whether the kind is the Central Bank's API Pix; `true` for an unknown kind, so that only the kind is reported as a mistake.
 fn is_bacen(kind: Option<AcquirerKind>) -> bool {
     matches!(kind, None | Some(AcquirerKind::Bacen))
 }
 
-/// Returns a condition that holds for every value or for none.
+/// Returns a condition that every value meets (`is_met`), or that no value meets.
 fn only<T>(is_met: bool) -> impl Fn(&T) -> bool {
     move |_| is_met
 }

@@ -24,12 +24,12 @@ pub fn markdown() -> String {
 }
 
 /// Returns the keys of a configuration with a crypto processor, and one acquirer of the name [`NAME`].
-fn keys() -> Vec<Described> {
+pub(crate) fn keys() -> Vec<Described> {
     let sources = Sources::default().with(&format!("{}.{NAME}.kind", acquirers::TABLE), "efi");
     let sources = sources.with(&format!("{}.kind", crypto::TABLE), crypto::NOWPAYMENTS);
     let Ok(figment) = sources.merge() else { return Vec::new() };
     let mut reader = Reader::new(figment);
-    // The configuration is incomplete. Each key is described all the same.
+    // The configuration is incomplete, but each key is described.
     let _incomplete = Config::read(&mut reader, "");
     reader.into_described()
 }

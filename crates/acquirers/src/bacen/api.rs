@@ -38,7 +38,6 @@ pub(crate) struct Api {
     /// The base of the paths `/v2/…`.
     base: String,
     decoration: Decoration,
-    reads_refused_txid: bool,
     dates: Dates,
     callback: Url,
     json: HeaderValue,
@@ -47,7 +46,7 @@ pub(crate) struct Api {
 /// The header of an institution for the registration of a callback address.
 pub(crate) type CallbackHeader = (HeaderName, HeaderValue);
 
-/// A request to send.
+/// A request before its token is added.
 struct Question<'a> {
     method: Method,
     url: Url,
@@ -90,7 +89,6 @@ impl Api {
             tokens,
             base: base_text.to_owned(),
             decoration,
-            reads_refused_txid: config.profile.reads_refused_txid,
             dates: config.profile.dates,
             callback,
             json: HeaderValue::from_static("application/json"),
@@ -100,11 +98,6 @@ impl Api {
     /// Requests an access token and discards it; see [`Tokens::probe`].
     pub(super) async fn check_access(&self) -> Result<Option<Timestamp>, AcquirerError> {
         self.tokens.probe().await
-    }
-
-    /// Returns whether a refused charge may exist; see [`Profile::reads_refused_txid`](super::profile::Profile).
-    pub(super) fn reads_refused_txid(&self) -> bool {
-        self.reads_refused_txid
     }
 
     /// Returns the form of instants.
@@ -155,8 +148,8 @@ impl Api {
         })
     }
 
-    /// Sends `PUT /v2/webhook/{chave}`, with an institution's extra headers. The answer is empty, or names the
-    /// registered address as Efí's does.
+    /// Sends `PUT /v2/webhook/{chave}`, with an institution's extra headers. The answer is empty or, as at Efí, contains the registered
+    /// address.
     pub(crate) async fn register_callback(
         &self,
         url: &str,
@@ -188,7 +181,7 @@ impl Api {
         self.call(Question { body: Some(body), ..question }, deadline).await
     }
 
-    /// Sends a `POST` with a JSON body once, and again only after a refused token. Returns the raw answer.
+    /// Sends a `POST` with a JSON body. Sends it a second time only after a refused token. Returns the raw answer.
     pub(crate) async fn post(&self, path: &str, body: &[u8], deadline: Deadline) -> Result<Reply, AcquirerError> {
         let question = Question::new(Method::POST, self.url(path)?);
         self.call(Question { body: Some(body), ..question }, deadline).await
@@ -196,7 +189,7 @@ impl Api {
 
     /// Sends a `GET`. Returns the raw answer; `None` for a problem of a kind in `absence`.
     ///
-    /// Any other 404 may come from a server without the path and proves nothing. Efí reports an absence with 400 too.
+    /// Any other 404 does not prove an absence, because a server without the path also answers 404. Efí reports an absence with 400 too.
     pub(crate) async fn get(
         &self,
         path: &str,
@@ -244,7 +237,8 @@ impl Api {
         self.decoration.url(&self.base, path).ok_or_else(invalid)
     }
 
-    /// Sends one request with a token. After a refused token, renews the token and resends: a 401 is certain.
+    /// Sends one request with a token. After a 401, renews the token and sends the request again. A 401 proves that the request was not
+    /// executed.
     async fn call(&self, question: Question<'_>, deadline: Deadline) -> Result<Reply, AcquirerError> {
         let token = self.tokens.get(deadline).await?;
         let reply = self.send(&question, &token, deadline).await?;

@@ -13,33 +13,31 @@ use crate::http::{Defect, FindError, Problem};
 
 /// The part of the budget reserved for the look-up after the first request.
 const RECOVERY_RESERVE: Duration = Duration::from_millis(1_500);
-/// The shortest time for a second sending. A shorter one would likely be lost again.
+/// The shortest remaining time for a second request. With less time, the answer would likely be lost again.
 const MIN_RETRY: Duration = Duration::from_millis(250);
 
-/// The kind of a refused charge, which is also that of a taken txid (API Pix).
+/// The problem kind of a refused charge. In the API Pix a taken txid has the same kind. Efí answers a taken txid with 409.
 const INVALID_OPERATION: &str = "CobOperacaoInvalida";
 
 /// The outcome of one `PUT`.
 enum Put {
     /// The charge was created as ordered.
     Made(UpstreamCharge),
-    /// 409: the txid is taken, by an earlier request of ours unless the charge differs.
-    Exists,
     /// The charge was certainly not created.
     Not(AcquirerError),
-    /// Refused, with a kind that may also mean a taken txid.
-    MaybeExists(AcquirerError),
+    /// The txid may be taken. If the existing charge equals the order, an earlier request of ours created it. Without a
+    /// charge, the error is the outcome.
+    MaybeTaken(AcquirerError),
     /// A charge was created that differs from the order.
     Wrong(String),
     /// The charge may have been created.
     Lost(String),
 }
 
-/// Sends a `PUT`, after an unknown outcome a `GET`, and if the charge is certainly absent a second `PUT` of the same
-/// txid.
+/// Sends a `PUT`. After an unknown outcome, reads the charge. If the charge is certainly absent, sends the same `PUT` again.
 ///
-/// After an unknown outcome only a charge or a mismatch is certain: a refusal of the second request proves nothing
-/// about the first.
+/// After an unknown outcome, only a found charge (equal to the order or not) is certain. A refusal of the second request proves nothing
+/// about the first request.
 pub(super) async fn create(
     api: &Api,
     order: &ChargeOrder,
@@ -49,9 +47,8 @@ pub(super) async fn create(
     let first = put(api, order, &body, deadline.keeping_back(RECOVERY_RESERVE)).await;
     let reason = match first {
         Put::Made(charge) => return Ok(charge),
-        Put::Exists => return existing(api, order, deadline).await,
         Put::Not(error) => return Err(error),
-        Put::MaybeExists(error) => return existing_or(api, order, deadline, error).await,
+        Put::MaybeTaken(if_absent) => return existing(api, order, deadline, if_absent).await,
         Put::Wrong(reason) => return Err(not_as_ordered(api, order, reason)),
         Put::Lost(reason) => reason,
     };
@@ -71,7 +68,7 @@ pub(super) async fn create(
     match put(api, order, &body, deadline).await {
         Put::Made(charge) => Ok(charge),
         Put::Wrong(reason) => Err(not_as_ordered(api, order, reason)),
-        Put::Exists | Put::MaybeExists(_) => existing(api, order, deadline).await,
+        Put::MaybeTaken(_) => existing(api, order, deadline, AcquirerError::OutcomeUnknown(reason)).await,
         Put::Not(_) | Put::Lost(_) => Err(AcquirerError::OutcomeUnknown(reason)),
     }
 }
@@ -85,49 +82,40 @@ async fn put(api: &Api, order: &ChargeOrder, body: &[u8], deadline: Deadline) ->
         }
     };
     if reply.status == StatusCode::CONFLICT {
-        return Put::Exists;
+        return Put::MaybeTaken(AcquirerError::OutcomeUnknown("the txid is taken, but no charge has it".to_owned()));
     }
-    let may_exist = api.reads_refused_txid()
-        && reply.status == StatusCode::BAD_REQUEST
+    let may_be_taken = reply.status == StatusCode::BAD_REQUEST
         && Problem::read(&reply).is_some_and(|problem| problem.is(INVALID_OPERATION));
     match api.charge_of(&reply, &Expected::ordered(order)) {
         Ok(charge) => Put::Made(charge),
         Err(
             FindError::Upstream(AcquirerError::OutcomeUnknown(reason)) | FindError::Defect(Defect::Unreadable(reason)),
         ) => Put::Lost(reason),
-        Err(FindError::Upstream(error)) if may_exist => Put::MaybeExists(error),
+        Err(FindError::Upstream(error)) if may_be_taken => Put::MaybeTaken(error),
         Err(FindError::Upstream(error)) => Put::Not(error),
         Err(FindError::Defect(Defect::Mismatch(reason))) => Put::Wrong(reason),
     }
 }
 
-/// Returns the charge that already has the txid. Without one, the refusal counts.
-async fn existing_or(
+/// Returns the charge that already has the txid, if it matches the order.
+async fn existing(
     api: &Api,
     order: &ChargeOrder,
     deadline: Deadline,
-    refusal: AcquirerError,
+    if_absent: AcquirerError,
 ) -> Result<UpstreamCharge, AcquirerError> {
-    match api.find(Expected::charge(&order.txid), deadline).await {
-        Ok(None) => Err(refusal),
-        Ok(Some(_)) | Err(_) => existing(api, order, deadline).await,
-    }
-}
-
-/// Returns the charge that already has the txid, if it matches the order.
-async fn existing(api: &Api, order: &ChargeOrder, deadline: Deadline) -> Result<UpstreamCharge, AcquirerError> {
     match api.find(Expected::ordered(order), deadline).await {
         Ok(Some(charge)) => Ok(charge),
-        Ok(None) => Err(AcquirerError::OutcomeUnknown("the txid is taken, but no charge has it".to_owned())),
+        Ok(None) => Err(if_absent),
         Err(FindError::Defect(Defect::Mismatch(reason))) => Err(not_as_ordered(api, order, reason)),
         Err(error) => {
             let reason = error.of_a_read().to_string();
-            Err(AcquirerError::OutcomeUnknown(format!("the txid is taken; reading its charge failed: {reason}")))
+            Err(AcquirerError::OutcomeUnknown(format!("the txid may be taken; reading its charge failed: {reason}")))
         }
     }
 }
 
-/// Refuses a charge that differs from the order. Its code was never shown, so it cannot be paid.
+/// Refuses a charge that differs from the order. The charge cannot be paid, because its code was never shown to a payer.
 fn not_as_ordered(api: &Api, order: &ChargeOrder, reason: String) -> AcquirerError {
     tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "charge differs from its order; it is refused");
     AcquirerError::Refused(reason)

@@ -64,9 +64,6 @@ pub struct Profile {
     pub headers: Vec<(String, String)>,
     /// Query parameters of every request of the API.
     pub query: Vec<(String, String)>,
-    /// True if a 400 `CobOperacaoInvalida` may mean that the txid is taken. The charge is then read before the refusal is
-    /// believed. The standard answers a taken txid with a change of the charge, Efí with 409.
-    pub reads_refused_txid: bool,
     /// The form of instants.
     pub dates: Dates,
 }
@@ -83,7 +80,6 @@ impl Default for Profile {
             scope: None,
             headers: Vec::new(),
             query: Vec::new(),
-            reads_refused_txid: false,
             dates: Dates::Rfc3339,
         }
     }
@@ -92,7 +88,7 @@ impl Default for Profile {
 /// The scopes that the adapter uses.
 const SCOPES: &str = "cob.write cob.read pix.write pix.read webhook.write webhook.read";
 
-/// The profiles by name. Each follows public documents of the institution. None was tested with the real institution.
+/// The profiles by name. Each follows public documents of the institution; none was tested with the real institution.
 impl Profile {
     /// The names of all profiles.
     pub const NAMES: [&str; 5] = ["bb", "itau", "santander", "sicredi", "inter"];
@@ -117,7 +113,7 @@ impl Profile {
             path_prefix: "/pix/v2".to_owned(),
             scope: Some(SCOPES.to_owned()),
             query: vec![("gw-dev-app-key".to_owned(), "{application_key}".to_owned())],
-            ..Self::altering()
+            ..Self::default()
         }
     }
 
@@ -130,7 +126,7 @@ impl Profile {
             credentials: CredentialsIn::Body,
             headers: vec![("x-itau-apikey".to_owned(), "{client_id}".to_owned())],
             dates: Dates::Brasilia,
-            ..Self::altering()
+            ..Self::default()
         }
     }
 
@@ -140,13 +136,13 @@ impl Profile {
             path_prefix: "/api/v1".to_owned(),
             token_query: vec![("grant_type".to_owned(), "client_credentials".to_owned())],
             credentials: CredentialsIn::Body,
-            ..Self::altering()
+            ..Self::default()
         }
     }
 
     /// Sicredi: as the standard, below another path, with scopes. Documented, not tried.
     fn sicredi() -> Self {
-        Self { path_prefix: "/api/v2".to_owned(), scope: Some(SCOPES.to_owned()), ..Self::altering() }
+        Self { path_prefix: "/api/v2".to_owned(), scope: Some(SCOPES.to_owned()), ..Self::default() }
     }
 
     /// Inter: the credentials are in the body, with scopes. Documented, not tried.
@@ -156,13 +152,8 @@ impl Profile {
             token_path: "/oauth/v2/token".to_owned(),
             credentials: CredentialsIn::Body,
             scope: Some(SCOPES.to_owned()),
-            ..Self::altering()
+            ..Self::default()
         }
-    }
-
-    /// An institution that changes the charge of a taken txid, or refuses it as the standard does.
-    fn altering() -> Self {
-        Self { reads_refused_txid: true, ..Self::default() }
     }
 }
 

@@ -71,8 +71,8 @@ impl CryptoProcessor for NowPayments {
         read::minimum(&self.api, side, currency, Deadline::after(budget)).await.map_err(FindError::of_a_read)
     }
 
-    async fn usdt_per_coin(&self, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError> {
-        read::usdt_per_coin(&self.api, currency, Deadline::after(budget)).await.map_err(FindError::of_a_read)
+    async fn usdt_per_coin(&self, side: Side, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError> {
+        read::usdt_per_coin(&self.api, side, currency, Deadline::after(budget)).await.map_err(FindError::of_a_read)
     }
 
     async fn accepts_address(&self, address: &Address, budget: Duration) -> Result<bool, AcquirerError> {

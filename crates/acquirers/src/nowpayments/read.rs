@@ -17,6 +17,11 @@ use crate::http::{Defect, FindError, Reply, text};
 const BAD_ADDRESS: &str = "BAD_CREATE_WITHDRAWAL_REQUEST";
 /// The currency of estimates.
 const USDT: Currency = Currency::UsdtErc20;
+/// The field of an estimate.
+const ESTIMATE: &str = "estimated_amount";
+/// The USDT whose worth in coins is estimated for withdrawals. With the eight decimals of an estimate, the price of a coin
+/// of 100,000 USDT has six digits.
+const USDT_OF_A_PURCHASE: &str = "1000";
 
 #[derive(Deserialize)]
 struct MinimumDeposit<'a> {
@@ -76,8 +81,8 @@ pub(super) async fn minimum(
     }
 }
 
-/// Requests `GET /v1/min-amount`. Without `currency_to` the answer may be of another coin, and each flag of the deposit
-/// changes the answer.
+/// Requests `GET /v1/min-amount`. The request needs `currency_to`, because otherwise the answer may be for another coin. The request also
+/// needs the flags of the deposit, because each flag changes the answer.
 async fn minimum_deposit(api: &Api, currency: Currency, deadline: Deadline) -> Result<Reply, AcquirerError> {
     let code = currency.code();
     let query =
@@ -85,17 +90,34 @@ async fn minimum_deposit(api: &Api, currency: Currency, deadline: Deadline) -> R
     api.get("/v1/min-amount", &query, Access::Key, deadline).await
 }
 
-/// Requests `GET /v1/estimate` for one coin.
-pub(super) async fn usdt_per_coin(api: &Api, currency: Currency, deadline: Deadline) -> Result<Rate, FindError> {
-    const FIELD: &str = "estimated_amount";
+/// Requests `GET /v1/estimate`: the USDT for one sold coin, or the coins for [`USDT_OF_A_PURCHASE`].
+pub(super) async fn usdt_per_coin(
+    api: &Api,
+    side: Side,
+    currency: Currency,
+    deadline: Deadline,
+) -> Result<Rate, FindError> {
     if currency.is_usdt() {
-        return Rate::parse("1").map_err(|error| Defect::mismatch(FIELD, &error.to_string()).into());
+        return Ok(rate("1")?);
     }
-    let query = [("amount", "1"), ("currency_from", currency.code()), ("currency_to", USDT.code())];
+    let [coin, usdt] = [currency.code(), USDT.code()];
+    let (amount, from, to) = match side {
+        Side::Deposit => ("1", coin, usdt),
+        Side::Withdrawal => (USDT_OF_A_PURCHASE, usdt, coin),
+    };
+    let query = [("amount", amount), ("currency_from", from), ("currency_to", to)];
     let reply = api.get("/v1/estimate", &query, Access::Key, deadline).await?;
     let found: Estimate<'_> = reply.read(refusal::of_reply)?;
-    let estimate = found.estimated_amount.and_then(text).ok_or_else(|| Defect::mismatch(FIELD, "is missing"))?;
-    Rate::parse(&estimate).map_err(|error| Defect::mismatch(FIELD, &error.to_string()).into())
+    let estimate = found.estimated_amount.and_then(text).ok_or_else(|| Defect::mismatch(ESTIMATE, "is missing"))?;
+    let estimate = rate(&estimate)?;
+    Ok(match side {
+        Side::Deposit => estimate,
+        Side::Withdrawal => rate(USDT_OF_A_PURCHASE)?.per(&estimate),
+    })
+}
+
+fn rate(text: &str) -> Result<Rate, Defect> {
+    Rate::parse(text).map_err(|error| Defect::mismatch(ESTIMATE, &error.to_string()))
 }
 
 /// Requests `GET /v1/balance`. A currency that the answer omits has no coins.

@@ -39,7 +39,7 @@ struct Fields<'a> {
     hash: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
     created_at: Option<&'a RawValue>,
-    /// Some answers have this name.
+    /// The field `created_at` has the name `created` in some answers.
     #[serde(rename = "createdAt")]
     created: Option<&'a RawValue>,
 }
@@ -63,7 +63,7 @@ pub(super) enum Found {
 /// Reads an answer about one batch, which must have one withdrawal.
 pub(super) fn only(body: &[u8], batch: Option<&ProcessorId>) -> Result<UpstreamWithdrawal, Defect> {
     let rows = rows(body)?;
-    let [row] = rows.as_slice() else { return Err(Defect::mismatch("batch", "has not exactly one withdrawal")) };
+    let [row] = rows.as_slice() else { return Err(Defect::mismatch("batch", "does not have exactly one withdrawal")) };
     row.read(batch)
 }
 
@@ -75,7 +75,7 @@ pub(super) fn find(body: &[u8], id: CryptoWithdrawalId) -> Result<Found, Defect>
     }
     let mut ours = Vec::new();
     for row in &rows {
-        // A row without an identifier may be anything, also a refusal with status 200.
+        // A row without an identifier may be something else, such as a refusal with status 200.
         wire::required_id(row.fields.id, "id")?;
         if row.order() == Some(id) {
             ours.push(row);
@@ -84,14 +84,14 @@ pub(super) fn find(body: &[u8], id: CryptoWithdrawalId) -> Result<Found, Defect>
     match ours.as_slice() {
         [] => Ok(Found::Others),
         [row] => Ok(Found::Withdrawal(Box::new(row.read(None)?))),
-        [..] => Err(Defect::mismatch("unique_external_id", "is that of several withdrawals")),
+        [..] => Err(Defect::mismatch("unique_external_id", "names several withdrawals")),
     }
 }
 
 /// Reads every row of a page, and names the unreadable ones: by our identifier, or by the processor's.
 ///
 /// # Errors
-/// A row without an identifier may be anything, also a refusal with status 200.
+/// [`Defect`] for a row without an identifier, which may be something else, such as a refusal with status 200.
 pub(super) fn all(body: &[u8]) -> Result<(Vec<UpstreamWithdrawal>, Vec<UnreadableRow>), Defect> {
     let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
     for row in rows(body)? {
@@ -112,7 +112,7 @@ impl Row<'_> {
         wire::short_text(self.fields.unique_external_id).and_then(|text| CryptoWithdrawalId::parse(&text).ok())
     }
 
-    /// Reads the row. `batch` is the requested one; else the object around the row, or the row itself, has it.
+    /// Reads the row. `batch` is the requested batch. Without it, the batch is read from the object around the row, or from the row itself.
     fn read(&self, batch: Option<&ProcessorId>) -> Result<UpstreamWithdrawal, Defect> {
         let fields = &self.fields;
         let batch = match batch {

@@ -1,4 +1,4 @@
-//! Reads callbacks: hints for look-ups, never a proof of payment.
+//! Reads callbacks. A callback is a hint for a look-up, never a proof of payment.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
@@ -16,13 +16,16 @@ use crate::http::part;
 
 /// The largest accepted callback, in bytes: the limit of the HTTP endpoint.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The event of a sent Pix that came back.
+/// The field `evento` in Woovi's test of a registered address. The field `event` has the event of the webhook.
+const TEST: &str = "teste_webhook";
+/// The event of a sent Pix that was returned.
 const CAME_BACK: &str = "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED";
 
 #[derive(Deserialize)]
 struct Callback<'a> {
     #[serde(borrow)]
     event: Option<&'a RawValue>,
+    evento: Option<&'a RawValue>,
     charge: Option<&'a RawValue>,
     pix: Option<&'a RawValue>,
     payment: Option<&'a RawValue>,
@@ -55,9 +58,9 @@ struct Dispute<'a> {
     id: Option<&'a RawValue>,
 }
 
-/// Returns the resource in a callback, if it may be ours. Other events, such as Woovi's test of an address, name none.
+/// Returns the resource that a callback names, if it may be ours. Other events, such as Woovi's test of an address, do not name a resource.
 ///
-/// The kind follows from the resource, not from the name of the event: the documents write the prefix of events in several ways.
+/// The kind is determined by the resource, because Woovi's documents write the prefix of event names in several ways.
 pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
     if body.len() > MAX_BYTES {
@@ -65,12 +68,12 @@ pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>
     }
     let callback: Callback<'_> = serde_json::from_slice(body).map_err(|_| refused("is not the JSON of Woovi"))?;
     let is_back = word(callback.event).as_deref() == Some(CAME_BACK);
-    // The payment in a callback about a return is the one that came back: its record alone would not show the return.
+    // In a callback about a return, the payment is skipped, because reading that payment would not show the return.
     let of_payment = || sent(&callback).filter(|_| !is_back);
     let named = disputed(&callback).or_else(of_payment).or_else(|| received(&callback));
     if named.is_none() && is_back {
         let back = came_back(&callback);
-        if back.is_none() {
+        if back.is_none() && word(callback.evento).as_deref() != Some(TEST) {
             alert_return(name, &callback);
         }
         return Ok(back.into_iter().collect());
@@ -92,7 +95,7 @@ fn sent(callback: &Callback<'_>) -> Option<CallbackItem> {
     Some(CallbackItem::Sent(CallbackPayout { instruction_id, returns: Vec::new() }))
 }
 
-/// Reads a sent Pix that came back. The callback names the Pix and not its payment.
+/// Reads the return of a sent Pix. The callback names the Pix, but not its payment.
 fn came_back(callback: &Callback<'_>) -> Option<CallbackItem> {
     let id = |pix: Option<&RawValue>| word(part::<Pix<'_>>(pix)?.end_to_end_id);
     let end_to_end_id = EndToEndId::parse(&id(callback.original)?).ok()?;
@@ -102,12 +105,12 @@ fn came_back(callback: &Callback<'_>) -> Option<CallbackItem> {
 
 /// Reads a received Pix, or a return of it. A Pix without a charge of ours gives `None`.
 ///
-/// A return is named by its charge alone, so that the charge is read: lists do not show returns.
+/// For a return, the item names only the charge. The charge is then read, because lists do not show returns.
 fn received(callback: &Callback<'_>) -> Option<CallbackItem> {
     let pix: Option<Pix<'_>> = part(callback.pix.or(callback.original));
     let of_pix = pix.as_ref().and_then(|pix| correlation_id(pix.charge));
     let txid = Txid::parse(&correlation_id(callback.charge).or(of_pix)?).ok()?;
-    // The transaction of a return has the id and the instant of the return.
+    // The transaction of a return is skipped, because its id and instant are those of the return.
     let pix = pix.filter(|pix| callback.returned.is_none() && word(pix.r#type).as_deref() != Some("REFUND"));
     let end_to_end_id = pix.as_ref().and_then(|pix| word(pix.end_to_end_id));
     let end_to_end_id = end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
@@ -119,7 +122,7 @@ fn correlation_id(value: Option<&RawValue>) -> Option<String> {
     word(part::<Named<'_>>(value)?.correlation_id)
 }
 
-/// Raises the alert for a sent Pix that came back with an unreadable id.
+/// Raises the alert for a returned payout whose ids are unreadable.
 fn alert_return(name: &AcquirerName, callback: &Callback<'_>) {
     let (original, returned): (Option<Pix<'_>>, Option<Pix<'_>>) = (part(callback.original), part(callback.returned));
     let id = |pix: &Option<Pix<'_>>| pix.as_ref().and_then(|pix| word(pix.end_to_end_id)).unwrap_or_default();

@@ -21,14 +21,15 @@ use crate::deadline::Deadline;
 use crate::efi::infraction::{is_id, situation};
 use crate::http::{Defect, FindError, part};
 
-/// Disputes without an amount need a request each, so a page is short.
+/// The list of disputes. Each dispute without an amount needs one more request, so a page is short.
 const DISPUTES: List = List { path: "/dispute", field: "disputes", per_page: 10, names: &["/id", "/endToEndId"] };
 /// The words of a dispute in texts of refusals.
 const DISPUTE: [&str; 2] = ["dispute", "disputa"];
 /// The longest kept reason, in characters: the limit of DICT.
 const MAX_REASON_CHARS: usize = 2_000;
 /// The reason for refusing a defense without an address.
-const NEEDS_ADDRESS: &str = "Woovi accepts only documents as a defense: give their address as `defense_evidence_url`";
+const NEEDS_ADDRESS: &str =
+    "Woovi accepts only documents as a defense: give the address of a document as `defense_evidence_url`";
 /// The prefix of the `correlationID` of our evidence.
 const EVIDENCE: &str = "defense-";
 
@@ -38,7 +39,7 @@ struct Envelope<'a> {
     dispute: Option<&'a RawValue>,
 }
 
-/// A dispute. Of the type `MED` some answers show neither amount nor reason.
+/// A dispute. Some answers about disputes of the type `MED` have no amount and no reason.
 #[derive(Deserialize)]
 struct Dispute<'a> {
     #[serde(borrow)]
@@ -119,7 +120,7 @@ async fn complete(api: &Api, row: Row, deadline: Deadline) -> Result<UpstreamInf
         situation: row.reason.as_deref().map_or(Situation::Unknown, situation),
         reason: row.reason,
         opened_at,
-        // The creation time does not show a reopening.
+        // The creation time does not change when a dispute is reopened.
         opened_at_is_reported: false,
         deadline_at: None,
         defense: None,
@@ -133,7 +134,7 @@ fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
     let end_to_end_id = word(row.end_to_end_id).and_then(|text| EndToEndId::parse(&text).ok());
     let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not an end-to-end id"))?;
-    // A dispute without an id of its own has the id of its Pix in paths.
+    // Paths name a dispute without an id by the end-to-end id of its Pix.
     let id = word(row.id).unwrap_or_else(|| end_to_end_id.to_string());
     if !is_id(&id) {
         return Err(wrong("id", "is not a dispute id"));
@@ -155,8 +156,7 @@ fn status(word: &str) -> UpstreamInfractionStatus {
     }
 }
 
-/// Requests `GET /dispute/{endToEndId}`. Returns whether the dispute of the Pix is accepted, so that its money went
-/// back.
+/// Requests `GET /dispute/{endToEndId}`. Returns whether the dispute of the Pix is accepted, which means that its money was returned.
 pub(super) async fn is_accepted(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> Result<bool, FindError> {
     let reply = api.get(&format!("/dispute/{end_to_end_id}"), deadline).await?;
     if refusal::is_absence(&reply, &DISPUTE) {

@@ -19,7 +19,7 @@ use super::wire::{at, cents, word};
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Reply, part};
 
-/// The number of refunded Pix of a page whose returns are read at the same time: a page has to end within its deadline.
+/// The number of refunded Pix of a page whose returns are read concurrently, so that the page is complete within its deadline.
 const RETURNS_AT_ONCE: usize = 8;
 const TRANSACTIONS: List = List {
     path: "/transaction",
@@ -82,7 +82,7 @@ pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Res
 
 /// Returns the received Pix of a charge, oldest first.
 ///
-/// Each row must name the charge: a filter that the server ignores would show the Pix of other charges.
+/// Each row must name the charge. Otherwise, if the server ignored the filter, the Pix of other charges would be returned.
 async fn bare_of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Vec<Received>, FindError> {
     let row = |place: &str, row: &RawValue| match read(place, row)? {
         Some(received) if received.pix.txid.as_ref() == Some(txid) => Ok(Some(received)),
@@ -90,7 +90,7 @@ async fn bare_of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Ve
         None => Ok(None),
     };
     let page = list::fetch(api, TRANSACTIONS, &[("charge", txid.as_str())], 0, deadline, row).await?;
-    // No payment is skipped.
+    // An unreadable row fails the read, so that no payment is skipped.
     if let Some(row) = page.unreadable.into_iter().next() {
         return Err(Defect::Mismatch(row.reason).into());
     }
@@ -112,11 +112,11 @@ async fn bare_of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Ve
     Ok(received)
 }
 
-/// Adds the returns of a charge to its Pix: to the Pix that a return names, otherwise to the only Pix, otherwise to the
+/// Adds the returns of a charge to its Pix. A return belongs to the Pix that it names, otherwise to the charge's only Pix, otherwise to the
 /// only Pix whose status shows a return.
 ///
-/// A refund of this service without a certain Pix is left out, because it is read by its own id. A return by others
-/// without a certain Pix raises an alert.
+/// If the Pix of a return is uncertain, a refund of this service is left out, because it is read by its own id. A return by another system
+/// raises an alert.
 async fn attach_returns(
     api: &Api,
     txid: &Txid,
@@ -144,7 +144,7 @@ async fn attach_returns(
     for one in received {
         let UpstreamPayment { end_to_end_id, returns, .. } = &mut one.pix.payment;
         let is_foreign = |one: &UpstreamReturn| one.refund().is_none();
-        // A return by others belongs to the dispute of the Pix if Woovi accepted one.
+        // A return by another system belongs to the dispute of the Pix, if there is an accepted dispute.
         if returns.iter().any(is_foreign) && dispute::is_accepted(api, end_to_end_id, deadline).await? {
             returns.iter_mut().filter(|one| is_foreign(one)).for_each(|one| one.nature = ReturnNature::Infraction);
         }
@@ -233,11 +233,11 @@ async fn look_up_return(
     if row.id().as_deref() != Some(return_id.as_str()) {
         return Err(wrong("endToEndId", "differs from the request").into());
     }
-    // The documents exchange the values of `type` and `status`.
+    // In some documents the values of `type` and `status` are exchanged.
     let (kind, status) = (word(row.r#type), word(row.status));
     let is_return = [&kind, &status].into_iter().any(|found| found.as_deref() == Some("REFUND"));
-    // A return with a charge gave back a received Pix, and is no money of a payout.
-    if !is_return || txid(&row).is_some() {
+    // A return with a charge is the return of a received Pix, not of a payout. The charge may be of another system.
+    if !is_return || row.charge.is_some() {
         tracing::warn!(acquirer = %api.name(), %return_id, "transaction is not the return of a sent Pix; it is not credited");
         return Ok(None);
     }
@@ -249,8 +249,8 @@ async fn look_up_return(
     Ok(Some(ReturnedPart { return_id: return_id.clone(), amount, at }))
 }
 
-/// Requests `GET /transaction`. Only a Pix whose status shows a return has its returns: those need requests per charge.
-/// An unreadable Pix is reported if it may belong to one of our charges, otherwise skipped.
+/// Requests `GET /transaction`. Returns are read only for Pix whose status shows a return, because they need a request per charge. An
+/// unreadable Pix is reported if it may belong to one of our charges, otherwise skipped.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -282,12 +282,12 @@ pub(super) async fn page(
     Ok(UpstreamPage { rows, unreadable, next: page.next, pages: page.pages })
 }
 
-/// Parses a transaction; `None` for one that is not a received Pix, or not yet.
+/// Parses a transaction; `None` for a transaction that is not a received Pix or not completed.
 fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
     let row: Transaction<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
     match word(row.r#type).as_deref() {
-        // The documents show all of these for received Pix.
+        // The documents show all these types for received Pix.
         None | Some("PAYMENT" | "DYNAMIC" | "STATIC") => {}
         Some("WITHDRAW" | "REFUND" | "FEE") => return Ok(None),
         Some(_) => return Err(wrong("type", "is not a known type")),
@@ -295,7 +295,7 @@ fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
     let is_refunded = match word(row.status).as_deref() {
         None | Some("CONFIRMED") => false,
         Some("REFUNDED" | "PARTIAL_REFUND") => true,
-        // An unknown status is unfinished: the Pix is read again until its status is known.
+        // A Pix with an unknown status counts as not completed, and is read again until its status is known.
         Some(_) => return Ok(None),
     };
     let end_to_end_id = row.id().and_then(|text| EndToEndId::parse(&text).ok());

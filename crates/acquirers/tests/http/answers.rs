@@ -13,6 +13,7 @@ use cais_domain::txid::Txid;
 use cais_ports::{
     AcquirerError, ChargeOrder, ListRequest, PayoutOrder, RefundOrder, ReturnNature, UpstreamProgress, UpstreamReturn,
 };
+use cais_sandbox::Credentials;
 use serde_json::{Value, json};
 
 use crate::server::Act;
@@ -57,6 +58,17 @@ pub fn config(base_url: &str) -> BacenConfig {
     );
     config.extra_root_pem = Some(TRUSTED.pem());
     config
+}
+
+/// Returns the configuration of an acquirer that is the sandbox's institution.
+pub fn sandbox_config(credentials: &Credentials) -> BacenConfig {
+    BacenConfig::new(
+        AcquirerName::parse("main").unwrap(),
+        credentials.base_url.as_str(),
+        credentials.client_id.as_str(),
+        Secret::new(credentials.client_secret.as_str()),
+        PixKey::parse(&credentials.pix_key).unwrap(),
+    )
 }
 
 pub fn acquirer(base_url: &str) -> BacenAcquirer {

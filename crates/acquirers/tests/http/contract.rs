@@ -1,7 +1,6 @@
-//! The trial of the standard's contract against the sandbox, without and with deliberate defects.
+//! Tests the trial of the standard's contract against the sandbox, without and with deliberate defects.
 
-use cais_acquirers::{BacenAcquirer, BacenConfig, ContractReport, ContractTrial, EfiAcquirer, Secret};
-use cais_domain::acquirer_name::AcquirerName;
+use cais_acquirers::{BacenAcquirer, ContractReport, ContractTrial, EfiAcquirer};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
@@ -10,7 +9,7 @@ use cais_sandbox::{Control, Defect, Dialect, Fault, FaultMode, FaultTarget, Sand
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::answers::{BUDGET, config, json_reply, order};
+use crate::answers::{BUDGET, config, json_reply, order, sandbox_config};
 use crate::server::Server;
 
 struct Bed {
@@ -27,21 +26,14 @@ impl Bed {
         let sandbox = Sandbox::start(SandboxConfig::default()).await.unwrap();
         let (control, credentials) = (sandbox.control(), sandbox.credentials());
         let key = PixKey::parse(&credentials.pix_key).unwrap();
-        let config = BacenConfig::new(
-            AcquirerName::parse("main").unwrap(),
-            credentials.base_url.as_str(),
-            credentials.client_id.as_str(),
-            Secret::new(credentials.client_secret.as_str()),
-            key.clone(),
-        );
-        let acquirer = BacenAcquirer::new(&config).unwrap();
+        let acquirer = BacenAcquirer::new(&sandbox_config(&credentials)).unwrap();
         acquirer.create_charge(&order(), BUDGET).await.unwrap();
         let pix = control.pay(&order().txid, None).unwrap();
         let (paid, paid_at) = (pix.end_to_end_id, pix.paid_at);
         Self { acquirer, control, key, paid, paid_at, _sandbox: sandbox }
     }
 
-    /// Runs a trial with a txid of its own.
+    /// Runs a trial with an unused txid.
     async fn run(&self, number: usize) -> ContractReport {
         let txid = Txid::parse(&format!("contract{number:024}")).unwrap();
         let webhook_url = "https://shop.example/contract".to_owned();

@@ -1,4 +1,4 @@
-//! Creation of charges: requests, checks of answers, and lost answers.
+//! Tests the creation of charges: requests, checks of answers, and lost answers.
 
 use std::time::{Duration, Instant};
 
@@ -145,7 +145,7 @@ async fn code_with_another_amount_is_refused() {
     assert!(reason(&result).contains("shows another amount"), "{result:?}");
 }
 
-/// A `PUT` with a taken txid, by the answer to the following `GET`.
+/// A `PUT` whose txid is taken, or may be taken, by the answer to the following `GET`.
 #[tokio::test]
 async fn taken_txid_is_looked_up() {
     let other = cob_with("/valor/original", Some(json!("99.00")));
@@ -153,14 +153,19 @@ async fn taken_txid_is_looked_up() {
         (json_reply(200, &cob()), "ok"),
         (json_reply(200, &other), "refused"),
         (json_reply(200, &cob_with("/pixCopiaECola", None)), "refused"),
-        (not_found(), "unknown"),
+        (not_found(), "absent"),
         (html(404), "unknown"),
         (problem(500, "ErroInternoDoServidor"), "unknown"),
         (problem(403, "AcessoNegado"), "unknown"),
         (Act::Cut, "unknown"),
     ] {
-        for conflict in [problem(409, "txid_duplicado"), html(409)] {
-            let (get, conflict) = (get.clone(), conflict);
+        // Only a refusal that need not mean a taken txid is certain without a charge.
+        for (conflict, absent) in [
+            (problem(409, "txid_duplicado"), "unknown"),
+            (html(409), "unknown"),
+            (problem(400, "CobOperacaoInvalida"), "refused"),
+        ] {
+            let (get, wanted) = (get.clone(), if wanted == "absent" { absent } else { wanted });
             let server = Server::start(move |seen, _| match seen.method.as_str() {
                 "PUT" => conflict.clone(),
                 _ => get.clone(),
@@ -204,12 +209,13 @@ async fn absent_charge_is_resent_with_same_txid() {
     }
 }
 
-/// After a lost answer only a charge, matching or different, is certain.
+/// After a lost answer, only a found charge is certain, equal to the order or not.
 #[tokio::test]
 async fn refusal_after_lost_answer_proves_nothing() {
     let other = cob_with("/valor/original", Some(json!("99.00")));
     for (name, get, second, wanted, methods) in [
-        ("refused at last", not_found(), problem(400, "CobOperacaoInvalida"), "unknown", "PUT GET PUT"),
+        ("refused at last", not_found(), problem(400, "RequisicaoInvalida"), "unknown", "PUT GET PUT"),
+        ("invalid at last", not_found(), problem(400, "CobOperacaoInvalida"), "unknown", "PUT GET PUT GET"),
         ("overloaded", not_found(), problem(429, "X"), "unknown", "PUT GET PUT"),
         ("lost again", not_found(), Act::Cut, "unknown", "PUT GET PUT"),
         ("made another", not_found(), json_reply(201, &other), "refused", "PUT GET PUT"),

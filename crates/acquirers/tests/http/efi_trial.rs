@@ -1,29 +1,19 @@
-//! The trial of Efí against the sandbox: the steps of the standard, and a payout.
+//! Tests the trial of Efí against the sandbox: the steps of the standard, and a payout.
 
-use cais_acquirers::{BacenConfig, ContractReport, ContractTrial, EfiAcquirer, Secret};
-use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::pix_key::PixKey;
+use cais_acquirers::{ContractReport, ContractTrial, EfiAcquirer};
 use cais_domain::txid::Txid;
 use cais_ports::{Acquirer as _, PayoutOrder};
 use cais_sandbox::{Sandbox, SandboxConfig};
 use jiff::Timestamp;
 
-use crate::answers::{BUDGET, payout_order};
+use crate::answers::{BUDGET, payout_order, sandbox_config};
 
 async fn run(payout: Option<&PayoutOrder>) -> ContractReport {
     let sandbox = Sandbox::start(SandboxConfig::default()).await.unwrap();
-    let credentials = sandbox.credentials();
-    let config = BacenConfig::new(
-        AcquirerName::parse("main").unwrap(),
-        credentials.base_url.as_str(),
-        credentials.client_id.as_str(),
-        Secret::new(credentials.client_secret.as_str()),
-        PixKey::parse(&credentials.pix_key).unwrap(),
-    );
     let txid = Txid::parse(&"d".repeat(32)).unwrap();
     let webhook_url = "https://shop.example/contract".to_owned();
     let trial = ContractTrial { txid, webhook_url, now: Timestamp::UNIX_EPOCH, paid: None };
-    let efi = EfiAcquirer::new(&config).unwrap();
+    let efi = EfiAcquirer::new(&sandbox_config(&sandbox.credentials())).unwrap();
     // Efí sends payouts only for a key with a callback address, which the trial restores.
     efi.register_callback("https://shop.example/before", BUDGET).await.unwrap();
     efi.try_contract(&trial, payout).await

@@ -1,4 +1,4 @@
-//! Certain failures: the request was not done and is not looked up.
+//! Tests certain failures: the request was not executed, so nothing is looked up.
 
 use cais_ports::Acquirer;
 
@@ -9,7 +9,7 @@ use crate::server::{Act, Server, closed_port};
 async fn certain_refusal_causes_no_look_up() {
     let nome = http(400, "application/json", r#"{"nome":"valor_invalido","mensagem":"Valor inválido"}"#);
     for (answer, wanted, message) in [
-        (problem(400, "CobOperacaoInvalida"), "refused", "400 CobOperacaoInvalida: Recusado."),
+        (problem(400, "RequisicaoInvalida"), "refused", "400 RequisicaoInvalida: Recusado."),
         (problem(404, "NaoEncontrado"), "refused", "404 NaoEncontrado"),
         (problem(410, "PermanentementeRemovido"), "refused", "410"),
         (problem(422, "X"), "refused", "422"),

@@ -1,14 +1,15 @@
-//! Metrics of calls.
+//! Tests the metrics of calls.
 
 use std::sync::Arc;
 
 use cais_acquirers::Router;
-use cais_acquirers::breaker::FAILURES_TO_OPEN;
+use cais_acquirers::breaker::{Breaker, FAILURES_TO_OPEN, OPEN_FOR, Outcome};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::Acquirers;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
 use crate::answers::{BUDGET, acquirer, order};
+use crate::breaker::FakeClock;
 use crate::server::closed_port;
 
 #[tokio::test]
@@ -31,4 +32,32 @@ async fn calls_are_counted_by_acquirer_operation_and_outcome() {
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }
+}
+
+#[test]
+fn trial_calls_are_counted_by_outcome() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let clock = FakeClock::new();
+    let breaker = Breaker::new("main", clock.as_clock());
+    for _ in 0..FAILURES_TO_OPEN {
+        breaker.enter().unwrap().report(Outcome::Failed);
+    }
+    clock.pass(OPEN_FOR);
+    breaker.enter().unwrap().report(Outcome::Failed);
+    clock.pass(OPEN_FOR);
+    drop(breaker.enter().unwrap());
+    let trial = breaker.enter().unwrap();
+    let half_open = handle.render();
+    assert!(half_open.contains(r#"cais_acquirer_breaker_state{acquirer="main"} 1"#), "{half_open}");
+    trial.report(Outcome::Answered);
+    // A call through a closed breaker is no trial.
+    breaker.enter().unwrap().report(Outcome::Answered);
+    let text = handle.render();
+    for outcome in ["answered", "failed", "cancelled"] {
+        let line = format!(r#"cais_acquirer_trial_calls_total{{acquirer="main",outcome="{outcome}"}} 1"#);
+        assert!(text.contains(&line), "{line} is not in\n{text}");
+    }
+    assert!(text.contains(r#"cais_acquirer_breaker_state{acquirer="main"} 0"#), "{text}");
 }

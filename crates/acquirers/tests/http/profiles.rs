@@ -1,14 +1,13 @@
-//! Each profile against the sandbox in the dialect of its institution.
+//! Tests each profile against the sandbox in the dialect of its institution.
 
 use cais_acquirers::bacen::profile::{CredentialsIn, Dates};
 use cais_acquirers::{BacenAcquirer, BacenConfig, BacenConfigError, GrantForm, Profile, Secret};
-use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamStatus};
 use cais_sandbox::{Control, Credentials, Dialect, Sandbox, SandboxConfig};
 use jiff::Timestamp;
 
-use crate::answers::{BUDGET, order, refund_order};
+use crate::answers::{BUDGET, order, refund_order, sandbox_config};
 
 const APPLICATION_KEY: &str = "an-application-key";
 
@@ -27,21 +26,14 @@ fn dialect(profile: &Profile, client_id: &str) -> Dialect {
         requires_scope: profile.scope.is_some(),
         headers: fill(&profile.headers),
         query: fill(&profile.query),
-        refuses_taken_txid: profile.reads_refused_txid,
+        refuses_taken_txid: true,
         local_dates: profile.dates == Dates::Brasilia,
         defect: None,
     }
 }
 
 fn config(credentials: &Credentials, profile: Profile) -> BacenConfig {
-    let config = BacenConfig::new(
-        AcquirerName::parse("main").unwrap(),
-        credentials.base_url.as_str(),
-        credentials.client_id.as_str(),
-        Secret::new(credentials.client_secret.as_str()),
-        PixKey::parse(&credentials.pix_key).unwrap(),
-    );
-    BacenConfig { profile, application_key: Some(Secret::new(APPLICATION_KEY)), ..config }
+    BacenConfig { profile, application_key: Some(Secret::new(APPLICATION_KEY)), ..sandbox_config(credentials) }
 }
 
 async fn start() -> (Sandbox, Control, Credentials) {

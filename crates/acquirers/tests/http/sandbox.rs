@@ -1,13 +1,11 @@
-//! The adapters against the sandbox, which validates requests strictly.
+//! Tests the adapters against the sandbox, which validates requests strictly.
 
 use std::time::Duration;
 
-use cais_acquirers::{BacenConfig, EfiAcquirer, Secret};
-use cais_domain::acquirer_name::AcquirerName;
+use cais_acquirers::EfiAcquirer;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::infraction::Situation;
 use cais_domain::money::Money;
-use cais_domain::pix_key::PixKey;
 use cais_ports::{
     Acquirer, CallbackInfraction, CallbackItem, DefenseOrder, DefenseReceipt, ListRequest, ReturnNature,
     UpstreamInfraction, UpstreamInfractionStatus, UpstreamProgress,
@@ -16,7 +14,7 @@ use cais_sandbox::{Control, Fault, FaultMode, InfractionClaim, InfractionOutcome
 use jiff::Timestamp;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::answers::{BUDGET, http, kind, order, payout_order, reason};
+use crate::answers::{BUDGET, http, kind, order, payout_order, reason, sandbox_config};
 use crate::server::{Act, Server};
 
 struct Bed {
@@ -28,15 +26,8 @@ struct Bed {
 impl Bed {
     async fn start() -> Self {
         let sandbox = Sandbox::start(SandboxConfig::default()).await.unwrap();
-        let credentials = sandbox.credentials();
-        let config = BacenConfig::new(
-            AcquirerName::parse("main").unwrap(),
-            credentials.base_url.as_str(),
-            credentials.client_id.as_str(),
-            Secret::new(credentials.client_secret.as_str()),
-            PixKey::parse(&credentials.pix_key).unwrap(),
-        );
-        Self { efi: EfiAcquirer::new(&config).unwrap(), control: sandbox.control(), _sandbox: sandbox }
+        let efi = EfiAcquirer::new(&sandbox_config(&sandbox.credentials())).unwrap();
+        Self { efi, control: sandbox.control(), _sandbox: sandbox }
     }
 
     /// Returns a paid charge's Pix.

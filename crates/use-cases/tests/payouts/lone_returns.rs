@@ -1,4 +1,8 @@
-//! Returns that the acquirer does not show with their payout: by a callback that names the Pix, or by an operator.
+//! Returns that the acquirer does not show with their payout. They are credited after a callback with the Pix, or by an
+//! operator.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::event::EventType;
@@ -12,16 +16,17 @@ use cais_testkit::logs::CapturedLogs;
 use cais_use_cases::callbacks::receive;
 use cais_use_cases::payouts::credit_return::{CreditReturnError, SeenReturn, credit_return};
 use cais_use_cases::reconcile::{self, Difference, Report};
+use cais_use_cases::store_error::StoreError;
 use uuid::Uuid;
 
 use crate::world::{FEE, FUNDS, LONG, World, now};
 
 const REVERSED: [EventType; 2] = [EventType::PayoutCompleted, EventType::PayoutReversed];
-/// The balance without the payout of R$ 10.00 and its fee.
+/// The balance after the payout of R$ 10.00 and its fee.
 const WITHOUT: i64 = FUNDS - 1_000 - FEE;
 const ALERT: &str = "payout_return_uncredited";
 
-/// Returns a part of the only payout, which the acquirer shows by its own id only.
+/// Returns a part of the only payout. The acquirer shows this return only by its own id.
 fn shown_alone(world: &World, centavos: i64) -> ReturnId {
     let id = unseen(world, centavos);
     let part = cais_ports::ReturnedPart {
@@ -33,7 +38,7 @@ fn shown_alone(world: &World, centavos: i64) -> ReturnId {
     id
 }
 
-/// Returns a part of the only payout, which the acquirer never shows.
+/// Returns a part of the only payout. The acquirer never shows this return.
 fn unseen(world: &World, centavos: i64) -> ReturnId {
     let id = world.psp.return_payout(centavos);
     drop(world.psp.withhold_returns());
@@ -49,7 +54,7 @@ async fn call_back(world: &World, pix: &EndToEndId, return_id: &ReturnId) {
     receive(&world.ports, &main_acquirer(), format!("back:{pix}/{return_id}").into_bytes()).await.unwrap();
 }
 
-/// Credits a return as an operator. Returns whether this run credited it.
+/// Credits a return as an operator. Returns `true` if this call credited it.
 async fn command(
     world: &World,
     payout: PayoutId,
@@ -226,6 +231,22 @@ async fn command_beside_callback_credits_once() {
     });
     assert_eq!(command(&raced, payout.id, &return_id, 400).await, Ok(false));
     assert_eq!((world.money().0, audit(&world).await.len()), (WITHOUT + 400, 0));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn command_under_endless_contention_credits_nothing() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let (other, commits) = (world.clone(), Arc::new(AtomicU8::new(0)));
+    let counted = Arc::clone(&commits);
+    let raced = world.before_commits(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        assert_eq!(now(command(&other, payout.id, &a_return_id(), 1)), Ok(true));
+    });
+    let contended = command(&raced, payout.id, &a_return_id(), 400).await;
+    assert!(matches!(contended, Err(CreditReturnError::Store(StoreError::Unavailable(_)))), "{contended:?}");
+    assert_eq!((commits.load(Ordering::SeqCst), world.money().0), (8, WITHOUT + 8));
     world.check().await;
 }
 

@@ -1,4 +1,4 @@
-//! Every call of the adapter against the table of bad luck.
+//! Tests every call of the adapter with the table of failures.
 
 use cais_domain::crypto::{Currency, Side};
 use cais_ports::CryptoProcessor as _;
@@ -24,8 +24,11 @@ async fn reads_report_the_right_outcome() {
         assert_outcomes("minimum of withdrawals", answer.clone(), |url, budget| async move {
             processor(&url).minimum(Side::Withdrawal, Currency::Btc, budget).await
         }),
-        assert_outcomes("price", answer.clone(), |url, budget| async move {
-            processor(&url).usdt_per_coin(Currency::Btc, budget).await
+        assert_outcomes("price of a sale", answer.clone(), |url, budget| async move {
+            processor(&url).usdt_per_coin(Side::Deposit, Currency::Btc, budget).await
+        }),
+        assert_outcomes("price of a purchase", answer.clone(), |url, budget| async move {
+            processor(&url).usdt_per_coin(Side::Withdrawal, Currency::Btc, budget).await
         }),
         assert_outcomes(
             "balances",

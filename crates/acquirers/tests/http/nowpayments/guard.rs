@@ -1,4 +1,4 @@
-//! The breaker in front of the processor and of the rates.
+//! Tests the breaker in front of the processor and of the rates.
 
 use std::sync::Arc;
 
@@ -23,16 +23,16 @@ async fn requests(act: crate::server::Act, verifies: bool) -> (usize, &'static s
             guarded.get_deposit(&payment_id(), BUDGET).await.unwrap_err();
         }
     }
-    let price = guarded.usdt_per_coin(Currency::UsdtErc20, BUDGET).await;
+    let price = guarded.usdt_per_coin(Side::Deposit, Currency::UsdtErc20, BUDGET).await;
     let asked = server.seen().iter().filter(|seen| !seen.is_token_request()).count();
     (asked, kind(&price))
 }
 
 #[tokio::test]
 async fn unanswered_calls_open_the_breaker_of_the_processor() {
-    // After five failures no request is sent. The price of USDT needs none.
+    // After five failures no request is sent. The price of USDT needs no request.
     assert_eq!(requests(html(500), false).await, (5, "ok"));
-    // Refused records do not count, and neither do verifications.
+    // Refused records and verifications do not count.
     assert_eq!(requests(refusal(404, "NOT_FOUND"), false).await, (10, "ok"));
     assert_eq!(requests(html(500), true).await, (10, "ok"));
 }

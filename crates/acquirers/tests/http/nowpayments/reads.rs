@@ -1,4 +1,4 @@
-//! Minimums, prices, balances and the check of addresses.
+//! Tests minimums, prices, balances and the check of addresses.
 
 use cais_domain::crypto::{Currency, Rate, Side};
 use cais_ports::CryptoProcessor as _;
@@ -65,14 +65,32 @@ async fn price_keeps_every_digit() {
         (r#"{"amount":1}"#, None),
     ] {
         let server = Server::start(move |_, _| raw(body)).await;
-        let price = processor(&server.url()).usdt_per_coin(Currency::Btc, BUDGET).await;
+        let price = processor(&server.url()).usdt_per_coin(Side::Deposit, Currency::Btc, BUDGET).await;
         assert_eq!(price.ok(), wanted.map(|text| Rate::parse(text).unwrap()), "{body}");
         let path = server.seen().pop().unwrap().path;
         assert_eq!(path, "/v1/estimate?amount=1&currency_from=btc&currency_to=usdterc20");
     }
     let server = Server::start(|_, _| Act::Cut).await;
-    let price = processor(&server.url()).usdt_per_coin(Currency::UsdtBsc, BUDGET).await;
-    assert_eq!((price, server.seen().len()), (Ok(Rate::parse("1").unwrap()), 0));
+    for side in Side::ALL {
+        let price = processor(&server.url()).usdt_per_coin(side, Currency::UsdtBsc, BUDGET).await;
+        assert_eq!((price, server.seen().len()), (Ok(Rate::parse("1").unwrap()), 0));
+    }
+}
+
+#[tokio::test]
+async fn coins_of_a_withdrawal_cost_the_price_of_a_purchase() {
+    for (body, wanted) in [
+        (r#"{"estimated_amount":0.01}"#, Some("100000")),
+        (r#"{"estimated_amount":"0.03"}"#, Some("33333.333333333334")),
+        (r#"{"estimated_amount":0}"#, None),
+        (r#"{"amount":1}"#, None),
+    ] {
+        let server = Server::start(move |_, _| raw(body)).await;
+        let price = processor(&server.url()).usdt_per_coin(Side::Withdrawal, Currency::Btc, BUDGET).await;
+        assert_eq!(price.ok(), wanted.map(|text| Rate::parse(text).unwrap()), "{body}");
+        let path = server.seen().pop().unwrap().path;
+        assert_eq!(path, "/v1/estimate?amount=1000&currency_from=usdterc20&currency_to=btc");
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The adapters against the sandbox, which validates requests strictly and has the type traps of the processor.
+//! Tests the adapters against the sandbox, which validates requests strictly and varies the types of fields as the processor does.
 
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ impl Bed {
         Self { processor, ptax, control, sandbox, callbacks, _receiver: receiver }
     }
 
-    /// Returns the adapter of another node, with codes of its own.
+    /// Returns the adapter of another node, with its own record of used codes.
     fn other_node(&self) -> NowPayments {
         adapter(&self.sandbox, None)
     }
@@ -300,8 +300,11 @@ async fn price_of_a_coin_is_the_market_price() {
     let bed = Bed::start().await;
     let price = CoinValues { price: Some("97123.45".to_owned()), ..CoinValues::default() };
     bed.control.set_crypto_coin("btc", &price).unwrap();
-    let found = bed.processor.usdt_per_coin(Currency::Btc, BUDGET).await;
-    assert_eq!(found, Ok(Rate::parse("97123.45").unwrap()));
+    // 1,000 USDT buy 0.01029617 BTC, rounded down.
+    for (side, wanted) in [(Side::Deposit, "97123.45"), (Side::Withdrawal, "97123.493493211554")] {
+        let found = bed.processor.usdt_per_coin(side, Currency::Btc, BUDGET).await;
+        assert_eq!(found, Ok(Rate::parse(wanted).unwrap()), "{side:?}");
+    }
     let address = Address::parse(Currency::Trx, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t").unwrap();
     assert_eq!(bed.processor.accepts_address(&address, BUDGET).await, Ok(true));
 }
@@ -314,7 +317,7 @@ async fn dollar_rate_survives_weekends_and_ends_with_its_source() {
     assert_eq!((rate.sell, rate.buy), (Rate::parse("5.4056").unwrap(), Rate::parse("5.405").unwrap()));
     let age = now().duration_since(rate.published_at);
     assert!(!age.is_negative() && age < SignedDuration::from_hours(4 * 24), "{age}");
-    // A source that stopped keeps its last rate for some days, and then has none.
+    // A source without new rates returns its last rate for some days, and then none.
     let last = rate.published_at.to_zoned(jiff::tz::TimeZone::UTC).date();
     bed.control.set_ptax_published_until(Some(last));
     for (days, wanted) in [(4, "ok"), (14, "unavailable")] {

@@ -1,4 +1,4 @@
-//! Registration of the callback address, and the content and signatures of callbacks.
+//! Tests the registration of the callback address, and the content and signatures of callbacks.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,6 +11,7 @@ use cais_ports::{
     Acquirer as _, Acquirers as _, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackReturn,
     CallbackSignatures, ReturnedPart,
 };
+use cais_testkit::CapturedLogs;
 use ring::hmac;
 use serde_json::{Value, json};
 
@@ -107,7 +108,7 @@ async fn return_of_sent_pix_is_read_by_its_own_id() {
         amount: Money::from_centavos(400),
         at: "2026-11-20T16:00:00Z".parse().unwrap(),
     };
-    // The documents exchange the values of `type` and `status`.
+    // In some documents the values of `type` and `status` are exchanged.
     let mut exchanged = with("type", json!("CONFIRMED"));
     exchanged["status"] = json!("REFUND");
     let found = |row: Value| json_reply(200, &json!({"transaction": row}));
@@ -117,8 +118,10 @@ async fn return_of_sent_pix_is_read_by_its_own_id() {
         (found(with("status", Value::Null)), Ok(Some(part))),
         (found(with("status", json!("IN_PROCESSING"))), Ok(None)),
         (found(with("type", json!("PAYMENT"))), Ok(None)),
-        // The return of a received Pix.
+        // The return of a received Pix, of a charge of this service or of another system.
         (found(with("charge", json!({"correlationID": TXID}))), Ok(None)),
+        (found(with("charge", json!({"correlationID": "9134e286-6f71-427a-bf00-241681624586"}))), Ok(None)),
+        (found(with("charge", json!({"identifier": "d983a07836cf48ed9a65764d3c184273"}))), Ok(None)),
         (refused(400, "Transaction not found"), Ok(None)),
         (found(with("endToEndId", json!(PIX))), Err("unknown")),
         (found(with("value", json!(0))), Err("unknown")),
@@ -181,7 +184,7 @@ fn callback_names_one_resource() {
             vec![],
         ),
         (
-            // The documents show the return of a received Pix under this event, too.
+            // The documents also show the return of a received Pix under this event.
             json!({"event": "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED", "refundTransaction": returned,
                 "originalTransaction": transaction()}),
             received(false),
@@ -203,6 +206,24 @@ fn callback_names_one_resource() {
     }
     for junk in ["", "<html>", "[]", "7"] {
         assert_eq!(kind(&woovi.callbacks(junk.as_bytes())), "refused", "{junk}");
+    }
+}
+
+/// Woovi tests each registered address with the event of its webhook and without a resource.
+#[test]
+fn only_unreadable_return_of_a_payout_raises_the_alert() {
+    let event = "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED";
+    let test = json!({"event": event, "evento": "teste_webhook", "data_criacao": "2026-11-20T15:00:00Z"});
+    let returned = json!({"endToEndId": "D3168", "type": "REFUND", "value": 400});
+    let original = json!({"endToEndId": PIX, "type": "PAYMENT", "value": 1050});
+    for (body, alerts) in [
+        (test, 0),
+        (json!({"event": event}), 1),
+        (json!({"event": event, "refundTransaction": returned, "originalTransaction": original}), 1),
+    ] {
+        let logs = CapturedLogs::start();
+        assert_eq!(woovi("http://127.0.0.1:9").callbacks(body.to_string().as_bytes()), Ok(vec![]), "{body}");
+        assert_eq!(logs.alerts(cais_ports::alerts::PAYOUT_RETURN_UNCREDITED).len(), alerts, "{body}");
     }
 }
 

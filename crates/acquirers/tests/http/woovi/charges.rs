@@ -1,8 +1,9 @@
-//! Charges: requests, classification of answers, and checks.
+//! Tests charges: requests, classification of answers, and checks.
 
 use cais_domain::document::Document;
 use cais_domain::money::Money;
 use cais_ports::{Acquirer as _, ReturnNature, UpstreamStatus};
+use cais_testkit::CapturedLogs;
 use serde_json::{Value, json};
 
 use super::answers::{APP_ID, asked, charge, charged, last_page, refused, transaction, woovi};
@@ -156,7 +157,7 @@ async fn charge_with_lost_answer_is_found_or_sent_again() {
     }
 }
 
-/// Returns a server with one charge, its Pix and its refunds.
+/// Starts a server with one charge, its Pix and its refunds.
 async fn with_books(charge: Value, transactions: Value, refunds: Value, dispute: Act) -> Server {
     Server::start(move |seen, _| match seen.path.as_str() {
         path if path.ends_with("/refund") => json_reply(200, &refunds),
@@ -207,25 +208,35 @@ async fn return_of_charge_with_several_pix_is_not_guessed() {
         let row = changed(transaction(), "/endToEndId", Some(json!(end_to_end_id)));
         changed(row, "/status", Some(json!(status)))
     };
-    let back =
-        |name: &str, id: &str| json!({"status": "CONFIRMED", "value": 400, "correlationID": name, "endToEndId": id});
-    let (other, unnamed) = (back("by-hand", "D12345678202611201501ccccccccccc"), [("CONFIRMED", 0), ("CONFIRMED", 0)]);
-    for (refunds, statuses) in [
+    let back = |status: &str, name: &str, id: &str| json!({"status": status, "value": 400, "correlationID": name, "endToEndId": id});
+    let (unnamed, return_id) = ([("CONFIRMED", 0), ("CONFIRMED", 0)], "D12345678202611201501ccccccccccc");
+    let other = back("CONFIRMED", "by-hand", return_id);
+    for (refunds, statuses, alerts) in [
         // A return that names its Pix belongs to it.
-        (vec![back("by-hand", SECOND)], [("CONFIRMED", 0), ("CONFIRMED", 1)]),
-        (vec![back(NAME, PIX)], [("CONFIRMED", 1), ("CONFIRMED", 0)]),
+        (back("CONFIRMED", "by-hand", SECOND), [("CONFIRMED", 0), ("CONFIRMED", 1)], 0),
+        (back("CONFIRMED", NAME, PIX), [("CONFIRMED", 1), ("CONFIRMED", 0)], 0),
         // A refund of ours is read by its own id.
-        (vec![back(NAME, "D12345678202611201501bbbbbbbbbbb")], unnamed),
-        (vec![other.clone()], unnamed),
+        (back("CONFIRMED", NAME, return_id), unnamed, 0),
+        // Both Pix could be the returned one.
+        (other.clone(), unnamed, 1),
+        (other.clone(), [("REFUNDED", 0), ("PARTIAL_REFUND", 0)], 1),
+        // A failed return moved no money.
+        (back("REJECTED", "by-hand", return_id), unnamed, 0),
         // Only one Pix shows a return.
-        (vec![other.clone()], [("CONFIRMED", 0), ("PARTIAL_REFUND", 1)]),
-        (vec![other], [("REFUNDED", 0), ("PARTIAL_REFUND", 0)]),
+        (other, [("CONFIRMED", 0), ("PARTIAL_REFUND", 1)], 0),
     ] {
         let rows = [row(statuses[0].0, PIX), row(statuses[1].0, SECOND)];
         let page = last_page("transactions", &rows);
-        let server = with_books(charged(&charge()), page, json!({"refunds": refunds}), none()).await;
+        let server = with_books(charged(&charge()), page, json!({"refunds": [refunds]}), none()).await;
+        let logs = CapturedLogs::start();
         let found = woovi(&server.url()).find_charge(&txid(), BUDGET).await.unwrap().unwrap();
-        assert_eq!(returns_of(&found.payments), [(PIX, statuses[0].1), (SECOND, statuses[1].1)], "{refunds:?}");
+        assert_eq!(returns_of(&found.payments), [(PIX, statuses[0].1), (SECOND, statuses[1].1)], "{refunds}");
+        let lines = logs.alerts(cais_ports::alerts::PAYMENT_RETURNED);
+        assert_eq!(lines.len(), alerts, "{refunds} {statuses:?}: {lines:?}");
+        for line in lines {
+            let fields = ["acquirer", "txid", "returned", "name"].map(|field| line[field].clone());
+            assert_eq!(fields, ["main", TXID, "4.00", "by-hand"].map(|text| json!(text)), "{line}");
+        }
     }
 }
 
@@ -246,7 +257,7 @@ async fn unpaid_charge_needs_two_reads() {
     assert_eq!(kind(&woovi(&server.url()).find_charge(&txid(), BUDGET).await), "unknown");
 }
 
-/// A wrong credit is worse than a late one.
+/// An uncertain answer fails the read: a wrong credit is worse than a late one.
 #[tokio::test]
 async fn pix_that_may_be_of_another_charge_is_never_credited() {
     let row = |pointer: &str, value| changed(transaction(), pointer, value);
