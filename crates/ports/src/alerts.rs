@@ -1,13 +1,12 @@
-//! Every alert of the service: the stable values of the field `alert` in log lines on which a person must act.
+//! All alerts of the service. An alert is a stable value of the field `alert` in log lines on which a person must act.
 //!
-//! To add an alert, add a row here and in docs/OPERATIONS.md; a test compares both tables. A log line names the
-//! constant, as in
-//! `alert = alerts::CLOCK_SKEW`.
+//! To add an alert, add a row here and in docs/OPERATIONS.md. A test compares the two tables. A log line uses the
+//! constant, for example `alert = alerts::CLOCK_SKEW`.
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alert {
-    /// The value of the field. The value never changes, because operators' rules name it.
+    /// The value of the field, which never changes, because the rules of operators contain it.
     pub name: &'static str,
     /// The event and its consequence.
     pub means: &'static str,
@@ -53,7 +52,7 @@ alerts! {
         "The processor's record of a deposit contradicts ours: its order, its address, or its outcome after a credit. The record is not applied.",
         "Look the payment up at the processor. After a return to the payer, agree on the amount with the merchant.";
     CRYPTO_DEPOSIT_NEEDS_REVIEW = "crypto_deposit_needs_review",
-        "Coins arrived for a deposit and cannot be credited automatically: another currency, a payment over an hour late, an unfinished payment, more than twice the requested coins, or a refunded deposit. Or the processor shows fewer coins than were credited. The payment waits for a decision.",
+        "Coins arrived for a deposit and cannot be credited automatically: another currency, a payment over an hour late, an unfinished payment, more than twice the requested coins, a refunded deposit, or a payment that was dismissed before. Or the processor shows fewer coins than were credited. The payment waits for a decision.",
         "Look the payment up at the processor. Then run `cais crypto review resolve-payment ID` with `--credit` or `--dismiss`.";
     CRYPTO_DEPOSIT_NOT_SHOWN = "crypto_deposit_not_shown",
         "The processor has not shown an overdue deposit for ten minutes. The deposit stays open, and no coins are credited meanwhile.",
@@ -61,6 +60,9 @@ alerts! {
     CRYPTO_RATE_JUMPED = "crypto_rate_jumped",
         "The rate of a currency is more than twice, or less than half, the last one. Quotes of the currency are refused for a day.",
         "Compare the price at the processor and the Central Bank's rate with the market. Report a wrong price to its source.";
+    CRYPTO_USD_RATE_OLD = "crypto_usd_rate_old",
+        "The Central Bank's rate of the US dollar is older than a weekend with one holiday. Quotes still use the rate, until it is six days old.",
+        "Compare the rate with the Central Bank's page of PTAX. Around Carnival and Christmas the age is normal. Otherwise disable `crypto_in` and `crypto_out`, or raise the spread, until a new rate is published.";
     CRYPTO_WITHDRAWAL_CONTRADICTED = "crypto_withdrawal_contradicted",
         "The processor's record of a withdrawal contradicts ours: its coins, its address, its batch, or its outcome after a final state.",
         "Look the withdrawal up at the processor, by its id, and agree on the difference with the merchant.";

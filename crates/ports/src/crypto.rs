@@ -1,4 +1,4 @@
-//! The crypto processor: the company that receives coins for us, holds them, and sends them.
+//! The crypto processor: the company that receives, holds and sends coins for us.
 
 use std::time::Duration;
 
@@ -15,71 +15,75 @@ pub use withdrawal::{CryptoWithdrawalOrder, UpstreamWithdrawal, UpstreamWithdraw
 mod deposit;
 mod withdrawal;
 
-/// The resource that a callback names. Its status and its amounts are read from the processor.
+/// The resource in a callback. Its status and its amounts are read from the processor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CryptoCallback {
-    /// A payment to an address of ours.
+    /// A payment to an address of this service.
     Deposit {
         /// The payment.
         id: ProcessorId,
-        /// The first payment to the same address, if this one is a later payment.
+        /// The first payment to the same address, if this is a later payment.
         parent: Option<ProcessorId>,
-        /// Our deposit, if named.
+        /// The deposit of this service, if the callback contains it.
         order: Option<CryptoDepositId>,
     },
     /// A withdrawal.
     Withdrawal {
         /// The batch of the withdrawal.
         batch: ProcessorId,
-        /// Our withdrawal, if named.
+        /// The withdrawal of this service, if the callback contains it.
         order: Option<CryptoWithdrawalId>,
     },
 }
 
 /// A crypto processor.
 ///
-/// The processor does not detect repeats by our identifiers: a second order makes a second deposit or withdrawal. After
-/// [`AcquirerError::OutcomeUnknown`], look the order up by our identifier before you send it again.
+/// The processor does not detect repeats by our identifiers: a second order creates a second deposit or withdrawal.
+/// After [`AcquirerError::OutcomeUnknown`], look the order up by our identifier before you send it again.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CryptoProcessor: Send + Sync {
     /// Returns the configured name.
     fn name(&self) -> &AcquirerName;
 
-    /// Returns the smallest deposit or withdrawal that the processor accepts now, rounded up to the decimals of the side.
+    /// Returns the current minimum of a deposit or withdrawal at the processor, rounded up to the decimals of the side.
     async fn minimum(&self, side: Side, currency: Currency, budget: Duration) -> Result<CryptoAmount, AcquirerError>;
 
-    /// Returns the USDT that the processor now estimates for one coin. USDT itself is 1, without a request.
-    async fn usdt_per_coin(&self, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError>;
+    /// Returns the processor's current estimate of the USDT for one coin: of a sale for a deposit, and of a purchase for a
+    /// withdrawal. For USDT the result is 1, without a request.
+    async fn usdt_per_coin(&self, side: Side, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError>;
 
     /// Returns whether the processor can send to `address`.
     async fn accepts_address(&self, address: &Address, budget: Duration) -> Result<bool, AcquirerError>;
 
-    /// Creates a deposit, with a new address at each call. An address that no payer sees expires without effect.
+    /// Creates a deposit. Each call creates a new address. An address that no payer has seen expires without effect.
     async fn create_deposit(
         &self,
         order: &CryptoDepositOrder,
         budget: Duration,
     ) -> Result<UpstreamDeposit, AcquirerError>;
 
-    /// Reads a deposit. A missing deposit is `OutcomeUnknown`, because the processor assigned its id.
+    /// Reads a deposit. If the deposit is missing, the error is `OutcomeUnknown`, because the processor has assigned
+    /// its id.
     async fn get_deposit(&self, id: &ProcessorId, budget: Duration) -> Result<UpstreamDeposit, AcquirerError>;
 
-    /// Finds the first deposit created by our identifier, as [`Self::find_withdrawal`] does.
+    /// Finds the first deposit that was created with our identifier. Returns `None` under the same conditions as
+    /// [`Self::find_withdrawal`].
     async fn find_deposit(
         &self,
         id: CryptoDepositId,
         budget: Duration,
     ) -> Result<Option<UpstreamDeposit>, AcquirerError>;
 
-    /// Lists deposits created in a period, newest first, also those of other systems on the same account.
+    /// Lists the deposits that were created in a period. The newest come first. Deposits of other systems on the same
+    /// account are included.
     async fn list_deposits(
         &self,
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamDeposit>, AcquirerError>;
 
-    /// Sends an order for a withdrawal once. The coins are sent after [`Self::verify_withdrawal`].
+    /// Sends an order for a withdrawal once. The processor sends the coins after [`Self::verify_withdrawal`].
     async fn create_withdrawal(
         &self,
         order: &CryptoWithdrawalOrder,
@@ -88,8 +92,9 @@ pub trait CryptoProcessor: Send + Sync {
 
     /// Confirms a created withdrawal with a one-time code of the instant `at`.
     ///
-    /// The code of one instant confirms one withdrawal, so a second call within its life is `Unavailable`. A refused
-    /// code is `Unavailable` too: the next call has another code. A withdrawal that is never verified is rejected.
+    /// The code of one instant confirms one withdrawal, so a second call within the life of the code returns
+    /// `Unavailable`. A refused code returns `Unavailable` too, because the next call has another code. The processor
+    /// rejects a withdrawal that is never verified.
     async fn verify_withdrawal(
         &self,
         batch: &ProcessorId,
@@ -97,8 +102,8 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<(), AcquirerError>;
 
-    /// Reads our withdrawal in its batch. A missing batch is `OutcomeUnknown`, because the processor assigned its id. A
-    /// batch that shows another identifier of ours is `OutcomeUnknown` too.
+    /// Reads our withdrawal in its batch. If the batch is missing, the error is `OutcomeUnknown`, because the processor
+    /// has assigned its id. If the batch has another identifier of ours, the error is `OutcomeUnknown` too.
     async fn get_withdrawal(
         &self,
         id: CryptoWithdrawalId,
@@ -106,27 +111,28 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<UpstreamWithdrawal, AcquirerError>;
 
-    /// Finds a withdrawal by our identifier; `None` if the processor does not have it. The request may still be in
-    /// flight, so the withdrawal may appear later.
+    /// Finds a withdrawal by our identifier. Returns `None` if the processor does not have it. The request may still be
+    /// in transit, so the withdrawal may appear later.
     async fn find_withdrawal(
         &self,
         id: CryptoWithdrawalId,
         budget: Duration,
     ) -> Result<Option<UpstreamWithdrawal>, AcquirerError>;
 
-    /// Lists withdrawals created in a period, newest first, also those of other systems on the same account.
+    /// Lists the withdrawals that were created in a period. The newest come first. Withdrawals of other systems on the
+    /// same account are included.
     async fn list_withdrawals(
         &self,
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamWithdrawal>, AcquirerError>;
 
-    /// Returns the balance that can be sent, once per supported currency, rounded down to the smallest unit.
+    /// Returns the balance that can be sent, once for each supported currency, rounded down to the smallest unit.
     async fn balances(&self, budget: Duration) -> Result<Vec<CryptoAmount>, AcquirerError>;
 
-    /// Verifies a callback and returns the resource that it names; `None` for a signed body that names none.
+    /// Verifies a callback and returns its resource. Returns `None` if the signed body contains no resource.
     ///
     /// # Errors
-    /// [`AcquirerError::Refused`] for a wrong signature, and for an unreadable or too large body.
+    /// [`AcquirerError::Refused`] if the signature is wrong, or if the body cannot be read or is too large.
     fn read_callback(&self, signature: &str, body: &[u8]) -> Result<Option<CryptoCallback>, AcquirerError>;
 }

@@ -1,7 +1,7 @@
 //! The money that entered and left an account's balance on each of the last 30 days. Every entry is counted.
 //!
-//! Entries never change, so the sums of old entries are kept in memory, by hours. A read continues after the last counted entry. Each
-//! read of the store is bounded, so the first sums of a large account need several reads.
+//! Entries never change, so the sums of old entries are kept in memory, grouped by hours. A read continues after the
+//! last counted entry. Each read of the store is limited, so the first sums of a large account need several reads.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,53 +18,54 @@ use crate::ports::Ports;
 
 /// The number of days, today included.
 pub const DAYS: i64 = 30;
-/// The largest number of entries of one read, which takes a few milliseconds.
+/// The largest number of entries in one read. Such a read takes a few milliseconds.
 const STEP: u32 = 10_000;
-/// The largest number of steps of [`DailyTotals::catch_up`]: 50 million entries.
+/// The largest number of steps of [`DailyTotals::catch_up`]. Together they count at most 50 million entries.
 const MAX_STEPS: u32 = 5_000;
-/// Entries of the last minutes are read again each time. Nodes with different clocks may still store entries with earlier ids.
+/// Entries of this last period are read again each time. A node with another clock may still store an entry with an
+/// earlier id.
 const SETTLED_AFTER: SignedDuration = SignedDuration::from_mins(2);
-/// The largest number of accounts with sums in memory, at most 720 hours each. With more accounts, all sums are
-/// removed from memory and computed again.
+/// The largest number of accounts with sums in memory. Each account has at most 720 hours. When the limit is reached,
+/// the sums of all accounts are removed from memory and computed again.
 const MAX_ACCOUNTS: usize = 2_000;
 /// Seconds of an hour.
 const HOUR_S: i64 = 3_600;
 
-/// The sums of accounts. Clones share them.
+/// The sums of all accounts in memory. Clones share the sums.
 #[derive(Debug, Clone, Default)]
 pub struct DailyTotals(Arc<Mutex<HashMap<AccountId, Counted>>>);
 
-/// The sums of an account up to an entry.
+/// The sums of an account, up to the last counted entry.
 #[derive(Debug, Clone)]
 struct Counted {
     after: EntryId,
-    /// Credits and debits in centavos, by hours since 1970.
+    /// The credits and debits in centavos, by hours since 1970.
     hours: BTreeMap<i64, (i64, i64)>,
     is_catching_up: bool,
 }
 
-/// The sums of one day of São Paulo.
+/// The sums of one day in São Paulo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayTotal {
     /// The day.
     pub day: Date,
     /// The sum of the credits.
     pub incoming: Money,
-    /// The sum of the debits, positive.
+    /// The sum of the debits, as a positive amount.
     pub outgoing: Money,
 }
 
 /// The sums of the last days.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
-    /// The days in order, the last is today.
+    /// The days in ascending order. The last day is today.
     pub days: Vec<DayTotal>,
-    /// `false` if entries are still to be counted. [`DailyTotals::catch_up`] counts them.
+    /// `false` if some entries are not counted yet. [`DailyTotals::catch_up`] counts them.
     pub is_complete: bool,
 }
 
 impl DailyTotals {
-    /// Returns the sums of the account, with at most two bounded reads of the store.
+    /// Returns the sums of the account. Makes at most two limited reads of the store.
     ///
     /// # Errors
     /// [`QueryError`].
@@ -80,30 +81,21 @@ impl DailyTotals {
         Ok(Totals { days: days(now, &counted), is_complete })
     }
 
-    /// Counts the remaining entries of the account, unless another task does.
+    /// Counts the remaining entries of the account. Returns at once if another task counts them.
     ///
     /// # Errors
     /// [`QueryError`].
     pub async fn catch_up(&self, ports: &Ports, account: AccountId) -> Result<(), QueryError> {
-        if self.set_catching_up(account, true) {
-            return Ok(());
-        }
-        let mut result = Ok(());
+        let Some(_mark) = CatchingUp::enter(self, account) else { return Ok(()) };
         for _ in 0..MAX_STEPS {
-            match self.step(ports, account).await {
-                Ok((_, true)) => {}
-                Ok((_, false)) => break,
-                Err(error) => {
-                    result = Err(error);
-                    break;
-                }
+            if !self.step(ports, account).await?.1 {
+                break;
             }
         }
-        self.set_catching_up(account, false);
-        result
+        Ok(())
     }
 
-    /// Counts a bounded number of settled entries. Returns the sums, and whether more entries wait.
+    /// Counts the next settled entries, at most `STEP`. Returns the sums, and `true` if more entries are to be counted.
     async fn step(&self, ports: &Ports, account: AccountId) -> Result<(Counted, bool), QueryError> {
         let now = ports.clock.now();
         let mut counted = self.begin(account, now);
@@ -120,7 +112,7 @@ impl DailyTotals {
         Ok((counted, sums.entries >= STEP))
     }
 
-    /// Returns the sums of the account that are in memory. Sums from before the first day are removed.
+    /// Returns the sums of the account that are in memory. Sums of hours before the first day are removed.
     fn begin(&self, account: AccountId, now: Timestamp) -> Counted {
         let first = beginning(now);
         let new = || Counted { after: first_id(first), hours: BTreeMap::new(), is_catching_up: false };
@@ -134,13 +126,32 @@ impl DailyTotals {
         counted.clone()
     }
 
-    /// Sets whether a task counts the entries of the account. Returns the previous value.
+    /// Sets whether a task is counting the entries of the account. Returns the previous value.
     fn set_catching_up(&self, account: AccountId, now: bool) -> bool {
         self.lock().get_mut(&account).is_some_and(|counted| std::mem::replace(&mut counted.is_catching_up, now))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, Counted>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The mark that a task counts the entries of an account. The end of the task removes the mark, also a panic.
+struct CatchingUp<'t> {
+    totals: &'t DailyTotals,
+    account: AccountId,
+}
+
+impl<'t> CatchingUp<'t> {
+    /// Returns `None` if another task has the mark.
+    fn enter(totals: &'t DailyTotals, account: AccountId) -> Option<Self> {
+        if totals.set_catching_up(account, true) { None } else { Some(Self { totals, account }) }
+    }
+}
+
+impl Drop for CatchingUp<'_> {
+    fn drop(&mut self) {
+        self.totals.set_catching_up(self.account, false);
     }
 }
 
@@ -155,25 +166,26 @@ impl Counted {
     }
 }
 
-/// Returns the first day of the sums.
+/// Returns the first day that has sums.
 fn first_day(now: Timestamp) -> Date {
     let today = now.to_zoned(sao_paulo()).date();
     today.saturating_sub(DAYS.saturating_sub(1).days())
 }
 
-/// Returns the first instant of the sums.
+/// Returns the first instant that counts.
 fn beginning(now: Timestamp) -> Timestamp {
     first_day(now).to_zoned(sao_paulo()).map_or(Timestamp::MIN, |start| start.timestamp())
 }
 
-/// Returns the smallest id that an entry of this instant can have. The time in an id can be up to a minute before the time of its entry.
+/// Returns the smallest id that an entry of this instant can have. The time in an id can be up to one minute earlier
+/// than the time of its entry.
 fn first_id(at: Timestamp) -> EntryId {
     let at = at.saturating_sub(SignedDuration::from_mins(1)).unwrap_or(Timestamp::MIN);
     let at_ms = u64::try_from(at.as_millisecond()).unwrap_or_default();
     EntryId::new(Builder::from_unix_timestamp_millis(at_ms, &[0; 10]).into_uuid())
 }
 
-/// Returns the days of the sums, also those without entries.
+/// Returns all days, including days without entries.
 fn days(now: Timestamp, counted: &Counted) -> Vec<DayTotal> {
     let (zone, first) = (sao_paulo(), first_day(now));
     let mut sums: BTreeMap<Date, (i64, i64)> = BTreeMap::new();
@@ -189,4 +201,23 @@ fn days(now: Timestamp, counted: &Counted) -> Vec<DayTotal> {
         DayTotal { day, incoming: Money::from_centavos(incoming), outgoing: Money::from_centavos(outgoing) }
     };
     (0..DAYS).map(total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn panic_removes_the_mark_of_its_task() {
+        let (totals, account) = (DailyTotals::default(), AccountId::new(Uuid::nil()));
+        totals.begin(account, Timestamp::UNIX_EPOCH);
+        let task = || {
+            let _mark = CatchingUp::enter(&totals, account);
+            assert!(CatchingUp::enter(&totals, account).is_some(), "another task has the mark");
+        };
+        assert!(catch_unwind(AssertUnwindSafe(task)).is_err());
+        assert!(CatchingUp::enter(&totals, account).is_some());
+    }
 }

@@ -14,12 +14,12 @@ CREATE TABLE crypto_payments (
     created_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
     PRIMARY KEY (account_id, processor, payment_id),
-    CHECK ((state = 'review') = (review_reason IS NOT NULL))
+    CHECK ((state = 'credited') = (review_reason IS NULL))
 ) STRICT;
 
 -- The payments of a deposit.
 CREATE INDEX crypto_payments_of_deposit ON crypto_payments (account_id, deposit_id, payment_id);
 -- The payments that wait for an operator.
-CREATE INDEX crypto_payments_for_review ON crypto_payments (created_at, payment_id) WHERE review_reason IS NOT NULL;
+CREATE INDEX crypto_payments_for_review ON crypto_payments (created_at, payment_id) WHERE state = 'review';
 -- The payments of a processor in a span of time, over all accounts. The expression keeps the index from reads by key.
 CREATE INDEX crypto_payments_by_time ON crypto_payments ((processor || ''), created_at, payment_id);

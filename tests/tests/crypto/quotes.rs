@@ -82,6 +82,9 @@ async fn quote_is_priced_and_shows_its_inputs(engine: Engine) {
         assert_eq!((&detail["used_by"], &detail["inputs"]["spread"]), (&Value::Null, &json!("2")));
         // The rate follows from its inputs: the market's price, less or plus 2 %.
         let inputs = &detail["inputs"];
+        // The price of a purchase follows from 0.01538461 BTC for 1,000 USDT.
+        let price = if side == "deposit" { "65000" } else { "65000.022750007963" };
+        assert_eq!(inputs["usdt_per_coin"], price, "{side}");
         let market = decimal(&inputs["usdt_per_coin"]) * decimal(&inputs["brl_per_usd"]);
         let factor: BigDecimal = if side == "deposit" { "0.98" } else { "1.02" }.parse().unwrap();
         let (rate, exact) = (decimal(&quote["rate"]), market * factor);

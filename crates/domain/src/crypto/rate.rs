@@ -1,4 +1,5 @@
-//! The price of a coin in BRL: from the coin in USDT, BRL per USD, and the account's spread. A USDT counts as a USD.
+//! The price of a coin in BRL. The inputs are the coin's price in USDT, the BRL for one USD, and the account's spread.
+//! A USDT counts as one USD.
 
 use std::fmt;
 
@@ -11,22 +12,29 @@ use crate::decimal;
 use crate::money::{Money, MoneyError};
 use crate::rate::{Percentage, PercentageError, Rounding};
 
-/// The greatest age of a coin's price. Quotes live as long, so a price is at most twice as old when it is used.
+/// The maximum age of a coin's price. A quote is valid for the same time, so a price is at most twice as old when it is
+/// used.
 pub const MAX_COIN_PRICE_AGE: SignedDuration = SignedDuration::from_mins(1);
-/// The greatest age of the Central Bank's rate, which is published on business days. Between Carnival's Friday and the
-/// afternoon of Ash Wednesday five days pass.
+/// The maximum age of the Central Bank's rate. The bank publishes rates on business days, and around Carnival five days
+/// pass without a new rate.
 pub const MAX_USD_RATE_AGE: SignedDuration = SignedDuration::from_hours(6 * 24);
-/// The tolerated lead of the clock of a source of rates.
+/// The age of the Central Bank's rate above which an alert is raised: a weekend with one holiday, and six hours for a late
+/// publication. An older rate is normal only around Carnival and Christmas.
+pub const LONG_WEEKEND: SignedDuration = SignedDuration::from_hours(4 * 24 + 6);
+/// A source's clock may be ahead by at most this time.
 const MAX_CLOCK_LEAD: SignedDuration = SignedDuration::from_mins(1);
-/// Decimals of a rate.
+/// The number of decimals of a rate.
 const RATE_DECIMALS: i64 = 8;
-/// The greatest factor between two rates of a currency within [`MAX_COMPARED_AGE`]. No supported coin moves as far in a day.
+/// The number of decimals of a price that is a quotient. The rate that follows from the price has fewer.
+const PRICE_DECIMALS: u32 = 12;
+/// The maximum factor between two rates of a currency within [`MAX_COMPARED_AGE`]. No supported coin changes by this
+/// factor in a day.
 const MAX_JUMP: u32 = 2;
-/// The age of the older rate up to which two rates are compared.
+/// Two rates are compared only if the older one is at most this old.
 pub const MAX_COMPARED_AGE: SignedDuration = SignedDuration::from_hours(24);
 
-/// The largest spread, in percent. Rates of both sides and of all accounts are compared, so a larger spread would look
-/// like a jump.
+/// The largest spread, in percent. Rates of both sides and of all accounts are compared with each other. So a larger
+/// spread would look like a jump of the rate.
 const MAX_SPREAD: u32 = 10;
 
 /// The text is not a spread.
@@ -35,7 +43,7 @@ pub enum SpreadError {
     /// The text is not a percentage.
     #[error(transparent)]
     Percentage(#[from] PercentageError),
-    /// The spread is above the largest one.
+    /// The spread is above the maximum.
     #[error("must be at most {MAX_SPREAD}")]
     TooLarge,
 }
@@ -50,7 +58,7 @@ pub fn parse_spread(text: &str) -> Result<Percentage, SpreadError> {
     if *spread.as_decimal() > max { Err(SpreadError::TooLarge) } else { Ok(spread) }
 }
 
-/// A positive exact rate.
+/// An exact positive rate.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(BigDecimal);
 
@@ -60,7 +68,7 @@ pub struct Rate(BigDecimal);
 pub struct InvalidRate;
 
 impl Rate {
-    /// Parses a decimal number without rounding.
+    /// Parses a decimal number. The value is not rounded.
     ///
     /// # Errors
     /// [`InvalidRate`].
@@ -78,7 +86,14 @@ impl Rate {
         &self.0
     }
 
-    /// Returns whether this rate may follow `earlier` within [`MAX_COMPARED_AGE`]: at most twice, and at least half of it.
+    /// Returns the price of one coin if this rate is the price of `coins`, rounded up.
+    #[must_use]
+    pub fn per(&self, coins: &Self) -> Self {
+        Self(divide(&self.0, coins, PRICE_DECIMALS, rounding::WITHDRAWAL_RATE).normalized())
+    }
+
+    /// Returns whether this rate is plausible after `earlier`, within [`MAX_COMPARED_AGE`]: at most twice and at least
+    /// half of `earlier`.
     #[must_use]
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
     pub fn may_follow(&self, earlier: &Self) -> bool {
@@ -87,44 +102,46 @@ impl Rate {
     }
 }
 
-/// No needless zeros and no exponent: `312345.6`.
+/// Formats the rate without trailing zeros and without an exponent: `312345.6`.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.to_plain_string())
     }
 }
 
-/// The inputs of a rate. A quote stores them.
+/// The inputs of a rate. They are stored with the quote.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RateInputs {
-    /// USDT for one coin, as the processor estimates it; 1 for USDT itself.
+    /// The USDT for one coin, as the processor estimates it: sold for a deposit, or bought for a withdrawal. For USDT itself
+    /// the value is 1.
     pub usdt_per_coin: Rate,
     /// The instant of the estimate.
     pub coin_priced_at: Timestamp,
-    /// BRL for one USD, as the Central Bank publishes it.
+    /// The BRL for one USD, as the Central Bank publishes it.
     pub brl_per_usd: Rate,
     /// The instant of the publication.
     pub usd_priced_at: Timestamp,
-    /// The account's spread. The payer's coin is worth less by it, and the recipient's coin costs more by it.
+    /// The account's spread, which reduces the value of a payer's coin and raises the price of a recipient's coin.
     pub spread: Percentage,
 }
 
-/// The reason for which no rate is given. The operation fails closed.
+/// The reason why no rate is given. The operation is then refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RateError {
-    /// The coin's price is older than [`MAX_COIN_PRICE_AGE`], or from the future.
+    /// The coin's price is older than [`MAX_COIN_PRICE_AGE`], or its instant is in the future.
     #[error("the price of the coin is out of date")]
     CoinPriceAge,
-    /// The Central Bank's rate is older than [`MAX_USD_RATE_AGE`], or from the future.
+    /// The Central Bank's rate is older than [`MAX_USD_RATE_AGE`], or its instant is in the future.
     #[error("the rate of the US dollar is out of date")]
     UsdRateAge,
-    /// The rate is zero after the spread and the rounding.
+    /// After the spread and the rounding, the rate is zero.
     #[error("the rate is zero")]
     Zero,
 }
 
 impl RateInputs {
-    /// Returns BRL for one coin at `now`. A rate of a deposit is rounded down, that of a withdrawal up.
+    /// Returns the BRL for one coin at `now`. The rate of a deposit is rounded down, and the rate of a withdrawal is
+    /// rounded up.
     ///
     /// # Errors
     /// [`RateError`].
@@ -146,13 +163,13 @@ impl RateInputs {
     }
 }
 
-/// Returns whether `at` is at most `limit` before `now`, and not after it.
+/// Returns whether `at` is at most `limit` before `now`. An instant after `now` is accepted up to [`MAX_CLOCK_LEAD`].
 fn is_fresh(at: Timestamp, limit: SignedDuration, now: Timestamp) -> bool {
     let age = now.duration_since(at);
     age <= limit && age >= -MAX_CLOCK_LEAD
 }
 
-/// Returns the requested coins.
+/// Returns the coins that a payer must send for `amount`.
 ///
 /// # Errors
 /// [`CryptoAmountError`].
@@ -160,7 +177,7 @@ pub fn coins_to_pay_in(amount: Money, rate: &Rate, currency: Currency) -> Result
     coins_for(&reais(amount), rate, currency, (currency.deposit_decimals(), rounding::COINS_TO_PAY_IN))
 }
 
-/// Returns the coins that a recipient gets.
+/// Returns the coins that a recipient receives for `amount`.
 ///
 /// # Errors
 /// [`CryptoAmountError`].
@@ -168,7 +185,7 @@ pub fn coins_paid_out(amount: Money, rate: &Rate, currency: Currency) -> Result<
     coins_for(&reais(amount), rate, currency, (currency.withdrawal_decimals(), rounding::COINS_PAID_OUT))
 }
 
-/// Returns the BRL that arrived coins are worth.
+/// Returns the BRL value of coins that arrived.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`].
@@ -176,14 +193,14 @@ pub fn worth_of_coins(coins: CryptoAmount, rate: &Rate) -> Result<Money, MoneyEr
     in_reais(coins, rate, rounding::WORTH_OF_COINS)
 }
 
-/// Returns coins in BRL, to the centavo.
+/// Returns the value of coins in BRL, rounded to the centavo.
 #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
 pub(super) fn in_reais(coins: CryptoAmount, rate: &Rate, rounding: Rounding) -> Result<Money, MoneyError> {
     let exact = coins.to_decimal() * rate.as_decimal();
     Money::parse(&exact.with_scale_round(2, rounding.into()).to_plain_string())
 }
 
-/// Returns the coins that cost `value` at `rate`, by an exact division that is rounded once.
+/// Returns the coins that cost `value` at `rate`. The division is exact, and its result is rounded once.
 pub(super) fn coins_for(
     value: &BigDecimal,
     rate: &Rate,
@@ -198,7 +215,7 @@ fn reais(amount: Money) -> BigDecimal {
     BigDecimal::new(BigInt::from(amount.centavos()), 2)
 }
 
-/// Divides whole numbers, because a quotient of decimals has no end.
+/// Divides whole numbers, because the quotient of two decimals may have infinitely many digits.
 #[expect(clippy::arithmetic_side_effects, reason = "a BigInt grows instead of overflowing, and a rate is not zero")]
 fn divide(value: &BigDecimal, by: &Rate, decimals: u32, rounding: Rounding) -> BigDecimal {
     let scale = value.fractional_digit_count().max(by.0.fractional_digit_count()).max(0);

@@ -55,7 +55,7 @@ fn payments_of(account: AccountId, deposit: CryptoDepositId, limit: u32) -> impl
 
 fn payments_for_review(limit: u32) -> impl Select<PaymentRow<'static>> {
     crypto_payments::table
-        .filter(crypto_payments::review_reason.is_not_null())
+        .filter(is_one_of(crypto_payments::state, ["review"]))
         .order((crypto_payments::created_at, crypto_payments::payment_id))
         .limit(with_spare(limit))
 }

@@ -193,8 +193,8 @@ pub async fn deposit_payments_come_back_and_wait_for_review(h: &mut Harness) {
     let deposit = a_deposit(h.account().await.id);
     insert(h, deposit.clone()).await;
     let unsupported = ArrivedCoins::Unsupported { currency: "doge".to_owned(), amount: "1000.50".to_owned() };
-    let states = PaymentReview::ALL.map(PaymentState::Review);
-    let states = states.into_iter().chain([PaymentState::Credited, PaymentState::Dismissed]);
+    let states = PaymentReview::ALL.map(|reason| [PaymentState::Review(reason), PaymentState::Dismissed(reason)]);
+    let states = states.into_iter().flatten().chain([PaymentState::Credited]);
     let (mut all, mut waiting) = (Vec::new(), Vec::new());
     for (second, state) in (0..).zip(states) {
         for coins in [ArrivedCoins::Supported(usdt("0.000001")), unsupported.clone()] {

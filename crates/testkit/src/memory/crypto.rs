@@ -81,7 +81,7 @@ impl CryptoDepositQueries for MemoryStore {
     async fn list_payments_for_review(&self, limit: u32) -> Result<Vec<DepositPayment>, QueryError> {
         let waits = |payment: &DepositPayment| match payment.state {
             PaymentState::Review(_) => Some(payment.created_at),
-            PaymentState::Credited | PaymentState::Dismissed => None,
+            PaymentState::Credited | PaymentState::Dismissed(_) => None,
         };
         Ok(oldest_due(self.read()?.tables.crypto_payments.values(), waits, limit))
     }

@@ -168,7 +168,7 @@ impl CryptoProcessor for FakeProcessor {
         self.number(|state| state.minimum.map(|coins| right(CryptoAmount::parse(currency, coins))))
     }
 
-    async fn usdt_per_coin(&self, currency: Currency, _: Duration) -> Result<Rate, AcquirerError> {
+    async fn usdt_per_coin(&self, _: Side, currency: Currency, _: Duration) -> Result<Rate, AcquirerError> {
         let rate = |text| right(Rate::parse(text));
         if currency.is_usdt() { Ok(rate("1")) } else { self.number(|state| state.usdt_per_coin.map(rate)) }
     }

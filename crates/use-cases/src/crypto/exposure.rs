@@ -1,51 +1,51 @@
-//! Compares the coins at the processor with the BRL that the ledger records for them.
+//! Compares the value of the coins at the processor with the BRL that the ledger records for them.
 
 use std::time::Duration;
 
-use cais_domain::crypto::rate::worth_of_coins;
+use cais_domain::crypto::rate::{LONG_WEEKEND, worth_of_coins};
 use cais_domain::crypto::{CryptoAmount, Rate, RateInputs, Side};
 use cais_domain::ledger::SystemAccount;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::UsdRate;
+use cais_ports::{UsdRate, alerts};
 use futures_util::future::{join, try_join_all};
 
 use super::{CryptoSources, CryptoUnavailable};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The time of one read. An operator or a worker waits for it.
+/// The time for one read. An operator or a worker waits for the result.
 const READ_BUDGET: Duration = Duration::from_secs(10);
 
-/// Coins of one currency at the processor, and their worth now.
+/// The coins of one currency at the processor, and their current value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldCoins {
-    /// The coins that can be sent.
+    /// The coins that the service can send.
     pub coins: CryptoAmount,
-    /// BRL for one coin, without a spread.
+    /// The BRL for one coin, without a spread.
     pub rate: Rate,
-    /// The worth, rounded down.
+    /// The value in BRL, rounded down.
     pub worth: Money,
 }
 
-/// The coins at the processor against the ledger.
+/// The coins at the processor, compared with the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exposure {
-    /// The BRL credited for deposits, less the BRL debited for withdrawals: the balance of `crypto:<processor>` with the
-    /// opposite sign. Negative if more coins were sent than received.
+    /// The BRL credited for deposits minus the BRL debited for withdrawals. This is the balance of `crypto:<processor>`
+    /// with the opposite sign. The amount is negative if more coins were sent than received.
     pub owed: Money,
-    /// The coins of each currency with a balance.
+    /// The coins of each currency whose balance is not zero.
     pub held: Vec<HeldCoins>,
-    /// The worth of all coins.
+    /// The value of all coins.
     pub worth: Money,
-    /// The worth less the owed BRL. Negative: the coins do not cover what was credited for them.
+    /// The value minus the owed BRL. If negative, the coins are worth less than the BRL that was credited for them.
     pub surplus: Money,
 }
 
 /// Reads the balances of the processor, their prices and the ledger.
 ///
-/// Coins on the way are in no balance of the processor. So the numbers differ by the withdrawals that are being sent,
-/// and by coins that the service bought.
+/// Coins in transit are in no balance of the processor, so the numbers differ by the withdrawals in progress. They also
+/// differ by coins that the service bought.
 ///
 /// # Errors
 /// [`CryptoUnavailable`] if a balance or a price cannot be read.
@@ -53,7 +53,14 @@ pub async fn read(ports: &Ports, crypto: &CryptoSources) -> Result<Exposure, Cry
     let now = ports.clock.now();
     let reads = join(crypto.processor.balances(READ_BUDGET), crypto.rates.usd_rate(now, READ_BUDGET));
     let (balances, usd) = reads.await;
-    let (balances, usd) = (balances?, usd?);
+    let usd = usd?;
+    if now.duration_since(usd.published_at) > LONG_WEEKEND {
+        tracing::error!(
+            alert = alerts::CRYPTO_USD_RATE_OLD, published_at = %usd.published_at,
+            "rate of the US dollar is older than a long weekend; after six days no quotes are given"
+        );
+    }
+    let balances = balances?;
     let priced = balances.into_iter().filter(|coins| !coins.is_zero()).map(|coins| price(ports, crypto, &usd, coins));
     let held = try_join_all(priced).await?;
     let worth = Money::sum(held.iter().map(|coins| coins.worth))?;
@@ -63,7 +70,7 @@ pub async fn read(ports: &Ports, crypto: &CryptoSources) -> Result<Exposure, Cry
     Ok(Exposure { owed, held, worth, surplus: worth.checked_sub(owed)? })
 }
 
-/// Prices coins as for a deposit: at the price for which they can be sold.
+/// Prices coins as for a deposit: at the price at which they can be sold.
 async fn price(
     ports: &Ports,
     crypto: &CryptoSources,
@@ -72,7 +79,7 @@ async fn price(
 ) -> Result<HeldCoins, CryptoUnavailable> {
     let inputs = RateInputs {
         coin_priced_at: ports.clock.now(),
-        usdt_per_coin: crypto.processor.usdt_per_coin(coins.currency(), READ_BUDGET).await?,
+        usdt_per_coin: crypto.processor.usdt_per_coin(Side::Deposit, coins.currency(), READ_BUDGET).await?,
         brl_per_usd: usd.of(Side::Deposit).clone(),
         usd_priced_at: usd.published_at,
         spread: Percentage::zero(),

@@ -1,4 +1,4 @@
-//! Reads the inputs of a rate and the minimums, live.
+//! Reads the current inputs of a rate, and the current minimum.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use super::{CryptoSources, CryptoUnavailable};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The time of one read, of the 10 s within which a POST answers.
+/// The time for one read. A POST answers within 10 s.
 const READ_BUDGET: Duration = Duration::from_secs(3);
 
-/// A rate, its inputs and the minimum of its side.
+/// A rate, its inputs, and the minimum of the deposits or withdrawals.
 #[derive(Debug, Clone)]
 pub(super) struct Price {
-    /// BRL for one coin.
+    /// The BRL for one coin.
     pub(super) rate: Rate,
     /// The inputs.
     pub(super) inputs: RateInputs,
@@ -25,7 +25,7 @@ pub(super) struct Price {
     pub(super) minimum: Minimum,
 }
 
-/// Reads a price for an account. The three reads are made at once.
+/// Reads a price for an account. The three reads run concurrently.
 pub(super) async fn read(
     ports: &Ports,
     crypto: &CryptoSources,
@@ -34,10 +34,10 @@ pub(super) async fn read(
     side: Side,
 ) -> Result<Price, CryptoUnavailable> {
     let processor = &crypto.processor;
-    // An instant before the reads: the prices are at least as new.
+    // This instant is before the reads, so the prices are not older than it.
     let at = ports.clock.now();
     let (usdt_per_coin, usd, technical) = futures_util::future::join3(
-        processor.usdt_per_coin(currency, READ_BUDGET),
+        processor.usdt_per_coin(side, currency, READ_BUDGET),
         crypto.rates.usd_rate(at, READ_BUDGET),
         processor.minimum(side, currency, READ_BUDGET),
     )
@@ -56,8 +56,8 @@ pub(super) async fn read(
     Ok(Price { rate, inputs, minimum })
 }
 
-/// Compares a rate with that of the newest quote of the currency. A jump is more likely an error of a source than a move
-/// of the market.
+/// Compares a rate with the rate of the currency's newest quote. A jump is more likely an error of a source than a
+/// change of the market price.
 async fn check_jump(ports: &Ports, currency: Currency, rate: &Rate) -> Result<(), CryptoUnavailable> {
     let newest = ports.queries.find_newest_crypto_quote(currency).await.map_err(StoreError::from)?;
     let recent = newest.filter(|quote| ports.clock.now().duration_since(quote.created_at) <= MAX_COMPARED_AGE);

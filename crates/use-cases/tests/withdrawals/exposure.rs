@@ -1,7 +1,10 @@
-//! The coins at the processor against the ledger.
+//! The coins at the processor, compared with the ledger.
+
+use std::time::Duration;
 
 use cais_domain::crypto::{CryptoAmount, Currency};
-use cais_ports::UpstreamWithdrawalStatus as Upstream;
+use cais_ports::{Clock as _, UpstreamWithdrawalStatus as Upstream};
+use cais_testkit::CapturedLogs;
 use cais_use_cases::crypto::exposure::read;
 
 use crate::world::{LONG, World};
@@ -33,4 +36,18 @@ async fn exposure_without_a_price_is_unknown() {
     let world = World::new().await;
     world.processor.state().prices = false;
     assert!(read(&world.ports, world.ports.crypto.as_ref().unwrap()).await.is_err());
+}
+
+#[tokio::test]
+async fn dollar_rate_older_than_a_long_weekend_raises_an_alert() {
+    let world = World::new().await;
+    let crypto = world.ports.crypto.clone().unwrap();
+    world.processor.state().published_at = Some(world.clock.now());
+    for (hours, is_old) in [(4 * 24, false), (7, true), (2 * 24, true)] {
+        world.clock.advance(Duration::from_hours(hours));
+        let logs = CapturedLogs::start();
+        // After six days no rate is given. The alert names the reason.
+        let _ = read(&world.ports, &crypto).await;
+        assert_eq!(logs.alerts("crypto_usd_rate_old").len(), usize::from(is_old), "{hours}");
+    }
 }

@@ -31,8 +31,8 @@ impl Record for DepositPayment {
             ArrivedCoins::Unsupported { currency, amount } => (currency.as_str().into(), amount.as_str().into()),
         };
         let review_reason = match self.state {
-            PaymentState::Review(reason) => Some(reason.as_str().into()),
-            PaymentState::Credited | PaymentState::Dismissed => None,
+            PaymentState::Review(reason) | PaymentState::Dismissed(reason) => Some(reason.as_str().into()),
+            PaymentState::Credited => None,
         };
         PaymentRow {
             account_id: self.account.to_string().into(),
@@ -60,7 +60,7 @@ impl Record for DepositPayment {
         let state = match (&*row.state, reason.transpose()?) {
             ("credited", None) => PaymentState::Credited,
             ("review", Some(reason)) => PaymentState::Review(reason),
-            ("dismissed", None) => PaymentState::Dismissed,
+            ("dismissed", Some(reason)) => PaymentState::Dismissed(reason),
             (state, _) => return Err(corrupt(TABLE, format_args!("state `{state}`"))),
         };
         Ok(Self {
