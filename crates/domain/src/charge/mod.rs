@@ -1,11 +1,11 @@
-//! A Pix charge: terms, state and steps.
+//! A Pix charge: its terms, state and steps.
 
 mod refunds;
 mod state;
 mod transitions;
 
 #[cfg(test)]
-mod table;
+mod tests;
 
 pub use state::{ChargeState, ChargeStatus, Issued, Settlement};
 pub use transitions::{ChargeError, Credit, Step};
@@ -22,55 +22,56 @@ use crate::split::Split;
 use crate::text::Text;
 use crate::txid::Txid;
 
-/// The least amount of a charge: R$ 2.00.
+/// The minimum amount of a charge: R$ 2.00.
 pub const MIN_AMOUNT: Money = Money::from_centavos(200);
-/// The shortest life of a charge, in seconds.
+/// The shortest time until a charge expires, in seconds.
 pub const MIN_EXPIRES_IN_S: u32 = 60;
-/// The longest life of a charge, in seconds: one day.
+/// The longest time until a charge expires, in seconds: one day.
 pub const MAX_EXPIRES_IN_S: u32 = 86_400;
-/// The life of a charge that names none, in seconds.
+/// The time until a charge expires if the request has none, in seconds.
 pub const DEFAULT_EXPIRES_IN_S: u32 = 3_600;
 
 named! {
-    /// The channel of a charge.
+    /// The channel through which a charge was requested.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Origin {
-        /// Over the API.
+        /// The API.
         Api = "api",
-        /// In the dashboard.
+        /// The dashboard.
         Manual = "manual",
     }
 }
 
-/// The merchant's request. The terms never change.
+/// The merchant's request. The terms of a charge never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeTerms {
-    /// The amount for the payer.
+    /// The amount that the payer must pay.
     pub amount: Money,
-    /// The service's fee, fixed at creation.
+    /// The service's fee, fixed when the charge is created.
     pub fee: Money,
-    /// Free text for the payer.
+    /// Free text that the payer sees.
     pub description: Option<Text>,
-    /// The payer's name from the merchant.
+    /// The payer's name, as the merchant wrote it.
     pub payer_name: Option<Text>,
-    /// The payer's document from the merchant.
+    /// The payer's document, as the merchant wrote it.
     pub payer_document: Option<Text>,
-    /// The seconds from issue to expiry.
+    /// The seconds from the issue of the charge to its expiry.
     pub expires_in_s: u32,
-    /// The merchant's identifier for the resource.
+    /// The merchant's identifier of the charge.
     pub external_id: Option<ExternalId>,
-    /// The destination of events of this charge in addition to subscribed endpoints.
+    /// An endpoint that receives the events of this charge, in addition to the subscribed endpoints.
     pub postback: Option<Postback>,
-    /// The shares in the net value.
+    /// The shares in the net amount.
     pub split: Split,
-    /// The origin.
+    /// The origin of the request.
     pub origin: Origin,
 }
 
 impl ChargeTerms {
-    /// Returns the payer for the acquirer: document and name, or neither.
+    /// Returns the payer for the acquirer: the document and the name, or `None`.
     ///
-    /// The document is free text for the merchant. Both go to the acquirer only if the document is a valid CPF or CNPJ.
+    /// The merchant can write any text as the document. The acquirer receives both values only if the document is a
+    /// valid CPF or CNPJ.
     #[must_use]
     pub fn payer(&self) -> Option<(Document, &str)> {
         let name = self.payer_name.as_ref()?;
@@ -79,12 +80,12 @@ impl ChargeTerms {
     }
 }
 
-/// The refunds of a charge. The sum never exceeds its amount.
+/// The refunds of a charge. Their sum never exceeds the charge's amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RefundTotals {
-    /// The amount in flight.
+    /// The amount of the refunds in flight.
     pub in_flight: Money,
-    /// The refunded amount.
+    /// The amount that was refunded.
     pub done: Money,
 }
 
@@ -103,7 +104,7 @@ pub struct Charge {
     pub state: ChargeState,
     /// The refunds of the charge.
     pub refunds: RefundTotals,
-    /// The number of open infractions on the charge. An open infraction forbids refunds.
+    /// The number of open infractions on the charge. While there is one, the charge cannot be refunded.
     pub open_infractions: u32,
     /// The instant of the request.
     pub created_at: Timestamp,
@@ -112,7 +113,7 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Creates a charge that is about to be sent to `acquirer`.
+    /// Creates a charge that will be sent to `acquirer`.
     #[must_use]
     pub fn open(id: ChargeId, account: AccountId, terms: ChargeTerms, acquirer: AcquirerName, at: Timestamp) -> Self {
         Self {
@@ -136,7 +137,7 @@ impl Charge {
         self.terms.amount.checked_sub(self.refunds.in_flight)?.checked_sub(self.refunds.done)
     }
 
-    /// Returns whether the API shows the resource.
+    /// Returns whether the API shows the charge.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         self.state.status().is_visible()

@@ -1,5 +1,5 @@
-//! Infractions (MED): a payer disputes a Pix through its institution. The money is blocked until the infraction is
-//! resolved, once.
+//! Infractions (MED): a payer disputes a Pix through the payer's institution. The money is blocked until the infraction
+//! is resolved. Each infraction is resolved once.
 
 mod alert;
 mod defending;
@@ -10,7 +10,7 @@ mod state;
 mod transitions;
 
 #[cfg(test)]
-mod table;
+mod tests;
 
 pub use defense_terms::{DefenseTermsError, parse_defense_text, parse_evidence_url};
 pub use liable::{apportion, left_of};
@@ -28,16 +28,16 @@ use crate::money::Money;
 
 /// The longest text of a defense, in characters.
 pub const MAX_DEFENSE_TEXT: usize = 2_000;
-/// The longest address of evidence, in characters.
+/// The longest address of the evidence, in characters.
 pub const MAX_EVIDENCE_URL: usize = 500;
-/// The hours before the deadline at which operators get an alert for an infraction without a defense, the earliest
-/// first.
+/// The hours before the deadline at which operators get an alert, if the infraction has no defense. The longest time
+/// comes first.
 pub const ALERT_HOURS: [u8; 3] = [48, 24, 6];
 
-/// A dispute of a Pix that was credited to one of our charges.
+/// A payer's dispute of a Pix that was credited to a charge of this service.
 ///
-/// An infraction never changes without its charge. The charge's version guards the sum of blocks, refunds and returns:
-/// it never exceeds the Pix.
+/// An infraction is always written together with its charge. The version of the charge ensures that the sum of blocks,
+/// refunds and returns never exceeds the Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Infraction {
     /// The public identifier.
@@ -46,22 +46,22 @@ pub struct Infraction {
     pub account: AccountId,
     /// The charge that was paid.
     pub charge: ChargeId,
-    /// The merchant's identifier for the charge.
+    /// The merchant's identifier of the charge.
     pub external_id: Option<ExternalId>,
     /// The acquirer that received the Pix and reports the dispute.
     pub acquirer: AcquirerName,
-    /// The infraction's identifier at the acquirer. If the acquirer reopens a resolved dispute, a new infraction is opened
-    /// here.
+    /// The infraction's identifier at the acquirer. If the acquirer reopens a resolved dispute, a new infraction with
+    /// the same identifier is opened here.
     pub upstream_id: String,
     /// The disputed Pix.
     pub end_to_end_id: EndToEndId,
-    /// The reason from the payer's side.
+    /// The reason that the payer's side reports.
     pub reason: Option<String>,
     /// The kind of situation.
     pub situation: Situation,
-    /// The disputed part of the Pix, from the acquirer.
+    /// The disputed part of the Pix, as the acquirer reports it.
     pub amount: Money,
-    /// The part of the account's money at stake: the rest of the Pix, at most the disputed amount.
+    /// The amount that the infraction can take from the account: the disputed amount, limited to the rest of the Pix.
     pub limit: Money,
     /// The state.
     pub state: InfractionState,
@@ -75,9 +75,9 @@ pub struct Infraction {
     pub alerted_h: Option<u8>,
     /// The instant of the next look-up of the defense at the acquirer.
     pub due_at: Option<Timestamp>,
-    /// The number of such look-ups.
+    /// The number of look-ups of the defense.
     pub attempts: u32,
-    /// The beginning of the dispute.
+    /// The start of the dispute.
     pub opened_at: Timestamp,
     /// The instant at which this service stored the dispute.
     pub created_at: Timestamp,

@@ -1,10 +1,10 @@
-//! A Pix payout: terms, state and steps.
+//! A Pix payout: its terms, state and steps.
 
 mod state;
 mod transitions;
 
 #[cfg(test)]
-mod table;
+mod tests;
 
 pub use state::{PayoutState, PayoutStatus, Sent};
 pub use transitions::{PayoutError, PayoutStep};
@@ -21,30 +21,30 @@ use crate::money::{Money, MoneyError};
 use crate::pix_key::PixKey;
 use crate::text::Text;
 
-/// The least amount of a payout: R$ 0.01.
+/// The minimum amount of a payout: R$ 0.01.
 pub const MIN_AMOUNT: Money = Money::from_centavos(1);
 
-/// The merchant's request. The terms never change.
+/// The merchant's request. The terms of a payout never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayoutTerms {
-    /// The amount for the recipient.
+    /// The amount that the recipient receives.
     pub amount: Money,
-    /// The service's fee on top, fixed at creation.
+    /// The service's fee, in addition to the amount. The fee is fixed when the payout is created.
     pub fee: Money,
     /// The recipient's key.
     pub pix_key: PixKey,
-    /// The required owner of the key, if the merchant requests a check.
+    /// The document that the owner of the key must have, if the merchant requires this check.
     pub recipient_document: Option<Document>,
-    /// Free text for the recipient.
+    /// Free text that the recipient sees.
     pub description: Option<Text>,
-    /// The merchant's identifier for the resource.
+    /// The merchant's identifier of the payout.
     pub external_id: Option<ExternalId>,
-    /// The origin.
+    /// The origin of the request.
     pub origin: Origin,
 }
 
 impl PayoutTerms {
-    /// Returns the amount that leaves the balance: amount plus fee.
+    /// Returns the amount plus the fee. This sum leaves the account's balance.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -53,17 +53,17 @@ impl PayoutTerms {
     }
 }
 
-/// The owner of the key, as reported by the acquirer.
+/// The owner of the key, as the acquirer reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recipient {
     /// The name.
     pub name: Option<String>,
-    /// The CPF or CNPJ as reported. A CPF is masked.
+    /// The CPF or CNPJ, as the acquirer reports it. A CPF is masked.
     pub document: Option<String>,
 }
 
 impl Recipient {
-    /// Returns these facts, with the gaps filled from `later`.
+    /// Returns these data with the values of `later`. A value that `later` does not have is kept.
     #[must_use]
     pub fn or(self, later: Self) -> Self {
         Self { name: later.name.or(self.name), document: later.document.or(self.document) }
@@ -79,13 +79,13 @@ pub struct Payout {
     pub account: AccountId,
     /// The terms of the request.
     pub terms: PayoutTerms,
-    /// The recipient, once reported.
+    /// The recipient, after the acquirer has reported it.
     pub recipient: Recipient,
-    /// The amount that came back after completion.
+    /// The amount that was returned after the completion.
     pub returned: Money,
     /// The state.
     pub state: PayoutState,
-    /// The instant of the next look-up at the acquirer, while the outcome is unknown.
+    /// The instant of the next look-up at the acquirer. Only set while the outcome is unknown.
     pub due_at: Option<Timestamp>,
     /// The number of look-ups without a final outcome.
     pub attempts: u32,
@@ -96,7 +96,7 @@ pub struct Payout {
 }
 
 impl Payout {
-    /// Creates a payout that is about to be sent to `acquirer`. The same commit must [hold](Self::hold) its money.
+    /// Creates a payout that will be sent to `acquirer`. The same commit must [hold](Self::hold) its money.
     #[must_use]
     pub fn open(id: PayoutId, account: AccountId, terms: PayoutTerms, acquirer: AcquirerName, at: Timestamp) -> Self {
         Self {

@@ -1,10 +1,10 @@
-//! A refund of a payment of a charge, in full or in part: a *devolução* of its Pix.
+//! A refund of a payment of a charge, in full or in part. The Central Bank's term is *devolução*.
 
 mod state;
 mod transitions;
 
 #[cfg(test)]
-mod table;
+mod tests;
 
 pub use state::{RefundState, RefundStatus};
 pub use transitions::{NewRefund, RefundChange, RefundError, RefundStep, Refundable};
@@ -18,33 +18,33 @@ use crate::ids::{AccountId, ChargeId, RefundId};
 use crate::money::{Money, MoneyError};
 use crate::text::Text;
 
-/// The longest time from payment to refund: 90 days (API Pix 2.9.0, devolução).
+/// The longest time from the payment to the refund: 90 days (API Pix 2.9.0, devolução).
 pub const WITHIN: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// A refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
-    /// The public identifier. Without its prefix, also the identifier at the acquirer.
+    /// The public identifier. The identifier at the acquirer is the same text without its prefix.
     pub id: RefundId,
-    /// The account that pays the refund.
+    /// The account that pays for the refund.
     pub account: AccountId,
     /// The refunded charge.
     pub charge: ChargeId,
     /// The refunded Pix.
     pub end_to_end_id: EndToEndId,
-    /// The acquirer that received the Pix and returns it.
+    /// The acquirer that received the Pix. Only this acquirer can return it.
     pub acquirer: AcquirerName,
     /// The refunded amount.
     pub amount: Money,
     /// The part of the amount that counts as refunded of the charge. The rest was paid beyond the charge's amount.
     pub of_charge: Money,
-    /// The merchant's reason, shown to the payer.
+    /// The merchant's reason. The payer sees it.
     pub reason: Option<Text>,
-    /// The merchant's identifier for the resource.
+    /// The merchant's identifier of the refund.
     pub external_id: Option<ExternalId>,
     /// The state.
     pub state: RefundState,
-    /// The instant of the next look-up at the acquirer, while the outcome is unknown.
+    /// The instant of the next look-up at the acquirer. Only set while the outcome is unknown.
     pub due_at: Option<Timestamp>,
     /// The number of look-ups without a final outcome.
     pub attempts: u32,
@@ -63,7 +63,7 @@ impl Refund {
         self.amount.checked_sub(self.of_charge)
     }
 
-    /// Returns whether the API shows the resource.
+    /// Returns whether the API shows the refund.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         self.state.status().is_visible()

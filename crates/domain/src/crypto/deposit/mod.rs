@@ -1,12 +1,10 @@
-//! A crypto deposit: terms, state and steps. A payer sends coins, and BRL is credited.
+//! A crypto deposit: its terms, state and steps. A payer sends coins, and the merchant's account is credited in BRL.
 
 mod payment;
 mod receive;
 mod state;
 mod transitions;
 
-#[cfg(test)]
-mod table;
 #[cfg(test)]
 mod tests;
 
@@ -28,31 +26,31 @@ use crate::merchant::webhook::Postback;
 use crate::money::{Money, MoneyError};
 use crate::text::Text;
 
-/// The merchant's request. The terms never change.
+/// The merchant's request. The terms of a deposit never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DepositTerms {
     /// The requested amount, before the fee.
     pub amount: Money,
     /// The currency of the payer's coins.
     pub currency: Currency,
-    /// Free text of the merchant.
+    /// Free text for the merchant's own use.
     pub description: Option<Text>,
-    /// The merchant's identifier for the resource.
+    /// The merchant's identifier of the deposit.
     pub external_id: Option<ExternalId>,
-    /// The endpoint named by the merchant.
+    /// The endpoint that the merchant named for the events of the deposit.
     pub postback: Option<Postback>,
-    /// The origin.
+    /// The origin of the request.
     pub origin: Origin,
 }
 
-/// The price of a deposit. A new request for an abandoned deposit changes the price; no other event does.
+/// The price of a deposit. Only a new request for an abandoned deposit changes the price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DepositPrice {
     /// The quote that the deposit used.
     pub quote: CryptoQuoteId,
-    /// BRL for one coin. All coins that arrive are credited at this rate.
+    /// The BRL for one coin. All coins that arrive are credited at this rate.
     pub rate: Rate,
-    /// The rule of the fee, which is computed from the coins that arrive.
+    /// The rule of the fee. The fee is computed from the value of the coins that arrive.
     pub fee_rule: FeeRule,
     /// The requested coins.
     pub coins: CryptoAmount,
@@ -93,14 +91,14 @@ pub struct Deposit {
     pub processor: AcquirerName,
     /// The state.
     pub state: DepositState,
-    /// The sums of all credits. An operator's credit adds money and no coins.
+    /// The sums of all credits. A credit by an operator adds BRL but no coins.
     pub credited: Credited,
-    /// The relation of the coins that were credited at the rate to the requested coins; `None` without such coins. The deposit
-    /// is late if its first credited payment was late.
+    /// The comparison of the coins that were credited at the rate with the requested coins. `None` if there are no such
+    /// coins. If the first credited payment was late, the value is `Late`.
     pub resolution: Option<Resolution>,
     /// The instant of the first confirmation on the chain.
     pub confirmed_at: Option<Timestamp>,
-    /// The transaction on the chain, once reported.
+    /// The transaction on the chain, after the processor has reported it.
     pub tx_hash: Option<String>,
     /// The instant of the next look-up at the processor.
     pub due_at: Option<Timestamp>,
@@ -113,7 +111,7 @@ pub struct Deposit {
 }
 
 impl Deposit {
-    /// Creates a deposit whose address is about to be requested.
+    /// Creates a deposit whose address will be requested.
     #[must_use]
     pub const fn open(
         (id, account): (CryptoDepositId, AccountId),
@@ -141,7 +139,7 @@ impl Deposit {
         }
     }
 
-    /// Returns the fee of the credited money. Before the credit, returns the fee of the deposit's amount.
+    /// Returns the fee of the credited money. Before the first credit, returns the fee of the deposit's amount.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -149,7 +147,8 @@ impl Deposit {
         if self.is_credited() { Ok(self.credited.fee) } else { self.price.fee_rule.fee(self.terms.amount) }
     }
 
-    /// Returns the BRL for the account, less the fee: of the credited money, or of the deposit's amount before the credit.
+    /// Returns the BRL for the account, minus the fee. Before the first credit, the deposit's amount is the base;
+    /// afterwards the credited money is.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -163,8 +162,8 @@ impl Deposit {
         matches!(self.state, DepositState::Completed { .. } | DepositState::Underpaid { .. })
     }
 
-    /// Returns the URI of the payment: BIP 21 for bitcoin and litecoin. The other currencies have no URI that wallets agree
-    /// on, so the URI is only the address. `None` without an address.
+    /// Returns the payment URI of the deposit. Bitcoin and Litecoin have the URI of BIP 21. For the other currencies,
+    /// wallets have no common URI, so the result is the address. Returns `None` if the deposit has no address.
     #[must_use]
     pub fn pay_uri(&self) -> Option<String> {
         let (address, coins) = (&self.state.issued()?.address, self.price.coins);
@@ -175,7 +174,7 @@ impl Deposit {
         })
     }
 
-    /// Returns whether the API shows the resource.
+    /// Returns whether the API shows the deposit.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         self.state.status().is_visible()

@@ -1,4 +1,4 @@
-//! A payment to the address of a deposit, as the processor records it. Each later payment has an identifier of its own.
+//! A payment to the address of a deposit, as the processor records it. Each later payment has its own identifier.
 
 use jiff::Timestamp;
 
@@ -17,18 +17,18 @@ pub enum ArrivedCoins {
     Unsupported {
         /// The processor's code of the currency.
         currency: String,
-        /// The amount as the processor wrote it.
+        /// The amount, as the processor wrote it.
         amount: String,
     },
 }
 
 named! {
-    /// The reason for which an operator has to decide about a payment.
+    /// The reason why an operator must decide about a payment.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum PaymentReview {
         /// The coins are of another currency than the deposit.
         WrongAsset = "wrong_asset",
-        /// The payment arrived so late that the rate of the deposit no longer holds.
+        /// The payment arrived so late that the deposit's rate is no longer valid.
         TooLate = "too_late",
         /// With this payment, more than twice the requested coins would be credited.
         TooMany = "too_many_coins",
@@ -45,13 +45,13 @@ named! {
 /// The state of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentState {
-    /// The worth of the coins was credited.
+    /// The value of the coins was credited.
     Credited,
-    /// An operator has to decide. Until then nothing is credited, or only a part. Exception: with
-    /// [`PaymentReview::FewerCoins`] more is credited than the processor shows.
+    /// An operator must decide. Until then no money is credited, or only a part. Exception: with
+    /// [`PaymentReview::FewerCoins`], more is credited than the processor shows.
     Review(PaymentReview),
-    /// An operator decided that nothing more is credited.
-    Dismissed,
+    /// An operator decided on a review for this reason, and credited no further money.
+    Dismissed(PaymentReview),
 }
 
 /// A payment to the address of a deposit.
@@ -67,9 +67,9 @@ pub struct DepositPayment {
     pub processor: AcquirerName,
     /// The coins that the processor shows.
     pub coins: ArrivedCoins,
-    /// The transaction on the chain, if reported.
+    /// The transaction on the chain, if the processor reported it.
     pub tx_hash: Option<String>,
-    /// The BRL that was credited for them, before the fee.
+    /// The BRL that was credited for the payment, before the fee.
     pub gross: Money,
     /// The fee.
     pub fee: Money,
@@ -82,18 +82,18 @@ pub struct DepositPayment {
 }
 
 named! {
-    /// The relation of a payment to its deposit, also while the payment waits for an operator.
+    /// The relation of a payment to its deposit. Payments that wait for an operator have one too.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum PaymentResolution {
-        /// The requested coins.
+        /// The payment has the requested coins.
         Exact = "exact",
-        /// Fewer coins.
+        /// The payment has fewer coins.
         Underpaid = "underpaid",
-        /// More coins.
+        /// The payment has more coins.
         Overpaid = "overpaid",
         /// The payment arrived after the payment period.
         Late = "late",
-        /// A further payment to the same address, within the payment period.
+        /// The payment is a further one to the same address, within the payment period.
         Repeated = "repeated",
         /// The coins are of another currency than the deposit.
         WrongAsset = "wrong_asset",
@@ -101,7 +101,7 @@ named! {
 }
 
 impl Deposit {
-    /// Returns the relation of one of its payments to the deposit.
+    /// Returns the relation of one payment to the deposit.
     #[must_use]
     pub fn resolution_of(&self, payment: &DepositPayment) -> PaymentResolution {
         let coins = match &payment.coins {
@@ -119,20 +119,20 @@ impl Deposit {
             Ok(Resolution::Exact) => PaymentResolution::Exact,
             Ok(Resolution::Underpaid) => PaymentResolution::Underpaid,
             Ok(Resolution::Late) => PaymentResolution::Late,
-            // The worth cannot be computed only for more coins than can exist.
+            // The value is out of range only for more coins than can exist.
             Ok(Resolution::Overpaid) | Err(_) => PaymentResolution::Overpaid,
         }
     }
 }
 
 impl PaymentState {
-    /// Returns the name in the store, without the reason of a review.
+    /// Returns the state's name in the store. The reason of a review is left out.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Credited => "credited",
             Self::Review(_) => "review",
-            Self::Dismissed => "dismissed",
+            Self::Dismissed(_) => "dismissed",
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The credit of a payment: the coins that arrived, each once, at the deposit's rate. Money is never dropped: a payment
-//! that is not credited waits for an operator.
+//! The credit of a payment. Coins that arrived are credited once, at the deposit's rate. No money is ever dropped: a
+//! payment that is not credited waits for an operator.
 
 use std::cmp::Ordering;
 
@@ -14,34 +14,35 @@ use crate::event::EventType;
 use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
 
-/// The time after the payment period in which a payment is credited at the deposit's rate. The rate is guaranteed without
-/// a fee, so a later payment needs an operator: a longer period would let a merchant wait for a better price.
+/// The time after the payment period in which a payment is still credited at the deposit's rate. Merchants do not pay
+/// for the guarantee of the rate. With a longer time, a merchant could wait for a better price, so a later payment
+/// needs an operator.
 pub const LATE_CREDIT_WINDOW: SignedDuration = SignedDuration::from_hours(1);
-/// The largest sum of credited coins, as a multiple of the requested coins: a payment and a repetition. The account's limit
-/// bounds only the requested amount, so a larger sum needs an operator.
+/// The maximum sum of credited coins, as a multiple of the requested coins. Two times allows one payment and its
+/// repetition. A larger sum needs an operator, because the account's limit applies only to the requested amount.
 const MAX_TIMES_ASKED: u128 = 2;
 
-/// A payment whose coins the processor has.
+/// A payment whose coins have arrived at the processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     /// The processor's identifier.
     pub id: ProcessorId,
     /// The coins.
     pub coins: ArrivedCoins,
-    /// The transaction on the chain, if reported.
+    /// The transaction on the chain, if the processor reported it.
     pub tx_hash: Option<String>,
-    /// The instant at which the payment was seen first.
+    /// The instant at which the payment was first seen.
     pub seen_at: Timestamp,
 }
 
-/// The effects of a payment.
+/// The result of receiving a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
-    /// The payment, or its increase, is credited.
+    /// The payment was credited. If a part was credited before, only the added coins were credited now.
     Credited(Box<Resolved>),
     /// The payment waits for an operator. The deposit is unchanged.
     Review(Box<DepositPayment>),
-    /// The payment was processed before; nothing changes.
+    /// The payment was processed before. Nothing changes.
     AlreadyTaken,
 }
 
@@ -52,19 +53,19 @@ pub struct Resolved {
     pub deposit: Deposit,
     /// The payment.
     pub payment: DepositPayment,
-    /// The transfers. A payment of less than a centavo has none.
+    /// The transfers. A payment that is worth less than a centavo has none.
     pub transfers: Vec<Transfer>,
     /// The events to publish.
     pub events: Vec<EventType>,
 }
 
-/// The reason for which a payment cannot be processed.
+/// The reason why a payment cannot be processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
     /// The payment has no coins.
     #[error("no coins arrived")]
     NoCoins,
-    /// The payment is not in review.
+    /// The payment does not wait for a review.
     #[error("the payment is not in review")]
     NotInReview,
     /// The review is about coins that the processor no longer shows.
@@ -73,7 +74,7 @@ pub enum ReceiveError {
     /// The deposit has no address.
     #[error("the deposit was never issued")]
     NotIssued,
-    /// The sum of coins is out of range.
+    /// The sum of the coins is out of range.
     #[error(transparent)]
     Coins(#[from] CryptoAmountError),
     /// An amount is out of range.
@@ -82,7 +83,8 @@ pub enum ReceiveError {
 }
 
 impl Deposit {
-    /// Credits a payment to the address, or the increase since `known`, the same payment as it is stored.
+    /// Credits a payment to the address. `known` is the same payment as it is stored; only coins that were added since
+    /// are credited.
     ///
     /// # Errors
     /// [`ReceiveError`].
@@ -98,7 +100,9 @@ impl Deposit {
         }
         let before = known.as_ref().and_then(DepositPayment::credited_coins);
         let payment = match known {
-            Some(known) if !has_coins => DepositPayment { state: PaymentState::Credited, ..known },
+            Some(known) if known.state == PaymentState::Review(PaymentReview::NotFinished) => {
+                DepositPayment { state: PaymentState::Credited, ..known }
+            }
             Some(known) => known,
             None => self.new_payment(&arrival),
         };
@@ -116,7 +120,8 @@ impl Deposit {
         if total.units() > self.price.coins.units().saturating_mul(MAX_TIMES_ASKED) {
             return Ok(review(payment, PaymentReview::TooMany));
         }
-        // Value and fee are computed from the sum of all coins, so that several payments are credited like a single payment.
+        // The value and the fee are computed from the sum of all coins. So several payments have the same credit as one
+        // payment of all coins.
         let (worth_before, worth) = (self.worth_of(self.credited.coins)?, self.worth_of(total)?);
         let (fee_before, fee) = (self.price.fee_rule.fee(worth_before)?, self.price.fee_rule.fee(worth)?);
         let gain =
@@ -127,8 +132,8 @@ impl Deposit {
         Ok(Received::Credited(Box::new(resolved)))
     }
 
-    /// Returns the payment for an operator, because the processor shows coins and reports an error or an expiry. `None`: the
-    /// payment is credited, decided, or waits with the same coins.
+    /// Returns the payment with a mark for review, because the processor shows coins but reports an error or an expiry.
+    /// Returns `None` if the payment is credited or decided, or already waits with the same coins.
     #[must_use]
     pub fn unfinished(&self, known: Option<DepositPayment>, arrival: &Arrival) -> Option<DepositPayment> {
         let payment = match known {
@@ -140,8 +145,8 @@ impl Deposit {
         Some(DepositPayment { state, ..payment.showing(arrival) })
     }
 
-    /// Credits `gross` for a payment in review, by an operator's decision, without a fee. The coins of the deposit stay
-    /// unchanged, because no rate was applied.
+    /// Credits `gross` for a payment in review, because an operator decided so. There is no fee. The credited coins of
+    /// the deposit stay unchanged, because no rate was applied.
     ///
     /// # Errors
     /// [`ReceiveError::NotInReview`], [`ReceiveError::NothingLeft`], [`ReceiveError::NotIssued`], [`ReceiveError::Money`].
@@ -180,7 +185,7 @@ impl Deposit {
         }
     }
 
-    /// Returns the coins to credit, or the reason for a review.
+    /// Returns the coins to credit, or the reason why the payment needs a review.
     fn reason_for_review(
         &self,
         payment: &DepositPayment,
@@ -196,7 +201,7 @@ impl Deposit {
         }
         match (&self.state, payment.state) {
             (_, PaymentState::Review(reason)) => Err(reason),
-            (_, PaymentState::Dismissed)
+            (_, PaymentState::Dismissed(_))
             | (DepositState::Creating | DepositState::Abandoned { .. } | DepositState::Refunded { .. }, _) => {
                 Err(PaymentReview::UnexpectedState)
             }
@@ -215,8 +220,8 @@ impl Deposit {
         }
     }
 
-    /// Returns the value of all coins. The requested coins are worth the requested amount exactly, although their number was
-    /// rounded up.
+    /// Returns the BRL value of all coins. The requested coins have exactly the value of the requested amount, although
+    /// their number was rounded up.
     fn worth_of(&self, total: CryptoAmount) -> Result<Money, ReceiveError> {
         match total.compare(self.price.coins)? {
             Ordering::Equal => Ok(self.terms.amount),
@@ -224,7 +229,7 @@ impl Deposit {
         }
     }
 
-    /// Adds `gain`, whose coins are the sum after it.
+    /// Adds `gain` to the credited sums. `gain.coins` is already the new sum.
     fn credit(
         self,
         payment: DepositPayment,
@@ -244,7 +249,7 @@ impl Deposit {
                     if gain.coins.is_zero() { None } else { Some(self.by_coins(gain.coins)?) }
                 }
             };
-        // The state compares money, and the resolution compares coins. They differ after a decision of an operator.
+        // The state compares BRL, and the resolution compares coins. The two can differ after an operator's decision.
         let state = if let DepositState::Completed { .. } = self.state {
             self.state.clone()
         } else if gross < self.terms.amount {
@@ -265,7 +270,7 @@ impl Deposit {
         Ok(Resolved { deposit, payment, transfers, events })
     }
 
-    /// Compares coins of the deposit's currency with the requested ones. Fewer coins that are worth the requested amount are exact.
+    /// Compares coins with the requested coins. Fewer coins are exact if their value is the requested amount.
     pub(super) fn by_coins(&self, coins: CryptoAmount) -> Result<Resolution, ReceiveError> {
         Ok(match coins.compare(self.price.coins)? {
             Ordering::Less if self.worth_of(coins)? < self.terms.amount => Resolution::Underpaid,
@@ -293,25 +298,30 @@ impl Deposit {
 }
 
 impl DepositPayment {
-    /// Returns the payment with the coins and the transaction that the processor now shows.
+    /// Returns the payment with the coins and the transaction that the processor shows now.
     fn showing(self, arrival: &Arrival) -> Self {
         Self { coins: arrival.coins.clone(), tx_hash: arrival.tx_hash.clone().or(self.tx_hash), ..self }
     }
 
-    /// Records an operator's decision that nothing more is credited.
+    /// Records that an operator decided to credit no further money.
     ///
     /// # Errors
     /// [`ReceiveError::NotInReview`].
     pub fn dismiss(self) -> Result<Self, ReceiveError> {
-        let PaymentState::Review(_) = self.state else { return Err(ReceiveError::NotInReview) };
-        Ok(Self { state: PaymentState::Dismissed, ..self })
+        let PaymentState::Review(reason) = self.state else { return Err(ReceiveError::NotInReview) };
+        Ok(Self { state: PaymentState::Dismissed(reason), ..self })
     }
 
-    fn is_unfinished(&self) -> bool {
-        self.state == PaymentState::Review(PaymentReview::NotFinished)
+    /// Returns whether the processor may not have the coins yet, also if an operator dismissed the payment meanwhile.
+    #[must_use]
+    pub const fn is_unfinished(&self) -> bool {
+        matches!(
+            self.state,
+            PaymentState::Review(PaymentReview::NotFinished) | PaymentState::Dismissed(PaymentReview::NotFinished)
+        )
     }
 
-    /// Returns the coins that were credited, if they are of a supported currency.
+    /// Returns the credited coins. Returns `None` if the payment is not credited or has an unsupported currency.
     const fn credited_coins(&self) -> Option<CryptoAmount> {
         match (&self.coins, self.state) {
             (ArrivedCoins::Supported(coins), PaymentState::Credited) => Some(*coins),

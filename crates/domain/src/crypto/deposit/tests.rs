@@ -2,15 +2,17 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod table;
+
 use jiff::{SignedDuration, ToSpan as _};
 use proptest::prelude::*;
 
-use super::table::{arrival, credited, deposit, expiry, later, start, usdt};
+use self::table::{arrival, credited, deposit, expiry, later, start, usdt};
 use super::*;
 use crate::event::EventType;
 use crate::ledger::{LedgerAccount, Overdraft, Transfer};
 
-/// Formats transfers as `from > to kind amount`, with `!` where the balance must cover the amount.
+/// Formats transfers as `from > to kind amount`. A `!` marks transfers whose amount the balance must cover.
 fn movements(transfers: &[Transfer]) -> Vec<String> {
     let place = |account: &LedgerAccount| match account {
         LedgerAccount::Merchant(_, bucket) => bucket.as_str().to_owned(),
@@ -139,7 +141,7 @@ fn payment_after_an_early_expiry_is_late() {
         };
         assert_eq!(got.deposit.resolution, Some(expected), "{after_s}");
     }
-    // The end of the period does not move back.
+    // The end of the payment period does not become later.
     let DepositStep::Taken { deposit: late, .. } = deposit(DepositStatus::Pending).expire(expiry() + 1.hour()).unwrap()
     else {
         panic!("the deposit was pending")
@@ -187,7 +189,7 @@ fn operator_credits_or_dismisses_a_payment_once() {
     let got = waiting.clone().credit_reviewed((*payment).clone(), fifty, later()).unwrap();
     assert_eq!(movements(&got.transfers), ["crypto:now > available crypto_deposit 50.00"]);
     assert_eq!(got.deposit.state.status(), DepositStatus::Underpaid);
-    // The payment of the requested coins is worth as much as without the operator's credit.
+    // The payment of the requested coins has the same value as without the operator's credit.
     let paid = credited(got.deposit.clone(), arrival("1", "18.518519"));
     assert_eq!(sums(&paid.deposit), ["18.518519", "150.00", "1.50", "148.50"]);
     let repeat = got.deposit.credit_reviewed(got.payment, fifty, later());
@@ -210,7 +212,7 @@ fn operator_credit_changes_the_status_and_not_the_resolution() {
         let got = waiting.credit_reviewed(*payment, gross, later()).unwrap().deposit;
         assert_eq!((got.state.status(), got.resolution), (status, None));
         assert_eq!(sums(&got), ["0".to_owned(), gross.to_string(), "0.00".to_owned(), gross.to_string()]);
-        // Coins at the rate have a resolution of their own.
+        // Coins that are credited at the rate still decide the resolution.
         let paid = credited(got, arrival("1", "18.518519")).deposit;
         assert_eq!((paid.state.status(), paid.resolution), (DepositStatus::Completed, Some(Resolution::Exact)));
     }
@@ -261,10 +263,19 @@ fn unfinished_payment_is_credited_once_it_finishes() {
     let repeat = got.deposit.receive(Some(got.payment.clone()), arrival("1", "18.518519"), later());
     assert_eq!(repeat, Ok(Received::AlreadyTaken));
     assert_eq!(failed.unfinished(Some(got.payment), &arrival("1", "18.518519")), None);
-    // The decision of an operator holds.
-    let dismissed = payment.dismiss().unwrap();
-    let later = failed.receive(Some(dismissed), arrival("1", "18.518519"), later());
-    assert_eq!(later, Ok(Received::AlreadyTaken));
+}
+
+#[test]
+fn dismissed_unfinished_payment_is_reviewed_if_it_finishes() {
+    let failed = deposit(DepositStatus::Failed);
+    let payment = failed.unfinished(None, &arrival("1", "18.518519")).unwrap().dismiss().unwrap();
+    assert_eq!(failed.unfinished(Some(payment.clone()), &arrival("1", "18.518519")), None, "the decision holds");
+    let finished = failed.clone().receive(Some(payment), arrival("1", "18.518519"), later()).unwrap();
+    let Received::Review(payment) = finished else { panic!("{finished:?}") };
+    assert_eq!(payment.state, PaymentState::Review(PaymentReview::UnexpectedState));
+    // The second decision is final.
+    let again = failed.receive(Some(payment.dismiss().unwrap()), arrival("1", "18.518519"), later());
+    assert_eq!(again, Ok(Received::AlreadyTaken));
 }
 
 #[test]
@@ -292,7 +303,8 @@ fn deposit_is_looked_up_for_a_day_after_its_period() {
 }
 
 proptest! {
-    /// Any division of the coins into payments credits the same gross, fee and coins, and every centavo once.
+    /// For any division of the coins into payments, the sums of gross, fee and coins are the same. Every centavo is
+    /// credited once.
     #[test]
     fn division_into_payments_changes_no_sum(parts in prop::collection::vec(1_u128..7_400_000, 1..6)) {
         let coins = |units: u128| CryptoAmount::from_units(Currency::UsdtErc20, units).unwrap().to_string();

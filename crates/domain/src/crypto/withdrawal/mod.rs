@@ -1,10 +1,10 @@
-//! A crypto withdrawal: terms, state and steps. BRL is debited, and coins are sent to an address.
+//! A crypto withdrawal: its terms, state and steps. BRL is debited, and coins are sent to an address.
 
 mod state;
 mod transitions;
 
 #[cfg(test)]
-mod table;
+mod tests;
 
 pub use state::{WithdrawalSent, WithdrawalState, WithdrawalStatus};
 pub use transitions::{WithdrawalError, WithdrawalStep};
@@ -20,31 +20,31 @@ use crate::ids::{AccountId, CryptoQuoteId, CryptoWithdrawalId};
 use crate::money::{Money, MoneyError};
 use crate::text::Text;
 
-/// The merchant's request. The terms never change.
+/// The merchant's request. The terms of a withdrawal never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithdrawalTerms {
     /// The amount that is converted to coins.
     pub amount: Money,
-    /// The recipient's address, which determines the currency.
+    /// The recipient's address, which decides the currency.
     pub address: Address,
-    /// Free text of the merchant.
+    /// Free text for the merchant's own use.
     pub description: Option<Text>,
-    /// The merchant's identifier for the resource.
+    /// The merchant's identifier of the withdrawal.
     pub external_id: Option<ExternalId>,
-    /// The origin.
+    /// The origin of the request.
     pub origin: Origin,
 }
 
-/// The price of a withdrawal. A new request for an abandoned withdrawal changes the price; no other event does.
+/// The price of a withdrawal. Only a new request for an abandoned withdrawal changes the price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithdrawalPrice {
     /// The quote that the withdrawal used.
     pub quote: CryptoQuoteId,
-    /// BRL for one coin.
+    /// The BRL for one coin.
     pub rate: Rate,
-    /// The service's fee on top of the amount.
+    /// The service's fee, in addition to the amount.
     pub fee: Money,
-    /// The coins that are sent.
+    /// The coins to send.
     pub coins: CryptoAmount,
 }
 
@@ -74,11 +74,11 @@ pub struct Withdrawal {
     pub processor: AcquirerName,
     /// The state.
     pub state: WithdrawalState,
-    /// The fee of the network, once reported.
+    /// The fee of the network, after the processor has reported it.
     pub network_fee: Option<CryptoAmount>,
-    /// The transaction on the chain, once reported.
+    /// The transaction on the chain, after the processor has reported it.
     pub tx_hash: Option<String>,
-    /// The instant of the next look-up at the processor, while the outcome is unknown.
+    /// The instant of the next look-up at the processor. Only set while the outcome is unknown.
     pub due_at: Option<Timestamp>,
     /// The number of look-ups without a final outcome.
     pub attempts: u32,
@@ -89,7 +89,7 @@ pub struct Withdrawal {
 }
 
 impl Withdrawal {
-    /// Creates a withdrawal that is about to be sent. The same commit must [hold](Self::hold) its money.
+    /// Creates a withdrawal that will be sent. The same commit must [hold](Self::hold) its money.
     #[must_use]
     pub const fn open(
         (id, account): (CryptoWithdrawalId, AccountId),
@@ -114,7 +114,7 @@ impl Withdrawal {
         }
     }
 
-    /// Returns the amount that leaves the balance: amount plus fee.
+    /// Returns the amount plus the fee. This sum leaves the account's balance.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -122,7 +122,7 @@ impl Withdrawal {
         self.terms.amount.checked_add(self.price.fee)
     }
 
-    /// Returns whether the API shows the resource.
+    /// Returns whether the API shows the withdrawal.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         self.state.status().is_visible()

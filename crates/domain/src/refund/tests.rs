@@ -1,4 +1,4 @@
-//! Every state × action pair of a refund, in one table, with what each does to its charge.
+//! Tests every pair of state and action of a refund with one table, including the effects on the charge.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use jiff::{Timestamp, ToSpan as _};
@@ -81,7 +81,7 @@ fn charge(in_flight: i64, done: i64) -> Charge {
     Charge { state, refunds, ..Charge::open(id, account, terms, acquirer(), start()) }
 }
 
-/// Returns a payment; the first settled the charge.
+/// Returns a payment. Payment number 1 settled the charge.
 fn payment(number: u8, centavos: i64) -> CreditedPayment {
     let end_to_end_id = EndToEndId::parse(&format!("E12345678202601020304000000000{number:02}")).unwrap();
     let payment = Payment { end_to_end_id, amount: money(centavos), paid_at: start(), acquirer: acquirer() };
@@ -117,7 +117,7 @@ fn refund(status: RefundStatus) -> Refund {
     Refund { state, ..opened(charge(0, 0), Some(400)).refund }
 }
 
-/// Returns the charge of a refund of R$ 4.00 in a status.
+/// Returns the charge of a refund of R$ 4.00 with this status.
 fn its_charge(status: RefundStatus) -> Charge {
     match status {
         RefundStatus::Pending | RefundStatus::Processing => charge(400, 0),

@@ -1,4 +1,4 @@
-//! Every state × action pair of a charge, in one table.
+//! Tests every pair of state and action of a charge with one table.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use jiff::{Timestamp, ToSpan as _};

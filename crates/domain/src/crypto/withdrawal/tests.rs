@@ -1,4 +1,4 @@
-//! Every state × action pair of a withdrawal, in one table, with the money that each moves.
+//! Tests every pair of state and action of a withdrawal with one table, including the transfers of each step.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use jiff::{Timestamp, ToSpan as _};
@@ -23,7 +23,8 @@ enum Action {
 const ACTIONS: [Action; 7] =
     [Action::Send, Action::SendNamed, Action::Review, Action::Abandon, Action::Reopen, Action::Complete, Action::Fail];
 
-/// The starting states of the table. In `Processing` the withdrawal has no batch yet. In `Review` the withdrawal waits for an operator.
+/// The states from which the table starts. In `Processing` the withdrawal has no batch yet. In `Review` it waits for an
+/// operator.
 #[derive(Debug, Clone, Copy)]
 enum Start {
     Pending,
@@ -34,8 +35,8 @@ enum Start {
     Failed,
 }
 
-/// The expected result of each pair: the next status (with `!` if an operator has to decide), `same` for a repeat, `no` for
-/// an error.
+/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error. A `!` after the status
+/// marks a withdrawal that an operator must decide.
 const TABLE: [(Start, [&str; 7]); 6] = [
     //                   send          send named     review         abandon      reopen     complete     fail
     (Start::Pending, ["processing", "processing", "processing!", "abandoned", "no", "completed", "failed"]),
@@ -128,7 +129,7 @@ fn every_state_and_action_has_the_expected_result() {
     }
 }
 
-/// Formats transfers as `from > to kind amount`, with `!` if the balance must cover the amount.
+/// Formats transfers as `from > to kind amount`. A `!` marks transfers whose amount the balance must cover.
 fn movements(transfers: &[Transfer]) -> Vec<String> {
     let place = |account: &LedgerAccount| match account {
         LedgerAccount::Merchant(_, bucket) => bucket.as_str().to_owned(),

@@ -1,4 +1,4 @@
-//! Every state × action pair of a payout, in one table, with the money that each moves.
+//! Tests every pair of state and action of a payout with one table, including the transfers of each step.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use jiff::{Timestamp, ToSpan as _};
@@ -34,8 +34,8 @@ const ACTIONS: [Action; 8] = [
     Action::TakeBackPart,
 ];
 
-/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error, `much` for excessive
-/// returns.
+/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error, `much` if more is
+/// returned than was sent.
 const TABLE: [(PayoutStatus, [&str; 8]); 6] = [
     //                           send        send again    abandon      reopen     complete     fail      all back    part back
     (PayoutStatus::Pending, ["processing", "no", "abandoned", "no", "completed", "failed", "no", "no"]),
@@ -129,7 +129,7 @@ fn every_state_and_action_has_the_expected_result() {
     }
 }
 
-/// Formats transfers as `from > to kind amount`, with `!` where the balance must cover the amount.
+/// Formats transfers as `from > to kind amount`. A `!` marks transfers whose amount the balance must cover.
 fn movements(transfers: &[Transfer]) -> Vec<String> {
     let place = |account: &LedgerAccount| match account {
         LedgerAccount::Merchant(_, bucket) => bucket.as_str().to_owned(),

@@ -1,4 +1,5 @@
-//! Every state × action pair of an infraction, in one table, and the diagram for the documentation.
+//! Tests every pair of state and action of an infraction with one table. The table also generates the diagram of the
+//! documentation.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
@@ -54,7 +55,8 @@ const ACTIONS: [(Action, &str); 10] = [
     (Action::Cancel, "dispute withdrawn"),
 ];
 
-/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error, `else` for another defense.
+/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error, `else` if the infraction
+/// has another defense.
 const TABLE: [(Stage, [&str; 10]); 6] = [
     //                    amend   defend  otherwise again withdraw review       mark    win    lose    cancel
     (Stage::Open, ["open", "open", "open", "no", "same", "under_review", "open", "won", "lost", "cancelled"]),
@@ -92,7 +94,7 @@ fn money(centavos: i64) -> Money {
     Money::from_centavos(centavos)
 }
 
-/// Returns a payment of R$ 10.00, all of which went to the charge.
+/// Returns a payment of R$ 10.00. The whole amount settled the charge.
 fn payment() -> CreditedPayment {
     let payment = Payment { end_to_end_id: pix(), amount: money(1_000), paid_at: start(), acquirer: acquirer() };
     let (account, charge) = (AccountId::new(Uuid::nil()), ChargeId::new(Uuid::nil()));

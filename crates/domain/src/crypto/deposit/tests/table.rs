@@ -1,10 +1,10 @@
-//! Every state × action pair of a deposit, in one table, with the credits and the events.
+//! Tests every pair of state and action of a deposit with one table, including the credits and the events.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use jiff::{Timestamp, ToSpan as _};
 use uuid::Uuid;
 
-use super::*;
+use super::super::*;
 use crate::crypto::ProcessorId;
 use crate::event::EventType;
 use crate::rate::Percentage;
@@ -40,9 +40,13 @@ const ACTIONS: [Action; 11] = [
     Action::ReceiveHalf,
 ];
 
-/// The expected result of each pair. A status is the next one, with `*` if an event is published. `same` is a repeat, `no` an
-/// error, and `review` a payment that waits for an operator. A completed or underpaid deposit of the table was credited
-/// before.
+/// The expected result of each pair:
+/// - a status: the next status, with `*` if an event is published;
+/// - `same`: a repeat;
+/// - `no`: an error;
+/// - `review`: the payment waits for an operator.
+///
+/// In this table, completed and underpaid deposits were credited before.
 const TABLE: [(DepositStatus, [&str; 11]); 9] = [
     //                         issue      other  abandon      reopen      see           confirm        expire      fail       refund       receive       half
     (
