@@ -1,5 +1,5 @@
-//! Lists as CSV: all rows of a filter. Pages are read only as the caller receives them, so memory does not grow with
-//! the number of rows.
+//! Lists as CSV: all rows of a filter. A page is read only when the caller has received the previous one, so memory does not grow with the
+//! number of rows.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -26,10 +26,10 @@ use crate::query::Query;
 use crate::representation::csv::{Dialect, Row, lines};
 use crate::{filters, reply};
 
-/// Rows per read, the limit of the readers: a page is about 40 KiB.
+/// Rows per read, which is the largest page of the store. A page has about 40 KiB.
 pub const ROWS: u32 = 200;
-/// Concurrent page reads of one process for files. Read connections are few, and other requests need them. A file whose
-/// caller reads nothing reads no pages.
+/// Concurrent page reads for files in one process. The limit leaves most read connections to other requests. For a caller that receives
+/// nothing, no pages are read.
 const PAGES_AT_ONCE: usize = 2;
 /// Seconds until an account with an unfinished file may retry.
 const RETRY_AFTER_S: u32 = 5;
@@ -38,7 +38,7 @@ const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8; head
 /// A file that an account requested.
 #[derive(Debug, Clone, Copy)]
 pub struct File {
-    /// Whose rows it has.
+    /// The account whose rows the file has.
     pub account: AccountId,
     /// The dialect of the file.
     pub dialect: Dialect,
@@ -84,7 +84,7 @@ impl Exports {
             return Ok(ExportPlace { exports: self.clone(), account });
         }
         let error = ApiError::new(ErrorCode::RateLimitExceeded).retry_after(RETRY_AFTER_S);
-        Err(error.with_message("Another file of this account is being written: read it to its end first."))
+        Err(error.with_message("Another file of this account is still being read: read that file to its end first."))
     }
 }
 
@@ -98,7 +98,7 @@ struct ExportPlace {
 impl ExportPlace {
     /// Reads a page with a permit.
     async fn page<T>(&self, read: impl Future<Output = T>) -> T {
-        // The semaphore is never closed; without a permit the page is read all the same.
+        // The semaphore is never closed. If it were, the page would be read without a permit.
         let _turn = self.exports.pages.acquire().await.ok();
         read.await
     }
@@ -110,7 +110,7 @@ impl Drop for ExportPlace {
     }
 }
 
-/// The parameter that requests a file in a given dialect, regardless of `Accept`. A link in a browser can carry it.
+/// The parameter that requests a file in a given dialect, regardless of `Accept`. So a link in a browser can request a file.
 pub const DIALECT: &str = "csv";
 
 /// The form of a list: a page of JSON, or a file of all rows.
@@ -142,7 +142,7 @@ pub fn wanted<C>(
     Some(Wanted::File(dialect))
 }
 
-/// Returns the parameters of a list that is a file too, after those of its own filters.
+/// Returns the parameters of a list that is available as a file too: those of its filters, then the common ones.
 #[must_use]
 pub fn parameters(filters: Vec<Parameter>) -> Vec<Parameter> {
     let dialect = "Returns a file of all rows in this dialect, for every value of `Accept`.";
@@ -150,11 +150,11 @@ pub fn parameters(filters: Vec<Parameter>) -> Vec<Parameter> {
     filters.into_iter().chain(paging).chain([parameters::word(DIALECT, dialect, ["excel-br"])]).collect()
 }
 
-/// Returns a file of all rows. `read` is called with the cursor of the last row so far.
+/// Returns a file of all rows. `read` reads the rows after the given cursor, the last row so far.
 ///
 /// # Errors
-/// `rate_limit_exceeded` during another file of the account; the error of the first `read`. If a later `read` fails,
-/// the connection is cut, so that the caller does not mistake a part for the whole.
+/// `rate_limit_exceeded` while another file of the account is read; the error of the first `read`. If a later `read` fails, the connection
+/// is cut, so that the caller does not take an incomplete file as complete.
 pub async fn file<P, R, C, F>(call: &Authorized<P>, file: File, read: F) -> Result<HttpResponse, ApiError>
 where
     R: Row + 'static,

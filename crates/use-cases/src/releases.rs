@@ -1,6 +1,7 @@
-//! Moves money from `pending` to `available` once, when its delay has passed.
+//! Moves money from `pending` to `available` when its delay has passed. Each release happens once.
 //!
-//! Money that infractions seized meanwhile is left out. Released money then tops up blocks that are not fully funded.
+//! Money that infractions seized meanwhile is not released. Released money tops up blocks that hold less than they
+//! should.
 
 use cais_domain::release::Release;
 use cais_ports::{ChangeSet, CommitError, Write, alerts};
@@ -9,7 +10,7 @@ use futures_util::{StreamExt as _, stream};
 use crate::ports::Ports;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
-/// Releases a bounded number of due receipts.
+/// Releases at most `PASS_LIMIT` due payments.
 ///
 /// # Errors
 /// [`WorkError`] if the list cannot be read. A failure of one release is logged and does not stop the others.
@@ -22,7 +23,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
             match make(ports, release).await {
                 Ok(made) => usize::from(made),
                 Err(error) => {
-                    tracing::error!(alert = alerts::RELEASE_FAILED, %charge, %end_to_end_id, %error, "due release failed; it is tried again");
+                    tracing::error!(alert = alerts::RELEASE_FAILED, %charge, %end_to_end_id, %error, "due release failed; the release is tried again");
                     0
                 }
             }
@@ -33,7 +34,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// Makes one release. The version guards it: two nodes that list the same release make it once.
+/// Makes one release. The commit checks the version, so the release happens once even if two nodes have listed it.
 async fn make(ports: &Ports, release: Release) -> Result<bool, CommitError> {
     let now = ports.clock.now();
     let Some((released, transfer)) = release.release(now) else { return Ok(false) };

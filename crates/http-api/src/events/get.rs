@@ -24,7 +24,7 @@ use crate::representation::event::Event as Body;
     operation_id = "getEvent",
     tag = "events",
     summary = "Fetch an event",
-    description = "The same bytes as in the deliveries to endpoints. Scope: `events:read`.",
+    description = "Returns the same bytes as the deliveries to endpoints. Scope: `events:read`.",
     params(ById<kind::Event>),
     responses(
         (status = 200, description = "The event.", body = Event, example = json!(examples::event())),

@@ -57,7 +57,7 @@ impl IntoParams for EventQuery {
     operation_id = "listEvents",
     tag = "events",
     summary = "List events",
-    description = "Newest first, with cursor pagination. With `after_sequence`, the events after that number, oldest first: so a consumer reads the events that it missed, because the numbers have no gap. Events are kept for 90 days. Scope: `events:read`.",
+    description = "Newest first, with cursor pagination. With `after_sequence`, the events after that number, oldest first. The numbers have no gap, so a consumer can read all events that it missed. Events are kept for 90 days. Scope: `events:read`.",
     params(EventQuery),
     responses(
         (status = 200, description = "A page of events.", body = Events, example = json!(examples::events())),
@@ -73,7 +73,7 @@ pub async fn list_events(call: Authorized<EventsRead>, input: Input<EventQuery>)
     Ok(reply::json(StatusCode::OK, &Page::new(page.rows.iter().map(Event::from).collect(), last)))
 }
 
-/// Digits only, as in a `limit`; 0 precedes the first event.
+/// Parses a sequence number of digits only, as in a `limit`. The number 0 precedes the first event.
 fn sequence(text: &str, issues: &Issues) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| text.parse().ok()).flatten();

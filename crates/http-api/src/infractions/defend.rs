@@ -28,7 +28,7 @@ use crate::representation::infraction::InfractionDetail;
     operation_id = "defendInfraction",
     tag = "infractions",
     summary = "Defend the account",
-    description = "An infraction has one defense, until `deadline_at`. Needs no Idempotency-Key: a repeat of the same defense is not a second one. If the acquirer refuses a defense, the answer is `VALIDATION_ERROR` with the acquirer's reason, and another defense may be sent. After 503 the outcome is unknown: the service looks it up, and the same defense may be sent again. Scope: `infractions:write`.",
+    description = "An infraction has one defense, until `deadline_at`. Needs no Idempotency-Key: a repeat of the same defense has no further effect. If the acquirer refuses a defense, the answer is `VALIDATION_ERROR` with the acquirer's reason, and another defense may be sent. After 503 the outcome is unknown: the service looks up the outcome, and the same defense may be sent again. Scope: `infractions:write`.",
     params(ById<kind::Infraction>),
     request_body(content = NewDefense,
         example = json!(examples::literal(r#"{"defense_text":"Two coffees, handed over on 2 January.","defense_evidence_url":"https://shop.example/receipts/1042"}"#))),
@@ -67,7 +67,7 @@ impl From<DefendError> for ApiError {
             DefendError::TooLate => {
                 Self::new(ErrorCode::DeadlinePassed).with_message("The infraction can no longer be defended.")
             }
-            // Only this content was rejected; another defense may be accepted.
+            // The acquirer rejected only this content; another defense may be accepted.
             DefendError::Refused(reason) => Self::invalid(vec![Issue::new(
                 "defense_text",
                 format!("is refused by the institution that received the Pix: {reason}"),

@@ -26,7 +26,7 @@ use crate::representation::values::AmountFrom;
     operation_id = "createRefund",
     tag = "charges",
     summary = "Refund a charge",
-    description = "In full or in part, within 90 days after the payment. Several refunds are possible, up to the amount of the payment. `end_to_end_id` selects any payment that was credited to the charge, such as the payment of an event `payment.unexpected`. The available balance must cover the refund; the fee is not returned. A repeated Idempotency-Key returns the first response, `insufficient_balance` included, with the header `idempotent-replayed: true`. Scope: `charges:write`.",
+    description = "Refunds a charge in full or in part, within 90 days after the payment. Several refunds are possible, up to the amount of the payment. `end_to_end_id` selects any payment that was credited to the charge, such as the payment of an event `payment.unexpected`. The available balance must cover the refund; the fee is not returned. A repeated Idempotency-Key returns the first response, `insufficient_balance` included, with the header `idempotent-replayed: true`. Scope: `charges:write`.",
     params(Named<kind::Charge>, KeyHeader),
     request_body(content = NewRefund,
         example = json!(examples::literal(r#"{"amount":5.00,"reason":"One coffee was cold"}"#))),
@@ -45,7 +45,7 @@ pub async fn create_refund(
     call: Authorized<ChargesWrite>,
     new: Creation<(NoQuery, Named<kind::Charge>, Json<NewRefund>)>,
 ) -> Result<HttpResponse, ApiError> {
-    // An empty body is rejected: a lost body must not refund the whole charge.
+    // An empty body is rejected, because a body that was lost on the way must not refund the whole charge.
     let (_, Named(charge), Json(refund)) = new.input;
     let command = CreateRefund {
         account: call.caller.account.clone(),

@@ -8,13 +8,13 @@ use utoipa::ToSchema;
 use super::values::{Amount, Instant, closed_list};
 
 closed_list! {
-    /// The status of a payment. `in_review`: an operator of the service must decide, and less than arrived is credited.
+    /// The status of a payment. `in_review`: an operator of the service must decide, and not all coins that arrived are credited.
     CryptoPaymentStatus ["credited", "in_review", "dismissed"]
 }
 
 closed_list! {
-    /// The relation of a payment to its deposit. `late`: after `expires_at`. `repeated`: a further payment to the address,
-    /// in time. Otherwise the coins of the payment compared with the requested coins.
+    /// The relation of a payment to its deposit. `late`: after `expires_at`. `repeated`: a further payment to the address before
+    /// `expires_at`. The other values compare the coins of the payment with the requested coins.
     CryptoPaymentResolution PaymentResolution::ALL.map(PaymentResolution::as_str)
 }
 
@@ -42,9 +42,9 @@ pub struct CryptoDepositPayment {
     /// The relation of the payment to its deposit.
     #[schema(value_type = CryptoPaymentResolution)]
     pub resolution: &'static str,
-    /// The reason for which an operator must decide; null unless `in_review`. `too_late`: more than an hour after
-    /// `expires_at`. `too_many_coins`: more than twice the requested coins. `unexpected_state`: the deposit or the payment was over. `fewer_coins`: the processor now shows fewer
-    /// coins than were credited. `not_finished`: the processor may not have the coins.
+    /// The reason for which an operator must decide; null unless `in_review`. `too_late`: more than an hour after `expires_at`.
+    /// `too_many_coins`: more than twice the requested coins. `unexpected_state`: the deposit or the payment had already ended.
+    /// `fewer_coins`: the processor now shows fewer coins than were credited. `not_finished`: the processor may not have the coins.
     #[schema(value_type = Option<CryptoPaymentReview>, required)]
     pub review_reason: Option<&'static str>,
     /// The transaction on the chain, once reported.
@@ -78,7 +78,7 @@ fn row(deposit: &Deposit, payment: &DepositPayment) -> CryptoDepositPayment {
     let (status, review_reason) = match payment.state {
         PaymentState::Credited => ("credited", None),
         PaymentState::Review(reason) => ("in_review", Some(reason.as_str())),
-        PaymentState::Dismissed => ("dismissed", None),
+        PaymentState::Dismissed(_) => ("dismissed", None),
     };
     CryptoDepositPayment {
         currency,

@@ -214,7 +214,8 @@ async fn learned(
         }
         if Instant::now() >= deadline {
             let cause = asked.err().map_or_else(|| "it is not in the list".to_owned(), |error| causes::chain(&error));
-            let what = "The institution did it, but the service has not learned of it yet: see GET /v1/infractions.";
+            let what =
+                "The institution made the change, but the service has not recorded it yet: see GET /v1/infractions.";
             let error = ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S);
             return Err(error.with_message(what).with_cause(cause));
         }

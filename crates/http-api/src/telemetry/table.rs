@@ -91,6 +91,12 @@ pub const METRICS: &[Metric] = &[
         "acquirer, operation, outcome",
         "Calls to acquirers by operation and outcome.",
     ),
+    row(
+        "cais_acquirer_trial_calls_total",
+        Counter,
+        "acquirer, outcome",
+        "Trial calls of half-open circuit breakers: answered, failed or cancelled.",
+    ),
     row("cais_auth_failures_total", Counter, "reason", "Requests whose API key was missing or not valid, by reason."),
     row("cais_build_info", Gauge, "version", "Always 1; the label has the version of the program."),
     row("cais_callbacks_open", Gauge, "", "Callbacks that are not processed yet; counted to 500,000."),

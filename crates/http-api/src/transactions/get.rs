@@ -21,7 +21,7 @@ use crate::representation::transaction::TransactionRow;
     operation_id = "getTransaction",
     tag = "transactions",
     summary = "Fetch an entry of the timeline",
-    description = "The stored entry, without a read from the acquirer. Scope: `transactions:read`.",
+    description = "Returns the stored entry, without reading from the acquirer. Scope: `transactions:read`.",
     params(EntryName),
     responses(
         (status = 200, description = "The entry.", body = TransactionRow, example = json!(examples::transaction())),

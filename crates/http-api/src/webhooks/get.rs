@@ -23,7 +23,7 @@ use crate::representation::webhook::WebhookEndpoint;
     operation_id = "getWebhookEndpoint",
     tag = "webhooks",
     summary = "Fetch a webhook endpoint",
-    description = "Without its secret. Scope: `webhooks:read`.",
+    description = "Returns the endpoint without its secret. Scope: `webhooks:read`.",
     params(ById<kind::Endpoint>),
     responses(
         (status = 200, description = "The endpoint.", body = WebhookEndpoint, example = json!(examples::endpoint())),

@@ -56,13 +56,13 @@ impl Link {
     /// Runs the work on the thread. Conflicts are retried.
     ///
     /// # Errors
-    /// [`QueryError::Unavailable`] at once if too much work waits, or if the deadline passes before the work begins. A caller that stops
-    /// waiting gets no result.
+    /// [`QueryError::Unavailable`]: at once if too much work waits; at the deadline if the work is not done by then.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Work<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, QueryError> {
-        let deadline = Instant::now().checked_add(self.deadline).ok_or_else(|| unavailable("the deadline"))?;
+        let deadline =
+            Instant::now().checked_add(self.deadline).ok_or_else(|| unavailable("the deadline is out of range"))?;
         let (reply, answer) = oneshot::channel();
         let job = move |connection: &mut Connection| {
             let wanted = || !reply.is_closed() && Instant::now() < deadline;
@@ -81,7 +81,7 @@ impl Link {
     fn enqueue(&self, job: Job) -> Result<(), QueryError> {
         let jobs = self.jobs.read().unwrap_or_else(PoisonError::into_inner);
         let jobs = jobs.as_ref().ok_or_else(|| unavailable("the store is closed"))?;
-        jobs.try_send(job).map_err(|_| unavailable("too much waits for the queue, or its thread has ended"))
+        jobs.try_send(job).map_err(|_| unavailable("too much work is waiting, or the thread of the queue has ended"))
     }
 
     /// Checks that the link has a working connection: it was used a moment ago, or executes a statement now.
@@ -124,8 +124,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Tries the work until it is done, until it fails for good, or until no caller waits for it. Work with an uncertain outcome may be
-    /// done twice.
+    /// Tries the work until it succeeds, fails for good, or has no waiting caller. Work with an uncertain outcome may be done twice.
     fn work<T>(
         &mut self,
         wanted: &dyn Fn() -> bool,
@@ -169,7 +168,7 @@ impl<'w> Work<'w> {
         Arc::clone(&self.connection.engine)
     }
 
-    /// Works without a transaction. Drops the connection after a failure that makes it unusable.
+    /// Runs the work without a transaction. Drops the connection after a failure that makes it unusable.
     pub(super) fn session<T>(&mut self, work: impl FnOnce(&mut dyn Session) -> Result<T, Fault>) -> Result<T, Fault> {
         let Connection { engine, connect, session, pulse, .. } = &mut *self.connection;
         let mut connected = match session.take() {
@@ -185,12 +184,12 @@ impl<'w> Work<'w> {
         done
     }
 
-    /// Returns a function that checks for a waiting caller.
+    /// Returns a function that checks whether a caller still waits.
     pub(super) fn wanted(&self) -> &'w dyn Fn() -> bool {
         self.wanted
     }
 
-    /// Works in a transaction.
+    /// Runs the work in a transaction.
     pub(super) fn transaction<T>(
         &mut self,
         work: impl FnOnce(&mut dyn Session) -> Result<T, Fault>,

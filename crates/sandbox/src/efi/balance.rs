@@ -19,7 +19,7 @@ struct View {
     bloqueios: Option<Blocks>,
 }
 
-/// The blocked amounts, always zero: a lost infraction takes its money when it is decided.
+/// The blocked amounts. The amounts are always zero, because this institution debits a lost infraction only when it is decided.
 #[derive(Serialize)]
 struct Blocks {
     #[serde(with = "wire::amount")]
@@ -39,7 +39,7 @@ pub async fn get(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Refu
     let mut query = Query::of(&request);
     let shows_blocks = query.boolean("bloqueios");
     query.conclude(Kind::InvalidRequest, Some(())).map_err(|_| {
-        let message = "takes bloqueios, true or false, and nothing else";
+        let message = "the only parameter is bloqueios, with the value true or false";
         Refusal::Schema(vec![SchemaError::new("additionalProperties", ".query", message)])
     })?;
     psp.settle_due()?;

@@ -162,7 +162,7 @@ struct Body<'a> {
     title: &'static str,
     status: u16,
     detail: &'a str,
-    /// The code of institutions such as Efí for the only refusal that clients distinguish beyond its status.
+    /// The code, as of institutions such as Efí, for the only refusal that clients distinguish by more than its status.
     #[serde(skip_serializing_if = "Option::is_none")]
     nome: Option<&'static str>,
     #[serde(skip_serializing_if = "<[Violation]>::is_empty")]
@@ -180,7 +180,7 @@ impl Problem {
     #[must_use]
     pub fn violations(kind: Kind, mut violations: Vec<Violation>) -> Self {
         violations.truncate(MAX_VIOLATIONS);
-        let mut problem = Self::new(kind, "the request does not respect the schema or makes no sense");
+        let mut problem = Self::new(kind, "the request violates the schema or contradicts itself");
         problem.0.violations = violations;
         problem
     }
@@ -229,7 +229,7 @@ impl ResponseError for Problem {
         if self.0.kind == Kind::Unauthorized {
             response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
         }
-        // A struct of strings always serializes. An empty body would still have the status.
+        // Serializing a struct of strings cannot fail. Even an empty body would have the status.
         response.body(serde_json::to_vec(&body).unwrap_or_default())
     }
 }

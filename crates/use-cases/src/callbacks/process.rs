@@ -1,4 +1,4 @@
-//! Reads the acquirers' records of the items in waiting callbacks and applies them.
+//! Processes waiting callbacks: reads the acquirer's record of each item, and applies it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
 
 use super::names;
-use super::received::{self, Judged};
+use super::received_pix::{self, Judged};
 use crate::charges::sync::SyncError as ChargeSyncError;
 use crate::crypto::deposits::callback::Processed;
 use crate::infractions::sync::{Applied, SyncError as InfractionSyncError};
@@ -31,27 +31,29 @@ use crate::{crypto, infractions, payouts};
 
 /// The time that the worker waits for the acquirer.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
-/// The largest number of attempts, about one day, before an operator must review the callback.
+/// The largest number of attempts before an operator must review the callback. These attempts take about one day.
 const MAX_ATTEMPTS: u32 = 300;
 
-/// Attempts while the acquirer answers and does not show the payment of the callback: about an hour. An acquirer's records may be that
-/// far behind its callbacks, and a forged callback costs no more.
+/// The largest number of attempts if the acquirer answers but does not show the payment of the callback. These
+/// attempts take about one hour, because an acquirer's records may lag behind its callbacks for that time. The number
+/// also limits the cost of a forged callback.
 const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
-/// The largest number of unmatched callbacks of one acquirer that are kept for an operator. A pass can exceed it by
-/// its own callbacks.
+/// The largest number of unmatched callbacks of one acquirer that are kept for an operator. A pass can exceed the limit
+/// by the callbacks of that pass.
 const MAX_UNMATCHED: u64 = 10_000;
-/// The largest number of charges of one acquirer that one pass reads one by one: about a second at 200 ms each. The
-/// limit keeps callbacks that no page answers from delaying the others.
+/// The largest number of charges of one acquirer that one pass reads one by one. These reads take about a second,
+/// at 200 ms each. The limit prevents callbacks that no page answers from delaying the others.
 ///
-/// A callback has at most as many names. Callbacks are read in order, so each pass reads at least one to its end.
+/// A callback has at most this number of items. Callbacks are read in order, so each pass completes at least one callback.
 pub(super) const CHARGES_PER_PASS: usize = 256;
-/// The largest number of infractions of one acquirer that one pass looks up. An unlisted infraction costs several reads, and a worker
-/// reads the list every minute anyway.
+/// The largest number of infractions of one acquirer that one pass looks up. An unlisted infraction needs several
+/// reads. In addition, a worker reads the list every minute.
 pub(super) const INFRACTIONS_PER_PASS: usize = 16;
-/// The largest number of callbacks of one pass. More waiting callbacks share their reads.
+/// The largest number of callbacks in one pass. Callbacks of one pass share their reads.
 const CALLBACKS_PER_PASS: u32 = 2_048;
 
-/// The verdict on one item of a callback. Of several verdicts, the last in this order counts.
+/// The verdict on one item of a callback. If the items of a callback have different verdicts, the last one in this
+/// order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
     /// The acquirer's record was read and applied.
@@ -60,11 +62,11 @@ pub(super) enum Verdict {
     Unmatched,
     /// The acquirer's record does not show the item of the callback yet.
     NotShown,
-    /// The acquirer received no request in this pass, because the pass has reached its limit.
+    /// The item was not read in this pass, because the pass has reached its limit.
     NotRead,
 }
 
-/// The reason for which the acquirer's record of one item could not be read.
+/// The reason why the acquirer's record of an item could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unread {
     /// A received Pix.
@@ -84,7 +86,7 @@ pub(super) enum Unread {
     Upstream(#[from] AcquirerError),
 }
 
-/// Processes a bounded number of waiting callbacks.
+/// Processes at most `CALLBACKS_PER_PASS` waiting callbacks.
 ///
 /// # Errors
 /// [`WorkError`] if the list cannot be read. A failure of one callback is logged and does not stop the others.
@@ -92,7 +94,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let callbacks = ports.queries.list_due_callbacks(ports.clock.now(), CALLBACKS_PER_PASS).await?;
     let listed = callbacks.len();
     let verdicts = judge_all(ports, &callbacks).await;
-    // Nearly always all callbacks match, so the count is not read.
+    // Almost all callbacks match. The counts are read only if a callback is unmatched.
     let counts = if verdicts.contains(&Ok(Verdict::Unmatched)) {
         ports.queries.count_callbacks().await?
     } else {
@@ -117,7 +119,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of_limit(CALLBACKS_PER_PASS, listed, done))
 }
 
-/// Returns the verdict on each callback from all of its items, in the order of the callbacks.
+/// Returns the verdict on each callback, in the order of the callbacks. The verdict of a callback follows from all its
+/// items.
 async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict, Unread>> {
     let mut verdicts = vec![Ok(Verdict::Applied); callbacks.len()];
     let mut by_acquirer: BTreeMap<&AcquirerName, Named> = BTreeMap::new();
@@ -127,11 +130,11 @@ async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict,
             Err(known) => *verdict = known,
         }
     }
-    // Acquirers are read side by side, so that a slow acquirer delays only its own callbacks.
+    // The acquirers are read concurrently, so that a slow acquirer delays only its own callbacks.
     let judged = by_acquirer.into_iter().map(|(acquirer, named)| named.judge(ports, acquirer));
     for (place, judged) in join_all(judged).await.into_iter().flatten() {
         if let Some(verdict) = verdicts.get_mut(place) {
-            // An item that cannot be read now delays its callback, but not the credits of the other items.
+            // If one item cannot be read now, its callback stays open. The other items are still credited.
             *verdict = match (verdict.clone(), judged) {
                 (Ok(one), Ok(other)) => Ok(one.max(other)),
                 (Err(error), _) | (Ok(_), Err(error)) => Err(error),
@@ -141,7 +144,7 @@ async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict,
     verdicts
 }
 
-/// Reads the names in a callback.
+/// Returns the items of a callback.
 fn names(ports: &Ports, callback: &Callback) -> Result<Vec<CallbackItem>, Result<Verdict, Unread>> {
     if ports.acquirers.named(&callback.acquirer).is_none() && ports.crypto_processor(&callback.acquirer).is_err() {
         return Err(Err(AcquirerError::Unavailable("the acquirer is no longer configured".to_owned()).into()));
@@ -149,7 +152,8 @@ fn names(ports: &Ports, callback: &Callback) -> Result<Vec<CallbackItem>, Result
     names::read(&callback.body).ok_or(Ok(Verdict::Unmatched))
 }
 
-/// Marks a callback for review by an operator, unless the acquirer has reached its bound of unmatched callbacks.
+/// Marks a callback for review by an operator. If the acquirer has too many unmatched callbacks, the callback is done
+/// instead.
 fn unmatched(callback: &Callback, attempts: u32, is_full: bool) -> CallbackState {
     let names = String::from_utf8_lossy(&callback.body);
     if let Some(items) = names::read(&callback.body) {
@@ -165,7 +169,7 @@ fn unmatched(callback: &Callback, attempts: u32, is_full: bool) -> CallbackState
     if is_full { CallbackState::Done } else { CallbackState::Unmatched }
 }
 
-/// Raises the alert for the return of a payout that the acquirer does not confirm.
+/// Raises the alert if the item is the return of a payout, because the acquirer does not confirm the return.
 fn alert_uncredited(callback: &Callback, item: &CallbackItem) {
     if let CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id, return_id }) = item {
         tracing::error!(
@@ -175,13 +179,13 @@ fn alert_uncredited(callback: &Callback, item: &CallbackItem) {
     }
 }
 
-/// The items of one acquirer's callbacks by kind, each with the index of its callback.
+/// The items of one acquirer's callbacks, by kind. Each item has the index of its callback.
 #[derive(Default)]
 struct Named {
     received: Vec<(usize, CallbackPix)>,
     others: Vec<(usize, CallbackItem)>,
     infractions: usize,
-    /// The indexes of callbacks with infractions for a later pass.
+    /// The indexes of the callbacks whose infractions are left to a later pass.
     later: Vec<usize>,
 }
 
@@ -220,14 +224,14 @@ impl Named {
             is_overload(error)
         };
         let others = ports.limits.run(acquirer, self.others, judge_item, is_overload);
-        let (mut judged, others) = join(received::judge(ports, acquirer, self.received), others).await;
+        let (mut judged, others) = join(received_pix::judge(ports, acquirer, self.received), others).await;
         judged.extend(others);
         judged.extend(self.later.into_iter().map(|place| (place, Ok(Verdict::NotRead))));
         judged
     }
 }
 
-/// Stores the result of a callback. If `is_full`, an unmatched callback is logged and not kept for an operator.
+/// Stores the result of a callback. If `is_full`, an unmatched callback is only logged and is not kept for an operator.
 async fn mark(
     ports: &Ports,
     callback: Callback,
@@ -259,18 +263,18 @@ async fn mark(
     change.writes.push(Write::update(Callback { state, attempts, due_at, ..callback }));
     match ports.store.commit(change).await {
         Ok(_) => Ok(state != CallbackState::Waiting),
-        // Another node processed the callback at the same time. Every effect still happens once.
+        // Another node processed the same callback. Each effect happens only once, also in this case.
         Err(CommitError::Stale) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Processes a Pix that was sent or came back.
+/// Processes a callback about a Pix that was sent, or about its return.
 async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_instruction_id(&item.instruction_id).await.map_err(StoreError::from)?;
     let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
     if payout.state.acquirer() != acquirer || payout.state.status() == PayoutStatus::Abandoned {
-        tracing::error!(payout = %payout.id, %acquirer, "callback names a payout that this acquirer cannot have; the item is unmatched");
+        tracing::error!(payout = %payout.id, %acquirer, "callback is about a payout that this acquirer cannot have; the item is unmatched");
         return Ok(Verdict::Unmatched);
     }
     let seen = payouts::sync::refresh_seen(ports, payout, READ_BUDGET).await?;
@@ -281,8 +285,8 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> 
     Ok(verdict)
 }
 
-/// Processes the return of a sent Pix that the acquirer does not show with its payout. A payout may not have the end-to-end
-/// id of its Pix yet, so an unknown Pix is looked up again.
+/// Processes the return of a sent Pix. The acquirer does not show this return with its payout. A stored payout may
+/// still lack the end-to-end id of its Pix, so an unknown Pix is looked up again later.
 async fn came_back(ports: &Ports, acquirer: &AcquirerName, item: &CallbackReturn) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_pix(&item.end_to_end_id).await.map_err(StoreError::from)?;
     let Some(payout) = payout.filter(|payout| payout.state.acquirer() == acquirer) else {
@@ -292,7 +296,7 @@ async fn came_back(ports: &Ports, acquirer: &AcquirerName, item: &CallbackReturn
     Ok(returned(ports, &seen, &item.return_id).await?)
 }
 
-/// Processes a payment at a crypto processor.
+/// Processes a callback about a payment at a crypto processor.
 async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -> Result<Verdict, Unread> {
     Ok(match crypto::deposits::callback::process(ports, processor, payment, READ_BUDGET).await? {
         Processed::Applied => Verdict::Applied,
@@ -301,20 +305,22 @@ async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -
     })
 }
 
-/// Processes an infraction that was opened or changed. The record is read from the acquirer's list, which may show the
-/// change later than the callback.
+/// Processes a callback about an infraction that was opened or changed. The record is read from the acquirer's list,
+/// and the list may show the change later than the callback.
 async fn disputed(ports: &Ports, acquirer: &AcquirerName, item: &CallbackInfraction) -> Result<Verdict, Unread> {
     let applied = infractions::sync::find(ports, acquirer, &item.id).await?;
     Ok(match applied {
         Some(Applied::Stands { .. }) => Verdict::Applied,
-        // An open infraction is read every minute anyway. Its return may be awaited for a day.
+        // An open infraction is read every minute, so its callback is done. The return for it may come up to a day
+        // later.
         Some(Applied::Deferred) if is_open(ports, acquirer, &item.id).await? => Verdict::Applied,
         None | Some(Applied::Deferred) => Verdict::NotShown,
         Some(Applied::UnknownPix | Applied::Rejected) => Verdict::Unmatched,
     })
 }
 
-/// Returns whether the acquirer's infraction is known here and open. After a reopening the open infraction is another one on the same Pix.
+/// Returns whether this infraction is stored and open. After a reopening, the open infraction is a later one on the
+/// same Pix.
 async fn is_open(ports: &Ports, acquirer: &AcquirerName, id: &str) -> Result<bool, StoreError> {
     let first = ReservationKey::Infraction(format!("{acquirer}/{id}"));
     let Some(owner) = ports.queries.find_owner(&first).await? else { return Ok(false) };
@@ -325,20 +331,20 @@ async fn is_open(ports: &Ports, acquirer: &AcquirerName, id: &str) -> Result<boo
     Ok(named.any(|other| other.state.status().is_open()))
 }
 
-/// Returns the verdict on a returned payout. A callback can precede the acquirer's record, so only a credited return is
-/// done.
+/// Returns the verdict on a returned payout. The callback may come before the acquirer's record, so the callback is
+/// done only if the return is credited.
 async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Verdict, StoreError> {
     if seen.refused.contains(return_id) {
         return Ok(Verdict::Unmatched);
     }
     let credited = ports.queries.find_owner(&ReservationKey::ReturnId(return_id.clone())).await?;
     if credited.is_none() {
-        tracing::warn!(payout = %seen.payout.id, %return_id, "return in a callback not shown by its acquirer; it is read again");
+        tracing::warn!(payout = %seen.payout.id, %return_id, "return in a callback not shown by its acquirer; the return is read again");
     }
     Ok(credited.map_or(Verdict::NotShown, |_| Verdict::Applied))
 }
 
-/// Returns the instant of the next attempt: after 1 s, then after growing pauses.
+/// Returns the instant of the next attempt. The first pause is 1 s, and the pauses grow.
 fn pause(now: Timestamp, attempts: u32) -> Timestamp {
     now.saturating_add(doubled(attempts.saturating_sub(1))).unwrap_or(Timestamp::MAX)
 }

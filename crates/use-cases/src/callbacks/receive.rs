@@ -1,4 +1,4 @@
-//! Stores the names in a callback, so that the acquirer gets an immediate answer and no callback is lost.
+//! Stores the identifiers of a callback. So the acquirer gets an immediate answer, and no callback is lost.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::CallbackId;
@@ -12,7 +12,7 @@ use crate::crypto::withdrawals;
 use crate::ports::Ports;
 use crate::store_error::MAX_COMMIT_RETRIES;
 
-/// The reason for which a callback was not stored.
+/// The reason why a callback was not stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
     /// The body is not a callback of the acquirer's interface.
@@ -44,11 +44,11 @@ pub fn verify(
     verified.map_err(|error| ReceiveError::Malformed(error.to_string()))
 }
 
-/// Stores the names in the callback; a worker reads their state from the acquirer. A callback without names is not stored. A repeat is
-/// not stored either: the stored callback becomes due.
+/// Stores the identifiers in the callback. A worker reads their state from the acquirer later. A callback without
+/// identifiers is not stored. If the callback is a repeat, the stored callback becomes due.
 ///
 /// # Errors
-/// [`ReceiveError`]; nothing of the callback is stored then.
+/// [`ReceiveError`]. In that case no part of the callback is stored.
 pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u8]>) -> Result<(), ReceiveError> {
     let adapter = ports.acquirers.named(acquirer).ok_or(ReceiveError::NotConfigured)?;
     let items = adapter.callbacks(body.as_ref()).map_err(|error| ReceiveError::Malformed(error.to_string()))?;
@@ -56,11 +56,11 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     store(ports, acquirer, items).await
 }
 
-/// Stores the payment in a signed callback of the crypto processor, as [`receive`] does. A callback about a withdrawal is
-/// applied at once and not stored: open withdrawals are polled, so a lost callback only delays an outcome.
+/// Stores the payment in a signed callback of the crypto processor, like [`receive`]. A callback about a withdrawal is
+/// applied at once and not stored. Open withdrawals are polled, so a lost callback only delays an outcome.
 ///
 /// # Errors
-/// [`ReceiveError`], [`ReceiveError::Malformed`] also for a wrong signature.
+/// [`ReceiveError`]. If the signature is wrong, the error is [`ReceiveError::Malformed`].
 pub async fn receive_crypto(
     ports: &Ports,
     processor: &AcquirerName,
@@ -77,7 +77,7 @@ pub async fn receive_crypto(
             match withdrawals::callback::apply(ports, processor, &batch, order).await {
                 Ok(true) => {}
                 Ok(false) => {
-                    tracing::info!(%processor, %batch, "callback names a withdrawal of another system; it is ignored");
+                    tracing::info!(%processor, %batch, "callback is about a withdrawal of another system; the callback is ignored");
                 }
                 Err(error) => {
                     tracing::warn!(%processor, %batch, %error, "callback about a withdrawal could not be applied; the next poll reads the withdrawal");
@@ -96,7 +96,7 @@ async fn store(ports: &Ports, acquirer: &AcquirerName, items: Vec<CallbackItem>)
     if ports.open_callbacks.is_full(acquirer) {
         return Err(ReceiveError::Full);
     }
-    // The limits allow a whole callback in one pass, so each pass completes at least one.
+    // The limits per pass allow a whole callback, so each pass completes at least one.
     let (infractions, pix): (Vec<_>, Vec<_>) =
         items.into_iter().partition(|item| matches!(item, CallbackItem::Infraction(_)));
     let texts = [names::write(&pix, CHARGES_PER_PASS), names::write(&infractions, INFRACTIONS_PER_PASS)].concat();
@@ -107,8 +107,8 @@ async fn store(ports: &Ports, acquirer: &AcquirerName, items: Vec<CallbackItem>)
             writes.push(open.map_or_else(|| insert(ports, acquirer, names), |open| repeat(ports, open)));
         }
         match commit(ports, writes).await {
-            // A worker or another repeat has just updated a callback with these names. The worker may have read the
-            // acquirer before the event of this callback, so that update does not suffice.
+            // A worker or another repeat has just updated the stored callback. The worker may have read the acquirer
+            // before the event of this callback, so the callback must become due again.
             Err(CommitError::Stale) => {}
             done => return Ok(done?),
         }
@@ -116,8 +116,8 @@ async fn store(ports: &Ports, acquirer: &AcquirerName, items: Vec<CallbackItem>)
     Ok(commit(ports, texts.iter().map(|names| insert(ports, acquirer, names)).collect()).await?)
 }
 
-/// Returns an open or unmatched callback with these names. A failed look-up returns none: a duplicate callback is
-/// harmless, but a refused callback is not.
+/// Returns an open or unmatched callback with these identifiers. If the look-up fails, returns `None`: a duplicate
+/// callback is harmless, but a refused callback is not.
 async fn find_open(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Option<Callback> {
     ports.queries.find_named_callback(acquirer, names).await.unwrap_or_else(|error| {
         tracing::warn!(%acquirer, %error, "look-up of an open callback failed; the callback is stored as a new one");
@@ -139,11 +139,11 @@ fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
     })
 }
 
-/// Makes an open or unmatched callback due. The version grows even if the callback is due already. A worker that read
-/// the acquirer before the repeat therefore cannot mark the callback as done.
+/// Makes an open or unmatched callback due. The version increases even if the callback is already due. So a worker that
+/// read the acquirer before this repeat cannot mark the callback as done.
 fn repeat(ports: &Ports, open: Callback) -> Write {
-    // An unmatched callback gets all attempts again. An open callback keeps its count, so that repeats seldom prolong
-    // it. A repeat during each pass does keep a callback open, because the pass cannot mark it.
+    // An unmatched callback gets all its attempts again. An open callback keeps its count, so that repeats do not
+    // prolong it. Exception: if each pass meets a repeat, no pass can mark the callback, and it stays open.
     let attempts = if open.state == CallbackState::Waiting { open.attempts } else { 0 };
     Write::update(Callback { state: CallbackState::Waiting, attempts, due_at: Some(ports.clock.now()), ..open })
 }

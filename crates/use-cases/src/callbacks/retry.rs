@@ -6,24 +6,24 @@ use cais_ports::{Callback, CallbackState, ChangeSet, CommitError, Operator, Page
 use crate::audit::{self, AuditedChange};
 use crate::ports::Ports;
 
-/// The reason for which a callback is not processed again.
+/// The reason why a callback is not processed again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetryError {
-    /// No callback has the id.
+    /// No callback has this id.
     #[error("the callback {0} does not exist")]
     NotFound(CallbackId),
-    /// All items of the callback are applied.
-    #[error("the callback {0} is processed already")]
+    /// All items of the callback were applied before.
+    #[error("the callback {0} was processed before")]
     Done(CallbackId),
     /// The store could not be read.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// The store was not changed.
+    /// The store could not be changed.
     #[error(transparent)]
     Commit(#[from] CommitError),
 }
 
-/// Returns the unmatched callbacks, newest first.
+/// Returns a page of the unmatched callbacks. The newest come first.
 ///
 /// # Errors
 /// [`QueryError`] if the store fails.
@@ -31,7 +31,7 @@ pub async fn list_unmatched(ports: &Ports, page: PageRequest<CallbackId>) -> Res
     ports.queries.list_unmatched_callbacks(page).await
 }
 
-/// Makes the callback due again, with all its attempts.
+/// Makes the callback due again. All its attempts are available again.
 ///
 /// # Errors
 /// [`RetryError`].
@@ -56,12 +56,12 @@ pub async fn retry(ports: &Ports, operator: &Operator, id: CallbackId) -> Result
     Ok(again)
 }
 
-/// Returns the fields of a callback that an operator changes, as JSON.
+/// Returns the fields that the retry changes, as JSON.
 fn record(callback: &Callback) -> Vec<u8> {
     format!(r#"{{"status":"{}","attempts":{}}}"#, callback.state.as_str(), callback.attempts).into_bytes()
 }
 
-/// Returns the names in a callback as text, one line for each.
+/// Returns the identifiers in a callback as text, one line for each.
 #[must_use]
 pub fn named(callback: &Callback) -> String {
     String::from_utf8_lossy(&callback.body).into_owned()

@@ -1,4 +1,4 @@
-//! Expires overdue charges after one last read of the acquirer.
+//! Expires overdue charges, after a last read of the acquirer.
 
 use std::time::Duration;
 
@@ -14,13 +14,14 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
 /// The time for the last read.
 const LOOK_BUDGET: Duration = Duration::from_secs(5);
-/// A charge stays pending for this long if its acquirer does not answer, or reports it as completed without a payment
-/// that pays it.
+/// The maximum time for which an overdue charge stays pending. This limit applies if the acquirer does not answer, or
+/// shows the charge as completed without a payment that pays it.
 ///
-/// A payment that is confirmed later still pays the charge. Without a limit, such charges would come first in every pass.
+/// A payment that is confirmed later still pays the charge. Without the limit, such charges would come first in every
+/// pass.
 const ACQUIRER_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
-/// Expires a bounded number of overdue charges.
+/// Expires at most `PASS_LIMIT` overdue charges.
 ///
 /// # Errors
 /// [`WorkError`] if the list cannot be read. A failure of one charge is logged and does not stop the others.
@@ -33,7 +34,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
             match error {
                 SyncError::Store(_) => tracing::warn!(charge = %id, %error, "overdue charge could not be stored; the next run tries again"),
                 SyncError::Upstream(_) | SyncError::Unknown | SyncError::NotShown => {
-                    tracing::debug!(charge = %id, %error, "overdue charge could not be read at its acquirer; it stays pending");
+                    tracing::debug!(charge = %id, %error, "overdue charge could not be read at its acquirer; the charge stays pending");
                 }
             }
             Look::StaysPending
@@ -46,7 +47,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         tracing::error!(
             alert = alerts::CLOCK_SKEW,
             charges,
-            "clock of the node is ahead of an acquirer's; overdue charges can still be paid there and stay pending"
+            "node's clock is ahead of an acquirer's clock; overdue charges stay pending, because they can still be paid"
         );
     }
     Ok(Pass::of(listed, count(Look::Closed)))
@@ -59,8 +60,7 @@ enum Look {
     Closed,
     /// The charge stays pending for now.
     StaysPending,
-    /// The charge stays pending: its acquirer still accepts a payment long after the end of the charge by the local
-    /// clock.
+    /// The charge stays pending. By the local clock it ended long ago, but its acquirer still accepts a payment.
     ClocksDiffer,
 }
 
@@ -84,7 +84,7 @@ async fn expire(ports: &Ports, charge: Charge) -> Result<Look, SyncError> {
         || "the acquirer shows the charge as completed without a payment".to_owned(),
         |error| error.to_string(),
     );
-    tracing::warn!(charge = %charge.id, %acquirer, reason, "charge not confirmed as unpaid by its acquirer; it expires");
+    tracing::warn!(charge = %charge.id, %acquirer, reason, "charge not confirmed as unpaid by its acquirer; the charge expires");
     match commit_step(ports, charge.expire(expires_at, now).map_err(StoreError::from)?).await {
         Ok(_) => Ok(Look::Closed),
         Err(CommitError::Stale) => Ok(Look::StaysPending),

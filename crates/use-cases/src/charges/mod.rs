@@ -4,10 +4,10 @@ pub mod cancel;
 pub mod create;
 pub mod expire;
 pub mod fetch;
+mod keyed;
 pub mod list;
 mod order;
 pub mod payment_page;
-mod resource;
 mod split;
 pub mod sync;
 

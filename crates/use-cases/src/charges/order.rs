@@ -1,4 +1,5 @@
-//! Requests a charge: from the acquirers in their order, or again from the acquirer that may have it.
+//! Requests a charge from the acquirers in their order, or repeats the request at the acquirer that may have the
+//! charge.
 
 use std::time::Duration;
 
@@ -11,14 +12,14 @@ use crate::upstream_result::EarlierRequests;
 
 /// The acquirer's share of the 10 s within which a POST answers. The rest is for two commits.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
-/// The part of it for a look-up after a repeated creation is refused.
+/// The part of [`UPSTREAM_BUDGET`] for a look-up after a repeated request is refused.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
-/// The charge as an acquirer issued it, or the reason why none did.
+/// The charge as an acquirer issued it, or the reason why no acquirer issued it.
 pub(super) type Issuing = Result<(AcquirerName, UpstreamCharge), IssueError>;
 
-/// Requests the charge. A first request may go from acquirer to acquirer. After an earlier request only its acquirer
-/// may have the charge, so only that acquirer receives a request.
+/// Requests the charge. A first request may go to several acquirers, one after another. After an earlier request, only
+/// its acquirer may have the charge, so only that acquirer receives a request.
 pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: EarlierRequests) -> Issuing {
     let (order, acquirer) = (order(charge), charge.state.acquirer());
     let issuing = match earlier {
@@ -30,10 +31,10 @@ pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: EarlierRequ
     match &issuing {
         Ok(_) => {}
         Err(IssueError::NoneTook { reasons }) => {
-            tracing::warn!(charge = %charge.id, ?reasons, "charge not accepted by any acquirer; it is abandoned");
+            tracing::warn!(charge = %charge.id, ?reasons, "charge not accepted by any acquirer; the charge is abandoned");
         }
         Err(IssueError::Unknown { acquirer, reason }) => {
-            tracing::warn!(charge = %charge.id, %acquirer, reason, "charge outcome unknown after its request; it is resumed later");
+            tracing::warn!(charge = %charge.id, %acquirer, reason, "outcome of a charge request is unknown; the creation is resumed later");
         }
     }
     issuing
@@ -52,8 +53,8 @@ async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) 
     }
 }
 
-/// Looks up a refused charge. A refusal proves nothing about the request before it, which may have created the charge:
-/// some acquirers refuse a txid that exists.
+/// Looks up a charge whose repeated request was refused. The refusal is no proof, because the earlier request may have
+/// created the charge: some acquirers refuse a txid that exists.
 async fn refused_again(
     acquirer: &dyn Acquirer,
     order: &ChargeOrder,
@@ -62,7 +63,8 @@ async fn refused_again(
 ) -> Issuing {
     match acquirer.find_charge(&order.txid, LOOK_BUDGET).await {
         Ok(Some(upstream)) if upstream.amount == order.amount && upstream.copy_paste.is_some() => Ok((asked, upstream)),
-        // No payer has seen the code of a charge that differs from the order.
+        // The acquirer has no charge, or one that differs from the order. No payer has seen the code of a differing
+        // charge.
         Ok(Some(_) | None) => Err(IssueError::NoneTook { reasons: vec![(asked, refusal)] }),
         Err(error) => {
             Err(IssueError::Unknown { acquirer: asked, reason: format!("{refusal}; look-up failed: {error}") })

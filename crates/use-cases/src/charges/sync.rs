@@ -1,4 +1,4 @@
-//! Updates a charge from its acquirer's record. No other code applies such a record.
+//! Updates a charge from its acquirer's record. Only this file applies such records.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use crate::upstream_order::{self, StoredRecord as _};
 /// The time that a reader waits for the acquirer before it returns the stored state.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
 
-/// The reason for which a charge could not be updated from its acquirer.
+/// The reason why a charge could not be updated from its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SyncError {
     /// The acquirer gave no answer.
@@ -35,7 +35,7 @@ pub(crate) enum SyncError {
     /// The acquirer certainly does not have the charge.
     #[error("the acquirer does not have the charge")]
     Unknown,
-    /// The acquirer sent a callback for a Pix that its charge does not show.
+    /// The acquirer sent a callback for a Pix, but its record of the charge does not contain the Pix.
     #[error("the acquirer does not show the Pix of its callback")]
     NotShown,
     /// The store failed.
@@ -53,19 +53,19 @@ impl From<SyncError> for upstream_order::SyncError {
     }
 }
 
-/// The result of reading an acquirer.
+/// The result of a read at an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// The charge after the read.
     pub charge: Charge,
-    /// The Pix that were returned in full before this service read them. They are never credited, and an alert was
-    /// raised.
+    /// The Pix that were returned in full before this service read them. They are never credited. An alert was raised
+    /// unless an infraction explains the return.
     pub went_back: Vec<EndToEndId>,
-    /// `true` if the acquirer still accepts a payment for the charge, by its own clock.
+    /// `true` if, by its own clock, the acquirer still accepts a payment for the charge.
     pub is_payable: bool,
 }
 
-/// Reads the charge at `acquirer` and applies the result.
+/// Reads the charge at `acquirer` and applies the acquirer's record.
 pub(crate) async fn refresh(
     ports: &Ports,
     charge: Charge,
@@ -75,7 +75,7 @@ pub(crate) async fn refresh(
     Ok(refresh_seen(ports, charge, acquirer, budget).await?.charge)
 }
 
-/// Does the same as [`refresh`], and also returns the Pix that are never credited.
+/// Works like [`refresh`], and also returns the Pix that are never credited.
 pub(crate) async fn refresh_seen(
     ports: &Ports,
     charge: Charge,
@@ -88,8 +88,8 @@ pub(crate) async fn refresh_seen(
 
 /// Applies the record of `acquirer`: credits every payment once, and updates refunds and the status of the charge.
 ///
-/// A payment counts at any acquirer. The status counts only from the acquirer that issued the code of the charge. A
-/// duplicate charge at a second acquirer has the same txid, and its status is ignored.
+/// A payment counts at any acquirer. The status counts only at the acquirer that issued the charge's code. After a lost
+/// reply, a second acquirer may have a duplicate charge with the same txid; the status there is ignored.
 pub(crate) async fn apply(
     ports: &Ports,
     charge: Charge,
@@ -114,7 +114,7 @@ async fn apply_seen(
     Ok(seen)
 }
 
-/// Credits each payment in the record of `acquirer` once, and follows its returns.
+/// Credits each payment in the record of `acquirer` once, and updates the refunds from the payment's returns.
 pub(crate) async fn credit_payments(
     ports: &Ports,
     mut charge: Charge,
@@ -126,7 +126,7 @@ pub(crate) async fn credit_payments(
         let (ours, foreign) = sort_returns(ports, &charge, acquirer, payment).await?;
         refunds.extend(ours);
         if foreign.all.is_positive() && stays_out(ports, &charge, payment, foreign).await? {
-            // A return in process may still fail.
+            // A return that is still processing can fail. The Pix is then credited later.
             if payment.returns.iter().all(|back| back.progress != UpstreamProgress::Processing) {
                 went_back.push(payment.end_to_end_id.clone());
             }
@@ -134,7 +134,7 @@ pub(crate) async fn credit_payments(
         }
         charge = credit(ports, charge, acquirer, payment).await?;
     }
-    // Payments come first, so that a return that cannot be applied now never prevents a credit.
+    // Refunds are applied after the payments, so that an error in a refund never prevents a credit.
     if !refunds.is_empty() {
         for (refund, upstream) in refunds {
             refunds::sync::apply(ports, refund, upstream).await?;
@@ -147,13 +147,13 @@ pub(crate) async fn credit_payments(
 /// The amounts of a Pix that were returned, or are being returned, without a refund of this service.
 #[derive(Debug, Clone, Copy, Default)]
 struct Foreign {
-    /// The whole amount.
+    /// The total of these amounts.
     all: Money,
-    /// The part that no infraction explains.
+    /// The part of the total that no infraction explains.
     unexplained: Money,
 }
 
-/// Splits the returns of a Pix into this service's refunds and the amount that others returned.
+/// Splits the returns of a Pix into the refunds of this service and the amounts of all other returns.
 async fn sort_returns(
     ports: &Ports,
     charge: &Charge,
@@ -177,7 +177,8 @@ async fn sort_returns(
     Ok((ours, foreign))
 }
 
-/// Counts a return in process too, because its money must not be credited meanwhile.
+/// Returns the amount of a return that is completed or processing. Money that may still be returned must not be
+/// credited.
 fn still_goes_back(upstream: &UpstreamReturn) -> Money {
     match upstream.progress {
         UpstreamProgress::Processing | UpstreamProgress::Done { .. } => upstream.amount,
@@ -185,10 +186,10 @@ fn still_goes_back(upstream: &UpstreamReturn) -> Money {
     }
 }
 
-/// Returns whether a Pix must not be credited because its whole amount was returned before this service read the Pix.
+/// Returns whether a Pix must not be credited because its whole amount was returned before it was credited.
 ///
-/// A partial return, or one after the credit, raises an alert, because a person must resolve it. Returns that an
-/// infraction caused are resolved with the infraction.
+/// An unexplained return raises an alert, because a person must agree on the difference with the merchant. A return
+/// that an infraction explains is resolved with the infraction.
 async fn stays_out(
     ports: &Ports,
     charge: &Charge,
@@ -200,13 +201,13 @@ async fn stays_out(
     if foreign.unexplained.is_positive() {
         tracing::error!(
             alert = alerts::PAYMENT_RETURNED, charge = %charge.id, end_to_end_id = %payment.end_to_end_id, returned = %foreign.unexplained, credited,
-            "Pix returned at the acquirer without a known cause; manual settlement with the merchant needed"
+            "Pix returned at the acquirer without a known cause; an operator must agree on the difference with the merchant"
         );
     }
     Ok(!credited && foreign.all >= payment.amount)
 }
 
-/// Issues a charge whose creation was never confirmed, if the acquirer has it as ordered.
+/// Issues a charge in creation if the acquirer has the charge with the ordered amount.
 async fn adopt(
     ports: &Ports,
     mut charge: Charge,
@@ -218,7 +219,7 @@ async fn adopt(
             return Ok(charge);
         };
         if upstream.amount != charge.terms.amount {
-            tracing::warn!(charge = %charge.id, %acquirer, amount = %upstream.amount, "charge has another amount at its acquirer; it is not issued");
+            tracing::warn!(charge = %charge.id, %acquirer, amount = %upstream.amount, "charge has another amount at its acquirer; the charge is not issued");
             return Ok(charge);
         }
         let issued =
@@ -233,11 +234,11 @@ async fn adopt(
     Err(StoreError::contended())
 }
 
-/// Returns the earlier owner of a Pix where an earlier credit is likely. A second credit would fail the whole batch of
-/// commits.
+/// Returns the owner of a Pix, if the Pix was probably credited before. The check avoids a second credit, which would
+/// make the whole batch of commits fail.
 ///
-/// A Pix of a charge that can still be paid is nearly always new. For such a charge the commit detects a duplicate, and
-/// no read is needed.
+/// The Pix of a charge that can still be paid is almost always new. For such a charge nothing is read: the commit
+/// detects a duplicate.
 async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) -> Result<Option<String>, StoreError> {
     if charge.state.settlement().is_some_and(|settlement| settlement.end_to_end_id == payment.end_to_end_id) {
         return Ok(Some(charge.id.to_string()));
@@ -250,7 +251,7 @@ async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) 
 
 fn alert_ambiguous_payment(charge: &Charge, by: &str, payment: &EndToEndId, acquirer: &AcquirerName) {
     if by != charge.id.to_string() {
-        tracing::error!(alert = alerts::PAYMENT_AMBIGUOUS, charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "one Pix reported for two charges; it was credited to the other charge");
+        tracing::error!(alert = alerts::PAYMENT_AMBIGUOUS, charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "one Pix reported for two charges; the Pix was credited to the other charge");
     }
 }
 
@@ -281,8 +282,8 @@ async fn credit(
             account: charge.account,
             owner: charge.id.to_string(),
         });
-        // A payment that leaves the charge unchanged still increments its version, because its role was decided for
-        // that state.
+        // If the payment does not change the charge, the charge is still written. The role of the payment was decided
+        // for this state, so a concurrent change of the charge must make the commit fail.
         let after = credit.charge.unwrap_or_else(|| charge.clone());
         change.writes.push(Write::update(after.clone()));
         change.writes.push(Write::insert(credit.payment));
@@ -308,7 +309,7 @@ async fn credit(
     Err(StoreError::contended())
 }
 
-/// Returns one event for each account that shares in the payment. These events do not go to the creator's
+/// Returns one event for each account that receives a share of the payment. These events are not sent to the creator's
 /// `postback_url`.
 fn splits_received(ports: &Ports, transfers: &[Transfer], charge: &Charge, at: Timestamp) -> Vec<NewEvent> {
     let received = |transfer: &Transfer| match transfer.to {
@@ -329,7 +330,7 @@ fn splits_received(ports: &Ports, transfers: &[Transfer], charge: &Charge, at: T
     transfers.iter().filter_map(received).collect()
 }
 
-/// Cancels a pending charge that the acquirer removed. Expires an overdue charge if the acquirer's clock agrees,
+/// Cancels a pending charge that the acquirer removed. An overdue charge expires only if the acquirer's clock agrees,
 /// because the local clock may be ahead.
 async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) -> Result<Charge, StoreError> {
     for _ in 0..MAX_COMMIT_RETRIES {

@@ -1,16 +1,16 @@
-//! Alerts for infractions without a defense whose deadline is near.
+//! Alerts for infractions that have no defense and whose deadline is near.
 
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{ALERT_HOURS, Infraction};
 use cais_ports::{CommitError, alerts};
 use jiff::{SignedDuration, Timestamp};
 
-use super::steps::update;
+use super::changes::update;
 use crate::ports::Ports;
 use crate::work::WorkError;
 
-/// The largest number of infractions that one pass reads, nearest deadline first. Many can share one deadline: the end
-/// of a day.
+/// The largest number of infractions that one pass reads. The nearest deadlines come first. Many infractions can have
+/// the same deadline: the end of a day.
 const MOST: u32 = 10_000;
 
 /// An alert that was raised.
@@ -18,11 +18,11 @@ const MOST: u32 = 10_000;
 pub struct Alert {
     /// The infraction.
     pub infraction: InfractionId,
-    /// A value of [`ALERT_HOURS`]: at most this many hours are left.
+    /// The value of [`ALERT_HOURS`] that was reached. At most this number of hours is left.
     pub hours: u8,
 }
 
-/// Raises each due alert once, on one node only.
+/// Raises each due alert once. Only one node raises it.
 ///
 /// # Errors
 /// [`WorkError`] if the near deadlines cannot be read. A failure of one infraction is logged and does not stop the
@@ -31,7 +31,7 @@ pub async fn run_once(ports: &Ports) -> Result<Vec<Alert>, WorkError> {
     let now = ports.clock.now();
     let widest =
         ALERT_HOURS.into_iter().max().map_or(SignedDuration::ZERO, |hours| SignedDuration::from_hours(hours.into()));
-    // Adds one second, because a list excludes its end.
+    // A list excludes its end, so one second is added.
     let until = now.saturating_add(widest).and_then(|until| until.saturating_add(SECOND)).unwrap_or(Timestamp::MAX);
     let near = ports.queries.list_undefended(now, until, MOST).await?;
     let mut raised = Vec::new();
@@ -51,7 +51,7 @@ async fn alert_deadline(ports: &Ports, infraction: Infraction, now: Timestamp) -
             let deadline_at = infraction.deadline_at.map(|at| at.to_string()).unwrap_or_default();
             tracing::warn!(
                 alert = alerts::INFRACTION_UNDEFENDED, infraction = %infraction.id, account = %infraction.account, charge = %infraction.charge,
-                amount = %infraction.amount, hours, deadline_at, "infraction has no defense, and its deadline is near"
+                amount = %infraction.amount, hours, deadline_at, "infraction has no defense, and the deadline is near"
             );
             Some(Alert { infraction: infraction.id, hours })
         }

@@ -1,5 +1,5 @@
-//! Defends against an infraction. The first commit stores the defense, the acquirer receives it, and a second commit stores
-//! the result.
+//! Defends against an infraction. The first commit stores the defense, then the acquirer receives it. A second commit
+//! stores the result.
 
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionError, InfractionState, InfractionStatus, InfractionStep};
@@ -8,10 +8,10 @@ use cais_domain::text::Text;
 use cais_ports::DefenseReceipt;
 use jiff::Timestamp;
 
+use super::changes::reread;
 use super::defense::{SentDefense, about_to_send, acquirer, note_receipt, send, withdraw};
 use super::fetch::{REQUEST_DEADLINE, fetch_upstream};
 use super::reconcile_status::{awaits_receipt, shows_a_defense};
-use super::steps::reread;
 use super::sync::{SyncError, apply};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, RETRY_AFTER_S, StoreError};
@@ -19,7 +19,7 @@ use crate::upstream_order::resolve;
 use crate::upstream_result::{EarlierRequests, SendReply, UpstreamResult};
 use crate::work::SEND_WITHIN;
 
-/// The reason for which a defense is not, or may not be, at the acquirer.
+/// The reason why the acquirer does not have the defense, or may not have it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DefendError {
     /// The account is not permitted to defend.
@@ -31,20 +31,20 @@ pub enum DefendError {
     /// The status of the infraction does not allow a defense.
     #[error("the infraction is {}", .0.as_str())]
     InvalidState(InfractionStatus),
-    /// The infraction has another defense, and only one is possible. Carries the status.
+    /// The infraction already has another defense, and only one is possible. The value is the status of the infraction.
     #[error("the infraction is {} and has a defense", .0.as_str())]
     Defended(InfractionStatus),
-    /// The deadline has passed, by the local clock or the acquirer's.
+    /// The deadline has passed by the local clock, or the acquirer reports that it has passed.
     #[error("the infraction can no longer be defended")]
     TooLate,
-    /// The acquirer permanently refuses this defense. The defense is not kept, and another one can be submitted.
+    /// The acquirer permanently refuses this defense. The defense is deleted, and another one can be submitted.
     #[error("the acquirer refuses the defense: {0}")]
     Refused(String),
-    /// The acquirer certainly did not receive the defense. The defense is not kept, and a later attempt can succeed.
+    /// The acquirer certainly did not receive the defense. The defense is deleted, and a later attempt can succeed.
     #[error("the acquirer did not accept the defense")]
     AcquirerUnavailable,
-    /// The defense may have arrived. A worker checks, and sends the defense again if necessary. The same defense again
-    /// counts as a repeat.
+    /// The defense may have arrived. A worker checks this, and sends the defense again if necessary. If the caller
+    /// submits the same defense again, the request is a repeat.
     #[error("the outcome of the defense is still unknown")]
     Unknown {
         /// Seconds until the next attempt or read.
@@ -61,8 +61,8 @@ struct DefenseText {
     evidence_url: Option<Text>,
 }
 
-/// Submits a defense against an infraction of the account, and returns the updated infraction. The same defense again
-/// is a repeat.
+/// Submits a defense against an infraction of the account, and returns the updated infraction. A request with the same
+/// defense is a repeat.
 ///
 /// # Errors
 /// [`DefendError`].
@@ -103,12 +103,12 @@ async fn submit(
     let acquirer = match acquirer(ports, &infraction) {
         Ok(acquirer) => acquirer,
         Err(error) => {
-            tracing::warn!(infraction = %infraction.id, %error, "defense not sent; it is withdrawn");
+            tracing::warn!(infraction = %infraction.id, %error, "defense not sent; the defense is withdrawn");
             return abandon_defense(ports, infraction, submitted, DefendError::AcquirerUnavailable).await;
         }
     };
     let receipt = send(ports, &*acquirer, &infraction, until).await;
-    // Some refusals do not state that the deadline has passed, so the local clock is checked too.
+    // A refusal after the deadline may have another reason text, so the local clock is checked too.
     let is_late = receipt == Ok(DefenseReceipt::TooLate) || is_over(ports, &infraction);
     let reply = match receipt {
         Ok(DefenseReceipt::Taken) => return Ok(note_receipt(ports, &infraction).await?),
@@ -143,7 +143,7 @@ async fn submit(
         UpstreamResult::NotAccepted(_) => {
             abandon_defense(ports, infraction, submitted, DefendError::AcquirerUnavailable).await
         }
-        // A worker continues to check.
+        // A worker checks the outcome later.
         UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => {
             verdict(reread(ports, &infraction).await?, submitted)
         }
@@ -155,7 +155,8 @@ fn is_over(ports: &Ports, infraction: &Infraction) -> bool {
     infraction.deadline_at.is_some_and(|deadline| ports.clock.now() > deadline)
 }
 
-/// Withdraws a defense that certainly did not arrive, unless another process has newer evidence.
+/// Withdraws a defense that certainly did not arrive. If another process has newer evidence, the result follows from
+/// that evidence.
 async fn abandon_defense(
     ports: &Ports,
     infraction: Infraction,
@@ -169,7 +170,7 @@ async fn abandon_defense(
     verdict(infraction, submitted)
 }
 
-/// Answers a repeat of the stored defense. Checks for its arrival if that is still unknown.
+/// Answers a repeat of the stored defense. If its arrival is still unknown, the acquirer is read first.
 async fn answer_repeat(
     ports: &Ports,
     infraction: Infraction,
@@ -178,14 +179,14 @@ async fn answer_repeat(
     if awaits_receipt(&infraction) { resolve_outcome(ports, infraction, submitted).await } else { Ok(infraction) }
 }
 
-/// Checks whether the acquirer has the defense. Without a result now, a worker continues to check.
+/// Checks whether the acquirer has the defense. If the outcome stays unknown, a worker checks it later.
 async fn resolve_outcome(
     ports: &Ports,
     infraction: Infraction,
     submitted: &DefenseText,
 ) -> Result<Infraction, DefendError> {
     if let Err(error) = refresh(ports, &infraction).await {
-        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "defense could not be read at its acquirer; its outcome stays unknown");
+        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "defense could not be read at its acquirer; the outcome of the defense stays unknown");
     }
     verdict(reread(ports, &infraction).await?, submitted)
 }
@@ -209,7 +210,7 @@ fn verdict(infraction: Infraction, submitted: &DefenseText) -> Result<Infraction
     });
     let arrived = defense.is_some_and(|defense| defense.submitted_at.is_some());
     match (infraction.state.status(), is_ours) {
-        // The infraction may have been resolved since.
+        // An infraction that was resolved after the arrival of its defense is returned too.
         (_, true) if arrived => Ok(infraction),
         (InfractionStatus::Open, true) => Err(DefendError::Unknown { retry_after_s: RETRY_AFTER_S }),
         (status @ (InfractionStatus::Open | InfractionStatus::UnderReview), _) => Err(DefendError::Defended(status)),

@@ -9,19 +9,19 @@ use cais_ports::{
 };
 use jiff::Timestamp;
 
+use super::changes::{commit, reread};
 use super::fetch::{ReadDeadline, fetch_upstream};
 use super::reconcile_status::{awaits_receipt, shows_a_defense};
-use super::steps::{commit, reread};
 use super::sync::adapter;
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::OrderReads;
 use crate::upstream_result::Evidence;
 
-/// The time for sending, out of the 10 s within which a POST answers.
+/// The time for sending. A POST answers within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 
-/// Returns the order for the acquirer. `None`: the infraction has no defense text from this service.
+/// Returns the order for the acquirer. Returns `None` if the infraction has no defense text of this service.
 pub(super) fn order(infraction: &Infraction) -> Option<DefenseOrder> {
     let defense = infraction.defense.as_ref()?;
     let text = defense.text.as_ref()?.as_str().to_owned();
@@ -34,8 +34,8 @@ pub(super) fn acquirer(ports: &Ports, infraction: &Infraction) -> Result<Arc<dyn
     adapter(ports, &infraction.acquirer)
 }
 
-/// Sends the defense unless `until` has passed. After that instant other nodes rely on no further request by this
-/// decision.
+/// Sends the defense, unless `until` has passed. Other nodes rely on this limit: after `until`, this node sends no
+/// further request.
 pub(super) async fn send(
     ports: &Ports,
     acquirer: &dyn Acquirer,
@@ -51,20 +51,21 @@ pub(super) async fn send(
     acquirer.send_defense(&order, SEND_BUDGET).await
 }
 
-/// A defense at its acquirer. A defense has no id of its own there.
+/// A defense that was sent. The acquirer gives a defense no id of its own.
 pub(super) struct SentDefense<'a> {
     pub(super) ports: &'a Ports,
     pub(super) acquirer: &'a dyn Acquirer,
     pub(super) infraction: &'a Infraction,
     pub(super) deadline: ReadDeadline,
-    /// True if an earlier request may have brought a defense.
+    /// True if an earlier request may have delivered a defense.
     pub(super) may_have_arrived: bool,
 }
 
 impl OrderReads for SentDefense<'_> {
     type Record = UpstreamInfraction;
 
-    /// Acquirers show infractions only in lists, so an infraction that the list does not show proves nothing.
+    /// Reads the list, because acquirers show infractions only in lists. An infraction that is missing in the list
+    /// proves nothing.
     async fn look_up(&self) -> Evidence<UpstreamInfraction> {
         let Infraction { upstream_id, opened_at, .. } = self.infraction;
         match fetch_upstream(self.acquirer, upstream_id, Some(*opened_at), self.ports.clock.now(), self.deadline).await
@@ -79,13 +80,13 @@ impl OrderReads for SentDefense<'_> {
         }
     }
 
-    /// The look-up has read the list already. The record of the infraction shows no defense there.
+    /// The look-up has already read the list. The infraction's record in the list shows no defense.
     async fn list(&self) -> Evidence<UpstreamInfraction> {
         Evidence::Absent
     }
 }
 
-/// Stores the fact that the acquirer has the defense, even if the stored infraction has changed since.
+/// Stores the arrival of the defense, even if the stored infraction has changed since.
 pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Infraction, StoreError> {
     let mut infraction = sent.clone();
     for _ in 0..MAX_COMMIT_RETRIES {
@@ -104,8 +105,8 @@ pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Inf
     Err(StoreError::contended())
 }
 
-/// Withdraws a defense that the acquirer certainly does not have, unless the defense was sent again or its state
-/// changed meanwhile.
+/// Withdraws a defense that the acquirer certainly does not have. Has no effect if the defense was sent again or its
+/// state changed meanwhile.
 pub(super) async fn withdraw(ports: &Ports, sent: &Infraction) -> Result<Infraction, StoreError> {
     let mut infraction = sent.clone();
     for _ in 0..MAX_COMMIT_RETRIES {
@@ -126,7 +127,7 @@ fn sent_at(infraction: &Infraction) -> Option<Timestamp> {
     infraction.defense.as_ref().map(|defense| defense.sent_at)
 }
 
-/// Stores the defense before it is sent. `None`: another process changed the infraction.
+/// Stores the defense before it is sent. Returns `None` if another process changed the infraction.
 pub(super) async fn about_to_send(
     ports: &Ports,
     step: InfractionStep,

@@ -1,6 +1,8 @@
-//! Infractions: disputes of received Pix that acquirers report. Each is blocked, defended and resolved once.
+//! Infractions: disputes of received Pix that acquirers report. The money of each infraction is blocked. Each
+//! infraction can be defended once, and is resolved once.
 
 pub mod alerts;
+mod changes;
 mod dedup_log;
 pub mod defend;
 mod defense;
@@ -17,5 +19,4 @@ mod reopenings;
 pub mod resolve;
 pub mod resume;
 mod review;
-mod steps;
 pub(crate) mod sync;

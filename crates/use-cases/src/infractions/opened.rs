@@ -8,27 +8,29 @@ use cais_domain::infraction::{Infraction, InfractionStep, NewInfraction, Review,
 use cais_domain::txid::Txid;
 use cais_ports::{CommitError, Reservation, ReservationKey, UpstreamInfraction, alerts};
 
+use super::changes::change_set;
 use super::dispute_context::DisputeContext;
 use super::fetch::BACKGROUND_DEADLINE;
 use super::reopenings;
-use super::steps::change_set;
 use super::sync::{Applied, SyncError, adapter, alert_contradiction, is_first_alert, new_infraction};
 use crate::charges;
 use crate::charges::sync::SyncError as ChargeSyncError;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The result of an attempt to open.
+/// The result of an attempt to open an infraction.
 pub(super) enum Opening {
     /// The infraction is open now.
     Opened,
-    /// Another process opened the infraction, or changed a record on which it depends. The records must be read again.
+    /// Another process opened the infraction, or changed a record that the decision depends on. The records must be
+    /// read again.
     Again,
-    /// The infraction cannot be opened, or not yet.
+    /// The infraction cannot be opened, or cannot be opened yet.
     Not(Applied),
 }
 
-/// Opens the infraction in a round that is not open yet. With a `review` reason, it is marked for review from the beginning.
+/// Opens the infraction of a round that is not stored yet. With a `review` reason, the infraction is marked for review
+/// at once.
 pub(super) async fn open(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -73,7 +75,7 @@ pub(super) async fn open(
     }
 }
 
-/// Returns whether an infraction can begin with this report. Raises an alert if not.
+/// Returns whether the report can open an infraction. Raises an alert if it cannot.
 fn is_plausible(acquirer: &AcquirerName, upstream: &UpstreamInfraction, round: u32) -> bool {
     let why = if round > reopenings::MAX_ROUNDS {
         "the infraction was reopened too often"
@@ -86,7 +88,7 @@ fn is_plausible(acquirer: &AcquirerName, upstream: &UpstreamInfraction, round: u
     false
 }
 
-/// Returns the charge to which the Pix was credited. A Pix that is not credited yet is read from the acquirer and
+/// Returns the charge to which the Pix was credited. If the Pix is not credited yet, it is read from the acquirer and
 /// credited now.
 async fn charge_of(
     ports: &Ports,

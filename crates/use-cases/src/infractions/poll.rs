@@ -19,11 +19,13 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 const PAGE_BUDGET: std::time::Duration = std::time::Duration::from_secs(30);
 /// The largest number of pages of one list in one pass.
 const MAX_PAGES: u32 = 10_000;
-/// The part of a list before its position that is read again: rows can appear late, or change.
+/// The part of a list before its position that is read again. Rows can appear late, and listed rows can change.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
-/// A list is read from this long before the start of the oldest open infraction, so that its end is seen.
+/// A list is read from this time before the start of the oldest open infraction, so that the end of that infraction is
+/// found.
 const BEFORE_OPEN: SignedDuration = SignedDuration::from_hours(1);
-/// A row whose Pix is unknown keeps the position back for this long after the start of the infraction.
+/// A row with an unknown Pix prevents the position from advancing. After this time from the infraction's start, the row
+/// no longer does.
 const WAITS_FOR_PIX: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The result of one pass over one acquirer's list.
@@ -41,8 +43,8 @@ impl Tally {
     }
 }
 
-/// Reads the list of every acquirer that reports infractions, from the earliest possible change. Once an hour the read
-/// covers all rows that can still change, so that reopened infractions are found.
+/// Reads the list of every acquirer that reports infractions, from the earliest row that may have changed. Once an
+/// hour, all rows that can still change are read, so that reopened infractions are found.
 ///
 /// # Errors
 /// None: a failure of one acquirer or one infraction is logged and does not stop the others.
@@ -76,7 +78,7 @@ async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Re
         unread |= !whole;
     }
     if wide {
-        // The very first read is repeated until it succeeds, because no row was ever read.
+        // The first read is repeated until it succeeds, because no row was ever read before.
         if position.is_some() || !unread {
             poll_window::remember(ports, name, now);
         }
@@ -92,7 +94,7 @@ async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Re
     Ok(tally.changed)
 }
 
-/// Applies the infractions that started in a span. The result shows whether all rows were read.
+/// Applies the infractions that started in a span. The second value is `true` if all rows were read.
 async fn read_span(
     ports: &Ports,
     (name, acquirer): (&AcquirerName, &dyn Acquirer),
@@ -122,13 +124,13 @@ async fn read_span(
     (tally, true)
 }
 
-/// Returns whether all rows that can still change are due to be read.
+/// Returns whether a wide read is due, which covers all rows that can still change.
 fn is_wide(ports: &Ports, name: &AcquirerName, position: Option<&PollPosition>, now: Timestamp) -> bool {
     let due = position.is_none_or(|position| poll_window::hour(position.seen_until) != poll_window::hour(now));
     due && !poll_window::was_read(ports, name, now)
 }
 
-/// Returns the instant from which the list is read.
+/// Returns the start of the span that is read.
 async fn begins_at(
     ports: &Ports,
     name: &AcquirerName,
@@ -141,14 +143,15 @@ async fn begins_at(
         return Ok(farthest);
     }
     let from = earlier(position.map_or(now, |position| position.seen_until), OVERLAP);
-    // Older open infractions are searched for by id.
+    // Open infractions that started before `farthest` are searched for by id.
     let after = Some((farthest, InfractionId::new(Uuid::nil())));
     let open = ports.queries.list_open_infractions(name, after, 1).await?;
     let oldest = open.first().map_or(from, |oldest| earlier(oldest.opened_at, BEFORE_OPEN));
     Ok(from.min(oldest).max(farthest))
 }
 
-/// Searches for the open infractions that started before the span of the list, each around its start.
+/// Searches for the open infractions that started before the list's span. Each search covers the time around the
+/// infraction's start.
 async fn fetch_older(
     ports: &Ports,
     name: &AcquirerName,
@@ -160,12 +163,12 @@ async fn fetch_older(
     let mut tally = Tally::default();
     for ours in open.into_iter().take_while(|ours| ours.opened_at < farthest) {
         match fetch_upstream(acquirer, &ours.upstream_id, Some(ours.opened_at), now, BACKGROUND_DEADLINE).await {
-            // Each search is repeated after an hour, independently of the position.
+            // The result does not affect the position, because each search is repeated after an hour.
             Ok(Some(upstream)) => {
                 tally.changed = tally.changed.saturating_add(apply_one(ports, name, upstream).await.changed);
             }
             Ok(None) => {
-                tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "old open infraction not listed by its acquirer; its money stays blocked");
+                tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "old open infraction not listed by its acquirer; the infraction's money stays blocked");
             }
             Err(error) => {
                 tracing::warn!(infraction = %ours.id, acquirer = %name, %error, "old open infraction could not be read at its acquirer; the next run tries again");
@@ -175,8 +178,8 @@ async fn fetch_older(
     Ok(tally)
 }
 
-/// Splits the span into pieces that an acquirer accepts, newest first, so that failures on old rows do not delay new
-/// ones.
+/// Splits the span into parts that an acquirer accepts. The newest part comes first, so that failures on old rows do
+/// not delay new rows.
 fn spans(from: Timestamp, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
     let (mut spans, mut end) = (Vec::new(), now);
     while from < end {
@@ -205,7 +208,7 @@ async fn apply_one(ports: &Ports, name: &AcquirerName, row: UpstreamInfraction) 
         }
         Ok(Applied::UnknownPix | Applied::Rejected) => Tally::default(),
         Err(error) => {
-            tracing::warn!(acquirer = %name, upstream = id, %error, "infraction could not be updated from its acquirer's record; it is read again");
+            tracing::warn!(acquirer = %name, upstream = id, %error, "infraction could not be updated from its acquirer's record; the record is read again");
             Tally { changed: 0, unfinished: true }
         }
     }

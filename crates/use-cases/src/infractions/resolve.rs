@@ -1,4 +1,4 @@
-//! The decision of an operator on an infraction that is marked for review.
+//! An operator's decision on an infraction that is marked for review.
 
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionChange, InfractionState, InfractionStatus, InfractionStep};
@@ -7,32 +7,32 @@ use cais_domain::text::Text;
 use cais_ports::{ChangeSet, CommitError, Operator};
 use jiff::Timestamp;
 
+use super::changes::change_set;
 use super::dispute_context::DisputeContext;
 use super::review::contested;
-use super::steps::change_set;
 use super::sync::{alert_shortfall, held};
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
-/// The decision of an operator.
+/// An operator's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// The dispute was rejected.
     Won,
-    /// The dispute was accepted, and the amount was returned. Without an amount, the whole contested amount was returned.
+    /// The dispute was accepted and the amount was returned. `None` stands for the whole contested amount.
     Lost(Option<Money>),
     /// The dispute was withdrawn.
     Cancelled,
 }
 
-/// The reason for which an infraction was not resolved.
+/// The reason why an infraction was not resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// No infraction has the id.
     #[error("the infraction {0} does not exist")]
     NotFound(InfractionId),
-    /// The infraction is not marked; its outcome follows from the acquirer's record.
+    /// The infraction is not marked for review: the acquirer's record decides it.
     #[error("the infraction is {} and not marked for review: {}", .0.as_str(), if .0.is_open() { "its acquirer decides it" } else { "it is resolved" })]
     NotMarked(InfractionStatus),
     /// The amount is above the contested amount.
@@ -40,7 +40,7 @@ pub enum ResolveError {
     TooMuch {
         /// The amount of the decision.
         lost: Money,
-        /// The greatest possible amount.
+        /// The largest possible amount.
         contested: Money,
     },
     /// The store failed.
@@ -48,7 +48,8 @@ pub enum ResolveError {
     Store(#[from] StoreError),
 }
 
-/// Ends the infraction as the operator decides, with a row of the audit log in the same commit. Returns the stored infraction.
+/// Ends the infraction as the operator decided. The same commit writes a row of the audit log. Returns the stored
+/// infraction.
 ///
 /// # Errors
 /// [`ResolveError`].
@@ -76,7 +77,7 @@ pub async fn resolve(
                 if lost > contested {
                     return Err(ResolveError::TooMuch { lost, contested });
                 }
-                // The acquirer returned this money, so other infractions on the Pix cannot hold it.
+                // The acquirer has returned this money, so the other infractions on the Pix can no longer block it.
                 if lost > infraction.limit
                     && let InfractionStep::Taken(step) =
                         infraction.clone().claim_first(None, case.disputed()).map_err(StoreError::from)?
@@ -107,7 +108,7 @@ pub async fn resolve(
     Err(StoreError::contended().into())
 }
 
-/// Returns the changes of a step with a row of the audit log.
+/// Returns the changes of a step, together with a row of the audit log.
 fn audited(
     ports: &Ports,
     operator: &Operator,
@@ -127,7 +128,7 @@ fn audited(
     change
 }
 
-/// Returns the fields of an infraction that a decision changes, as JSON.
+/// Returns the fields that a decision changes, as JSON.
 fn record(infraction: &Infraction, note: Option<&Text>) -> Vec<u8> {
     let reason = infraction.review.map_or("", |review| review.reason.as_str());
     let returned = match &infraction.state {

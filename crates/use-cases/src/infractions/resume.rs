@@ -1,14 +1,14 @@
-//! Checks the arrival of defenses whose outcome is unknown, and sends them again where necessary.
+//! Checks whether defenses with an unknown outcome have arrived. If necessary, a defense is sent again.
 
 use cais_domain::infraction::Infraction;
 use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseReceipt, UpstreamInfraction, alerts};
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
+use super::changes::{reread, update};
 use super::defense::{SentDefense, about_to_send, acquirer, note_receipt, send, withdraw};
 use super::fetch::{BACKGROUND_DEADLINE, fetch_upstream};
 use super::reconcile_status::{awaits_receipt, shows_a_defense};
-use super::steps::{reread, update};
 use super::sync::{SyncError, apply};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
@@ -16,13 +16,14 @@ use crate::upstream_order::resolve;
 use crate::upstream_result::{EarlierRequests, SendReply, UpstreamResult};
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 
-/// The upper limit of the duration of one request to an acquirer.
+/// The longest duration of one request to an acquirer.
 const MIN_TIME_TO_ARRIVE: SignedDuration = SignedDuration::from_secs(10);
 
-/// The number of checks of a defense before an operator is alerted. Pauses double, so eight checks need some minutes.
+/// After this number of checks without a result, an operator is alerted. The pauses between checks double, so eight
+/// checks take some minutes.
 const UNPROVEN_ATTEMPTS: u32 = 8;
 
-/// Checks a bounded number of the defenses whose arrival is unknown.
+/// Checks at most `PASS_LIMIT` defenses whose arrival is unknown.
 ///
 /// # Errors
 /// [`WorkError`] if the list cannot be read. A failure of one infraction is logged and does not stop the others.
@@ -34,7 +35,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
             match follow(ports, infraction.clone()).await {
                 Ok(known) => usize::from(known),
                 Err(error) => {
-                    tracing::warn!(infraction = %infraction.id, %error, "defense could not be checked; it is tried again");
+                    tracing::warn!(infraction = %infraction.id, %error, "defense could not be checked; the check is tried again");
                     postpone(ports, infraction).await;
                     0
                 }
@@ -46,7 +47,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// Checks one defense. Returns whether its outcome is known now.
+/// Checks one defense. Returns `true` if its outcome is known now.
 async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, StoreError> {
     match resolve_outcome(ports, &infraction).await {
         Ok(()) => {}
@@ -57,7 +58,7 @@ async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, StoreErro
     if after.due_at.is_none() {
         return Ok(true);
     }
-    // A repeated submission or a concurrent check has already set the next due time.
+    // If the defense was submitted again or checked by another process, its next check is already set.
     if after.due_at == infraction.due_at {
         reschedule(ports, after).await?;
     }
@@ -68,7 +69,7 @@ async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, StoreErro
 async fn postpone(ports: &Ports, infraction: Infraction) {
     let id = infraction.id;
     if let Err(error) = reschedule(ports, infraction).await {
-        tracing::warn!(infraction = %id, %error, "defense could not be postponed; it stays due");
+        tracing::warn!(infraction = %id, %error, "defense could not be postponed; the defense stays due");
     }
 }
 
@@ -76,7 +77,7 @@ async fn reschedule(ports: &Ports, infraction: Infraction) -> Result<(), StoreEr
     let now = ports.clock.now();
     match update(ports, infraction.asked(now), now).await {
         // `Stale`: the infraction changed meanwhile. If the arrival of its defense is still unknown, the next pass
-        // checks it again.
+        // checks it.
         Ok(_) | Err(CommitError::Stale) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -91,7 +92,7 @@ async fn resolve_outcome(ports: &Ports, infraction: &Infraction) -> Result<(), S
     if awaits_receipt(&infraction) { send_again(ports, &*acquirer, infraction).await } else { Ok(()) }
 }
 
-/// Returns the infraction as its acquirer lists it now.
+/// Returns the infraction as its acquirer's list shows it now.
 async fn find_upstream(
     ports: &Ports,
     acquirer: &dyn Acquirer,
@@ -101,14 +102,15 @@ async fn find_upstream(
     fetch_upstream(acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), BACKGROUND_DEADLINE).await
 }
 
-/// Returns the time in which a defense can still arrive. That is one minute, or half of the time from sending to the
-/// deadline if shorter, so that enough time for another attempt is left.
+/// Returns the time in which a defense can still arrive: one minute, or half of the time from sending to the deadline
+/// if that is shorter. So there is time for a second attempt.
 fn time_to_arrive(deadline: Option<Timestamp>, sent_at: Timestamp) -> SignedDuration {
     let half = deadline.map(|deadline| deadline.duration_since(sent_at) / 2);
     half.unwrap_or(RESEND_AFTER).clamp(MIN_TIME_TO_ARRIVE, RESEND_AFTER)
 }
 
-/// Sends a defense again that its acquirer does not show and that can no longer be in transit. Only one node sends.
+/// Sends a defense that its acquirer does not show again, once the first request can no longer be in transit. Only one
+/// node sends.
 async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infraction) -> Result<(), SyncError> {
     let now = ports.clock.now();
     let sent_at = infraction.defense.as_ref().map_or(now, |defense| defense.sent_at);
@@ -116,15 +118,16 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
         return Ok(());
     }
     let step = infraction.send_again(now).map_err(StoreError::from)?;
-    // Another node sends the defense, or the defense has arrived, or the infraction has ended.
+    // Another node sent the defense, the defense arrived, or the infraction ended.
     let Some(infraction) = about_to_send(ports, step, now).await? else { return Ok(()) };
-    tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, "defense not found at its acquirer; it is sent once more");
+    tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, "defense not found at its acquirer; the defense is sent once more");
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
     let reply = match send(ports, acquirer, &infraction, until).await {
         Ok(DefenseReceipt::Taken) => return note_receipt(ports, &infraction).await.map(drop).map_err(SyncError::from),
         Ok(DefenseReceipt::AlreadyThere) => {
             if !store_receipt_if_shown(ports, acquirer, &infraction).await? {
-                // No other defense is visible, and each request of this service has arrived or failed by now.
+                // The acquirer reports that a defense exists and shows no other defense. So the defense is from this service: every
+                // request of this service has arrived or failed by now.
                 note_receipt(ports, &infraction).await?;
             }
             return Ok(());
@@ -147,7 +150,7 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
     }
 }
 
-/// Checks whether the acquirer shows a defense, and stores its arrival if so.
+/// Reads the acquirer. If it shows a defense, stores the arrival and returns `true`.
 async fn store_receipt_if_shown(
     ports: &Ports,
     acquirer: &dyn Acquirer,
@@ -171,7 +174,7 @@ async fn abandon_defense(ports: &Ports, infraction: &Infraction, why: &str) -> R
     Ok(())
 }
 
-/// Logs a check without a result. An unreachable acquirer is not a fault of the defense.
+/// Logs a check without a result. If the checks are many and the acquirer is reachable, raises the alert.
 fn log_unresolved(infraction: &Infraction, error: &AcquirerError) {
     let reachable = !matches!(error, AcquirerError::Unavailable(_));
     if reachable && infraction.attempts >= UNPROVEN_ATTEMPTS {
@@ -181,11 +184,11 @@ fn log_unresolved(infraction: &Infraction, error: &AcquirerError) {
     }
 }
 
-/// Raises the alert for an unproven defense. The pauses between two checks limit its frequency.
+/// Raises the alert for an unproven defense. The alert repeats at most once per check.
 fn alert_unproven(infraction: &Infraction, reason: &str) {
     tracing::error!(
         alert = alerts::DEFENSE_OUTCOME_UNPROVEN, infraction = %infraction.id, acquirer = %infraction.acquirer, reason,
-        "defense outcome cannot be proven; it is neither submitted nor withdrawn"
+        "defense outcome cannot be proven; the defense stays unconfirmed"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Updates an infraction from its acquirer's report. No other code applies such a report.
+//! Updates an infraction from its acquirer's report. Only this file applies such reports.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamInfraction, Upstr
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use super::changes::commit;
 use super::dedup_log::is_first;
 use super::dispute_context::DisputeContext;
 use super::fetch::{BACKGROUND_DEADLINE, fetch_upstream};
@@ -17,18 +18,17 @@ use super::opened::{Opening, open};
 use super::reconcile_status::{Outcome, Verdict, judge};
 use super::reopenings::{is_valid_id, latest};
 use super::review::{self, Comparison};
-use super::steps::commit;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_text::{long, whole_microseconds};
 
 /// The longest stored reason, in characters: the limit of the details of a report in DICT.
 const MAX_REASON: usize = 2_000;
-/// The largest number of steps for one report. Opening, amending, reviewing and ending are four. Each other step
-/// follows a concurrent change of the same Pix or of its blocks.
+/// The largest number of steps for one report. Four steps are opening, amending, reviewing and ending. Every other step
+/// repeats one of these after a concurrent change of the Pix or its blocks.
 const STEPS: usize = 32;
 
-/// The reason for which an infraction could not be updated from its acquirer.
+/// The reason why an infraction could not be updated from its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SyncError {
     /// The acquirer gave no answer.
@@ -46,10 +46,10 @@ pub(crate) enum Applied {
     Stands {
         /// The stored infraction.
         infraction: Box<Infraction>,
-        /// `true` if this report changed it.
+        /// `true` if this report changed the infraction.
         changed: bool,
     },
-    /// The report may apply later: its Pix is not credited yet, or the report may be outdated.
+    /// The report can be applied later. Its Pix is not credited yet, or the report may be outdated.
     Deferred,
     /// The report is about a Pix that was never credited here. An alert was raised.
     UnknownPix,
@@ -62,8 +62,8 @@ pub(super) fn adapter(ports: &Ports, name: &AcquirerName) -> Result<Arc<dyn Acqu
     ports.acquirers.named(name).ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))
 }
 
-/// Searches for the infraction in its acquirer's list and applies the result. Returns `None` if the acquirer's list
-/// does not contain the infraction.
+/// Searches for the infraction in its acquirer's list and applies the found record. Returns `None` if the list does not
+/// contain the infraction.
 pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result<Option<Applied>, SyncError> {
     let acquirer = adapter(ports, name)?;
     if !acquirer.reports_infractions() || !is_valid_id(id) {
@@ -78,8 +78,8 @@ pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result
     }
 }
 
-/// Applies a report of `acquirer` on an infraction. The infraction is opened, amended, reviewed and resolved, each once
-/// and in its own commit. An infraction that is marked for review stays unchanged.
+/// Applies a report of `acquirer` on an infraction. An infraction is opened, amended, reviewed and resolved. Each of
+/// these steps happens once and is a commit of its own. An infraction that is marked for review stays unchanged.
 pub(crate) async fn apply(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -90,7 +90,7 @@ pub(crate) async fn apply(
         return Ok(Applied::Rejected);
     }
     let mut changed = false;
-    // The stored state for which the acquirer's record was read again.
+    // The id and version of the stored infraction for which the acquirer's record was read again.
     let mut refetched_for: Option<(InfractionId, i64)> = None;
     for _ in 0..STEPS {
         let known = latest(ports, acquirer, &upstream.id).await?;
@@ -142,24 +142,24 @@ pub(crate) async fn apply(
     Err(StoreError::contended().into())
 }
 
-/// The result of one comparison with the stored infraction.
+/// The result of comparing the report with the stored infraction once.
 enum Progress {
     /// A step was committed.
     Committed,
-    /// Another process changed the infraction, or a record on which it depends.
+    /// Another process changed the infraction, or a record that the decision depends on.
     Retry,
-    /// A new infraction begins in that round, marked for review if there is a reason.
+    /// A new infraction opens with this round number. If there is a reason, it is marked for review.
     OpenRound(u32, Option<ReviewReason>),
     /// No step follows.
     Unchanged,
     /// The report may be outdated.
     TooEarly,
-    /// The record may be older than the stored infraction: fetch it again, then decide.
+    /// The acquirer's record may be older than the stored infraction, so it is read again before the decision.
     RefetchFirst,
 }
 
-/// Applies the next step that follows from the acquirer's record, if there is one. `is_fresh`: the record was read after the stored
-/// infraction.
+/// Applies the next step that follows from the acquirer's record, if there is one. `is_fresh` is `true` if the record
+/// was read after the stored infraction.
 async fn advance(
     ports: &Ports,
     ours: &Infraction,
@@ -192,7 +192,8 @@ async fn advance(
         return Ok(Progress::Unchanged);
     }
     let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Progress::Retry) };
-    // A resolved record shows the returned amount. A lower amount must not release blocked money.
+    // The record of a resolved dispute shows the returned amount. If that amount is lower, it must not release blocked
+    // money.
     let frees = match upstream.status {
         UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended | UpstreamInfractionStatus::Undecided => {
             true
@@ -214,7 +215,7 @@ async fn advance(
     }
 }
 
-/// Ends the infraction. If the returned amount contradicts the outcome, marks it for review instead.
+/// Ends the infraction. If the returned amount contradicts the outcome, the infraction is marked for review instead.
 async fn end(
     ports: &Ports,
     (ours, is_reopened): (&Infraction, bool),
@@ -228,7 +229,7 @@ async fn end(
         return Ok(Progress::TooEarly);
     }
     let reported = amendment(&infraction, upstream, comparison == Comparison::Agrees, now);
-    // A lost infraction takes precedence over others on its Pix.
+    // A lost infraction takes precedence over the other infractions on its Pix.
     let amended = if (outcome, comparison) == (Outcome::Lost, Comparison::Agrees) {
         infraction.clone().claim_first(Some(&reported), case.disputed())
     } else {
@@ -257,15 +258,16 @@ async fn mark(ports: &Ports, ours: Infraction, reason: ReviewReason, now: Timest
     progress_of(commit(ports, ours.mark(reason, now).map_err(StoreError::from)?, now).await)
 }
 
-/// Reads the infraction with the other records of its Pix. Returns `None` if the infraction changed since it was read.
+/// Reads the infraction and the other records of its Pix. Returns `None` if the infraction has changed since `ours` was
+/// read.
 async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(DisputeContext, Infraction)>, StoreError> {
     let case = DisputeContext::of(ports, ours).await?;
     let infraction = case.infraction(ours.id)?;
     Ok((infraction.version == ours.version).then_some((case, infraction)))
 }
 
-/// Returns the acquirer's current data of the infraction. An amount that is not positive is ignored. A lower amount is
-/// ignored unless `frees` is set, because it would release blocked money.
+/// Returns the acquirer's current data of the infraction, without an amount that is zero or negative. A lower amount
+/// counts only if `frees` is set, because it releases blocked money.
 fn amendment(infraction: &Infraction, upstream: &UpstreamInfraction, frees: bool, now: Timestamp) -> NewInfraction {
     let reported = new_infraction(&infraction.acquirer, upstream, now);
     let is_applied = reported.amount.is_positive() && (frees || reported.amount > infraction.amount);
@@ -284,25 +286,25 @@ fn progress_of(committed: Result<Infraction, CommitError>) -> Result<Progress, S
     }
 }
 
-/// Raises an alert if a lost infraction exceeds the blocked amount.
+/// Raises an alert if less money was blocked than the lost infraction requires.
 pub(super) fn alert_shortfall(lost: &Infraction, held: Money) {
     if held < lost.limit {
         tracing::error!(
             alert = alerts::INFRACTION_SHORTFALL, infraction = %lost.id, charge = %lost.charge, %held, limit = %lost.limit,
-            "infraction lost with less money blocked than its amount; manual settlement with the merchant needed"
+            "infraction lost with less money blocked than its amount; an operator must agree on the difference with the merchant"
         );
     }
 }
 
-/// Returns the amount that the infraction blocks. A block that has ended meanwhile counts as zero, and the commit then
-/// fails as stale.
+/// Returns the amount that the infraction blocks. If the block has ended meanwhile, the result is zero and the commit
+/// fails with `Stale`.
 pub(super) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Money, StoreError> {
     let block = ports.queries.find_block(infraction.account, infraction.id).await?;
     Ok(block.map_or(Money::ZERO, |block| block.held))
 }
 
-/// Returns the report in the form that the domain rules require. Its id is nil: the code that opens the infraction
-/// assigns one.
+/// Converts the report to the form that the domain rules require. The id is nil, because the code that opens the
+/// infraction assigns one.
 pub(super) fn new_infraction(acquirer: &AcquirerName, upstream: &UpstreamInfraction, now: Timestamp) -> NewInfraction {
     NewInfraction {
         id: InfractionId::new(Uuid::nil()),
@@ -316,12 +318,12 @@ pub(super) fn new_infraction(acquirer: &AcquirerName, upstream: &UpstreamInfract
     }
 }
 
-/// Returns whether this process has not logged `why` about the infraction yet.
+/// Returns `true` if this process has not logged `why` for the infraction before.
 pub(super) fn is_first_alert(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &str) -> bool {
     is_first(acquirer, &upstream.id, why)
 }
 
-/// Raises an alert, once per process, for a report that cannot be applied.
+/// Raises an alert for a report that cannot be applied. The alert is raised once per process.
 pub(super) fn alert_contradiction(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) {
     if is_first_alert(acquirer, upstream, why) {
         tracing::error!(

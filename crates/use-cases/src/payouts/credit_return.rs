@@ -1,4 +1,4 @@
-//! The credit of a returned payout by an operator, for returns that no read of the acquirer shows.
+//! An operator's credit of a returned payout, for returns that no read of the acquirer shows.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::ids::PayoutId;
@@ -8,7 +8,7 @@ use cais_domain::payout::{Payout, PayoutStatus, PayoutStep};
 use cais_domain::text::Text;
 use cais_ports::{CommitError, Operator, ReservationKey, ReturnedPart};
 
-use super::steps::Steps;
+use super::changes::Steps;
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
@@ -16,36 +16,36 @@ use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 /// A return that an operator has seen at the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenReturn {
-    /// The payout that came back.
+    /// The payout that was returned.
     pub payout: PayoutId,
-    /// The nationwide identifier of the return.
+    /// The country-wide identifier of the return.
     pub return_id: ReturnId,
     /// The returned amount.
     pub amount: Money,
-    /// The reason, for the audit log.
+    /// The operator's reason, for the audit log.
     pub note: Text,
 }
 
-/// The reason for which a return was not credited.
+/// The reason why a return was not credited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreditReturnError {
     /// No payout has the id.
     #[error("the payout {0} does not exist")]
     NotFound(PayoutId),
-    /// Only a completed payout can come back.
-    #[error("the payout is {}, and only a completed payout can come back", .0.as_str())]
+    /// The payout is not completed, so it cannot have been returned.
+    #[error("the payout is {}, and only a completed payout can be returned", .0.as_str())]
     NotCompleted(PayoutStatus),
     /// The return was credited to another payout.
     #[error("the return was credited to the payout {0}")]
     OfAnotherPayout(String),
-    /// The amount is zero, or above the part of the payout that has not come back.
+    /// The amount is zero, or exceeds the part of the payout that was not returned yet.
     #[error(
-        "the returned amount {amount} is not between 0.01 and {left}, the part of the payout that has not come back"
+        "the returned amount {amount} is not between 0.01 and {left}, the part of the payout that was not returned yet"
     )]
     WrongAmount {
         /// The returned amount.
         amount: Money,
-        /// The greatest possible amount.
+        /// The largest possible amount.
         left: Money,
     },
     /// The store failed.
@@ -53,8 +53,9 @@ pub enum CreditReturnError {
     Store(#[from] StoreError),
 }
 
-/// Credits a return to the account of its payout, as if the acquirer had shown the return. The same commit has a row of
-/// the audit log. Returns the payout, and `false` if the return was credited before: then nothing changes.
+/// Credits a return to the account of its payout, as if the acquirer had shown the return. The same commit writes a row
+/// of the audit log. Returns the payout, and `true` if this call credited the return. If it was credited before,
+/// nothing changes.
 ///
 /// # Errors
 /// [`CreditReturnError`].
@@ -79,7 +80,7 @@ pub async fn credit_return(
         steps.take_back(ports, &[part]).await?;
         let (mut change, after) = steps.done();
         if change.writes.is_empty() {
-            // The acquirer has shown the return in the meantime.
+            // The acquirer has shown the return meanwhile.
             continue;
         }
         let audited = AuditedChange {
@@ -100,7 +101,7 @@ pub async fn credit_return(
     Err(StoreError::contended().into())
 }
 
-/// Checks the return against the payout.
+/// Checks whether the payout can have a return of this amount.
 fn check(payout: &Payout, amount: Money) -> Result<(), CreditReturnError> {
     match payout.state.status() {
         PayoutStatus::Completed | PayoutStatus::Reversed => {}
@@ -117,7 +118,7 @@ fn check(payout: &Payout, amount: Money) -> Result<(), CreditReturnError> {
     Ok(())
 }
 
-/// Returns the fields of a payout that a credit changes, as JSON.
+/// Returns the fields that the credit changes, as JSON.
 fn record(payout: &Payout, seen: Option<&SeenReturn>) -> Vec<u8> {
     let (status, returned) = (payout.state.status().as_str(), payout.returned);
     let credited = seen.map(|seen| {

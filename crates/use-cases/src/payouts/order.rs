@@ -1,4 +1,4 @@
-//! Sends a payout to its acquirer, and reads it there.
+//! Sends a payout to its acquirer, and reads the payout there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,23 +11,25 @@ use cais_ports::{
 };
 use jiff::{SignedDuration, Timestamp};
 
+use super::decide::why;
 use super::poll;
-use super::sync::{self, commit_step, why};
+use super::sync::{self, commit_step};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder, accepted, checked};
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// Time for sending, of the 10 s within which a POST answers.
+/// The time for sending. A POST answers within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
-/// Time for a look-up, of the same 10 s; the rest is for two commits.
+/// The time for a look-up within the same 10 s. The rest is for two commits.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
-/// Time for one page of the list. Only the worker reads it.
+/// The time for one page of the list. Only the worker reads the list.
 const LIST_BUDGET: Duration = Duration::from_secs(5);
-/// The largest tolerated difference between the acquirer's clock and the local one in a search of its list.
+/// The largest accepted difference between the acquirer's clock and the local clock when its list is searched.
 const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_mins(10);
-/// The largest number of pages to read: with a hundred rows each, 10,000 payouts. A longer list proves nothing.
+/// The largest number of pages that are read: 10,000 payouts with 100 rows per page. If the list is longer, it proves
+/// nothing.
 const MAX_LIST_PAGES: u32 = 100;
 
 impl UpstreamOrder for Payout {
@@ -50,7 +52,7 @@ impl UpstreamOrder for Payout {
             | SendReply::NotAccepted(_)
             | SendReply::Unknown(_)) => return reply,
         };
-        // The first read shows the recipient, and perhaps the outcome. A failed read loses nothing.
+        // The first read shows the recipient, and may already show the outcome. If the read fails, the reply is used.
         match self.look_up(ports, acquirer).await {
             Evidence::Found(seen) => {
                 let end_to_end_id = seen.end_to_end_id.clone().or(taken.end_to_end_id);
@@ -68,7 +70,7 @@ impl UpstreamOrder for Payout {
         }
     }
 
-    /// Every request of the payout is between its creation and now.
+    /// Searches the list from the creation of the payout until now. Every request of the payout was in this time.
     async fn list(&self, ports: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamPayout> {
         let from = self.created_at.saturating_sub(CLOCK_DIFFERENCE).unwrap_or(Timestamp::MIN);
         let (to, name) = (ports.clock.now(), self.instruction_id());
@@ -81,7 +83,7 @@ impl UpstreamOrder for Payout {
             if let Some(row) = listed.rows.into_iter().find(|row| row.instruction_id == name) {
                 return checked(self, Some(row));
             }
-            // An unreadable row may be the payout's.
+            // An unreadable row may be the row of this payout.
             unreadable = unreadable.or(listed.unreadable.into_iter().next());
             match listed.next {
                 None => {
@@ -99,7 +101,7 @@ impl UpstreamOrder for Payout {
         Evidence::Unreadable(format!("the list has more than {MAX_LIST_PAGES} pages"))
     }
 
-    /// Compares the amount and the instruction id.
+    /// Returns whether the amount and the instruction id are equal. If not, raises an alert.
     fn agrees(&self, record: &UpstreamPayout) -> bool {
         let agrees = record.amount == self.terms.amount && record.instruction_id == self.instruction_id();
         if !agrees {
@@ -125,7 +127,8 @@ impl UpstreamOrder for Payout {
 
     async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
         match ports.acquirer(self.acquirer())?.find_payout(&self.instruction_id(), budget).await? {
-            // A repeat of the order approves the payout. Only an open payout is repeated.
+            // The worker repeats the order, which approves the payout. The worker only repeats payouts with an open
+            // outcome.
             Some(upstream) if upstream.awaits_approval && self.agrees(&upstream) => Ok(Refreshed::Absent(self)),
             Some(upstream) => Ok(Refreshed::Shown(sync::apply(ports, self, &upstream).await?)),
             None => Ok(Refreshed::Absent(self)),
@@ -148,7 +151,7 @@ impl UpstreamOrder for Payout {
 
     fn sent(&self) -> Option<Sent> {
         let PayoutState::Processing(sent) = &self.state else { return None };
-        // Only the acquirer assigns an end-to-end id.
+        // The acquirer assigns the end-to-end id, so an order with one was shown.
         Some(Sent { at: sent.at, arrives_within: RESEND_AFTER, is_shown: sent.end_to_end_id.is_some() })
     }
 
@@ -173,7 +176,7 @@ impl UpstreamOrder for Payout {
     fn alert_unproven(&self, reason: &str) {
         tracing::error!(
             alert = alerts::PAYOUT_OUTCOME_UNPROVEN, payout = %self.id, acquirer = %self.acquirer(), reason,
-            "payout outcome cannot be proven; it stays processing and its money stays held"
+            "payout outcome cannot be proven; the payout stays processing and its money stays held"
         );
     }
 }

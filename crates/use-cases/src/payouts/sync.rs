@@ -1,28 +1,24 @@
-//! Updates a payout from its acquirer's record. No other code applies such a record.
+//! Updates a payout from its acquirer's record. Only this file applies such records.
 
 use std::time::Duration;
 
 use cais_domain::end_to_end_id::ReturnId;
-use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStep, Recipient};
-use cais_ports::{CommitError, UpstreamPayout, UpstreamProgress, alerts};
-use jiff::Timestamp;
+use cais_domain::payout::{Payout, PayoutStep};
+use cais_ports::{CommitError, UpstreamPayout};
 
-use super::steps::Steps;
+use super::changes::Steps;
+use super::decide::judge;
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _};
-use crate::upstream_text::plain;
 
-/// The reason of a failure for which the acquirer names none.
-const NO_REASON: &str = "the institution of the recipient did not take it";
-
-/// Reads the payout at its acquirer and applies the result.
+/// Reads the payout at its acquirer, and applies the acquirer's record.
 pub(crate) async fn refresh(ports: &Ports, payout: Payout, budget: Duration) -> Result<Payout, SyncError> {
     Ok(refresh_seen(ports, payout, budget).await?.payout)
 }
 
-/// Does the same as [`refresh`], and also returns the parts that were not credited.
+/// Works like [`refresh`], and also returns the ids of the returned parts that can never be credited.
 pub(crate) async fn refresh_seen(ports: &Ports, payout: Payout, budget: Duration) -> Result<Seen, SyncError> {
     let upstream = ports
         .acquirer(payout.state.acquirer())?
@@ -32,7 +28,8 @@ pub(crate) async fn refresh_seen(ports: &Ports, payout: Payout, budget: Duration
     Ok(apply_seen(ports, payout, &upstream).await?)
 }
 
-/// Does the same as [`refresh_seen`], and adds a return that the acquirer shows only by the id of the return.
+/// Works like [`refresh_seen`], and also reads a return by its own id. Some acquirers do not show this return with its
+/// payout.
 pub(crate) async fn refresh_with_return(
     ports: &Ports,
     payout: Payout,
@@ -43,23 +40,23 @@ pub(crate) async fn refresh_with_return(
     let part = acquirer.find_payout_return(return_id, budget).await?;
     let upstream = acquirer.find_payout(&payout.instruction_id(), budget).await?;
     let mut upstream = upstream.ok_or(SyncError::Unknown)?;
-    // A repeated part is credited once.
+    // If the record already contains the part, it is still credited only once.
     upstream.returned.extend(part);
     Ok(apply_seen(ports, payout, &upstream).await?)
 }
 
-/// The result of reading the payout's acquirer.
+/// The result of a read at the payout's acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// The payout after the read.
     pub payout: Payout,
-    /// The returned parts in the record that can never be credited. An alert was raised.
+    /// The returned parts of the record that can never be credited. An alert was raised.
     pub refused: Vec<ReturnId>,
 }
 
-/// Applies the acquirer's record: the outcome and every returned part, each once, in one commit.
+/// Applies the acquirer's record in one commit: the outcome, and every returned part once.
 ///
-/// An outcome ends the polling, so the returned parts in the same record must not be left for later.
+/// An outcome ends the polling. So the returned parts of the same record must be applied in the same commit.
 pub(crate) async fn apply(ports: &Ports, payout: Payout, upstream: &UpstreamPayout) -> Result<Payout, StoreError> {
     Ok(apply_seen(ports, payout, upstream).await?.payout)
 }
@@ -85,49 +82,6 @@ async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout
     Err(StoreError::contended())
 }
 
-/// Returns the step that follows from the acquirer's record. A payout that was being sent always changes its state.
-///
-/// An outcome is never reversed by a record. A contradiction raises an alert and appears in the reconciliation.
-pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -> Result<PayoutStep, PayoutError> {
-    let recipient = Recipient {
-        name: upstream.recipient.name.as_deref().map(plain).filter(|name| !name.is_empty()),
-        document: upstream.recipient.document.as_deref().map(plain).filter(|document| !document.is_empty()),
-    };
-    let end_to_end_id = upstream.end_to_end_id.clone().or_else(|| payout.state.end_to_end_id().cloned());
-    match (&payout.state, progress(upstream)) {
-        (PayoutState::Pending { .. } | PayoutState::Processing(_), progress) => match (progress, end_to_end_id) {
-            (UpstreamProgress::Done { at }, Some(id)) => payout.complete(id, recipient, at.unwrap_or(now)),
-            (UpstreamProgress::Failed { reason }, _) => payout.fail(why(reason.as_deref()), now),
-            // An arrival without an end-to-end id is not certain.
-            (UpstreamProgress::Processing | UpstreamProgress::Done { .. }, id) => payout.send(id, recipient, now),
-        },
-        (PayoutState::Completed { .. } | PayoutState::Reversed { .. }, UpstreamProgress::Failed { .. })
-        | (PayoutState::Failed { .. } | PayoutState::Abandoned { .. }, UpstreamProgress::Done { .. })
-        | (PayoutState::Abandoned { .. }, UpstreamProgress::Processing) => {
-            tracing::error!(
-                alert = alerts::PAYOUT_CONTRADICTED, payout = %payout.id, acquirer = %payout.state.acquirer(), ours = payout.state.status().as_str(),
-                theirs = ?upstream.progress, "outcome of a payout contradicted by its acquirer; manual settlement with the merchant needed"
-            );
-            Ok(PayoutStep::AlreadyTaken(payout))
-        }
-        // The record was read before the outcome and judged after it.
-        (
-            PayoutState::Completed { .. } | PayoutState::Reversed { .. },
-            UpstreamProgress::Processing | UpstreamProgress::Done { .. },
-        )
-        | (PayoutState::Failed { .. }, UpstreamProgress::Processing | UpstreamProgress::Failed { .. })
-        | (PayoutState::Abandoned { .. }, UpstreamProgress::Failed { .. }) => Ok(PayoutStep::AlreadyTaken(payout)),
-    }
-}
-
-/// Returns the progress of the payout. A payout that came back has arrived.
-fn progress(upstream: &UpstreamPayout) -> UpstreamProgress {
-    match (&upstream.progress, upstream.returned.first()) {
-        (UpstreamProgress::Processing, Some(part)) => UpstreamProgress::Done { at: Some(part.at) },
-        (progress, _) => progress.clone(),
-    }
-}
-
 /// Commits a step and returns the stored payout.
 pub(super) async fn commit_step(ports: &Ports, step: PayoutStep) -> Result<Payout, CommitError> {
     commit(ports, Steps::begin(ports, step, ports.clock.now())).await
@@ -139,10 +93,4 @@ async fn commit(ports: &Ports, steps: Steps) -> Result<Payout, CommitError> {
         ports.store.commit(change).await?;
     }
     Ok(payout)
-}
-
-/// Returns the reason of a failure in the form for merchants.
-pub(super) fn why(reason: Option<&str>) -> String {
-    let reason = reason.map(plain).unwrap_or_default();
-    if reason.is_empty() { NO_REASON.to_owned() } else { reason }
 }

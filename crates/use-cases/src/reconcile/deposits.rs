@@ -1,7 +1,7 @@
 //! Compares a crypto processor's payments with the credited coins, in both directions.
 //!
-//! Payments that a lost callback and the polls missed are credited, above all later payments to an address: only the
-//! list and callbacks show them.
+//! Credits payments that callbacks and polls missed. Most are later payments to an address, because only callbacks and
+//! the list show those.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -16,10 +16,10 @@ use crate::crypto::deposits::callback::deposit_of;
 use crate::crypto::deposits::sync::{apply, find};
 use crate::store_error::StoreError;
 
-/// The number of payments in one read.
+/// The number of stored payments in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// A processor's list of payments, and the stored payments at it.
+/// A processor's list of payments, and the stored payments at the processor.
 pub(super) struct DepositList<'a> {
     pub run: &'a Run<'a>,
     pub processor: &'a dyn CryptoProcessor,
@@ -74,7 +74,7 @@ impl ComparedList for DepositList<'_> {
         let mut compared = 0_u64;
         for row in &rows {
             let known = unlisted.remove(&row.id);
-            // The list has days around the window.
+            // The list may contain rows from days around the window.
             if known.is_none() && row.created_at.is_some_and(|at| !(window.0..window.1).contains(&at)) {
                 continue;
             }
@@ -93,7 +93,8 @@ impl ComparedList for DepositList<'_> {
         for payment in records {
             match self.processor.get_deposit(&payment.id, LOOK_BUDGET).await {
                 Ok(row) => findings.note(judge(self.run, self.processor, &row).await?),
-                // A missing payment and a lost reply have the same error. The list was read to its end without the payment.
+                // The processor returns the same error for a missing payment and for a lost reply. Here the payment is
+                // missing: the whole list was read and does not contain it.
                 Err(AcquirerError::OutcomeUnknown(_)) => findings.note(Some(Difference {
                     kind: DifferenceKind::DepositNotListed,
                     acquirer: self.name().clone(),
@@ -112,14 +113,14 @@ impl ComparedList for DepositList<'_> {
     }
 }
 
-/// Compares a payment of the list with the local records. Applies it if the run repairs.
+/// Compares a payment of the list with the local records. If the run repairs, the payment is applied.
 async fn judge(
     run: &Run<'_>,
     processor: &dyn CryptoProcessor,
     row: &UpstreamDeposit,
 ) -> Result<Option<Difference>, StoreError> {
     let Some(deposit) = deposit_of(run.ports, processor.name(), row).await? else {
-        // A payment without an order of ours belongs to another system.
+        // A payment whose order is not an order of this service belongs to another system.
         let named = row.order.filter(|_| is_paid(row)).map(|order| order.to_string());
         return Ok(named.map(|resource| difference(processor, DifferenceKind::DepositUnknown, resource, row)));
     };
@@ -131,21 +132,27 @@ async fn judge(
         return Ok(Some(found));
     }
     apply(run.ports, deposit.clone(), row).await?;
-    // Fewer coins are left to an operator, and an alert was raised for a record that contradicts the deposit.
+    // If fewer coins arrived, an operator decides. If the record contradicts the deposit, an alert was raised.
     let after = find(run.ports, &deposit, &row.id).await?;
-    let repaired = kind == DifferenceKind::DepositMissed && after.is_some_and(|after| has_coins_of(&after, row));
+    let repaired = kind == DifferenceKind::DepositMissed && after.is_some_and(|after| has_taken(&after, row));
     Ok(Some(Difference { repaired, ..found }))
 }
 
-/// Returns the kind of the difference between a payment and its row, if any.
+/// Returns the kind of the difference between the stored payment and its row. Returns `None` if there is no difference.
 fn kind_of(deposit: &Deposit, known: Option<&DepositPayment>, row: &UpstreamDeposit) -> Option<DifferenceKind> {
     if known.is_some_and(|known| known.state == PaymentState::Credited && !covers(row, known)) {
         return Some(DifferenceKind::DepositAmount);
     }
-    // The creation of a deposit applies the first payment.
+    // While the deposit is in creation, its first payment is not missed: the creation applies it.
     let is_missed =
-        is_paid(row) && deposit.state != DepositState::Creating && known.is_none_or(|known| !has_coins_of(known, row));
+        is_paid(row) && deposit.state != DepositState::Creating && known.is_none_or(|known| !has_taken(known, row));
     is_missed.then_some(DifferenceKind::DepositMissed)
+}
+
+/// Returns whether the stored payment has the coins of the row. A finished row is newer than an unfinished payment.
+fn has_taken(payment: &DepositPayment, row: &UpstreamDeposit) -> bool {
+    let has_finished = matches!(row.status, UpstreamDepositStatus::PartiallyPaid | UpstreamDepositStatus::Finished);
+    has_coins_of(payment, row) && !(has_finished && payment.is_unfinished())
 }
 
 /// Returns whether the row shows the stored coins.

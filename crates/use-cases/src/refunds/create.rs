@@ -5,7 +5,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{RefundId, RequestId};
+use cais_domain::ids::{AccountId, RefundId, RequestId};
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::idempotency_key::IdempotencyKey;
@@ -15,7 +15,7 @@ use cais_domain::text::Text;
 use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Write};
 use jiff::Timestamp;
 
-use super::decide::charge_of;
+use super::changes::charge_of;
 use crate::charges::fetch::{ChargeName, FetchError, find};
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
@@ -23,39 +23,40 @@ use crate::response::Response;
 use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
 
-/// Longest reason, in characters.
+/// The longest reason, in characters.
 pub const MAX_REASON: usize = 140;
 
-/// A call to refund a charge, already read and within the contract's limits.
+/// A request to refund a charge. The request was parsed, and its values are within the API's limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateRefund {
-    /// The caller's account.
+    /// The calling account.
     pub account: Account,
-    /// The id of the call.
+    /// The id of the request.
     pub request: RequestId,
-    /// The caller's key.
+    /// The idempotency key.
     pub key: IdempotencyKey,
-    /// Method, path and body of the call.
+    /// The method, path and body of the request.
     pub fingerprint: Fingerprint,
     /// The charge to refund.
     pub charge: ChargeName,
-    /// The payment to refund; `None` is the payment that paid the charge, up to the charge's amount.
+    /// The payment to refund. `None` stands for the payment that paid the charge; its refunds are limited to the
+    /// charge's amount.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The amount; `None` is the whole rest.
+    /// The amount. `None` stands for the whole rest.
     pub amount: Option<Money>,
-    /// The reason, shown to the payer.
+    /// The reason. The payer sees it.
     pub reason: Option<Text>,
     /// The merchant's identifier for the refund.
     pub external_id: Option<ExternalId>,
 }
 
-/// A refusal that only refunds have.
+/// A refusal that only refunds can have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefundRefusal {
     /// The account has no charge with that identifier.
     #[error("the charge does not exist")]
     NotFound,
-    /// No payment of that end-to-end id was credited to the charge.
+    /// No payment with this end-to-end id was credited to the charge.
     #[error("the payment of the charge does not exist")]
     NoSuchPayment,
     /// The charge is being created.
@@ -82,8 +83,8 @@ pub enum RefundRefusal {
 }
 
 impl Refusal for RefundRefusal {
-    /// Returns the place of the refusal. A missing charge comes before the comparison with a refund of the same external id,
-    /// and every other refusal comes after the comparison.
+    /// Returns the position of the refusal in the order of checks. A missing charge comes before the comparison with
+    /// the owner of the external id. Every other refusal comes after the comparison.
     fn precedence(&self) -> Precedence {
         match self {
             Self::NotFound | Self::ChargeInProgress { .. } => Precedence::First,
@@ -96,15 +97,15 @@ impl Refusal for RefundRefusal {
     }
 }
 
-/// The reason for which no refund was created.
+/// The reason why no refund was created.
 pub type CreateRefundError = CreateError<RefundRefusal>;
 
-/// Refunds a charge, replays the stored response, or resumes an unfinished refund. A balance that
-/// does not cover it is a response too, stored for repeats.
+/// Refunds a charge, replays the stored response, or resumes an unfinished refund. If the balance does not cover the
+/// refund, the response reports this and is stored for repeats.
 ///
 /// # Errors
-/// [`CreateRefundError`]. A known key comes first, then the account's permissions, a used external id, and the state of
-/// the charge.
+/// [`CreateRefundError`]. The order of checks is: a known key, the account's permissions, the external id, and the
+/// state of the charge.
 pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Response, CreateRefundError> {
     upstream_order::create(ports, &command).await
 }
@@ -124,26 +125,15 @@ impl CreateCommand for CreateRefund {
 
     async fn open(&self, ports: &Ports) -> Result<Opened<Refund>, CreateRefundError> {
         self.account.permit_write()?;
-        let charge = locate(ports, self).await?;
-        let terms = NewRefund {
+        let charge = locate(ports, self.account.id, &self.charge, self.end_to_end_id.as_ref()).await?;
+        let now = ports.clock.now();
+        let new = NewRefund {
             id: RefundId::new(ports.ids.next_uuid()),
             amount: self.amount,
             reason: self.reason.clone(),
             external_id: self.external_id.clone(),
         };
-        let now = ports.clock.now();
-        let step = if let Some(pix) = &self.end_to_end_id {
-            let payment = ports.queries.find_payment(charge.account, pix).await.map_err(StoreError::from)?;
-            let payment = payment.filter(|payment| payment.charge == charge.id);
-            let payment = payment.ok_or(CreateError::Refused(RefundRefusal::NoSuchPayment))?;
-            let infractions = infractions_of(ports, &charge, pix).await?;
-            let refundable = Refundable { payment: &payment, infractions: &infractions };
-            Refund::open_of_payment(charge, terms, refundable, now)
-        } else {
-            let paid_to = receiver(ports, &charge).await?;
-            let acquirer = paid_to.unwrap_or_else(|| charge.state.acquirer().clone());
-            Refund::open(charge, terms, acquirer, now)
-        };
+        let step = decided(ports, charge, self.end_to_end_id.as_ref(), new, now).await;
         match step? {
             RefundStep::Taken(step) => {
                 let record = Write::insert(step.refund.clone());
@@ -153,7 +143,7 @@ impl CreateCommand for CreateRefund {
         }
     }
 
-    /// Judges and holds the refund again, by the current rules.
+    /// Checks the refund by the current rules, and holds its money again.
     async fn reopen(&self, ports: &Ports, abandoned: Refund) -> Result<Option<Opened<Refund>>, CreateRefundError> {
         self.account.permit_write()?;
         let charge = charge_of(ports, &abandoned).await?;
@@ -170,31 +160,79 @@ impl CreateCommand for CreateRefund {
                 Ok(Some(opened(*step, record, now)))
             }
             Ok(RefundStep::AlreadyTaken(_)) => Ok(None),
-            // Another repeat was faster, and has used the rest of the charge for the same refund.
+            // Another repeat of the same refund was faster, and has used the rest of the charge.
             Err(_) if abandoned.reread(ports).await?.version != abandoned.version => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Returns `true`: `reopen` has its own checks.
+    /// Returns `true`, because `reopen` makes its own checks.
     fn may_reopen(_: &CreateRefundError) -> bool {
         true
     }
 
     async fn compare(&self, ports: &Ports, owner: &Refund) -> Result<Vec<(&'static str, bool)>, CreateRefundError> {
-        let charge = locate(ports, self).await?;
+        let charge = locate(ports, self.account.id, &self.charge, self.end_to_end_id.as_ref()).await?;
         let same_amount = self.amount.is_none_or(|amount| amount == owner.amount);
         let same_pix = self.end_to_end_id.as_ref().is_none_or(|pix| *pix == owner.end_to_end_id);
         Ok(vec![("charge_id", owner.charge == charge.id), ("amount", same_amount), ("end_to_end_id", same_pix)])
     }
 }
 
-/// Returns the charge that the call names. A payment of an abandoned charge can also be refunded; no other reader returns such a charge.
-async fn locate(ports: &Ports, command: &CreateRefund) -> Result<Charge, CreateRefundError> {
-    let found = find(ports, command.account.id, &command.charge).await;
-    match (found, &command.charge, &command.end_to_end_id) {
+/// Returns the amount of a refund that [`create`] would create now: `amount`, or the whole rest. Writes nothing.
+///
+/// # Errors
+/// [`CreateRefundError`], as [`create`].
+pub async fn preview(
+    ports: &Ports,
+    account: &Account,
+    charge: &ChargeName,
+    pix: Option<&EndToEndId>,
+    amount: Option<Money>,
+) -> Result<Money, CreateRefundError> {
+    account.permit_write()?;
+    let charge = locate(ports, account.id, charge, pix).await?;
+    let new = NewRefund { id: RefundId::new(ports.ids.next_uuid()), amount, reason: None, external_id: None };
+    match decided(ports, charge, pix, new, ports.clock.now()).await? {
+        RefundStep::Taken(step) => Ok(step.refund.amount),
+        RefundStep::AlreadyTaken(refund) => Ok(refund.amount),
+    }
+}
+
+/// Returns the first step of a new refund, by the rules of the charge and its payment.
+async fn decided(
+    ports: &Ports,
+    charge: Charge,
+    pix: Option<&EndToEndId>,
+    new: NewRefund,
+    now: Timestamp,
+) -> Result<RefundStep, CreateRefundError> {
+    if let Some(pix) = pix {
+        let payment = ports.queries.find_payment(charge.account, pix).await.map_err(StoreError::from)?;
+        let payment = payment.filter(|payment| payment.charge == charge.id);
+        let payment = payment.ok_or(CreateError::Refused(RefundRefusal::NoSuchPayment))?;
+        let infractions = infractions_of(ports, &charge, pix).await?;
+        let refundable = Refundable { payment: &payment, infractions: &infractions };
+        Ok(Refund::open_of_payment(charge, new, refundable, now)?)
+    } else {
+        let paid_to = receiver(ports, &charge).await?;
+        let acquirer = paid_to.unwrap_or_else(|| charge.state.acquirer().clone());
+        Ok(Refund::open(charge, new, acquirer, now)?)
+    }
+}
+
+/// Returns the charge of the request. A payment of an abandoned charge can also be refunded. Other readers do not
+/// return such a charge.
+async fn locate(
+    ports: &Ports,
+    account: AccountId,
+    charge: &ChargeName,
+    pix: Option<&EndToEndId>,
+) -> Result<Charge, CreateRefundError> {
+    let found = find(ports, account, charge).await;
+    match (found, charge, pix) {
         (Err(FetchError::NotFound), ChargeName::Id(id), Some(_)) => {
-            let charge = ports.queries.find_charge(command.account.id, *id).await.map_err(StoreError::from)?;
+            let charge = ports.queries.find_charge(account, *id).await.map_err(StoreError::from)?;
             charge.ok_or(CreateError::Refused(RefundRefusal::NotFound))
         }
         (found, _, _) => Ok(found?),
@@ -205,7 +243,7 @@ async fn infractions_of(ports: &Ports, charge: &Charge, pix: &EndToEndId) -> Res
     Ok(ports.queries.list_infractions_of_pix(charge.account, pix).await?)
 }
 
-/// Returns a refund that is about to begin: its record, the rest of its charge, and its hold.
+/// Returns a refund in its first state, with its changes: its record, the rest of its charge, and its hold.
 fn opened(step: RefundChange, record: Write, now: Timestamp) -> Opened<Refund> {
     let mut change = ChangeSet::new(now);
     change.writes.push(record);
@@ -214,9 +252,10 @@ fn opened(step: RefundChange, record: Write, now: Timestamp) -> Opened<Refund> {
     Opened { resource: step.refund, change }
 }
 
-/// Returns the acquirer that received the Pix which paid the charge; `None` while the charge is not paid. This may be
-/// another acquirer than the issuer: a duplicate charge at a second acquirer may have been paid. Only the acquirer that has
-/// the money can return it.
+/// Returns the acquirer that received the Pix which paid the charge. Returns `None` if the charge is not paid.
+///
+/// The receiver can differ from the issuer, because a payer can pay a duplicate charge at a second acquirer. Only the
+/// acquirer that has the money can return it.
 async fn receiver(ports: &Ports, charge: &Charge) -> Result<Option<AcquirerName>, StoreError> {
     let Some(settlement) = charge.state.settlement() else { return Ok(None) };
     let pix = &settlement.end_to_end_id;

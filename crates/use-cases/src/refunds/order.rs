@@ -1,4 +1,4 @@
-//! Sends a refund to the acquirer of its Pix, and reads it there.
+//! Sends a refund to the acquirer of its Pix, and reads the refund there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted,
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// Time for sending, of the 10 s within which a POST answers.
+/// The time for sending. A POST answers within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
-/// Time for a look-up, of the same 10 s, when the reply was lost or is a refusal.
+/// The time for a look-up within the same 10 s. The look-up follows a lost reply or a refusal.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
 impl UpstreamOrder for Refund {
@@ -44,25 +44,28 @@ impl UpstreamOrder for Refund {
         }
     }
 
-    /// The API Pix has no list of returns. The record of a received Pix lists every return of it.
+    /// Reads the received Pix. The API Pix has no list of returns, but the record of a received Pix contains all its
+    /// returns.
     async fn list(&self, _: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamReturn> {
         let returns = match acquirer.find_received(&self.end_to_end_id, LOOK_BUDGET).await {
             Ok(Some(received)) => received.payment.returns,
             Ok(None) => return Evidence::Unreadable("the acquirer does not show the Pix itself".to_owned()),
             Err(error) => return Evidence::Unreadable(error.to_string()),
         };
-        // A return without its order name may be this refund.
+        // A return without the identifier of its order may be this refund.
         let is_nameless = |row: &UpstreamReturn| {
             row.nature == ReturnNature::Ordinary && row.return_id.as_ref().map_or("", ReturnId::as_str) == row.name
         };
         let nameless = returns.iter().any(is_nameless);
         match returns.into_iter().find(|row| row.refund() == Some(self.id)) {
-            None if nameless => Evidence::Unreadable("the acquirer shows a return without its name".to_owned()),
+            None if nameless => {
+                Evidence::Unreadable("the acquirer shows a return without the identifier of its order".to_owned())
+            }
             found => checked(self, found),
         }
     }
 
-    /// Compares the amount.
+    /// Returns whether the amounts are equal. If not, raises an alert.
     fn agrees(&self, record: &UpstreamReturn) -> bool {
         let agrees = record.amount == self.amount;
         if !agrees {
@@ -95,7 +98,7 @@ impl UpstreamOrder for Refund {
 
     fn sent(&self) -> Option<Sent> {
         let RefundState::Processing { sent_at, return_id } = &self.state else { return None };
-        // Only the acquirer assigns a return id.
+        // The acquirer assigns the return id, so an order with a return id was shown.
         Some(Sent { at: *sent_at, arrives_within: RESEND_AFTER, is_shown: return_id.is_some() })
     }
 
@@ -121,7 +124,7 @@ impl UpstreamOrder for Refund {
     fn alert_unproven(&self, reason: &str) {
         tracing::error!(
             alert = alerts::REFUND_OUTCOME_UNPROVEN, refund = %self.id, acquirer = %self.acquirer, reason,
-            "refund outcome cannot be proven; it stays processing and its money stays held"
+            "refund outcome cannot be proven; the refund stays processing and its money stays held"
         );
     }
 }

@@ -8,7 +8,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::refund::{Refund, RefundStep};
 use cais_ports::{AcquirerError, CommitError, UpstreamReturn};
 
-use super::decide::{change_set, charge_of, unless_outdated};
+use super::changes::{change_set, charge_of, unless_outdated};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 pub(crate) use crate::upstream_order::SyncError;
@@ -16,13 +16,14 @@ use crate::upstream_order::{KeyedResource as _, StoredRecord as _, UpstreamOrder
 use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
-/// Reads the refund at the acquirer of its Pix and applies the result.
+/// Reads the refund at the acquirer of its Pix, and applies the acquirer's record.
 pub(crate) async fn refresh(ports: &Ports, refund: Refund, budget: Duration) -> Result<Refund, SyncError> {
     let upstream = fetch_upstream(ports, &refund, budget).await?.ok_or(SyncError::Unknown)?;
     Ok(apply(ports, refund, upstream).await?)
 }
 
-/// Returns the acquirer's record of the refund. `None`: the acquirer does not have the refund, or not yet.
+/// Returns the acquirer's record of the refund. Returns `None` if the acquirer does not have the refund, or does not
+/// have it yet.
 pub(crate) async fn fetch_upstream(
     ports: &Ports,
     refund: &Refund,
@@ -31,8 +32,8 @@ pub(crate) async fn fetch_upstream(
     ports.acquirer(&refund.acquirer)?.find_refund(&refund.end_to_end_id, refund.id, budget).await
 }
 
-/// Applies the acquirer's record, with the charge in the same commit. A record that contradicts a known outcome changes
-/// nothing.
+/// Applies the acquirer's record. The charge is changed in the same commit. A record that contradicts a known outcome
+/// has no effect.
 pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamReturn) -> Result<Refund, StoreError> {
     if !refund.agrees(&upstream) {
         return Ok(refund);
@@ -54,8 +55,8 @@ pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamR
     Err(StoreError::contended())
 }
 
-/// Ends a refund that its acquirer refuses and does not have. The whole amount is released. `refund` must be unchanged
-/// since its sending.
+/// Ends a refund that its acquirer refused and does not have. The whole amount is released. `refund` must be unchanged
+/// since it was sent.
 pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<Refund, StoreError> {
     for _ in 0..Refund::MAX_PASSES {
         let charge = charge_of(ports, &refund).await?;
@@ -70,7 +71,7 @@ pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<R
         };
         match ports.store.commit(change_set(ports, &step, now).await?).await {
             Ok(_) => return Ok(step.refund.stored()),
-            // Another process has applied a newer record, or the charge has changed.
+            // Another process has applied a newer record, or has changed the charge.
             Err(CommitError::Stale) => {
                 let fresh = refund.reread(ports).await?;
                 if fresh.version != refund.version {
@@ -83,7 +84,8 @@ pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<R
     Err(StoreError::contended())
 }
 
-/// Returns the refund to which a return of a received Pix belongs. `None`: the return has no refund of this service.
+/// Returns the refund to which a return of a received Pix belongs. Returns `None` if this service did not make the
+/// return.
 pub(crate) async fn of_return(
     ports: &Ports,
     charge: &Charge,

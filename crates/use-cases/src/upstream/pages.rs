@@ -1,4 +1,4 @@
-//! Finds many rows in an acquirer's list: one page shows hundreds of them.
+//! Finds many rows in an acquirer's list. A page can contain hundreds of them.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -11,30 +11,32 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{UpstreamLimits, is_overload};
 
-/// The smallest number of expected rows for which the list of a span is read. For fewer rows, single reads cost less.
+/// The smallest number of expected rows for which a part of the list is read. For fewer rows, single reads need fewer
+/// requests.
 const WORTH_A_PAGE: usize = 8;
-/// The largest number of expected rows in one span: as many as a page has.
+/// The largest number of expected rows in one span. A page has as many rows.
 const SPAN_OF: usize = 1_000;
-/// The longest time without an expected row within one span. Lists work in whole seconds.
+/// Within one span, two consecutive expected rows are at most this far apart. The instants in lists have whole seconds.
 const MAX_GAP: SignedDuration = SignedDuration::from_secs(2);
-/// Pages of a span that may be read without an expected row.
+/// The number of pages of a span that are always permitted, however few rows are expected.
 const FIRST_PAGES: usize = 2;
-/// The number of expected rows per further page of a span. The list may be long and have few expected rows.
-const EXPECTED_PER_PAGE: usize = 100;
+/// The number of expected rows for which one further page of a span is permitted. The list may contain many rows that
+/// are not expected. A page costs less than this number of single reads.
+const EXPECTED_PER_PAGE: usize = 20;
 
 /// A row that the list should contain.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted<K> {
-    /// Its name.
+    /// The identifier of the row.
     pub key: K,
-    /// The approximate instant of the row. If this hint is wrong, the list does not show the row.
+    /// The approximate instant of the row. If it is wrong, the pages that are read do not contain the row.
     pub at: Timestamp,
 }
 
-/// The rows that the list showed, by name.
+/// The rows that were found in the list, by identifier.
 pub(crate) type Listed<K, R> = HashMap<K, R>;
 
-/// A part of the list.
+/// A period of the list, with the rows that are expected in it.
 #[derive(Debug)]
 struct Span<K> {
     from: Timestamp,
@@ -43,7 +45,7 @@ struct Span<K> {
 }
 
 impl<K> Span<K> {
-    /// Returns the largest number of pages that are read of the span.
+    /// Returns the largest number of pages of the span that may be read.
     fn max_pages(&self) -> u32 {
         let pages = self.keys.len().div_ceil(EXPECTED_PER_PAGE).saturating_add(FIRST_PAGES);
         u32::try_from(pages).unwrap_or(u32::MAX)
@@ -62,8 +64,8 @@ struct Reading<'s, K, R> {
 }
 
 impl<K, R> Reading<'_, K, R> {
-    /// Returns the pages to read next, in groups that do not depend on each other. Without a number of pages they are one group: each
-    /// page shows whether another follows.
+    /// Returns the pages to read next, in groups that can be read concurrently. If the number of pages is unknown,
+    /// there is one group: each page shows whether another page follows.
     fn rest(&self) -> Vec<Range<u32>> {
         let Some(next) = self.next else { return Vec::new() };
         let limit = self.span.max_pages();
@@ -74,8 +76,11 @@ impl<K, R> Reading<'_, K, R> {
     }
 }
 
-/// Reads the parts of a list that show many of `wanted`: the first page of each part, then its other pages side by side. A row that is
-/// missing in the result must be read by itself. Reasons are a wrong hint, a list that lags behind, and an unreadable list.
+/// Reads the spans of a list that contain many rows of `wanted`. The first page of each span is read first, then its
+/// other pages concurrently.
+///
+/// A row that is missing in the result must be read by itself. Reasons for a missing row: a wrong instant, a list that
+/// lags behind, or a list that cannot be read.
 pub(crate) async fn read_listed<K, R, F>(
     (limits, acquirer): (&UpstreamLimits, &AcquirerName),
     wanted: Vec<Wanted<K>>,
@@ -100,7 +105,7 @@ where
     readings.into_iter().flat_map(|reading| reading.found).collect()
 }
 
-/// Spans that are worth a page.
+/// Groups the rows into spans. Only spans with enough rows for a page are returned.
 fn spans<K: Eq + Hash>(mut wanted: Vec<Wanted<K>>) -> Vec<Span<K>> {
     wanted.sort_by_key(|wanted| wanted.at);
     let mut spans: Vec<Span<K>> = Vec::new();
@@ -121,7 +126,7 @@ fn spans<K: Eq + Hash>(mut wanted: Vec<Wanted<K>>) -> Vec<Span<K>> {
     spans
 }
 
-/// Reads one page after another until all rows of the span are found, the list ends, or `pages` ends.
+/// Reads the pages of the range in order. Stops early when all rows of the span are found, or the list ends.
 async fn read_pages<'s, K, R, F>(
     span: &'s Span<K>,
     pages: Range<u32>,
@@ -140,7 +145,7 @@ where
         };
         let rows = listed.rows.into_iter().filter_map(|row| Some((key(&row)?, row)));
         reading.found.extend(rows.filter(|(name, _)| span.keys.contains(name)));
-        // A page that names itself or an earlier one would never end.
+        // If a page gives itself or an earlier page as the next page, the loop would never end.
         reading.next = listed.next.filter(|next| *next > number && reading.found.len() < span.keys.len());
         reading.pages = listed.pages;
     }
@@ -189,7 +194,7 @@ mod tests {
         }
     }
 
-    /// An acquirer's list of `rows` numbered rows that records its requests.
+    /// A list with `rows` numbered rows. The list records the requested pages and the number of concurrent requests.
     struct Book {
         rows: u32,
         per_page: u32,
@@ -218,7 +223,7 @@ mod tests {
             Ok(UpstreamPage { pages, ..UpstreamPage::new((first..end).collect(), next) })
         }
 
-        /// Reads `wanted` rows. Returns how many were found.
+        /// Reads the rows `wanted`. Returns the number of rows that were found.
         async fn read(&self, wanted: impl Iterator<Item = u32>) -> usize {
             let name = AcquirerName::parse("main").unwrap();
             let wanted = wanted.map(|key| Wanted { key, at: at(0) }).collect();
@@ -229,7 +234,7 @@ mod tests {
 
     #[tokio::test]
     async fn pages_after_a_first_with_their_number_are_read_at_once() {
-        // (rows, rows per page, requests, at once).
+        // Columns: rows, rows per page, requests, concurrent requests.
         for (rows, per_page, requests, at_once) in [
             (100, 1_000, 1, 1),
             (3_000, 1_000, 3, 2),
@@ -262,6 +267,13 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn wanted_rows_on_the_last_page_of_a_busy_second_are_found() {
+        let book = Book::of(10_000, 1_000, true);
+        assert_eq!(book.read(9_800..10_000).await, 200);
+        assert_eq!(book.asked.borrow().len(), 10);
+    }
+
+    #[tokio::test]
     async fn long_list_without_the_wanted_rows_costs_few_pages() {
         for reports_pages in [true, false] {
             let book = Book::of(1_000_000, 1_000, reports_pages);
@@ -272,7 +284,7 @@ mod tests {
 
     #[tokio::test]
     async fn pages_that_do_not_advance_are_read_once() {
-        // (the page after each page, the pages that are read)
+        // Columns: the next page that each page gives, the pages that are read.
         for (next, asked) in [([0, 0], vec![0]), ([1, 1], vec![0, 1]), ([1, 0], vec![0, 1])] {
             let (reads, name) = (RefCell::new(Vec::new()), AcquirerName::parse("main").unwrap());
             let page = |request: ListRequest| {

@@ -12,32 +12,32 @@ use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_result::EarlierRequests;
 
-/// A record that is written with the version that was read.
+/// A record whose update checks the version that was read.
 pub(crate) trait StoredRecord: Versioned + Clone + Send + Sync + Sized {
-    /// The kind of its id.
+    /// The kind of the record's id.
     type Kind: IdKind;
 
-    /// Returns its id.
+    /// Returns the id of the record.
     fn id(&self) -> Id<Self::Kind>;
 
-    /// Returns its account.
+    /// Returns the account of the record.
     fn account(&self) -> AccountId;
 
-    /// Reads the record of that id.
+    /// Reads the record with this id.
     fn find(
         ports: &Ports,
         account: AccountId,
         id: Id<Self::Kind>,
     ) -> impl Future<Output = Result<Option<Self>, QueryError>> + Send;
 
-    /// Returns the record as the store has it after its write: with the next version.
+    /// Returns the record as it is stored after its write, with the next version.
     fn stored(self) -> Self;
 
     /// Reads the record again.
     fn reread(&self, ports: &Ports) -> impl Future<Output = Result<Self, StoreError>> + Send {
         async move {
             let found = Self::find(ports, self.account(), self.id()).await?;
-            found.ok_or_else(|| StoreError::Internal(format!("{} vanished", self.id())))
+            found.ok_or_else(|| StoreError::Internal(format!("{} does not exist any more", self.id())))
         }
     }
 }
@@ -55,10 +55,10 @@ pub(crate) async fn commit_update<T: StoredRecord>(ports: &Ports, record: T) -> 
 pub(crate) enum Standing {
     /// Commit 1 is made and commit 2 is not. Readers do not see the resource.
     Creating,
-    /// No acquirer accepted the resource. Readers do not see it, its external id is free, and only a repeat by its
-    /// caller reopens it.
+    /// No acquirer accepted the order. Readers do not see the resource, and its external id is free. Only a repeat by
+    /// its caller reopens the resource.
     Abandoned,
-    /// Its creation is finished.
+    /// The creation is finished.
     Visible,
 }
 
@@ -67,7 +67,7 @@ pub(crate) trait KeyedResource: StoredRecord {
     /// The result of sending the order.
     type Reply: Send + Sync;
 
-    /// Passes of one decision, each after a change by another process.
+    /// The maximum number of passes. A further pass is needed if another process changed the resource.
     const MAX_PASSES: usize = MAX_COMMIT_RETRIES;
 
     /// Returns the progress of the creation.
@@ -85,14 +85,14 @@ pub(crate) trait KeyedResource: StoredRecord {
     /// Returns the body of a response with the resource.
     fn render(&self, ports: &Ports) -> Vec<u8>;
 
-    /// Returns whether an acquirer is available now. Without one, a creation is not taken over, because a takeover would
-    /// only count another attempt.
+    /// Returns whether an acquirer is available now. Without an acquirer, a creation is not taken over, because a
+    /// takeover would only use up an attempt.
     fn has_acquirer(_ports: &Ports) -> bool {
         true
     }
 
-    /// Sends a begun resource before `until`. After that instant another process may rely on no further request of this
-    /// one.
+    /// Sends the order of a resource in creation, but not after `until`. Other processes rely on this limit: after
+    /// `until`, this process makes no further request.
     fn send_upstream(
         &self,
         ports: &Ports,
@@ -100,8 +100,8 @@ pub(crate) trait KeyedResource: StoredRecord {
         until: Timestamp,
     ) -> impl Future<Output = Self::Reply> + Send;
 
-    /// Returns the resource after the step that follows from the reply, and all changes of the step. No step: no write.
-    /// `None`: the record that was read is outdated.
+    /// Returns the resource after the step that follows from the reply, and the changes of the step. If no step
+    /// follows, the change set has no writes. Returns `None` if the resource is outdated.
     ///
     /// A callback may have changed the resource since the request.
     fn settle(
@@ -111,18 +111,19 @@ pub(crate) trait KeyedResource: StoredRecord {
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<(Self, ChangeSet)>, StoreError>> + Send;
 
-    /// Applies further parts of the reply after commit 2.
+    /// Applies the rest of the reply after commit 2.
     fn follow_up(self, _ports: &Ports, _reply: &Self::Reply) -> impl Future<Output = Result<(), StoreError>> + Send {
         std::future::ready(Ok(()))
     }
 }
 
-/// A resource that is about to begin, and the changes besides its names and its idempotency record.
+/// A resource in its first state, and the changes of commit 1. The reservations and the idempotency record are added
+/// later.
 #[derive(Debug)]
 pub(crate) struct Opened<T> {
-    /// The resource in its begun state.
+    /// The resource in its first state.
     pub resource: T,
-    /// The write of the resource, and its hold.
+    /// The write of the resource and its hold.
     pub change: ChangeSet,
 }
 
@@ -133,8 +134,8 @@ pub(crate) trait CreateCommand: Send + Sync {
     /// The refusals of the operation itself.
     type Refusal: Refusal;
 
-    /// `open` and `reopen` read prices upstream. A known key is then looked up first, so that a replay waits for no
-    /// upstream. Then `reopen` makes all checks of `open`.
+    /// `true` if `open` and `reopen` read prices upstream. The key is then looked up first, so that a replay does not
+    /// wait for the upstream. In this case `reopen` must make all checks of `open`.
     const OPENS_UPSTREAM: bool = false;
 
     /// Returns the request with its key.
@@ -149,19 +150,20 @@ pub(crate) trait CreateCommand: Send + Sync {
         ports: &Ports,
     ) -> impl Future<Output = Result<Opened<Self::Resource>, CreateError<Self::Refusal>>> + Send;
 
-    /// Reopens an abandoned resource under its own id. `None`: the resource is outdated.
+    /// Reopens an abandoned resource and keeps its id. Returns `None` if the resource is outdated.
     fn reopen(
         &self,
         ports: &Ports,
         abandoned: Self::Resource,
     ) -> impl Future<Output = Result<Option<Opened<Self::Resource>>, CreateError<Self::Refusal>>> + Send;
 
-    /// Returns whether an abandoned resource may be reopened although `open` refuses the same request today.
+    /// Returns whether an abandoned resource may be reopened although `open` refuses the same request now.
     fn may_reopen(refused: &CreateError<Self::Refusal>) -> bool {
         matches!(refused, CreateError::AcquirerUnavailable)
     }
 
-    /// Compares the request with the owner of its external id. Each field is `true` if both have the same value.
+    /// Compares the request with the owner of its external id. Returns each field's name, with `true` if the values are
+    /// equal.
     fn compare(
         &self,
         ports: &Ports,

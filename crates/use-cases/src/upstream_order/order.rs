@@ -1,4 +1,4 @@
-//! Sends an order to its acquirer, and reads it there.
+//! Sends an order to its acquirer, and reads the order there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply, UpstreamResult, decide};
 
-/// The reason why a record that differs from the order is no evidence of it.
-const ANOTHER: &str = "the acquirer has another order with this name";
+/// The reason of [`Evidence::Unreadable`] if the acquirer's record differs from the order.
+const ANOTHER: &str = "the acquirer has another order with this identifier";
 
-/// The reason for which a record could not be updated from its acquirer.
+/// The reason why a record could not be updated from its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SyncError {
     /// The acquirer gave no answer.
     #[error(transparent)]
     Upstream(#[from] AcquirerError),
-    /// The acquirer does not have the order, or not yet.
+    /// The acquirer does not show the order.
     #[error("the acquirer does not show the order")]
     Unknown,
     /// The store failed.
@@ -32,9 +32,9 @@ pub(crate) enum SyncError {
 /// The last request of an order whose outcome is open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
-    /// The time of the request.
+    /// The time of the last request.
     pub at: Timestamp,
-    /// The time after which the request has arrived or never will.
+    /// The longest time that a request can be in transit. After this time it has arrived or never will.
     pub arrives_within: SignedDuration,
     /// The acquirer has shown the order before.
     pub is_shown: bool,
@@ -45,31 +45,31 @@ pub(crate) struct Sent {
 pub(crate) enum Refreshed<T> {
     /// The acquirer shows the order, and its record was applied.
     Shown(T),
-    /// The acquirer answers that it has no such order, or holds the order until it is sent again.
+    /// The acquirer does not have the order, or waits for a second sending before it executes the order.
     Absent(T),
 }
 
-/// An order at one acquirer, under a name that is derived from its id.
+/// An order at one acquirer. Its identifier there is derived from its id.
 pub(crate) trait UpstreamOrder: StoredRecord {
     /// The acquirer's record of the order.
     type Record: Send + Sync;
     /// The interface of the acquirer: [`cais_ports::Acquirer`] or [`cais_ports::CryptoProcessor`].
     type Upstream: ?Sized + Send + Sync;
 
-    /// The acquirer executes an order once, even if it is sent again, or a second execution has no effect. Otherwise an
-    /// order that may have been sent is only looked up.
+    /// `true` if the acquirer executes an order once even if it is sent again, or if a second execution has no effect.
+    /// If `false`, an order that may have been sent is only looked up.
     const IS_REPEATABLE: bool = true;
 
     /// Returns the name of the acquirer that has the order, or may have it.
     fn acquirer(&self) -> &AcquirerName;
 
-    /// Returns the configured acquirer of that name.
+    /// Returns the configured acquirer of the order.
     ///
     /// # Errors
-    /// [`AcquirerError::Unavailable`] without one.
+    /// [`AcquirerError::Unavailable`] if this acquirer is not configured.
     fn upstream(&self, ports: &Ports) -> Result<Arc<Self::Upstream>, AcquirerError>;
 
-    /// Makes one request.
+    /// Makes one request to create the order.
     fn request(
         &self,
         ports: &Ports,
@@ -77,16 +77,16 @@ pub(crate) trait UpstreamOrder: StoredRecord {
         earlier: EarlierRequests,
     ) -> impl Future<Output = SendReply<Self::Record>> + Send;
 
-    /// Looks the order up by its name.
+    /// Looks the order up by its identifier.
     fn look_up(&self, ports: &Ports, acquirer: &Self::Upstream) -> impl Future<Output = Evidence<Self::Record>> + Send;
 
-    /// Searches for the order in the acquirer's list around the time of its sending. By default the look-up has searched
-    /// the list already.
+    /// Searches for the order in the acquirer's list around the time of its sending. The default makes no read, for
+    /// orders whose look-up has already searched the list.
     fn list(&self, _ports: &Ports, _acquirer: &Self::Upstream) -> impl Future<Output = Evidence<Self::Record>> + Send {
         std::future::ready(Evidence::NotRead)
     }
 
-    /// Compares a record of the acquirer with the order. A record that differs is ignored.
+    /// Returns whether an acquirer's record has the data of the order. A record that differs is no evidence.
     fn agrees(&self, record: &Self::Record) -> bool;
 
     /// Reads the orders that are due for a poll.
@@ -96,7 +96,8 @@ pub(crate) trait UpstreamOrder: StoredRecord {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Self>, QueryError>> + Send;
 
-    /// Pairs the orders of one acquirer with the rows of its lists. Without lists, each order is read singly.
+    /// Pairs the orders of one acquirer with the rows of its lists. The default reads no list, so each order is read by
+    /// itself.
     fn read_lists(
         _ports: &Ports,
         _acquirer: &AcquirerName,
@@ -115,14 +116,14 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Applies a record of the acquirer, and returns the stored order.
     fn apply(self, ports: &Ports, record: Self::Record) -> impl Future<Output = Result<Self, StoreError>> + Send;
 
-    /// Ends an order that its acquirer refuses and does not have. By default an error, for orders that are never sent
-    /// again: only a repeated request is refused here.
+    /// Ends an order that its acquirer refused and does not have. The default returns an error. The default is for
+    /// orders that are never sent again: such an order cannot be refused here.
     fn end_refused(self, _ports: &Ports, reason: &str) -> impl Future<Output = Result<Self, StoreError>> + Send {
         let error = format!("{}: the order is never sent again, but was refused: {reason}", self.id());
         std::future::ready(Err(StoreError::Internal(error)))
     }
 
-    /// Returns the last request; `None` once the outcome is known.
+    /// Returns the last request. Returns `None` if the outcome is known.
     fn sent(&self) -> Option<Sent>;
 
     /// Returns the time of the next poll.
@@ -131,7 +132,8 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Returns the order after a poll at `now`. The next poll follows after a longer pause.
     fn postponed(self, now: Timestamp) -> Self;
 
-    /// Returns the order before a repeated sending. By default an error, for orders that are never sent again.
+    /// Returns the order to commit before it is sent again. The default returns an error, for orders that are never
+    /// sent again.
     fn resent(self, _now: Timestamp) -> Result<Self, StoreError> {
         Err(StoreError::Internal(format!("{}: the order is never sent again", self.id())))
     }
@@ -139,11 +141,11 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Returns whether the outcome has been open for so long that an alert is due.
     fn is_overdue(&self, now: Timestamp) -> bool;
 
-    /// Raises the operation's alert for an unproven outcome. The pauses between polls limit its frequency.
+    /// Raises the operation's alert for an unproven outcome. The alert repeats at most once per poll.
     fn alert_unproven(&self, reason: &str);
 }
 
-/// Turns a read into evidence. A record that differs from the order is no evidence.
+/// Converts the result of a read into evidence. A record that differs from the order is not accepted as evidence.
 pub(crate) fn checked<O: UpstreamOrder>(order: &O, found: Option<O::Record>) -> Evidence<O::Record> {
     match found {
         Some(record) if order.agrees(&record) => Evidence::Found(record),
@@ -152,7 +154,8 @@ pub(crate) fn checked<O: UpstreamOrder>(order: &O, found: Option<O::Record>) -> 
     }
 }
 
-/// Turns the reply to a request into a result. A record that differs from the order may belong to an earlier request.
+/// Converts the reply to a request. If the returned record differs from the order, it may belong to an earlier request,
+/// so the outcome is unknown.
 pub(crate) fn accepted<O: UpstreamOrder>(order: &O, reply: Result<O::Record, AcquirerError>) -> SendReply<O::Record> {
     match reply {
         Ok(record) if !order.agrees(&record) => SendReply::Unknown(ANOTHER.to_owned()),
@@ -160,8 +163,8 @@ pub(crate) fn accepted<O: UpstreamOrder>(order: &O, reply: Result<O::Record, Acq
     }
 }
 
-/// Sends a begun order before `until`. If an earlier process may have sent the order, a look-up precedes, and an order
-/// that it finds is not sent again.
+/// Sends an order in creation before `until`. If an earlier process may have sent the order, it is looked up first, and
+/// sent only if it is not found.
 pub(crate) async fn send_begun<O: UpstreamOrder>(
     ports: &Ports,
     order: &O,
@@ -177,13 +180,13 @@ pub(crate) async fn send_begun<O: UpstreamOrder>(
     match &result {
         UpstreamResult::Known(_) => {}
         UpstreamResult::Refused(reason) => {
-            tracing::info!(%order, %acquirer, reason, "order refused by its acquirer; it fails");
+            tracing::info!(%order, %acquirer, reason, "order refused by its acquirer; the order fails");
         }
         UpstreamResult::NotAccepted(reason) => {
-            tracing::warn!(%order, %acquirer, reason, "order not accepted by its acquirer; it is abandoned");
+            tracing::warn!(%order, %acquirer, reason, "order not accepted by its acquirer; the order is abandoned");
         }
         UpstreamResult::Unknown(reason) | UpstreamResult::RefusedUnproven(reason) => {
-            tracing::warn!(%order, %acquirer, reason, "order outcome unknown after sending; it stays processing");
+            tracing::warn!(%order, %acquirer, reason, "order outcome unknown after sending; the order stays processing");
         }
     }
     result
@@ -211,7 +214,8 @@ async fn send_unless_found<O: UpstreamOrder>(
     send(ports, acquirer, order, earlier, until).await
 }
 
-/// Sends an order unless `until` has passed. After that instant other nodes rely on no further request of this one.
+/// Sends an order, unless `until` has passed. Other nodes rely on this limit: after `until`, this node makes no further
+/// request.
 pub(crate) async fn send<O: UpstreamOrder>(
     ports: &Ports,
     acquirer: &O::Upstream,
@@ -232,14 +236,14 @@ pub(crate) trait OrderReads {
     /// The acquirer's record of the order.
     type Record;
 
-    /// Looks the order up by its name.
+    /// Looks the order up by its identifier.
     fn look_up(&self) -> impl Future<Output = Evidence<Self::Record>> + Send;
 
     /// Searches for the order in the acquirer's list around the time of its sending.
     fn list(&self) -> impl Future<Output = Evidence<Self::Record>> + Send;
 }
 
-/// An order, with the acquirer to read.
+/// An order, with the acquirer at which it is read.
 struct AtAcquirer<'a, O: UpstreamOrder> {
     ports: &'a Ports,
     acquirer: &'a O::Upstream,
@@ -258,7 +262,7 @@ impl<O: UpstreamOrder> OrderReads for AtAcquirer<'_, O> {
     }
 }
 
-/// Returns the state of an order after `reply`. A read that cannot change the result is not made.
+/// Returns the state of an order after `reply`. Reads that cannot change the result are skipped.
 pub(crate) async fn resolve<R: OrderReads>(
     reads: &R,
     earlier: EarlierRequests,

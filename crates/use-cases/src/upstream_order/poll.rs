@@ -1,4 +1,4 @@
-//! Polls the orders whose outcome is open, and sends missing ones again under the same name.
+//! Polls the orders whose outcome is open. A missing order is sent again with the same identifier.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use crate::work::{PASS_LIMIT, Pass, SEND_WITHIN, WorkError};
 /// Time for one read of an acquirer by a worker.
 pub(crate) const READ_BUDGET: Duration = Duration::from_secs(5);
 
-/// Polls a bounded number of the orders whose outcome is open.
+/// Polls at most `PASS_LIMIT` orders whose outcome is open.
 ///
 /// # Errors
-/// [`WorkError`] if they cannot be listed. An error of one order is logged and does not stop the others.
+/// [`WorkError`] if the due orders cannot be listed. An error of one order is logged and does not stop the others.
 pub(crate) async fn run_once<O: UpstreamOrder>(ports: &Ports) -> Result<Pass, WorkError> {
     let orders = O::list_due(ports, ports.clock.now(), PASS_LIMIT).await?;
     let listed = orders.len();
@@ -39,12 +39,12 @@ pub(crate) async fn run_once<O: UpstreamOrder>(ports: &Ports) -> Result<Pass, Wo
     Ok(Pass::of(listed, followed.filter(|followed| followed.is_ended).count()))
 }
 
-/// The result of following an order.
+/// The result of one poll of an order.
 #[derive(Debug, Clone, Copy, Default)]
 struct Followed {
     /// The outcome is known now.
     is_ended: bool,
-    /// The acquirer could not answer.
+    /// The acquirer could not answer, so fewer requests should be in flight.
     is_overload: bool,
 }
 
@@ -53,24 +53,24 @@ async fn follow_or_postpone<O: UpstreamOrder>(ports: &Ports, order: O, record: O
         Ok(followed) => followed,
         Err(error) => {
             let id = order.id();
-            tracing::warn!(order = %id, %error, "open order could not be updated from its acquirer; it is read again");
-            // An order that cannot be followed must not delay the others permanently.
+            tracing::warn!(order = %id, %error, "open order could not be updated from its acquirer; the order is read again");
+            // An order that cannot be polled must not delay the others permanently.
             if let Err(error) = postpone(ports, order).await {
-                tracing::warn!(order = %id, %error, "open order could not be postponed; it stays due");
+                tracing::warn!(order = %id, %error, "open order could not be postponed; the order stays due");
             }
             Followed::default()
         }
     }
 }
 
-/// Follows one order. `record` is the acquirer's, if its lists showed one.
+/// Polls one order. `record` is the acquirer's record, if its lists contained one.
 async fn follow<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Record>) -> Result<Followed, StoreError> {
     let due_at = order.due_at();
     let mut followed = Followed::default();
     let after = match refresh(ports, order.clone(), record).await {
         Ok(after) => after,
         Err(SyncError::Store(error)) => return Err(error),
-        // Its request may still be in transit.
+        // The request may still be in transit.
         Err(SyncError::Unknown) if !order.is_overdue(ports.clock.now()) => order,
         Err(error) => {
             let is_reachable = !matches!(error, SyncError::Upstream(AcquirerError::Unavailable(_)));
@@ -82,7 +82,7 @@ async fn follow<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Rec
     if after.sent().is_none() {
         return Ok(Followed { is_ended: true, ..followed });
     }
-    // A repeated sending or a concurrent poll has set the next poll already.
+    // If the order was sent again or polled by another process, its next poll is already set.
     if after.due_at() == due_at {
         postpone(ports, after).await?;
     }
@@ -99,7 +99,7 @@ async fn refresh<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Re
     }
 }
 
-/// Commits the next poll of an order, after a pause that grows.
+/// Commits the time of an order's next poll. Each pause is longer than the one before.
 async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), StoreError> {
     let now = ports.clock.now();
     match commit_update(ports, order.postponed(now)).await {
@@ -109,8 +109,8 @@ async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), Store
     }
 }
 
-/// Sends an order that its acquirer does not show, once its last request can no longer be in transit. Only one node
-/// sends.
+/// Sends an order that its acquirer does not show. The order is sent only when its last request can no longer be in
+/// transit. Only one node sends.
 async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, SyncError> {
     let now = ports.clock.now();
     let Some(last) = order.sent() else { return Ok(order) };
@@ -118,14 +118,14 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
         return Err(SyncError::Unknown);
     }
     let acquirer = order.upstream(ports)?;
-    // The commit precedes the request. Its version check lets only one node send.
+    // The commit comes before the request: its version check ensures that only one node sends.
     let order = match commit_update(ports, order.clone().resent(now)?).await {
         Ok(order) => order,
         // Another node sends the order, or its outcome is known.
         Err(CommitError::Stale) => return Ok(order.reread(ports).await?),
         Err(error) => return Err(StoreError::from(error).into()),
     };
-    tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found or not approved at its acquirer; it is sent once more");
+    tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found or not approved at its acquirer; the order is sent once more");
     let earlier = if last.is_shown { EarlierRequests::Shown } else { EarlierRequests::Unknown };
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
     match send(ports, &*acquirer, &order, earlier, until).await {
@@ -142,11 +142,11 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
     }
 }
 
-/// Logs an open outcome. An unreachable acquirer is not a fault of the order.
+/// Logs that the outcome is still open. If the order is overdue and the acquirer is reachable, raises the alert.
 fn still_open<O: UpstreamOrder>(ports: &Ports, order: &O, is_reachable: bool, reason: &str) {
     if is_reachable && order.is_overdue(ports.clock.now()) {
         order.alert_unproven(reason);
     } else {
-        tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), reason, "order outcome still unknown; it stays open");
+        tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), reason, "order outcome still unknown; the order stays open");
     }
 }

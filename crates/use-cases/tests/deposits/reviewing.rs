@@ -1,15 +1,19 @@
 //! Coins that wait for an operator, and the operator's decisions.
 
+use std::time::Duration;
+
 use cais_domain::crypto::deposit::{ArrivedCoins, DepositStatus, PaymentReview, PaymentState, Resolution};
 use cais_domain::crypto::{CryptoAmount, Currency, ProcessorId};
 use cais_domain::ids::CryptoDepositId;
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{AuditFilter, PageRequest, UpstreamDepositStatus as Upstream};
+use cais_testkit::CapturedLogs;
 use cais_testkit::builders::{a_processor_id, an_operator};
 use cais_testkit::psp::Looking;
 use cais_use_cases::audit;
 use cais_use_cases::crypto::deposits::review::{PaymentDecision, ResolvePaymentError, list_payments, resolve_payment};
+use cais_use_cases::reconcile::run_once;
 
 use crate::world::{COINS, World};
 
@@ -63,7 +67,8 @@ async fn coins_of_another_currency_are_credited_by_an_operator_once() {
 async fn dismissed_coins_stay_out_of_the_ledger() {
     let world = World::new().await;
     let (id, payment) = wrong_asset(&world).await;
-    assert_eq!(resolve(&world, &payment, PaymentDecision::Dismiss).await, Ok(PaymentState::Dismissed));
+    let dismissed = Ok(PaymentState::Dismissed(PaymentReview::WrongAsset));
+    assert_eq!(resolve(&world, &payment, PaymentDecision::Dismiss).await, dismissed);
     world.read(id).await;
     world.check(id, DepositStatus::Pending, None).await;
     let unknown = resolve(&world, &a_processor_id(), PaymentDecision::Dismiss).await;
@@ -81,7 +86,8 @@ async fn credit_requires_that_the_processor_has_the_coins() {
     world.processor.change_payment(&payment, |payment| payment.status = Upstream::Refunded);
     assert_eq!(resolve(&world, &payment, credit).await, Err(ResolvePaymentError::Returned));
     assert_eq!(world.money(), (0, 0, 0));
-    assert_eq!(resolve(&world, &payment, PaymentDecision::Dismiss).await, Ok(PaymentState::Dismissed));
+    let dismissed = Ok(PaymentState::Dismissed(PaymentReview::WrongAsset));
+    assert_eq!(resolve(&world, &payment, PaymentDecision::Dismiss).await, dismissed);
 }
 
 #[tokio::test]
@@ -110,4 +116,47 @@ async fn coins_of_failed_payment_are_credited_if_it_finishes() {
     world.read(id).await;
     world.check(id, DepositStatus::Completed, Some(Resolution::Exact)).await;
     assert!(list_payments(&world.ports).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn dismissed_payment_that_finishes_is_reviewed_again() {
+    for is_compared in [false, true] {
+        let world = World::new().await;
+        let (id, payment) = world.pending().await;
+        world.processor.pay(&payment, Upstream::Failed, COINS);
+        world.read(id).await;
+        let dismissed = Ok(PaymentState::Dismissed(PaymentReview::NotFinished));
+        assert_eq!(resolve(&world, &payment, PaymentDecision::Dismiss).await, dismissed);
+        world.read(id).await;
+        assert!(list_payments(&world.ports).await.unwrap().is_empty());
+        world.processor.pay(&payment, Upstream::Finished, COINS);
+        let logs = CapturedLogs::start();
+        for _ in 0..2 {
+            world.clock.advance(Duration::from_mins(10));
+            if is_compared {
+                run_once(&world.ports).await.unwrap();
+            } else {
+                world.read(id).await;
+            }
+            let waiting = list_payments(&world.ports).await.unwrap();
+            assert_eq!(waiting[0].state, PaymentState::Review(PaymentReview::UnexpectedState), "{is_compared}");
+        }
+        assert_eq!(logs.alerts("crypto_deposit_needs_review").len(), 1, "{is_compared}");
+        world.untouched();
+        let credit = PaymentDecision::Credit(Money::from_centavos(20_000));
+        assert_eq!(resolve(&world, &payment, credit).await, Ok(PaymentState::Credited));
+        world.check(id, DepositStatus::Completed, None).await;
+    }
+}
+
+#[tokio::test]
+async fn unfinished_payment_that_finishes_is_found_by_the_list() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    world.processor.pay(&payment, Upstream::Failed, COINS);
+    world.read(id).await;
+    world.processor.pay(&payment, Upstream::Finished, COINS);
+    world.clock.advance(Duration::from_mins(1));
+    assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
+    world.check(id, DepositStatus::Completed, Some(Resolution::Exact)).await;
 }

@@ -20,12 +20,12 @@ use crate::representation::crypto::CryptoDeposit;
 /// Creates a deposit, or repeats the stored response.
 ///
 /// # Errors
-/// All errors of a creation, in the order of decision 2.
+/// All errors of a creation, in the order that `docs/API.md` lists.
 #[utoipa::path(
     operation_id = "createCryptoDeposit",
     tag = "crypto",
     summary = "Create a crypto deposit",
-    description = "Returns an address for the payer. The rate is that of the quote, or the current rate, and holds for coins that arrive up to an hour after `expires_at`. The coins that arrive are credited, less the fee: `resolution` shows the difference to the requested coins. An external_id that exists with the same amount and currency gets the original deposit with 200. Scope: `crypto:write`.",
+    description = "Returns an address for the payer. The rate is that of the quote, or the current rate, and holds for coins that arrive up to an hour after `expires_at`. The coins that arrive are credited, less the fee: `resolution` shows the difference to the requested coins. An external_id that exists with the same amount and currency returns the original deposit with 200. Scope: `crypto:write`.",
     params(KeyHeader),
     request_body(content = NewCryptoDeposit,
         example = json!(examples::literal(r#"{"amount":250.00,"currency":"btc","description":"Order 1042","external_id":"deposit-1042"}"#))),
@@ -48,7 +48,8 @@ pub async fn create_deposit(
 ) -> Result<HttpResponse, ApiError> {
     let (_, Json(deposit)) = new.input;
     let account = call.caller.account.clone();
-    // A known key has a supported currency, and is replayed even if the account has changed since.
+    // A replay always has a supported currency. So an unsupported currency is refused here, after the check of the account. The remaining
+    // checks of the account follow the look-up of the key, because a replay must succeed even if the account has changed.
     let currency = deposit
         .currency
         .clone()

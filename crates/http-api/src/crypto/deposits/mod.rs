@@ -15,5 +15,5 @@ use crate::named;
 /// Returns the error of a failed read of a deposit.
 #[must_use]
 pub fn fetch_error(error: FetchError) -> ApiError {
-    named::fetch_error(error, "There is no such crypto deposit.")
+    named::fetch_error(error, "The crypto deposit does not exist.")
 }

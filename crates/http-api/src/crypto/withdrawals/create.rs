@@ -21,12 +21,12 @@ use crate::representation::crypto::CryptoWithdrawal;
 /// Creates a withdrawal, or repeats the stored response; a rejection for insufficient balance is stored too.
 ///
 /// # Errors
-/// All errors of a creation, in the order of decision 2.
+/// All errors of a creation, in the order that `docs/API.md` lists.
 #[utoipa::path(
     operation_id = "createCryptoWithdrawal",
     tag = "crypto",
     summary = "Create a crypto withdrawal",
-    description = "The amount is converted at the rate of the quote, or at the current rate. Amount and fee are held first; a withdrawal that fails gives both back. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`. An external_id that exists with the same amount, currency and address gets the original withdrawal with 200. Scope: `crypto:write`.",
+    description = "The amount is converted at the rate of the quote, or at the current rate. Amount and fee are held first; if the withdrawal fails, both are available again. A repeated Idempotency-Key returns the first response, `insufficient_balance` included, with the header `idempotent-replayed: true`. An external_id that exists with the same amount, currency and address returns the original withdrawal with 200. Scope: `crypto:write`.",
     params(KeyHeader),
     request_body(content = NewCryptoWithdrawal,
         example = json!(examples::literal(r#"{"amount":500.00,"currency":"btc","address":"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4","external_id":"withdrawal-7"}"#))),
@@ -49,7 +49,8 @@ pub async fn create_withdrawal(
 ) -> Result<HttpResponse, ApiError> {
     let (_, Json(withdrawal)) = new.input;
     let account = call.caller.account.clone();
-    // A known key has a valid currency and address, and is replayed even if the account has changed since.
+    // A replay always has a valid currency and address. So invalid ones are refused here, after the check of the account. The remaining
+    // checks of the account follow the look-up of the key, because a replay must succeed even if the account has changed.
     let address = withdrawal
         .recipient()
         .or_else(|error| account.permit(Feature::CryptoOut).map_err(ApiError::from).and(Err(error)))?;

@@ -13,5 +13,5 @@ use crate::named;
 /// Returns the error of a failed read of a withdrawal.
 #[must_use]
 pub fn fetch_error(error: FetchError) -> ApiError {
-    named::fetch_error(error, "There is no such crypto withdrawal.")
+    named::fetch_error(error, "The crypto withdrawal does not exist.")
 }

@@ -63,7 +63,7 @@ closed_list! {
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxCryptoMove {
-    /// The status at the processor: `confirmed`, `sending` and `finished` in turn, or another end.
+    /// The status at the processor: first `confirmed`, then `sending`, then `finished`; or another final status.
     #[schema(value_type = PaymentStepName)]
     status: PaymentStep,
 }
@@ -91,7 +91,7 @@ fn step(node: &Node<'_>) -> Result<PaymentStep, Problem> {
     operation_id = "sandboxPayCryptoDeposit",
     tag = "sandbox",
     summary = "Pay a crypto deposit",
-    description = "Available only with the built-in sandbox. A deposit that is over gets a further, late payment. Returns when the coins are credited, or after five seconds. With `hold`, returns at once, and the payment waits for `…/move`. Scope: `crypto:write`.",
+    description = "Available only with the built-in sandbox. A deposit that has ended receives a further, late payment. Returns when the coins are credited, or after five seconds. With `hold`, returns at once, and the payment waits for `…/move`. Scope: `crypto:write`.",
     params(Named<kind::CryptoDeposit>),
     request_body(content = Option<SandboxCryptoPayment>, example = json!(examples::literal(r#"{"amount":"0.00047"}"#))),
     responses(
@@ -108,7 +108,7 @@ pub async fn pay_deposit(
     let Input((_, Named(name), OptionalJson(SandboxCryptoPayment { amount, currency, hold }))) = input;
     let hold = hold.unwrap_or(false);
     let coins = SentCoins { amount, currency: currency.map(|currency| currency.code().to_owned()), hold };
-    // Held coins, and coins of another currency, are not credited.
+    // Held coins and coins of another currency are not credited, so the operation does not wait for a credit.
     let is_applied = move |before: &Deposit, after: &Deposit| {
         let is_other = currency.is_some_and(|currency| currency != before.terms.currency);
         hold || is_other || after.credited != before.credited
@@ -139,7 +139,7 @@ pub async fn move_payment(
     input: Input<(NoQuery, Named<kind::CryptoDeposit>, Json<SandboxCryptoMove>)>,
 ) -> Result<HttpResponse, ApiError> {
     let Input((_, Named(name), Json(SandboxCryptoMove { status }))) = input;
-    // The read after the step applies it.
+    // The read after the step applies the new status, so there is nothing to wait for.
     move_deposit(&call, name, |_, _| true, move |processor, payment| processor.move_payment(payment, status)).await
 }
 

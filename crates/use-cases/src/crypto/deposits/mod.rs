@@ -1,27 +1,27 @@
 //! Use cases of crypto deposits.
 //!
-//! The processor creates a new address at each request. An address that no payer sees expires without effect, so a
-//! deposit may be requested again after a look-up by our id. Only the address of commit 2 is shown.
+//! The processor creates a new address for each request. An address that no payer has seen expires without effect. So a
+//! deposit may be requested again if a look-up by its id finds none. Payers see only the address that commit 2 stored.
 //!
 //! | record of the processor | consequence |
 //! |---|---|
-//! | waiting | expires once the payment period is over |
-//! | confirming, confirmed, sending | confirming; `crypto.deposit.confirmed` is published once |
+//! | waiting | the deposit expires when the payment period is over |
+//! | confirming, confirmed, sending | the deposit is confirming; `crypto.deposit.confirmed` is published once |
 //! | finished or partially paid, with coins | the coins are credited, or wait for an operator |
-//! | failed or expired, with coins | the coins wait for an operator, and are credited if the payment finishes |
-//! | failed, expired or refunded, without a credit | failed, expired or refunded |
+//! | failed or expired, with coins | the coins wait for an operator; they are credited if the payment finishes |
+//! | failed, expired or refunded, without a credit | the deposit is failed, expired or refunded |
 //!
-//! Later payments to the same address have identifiers of their own and name the first payment as their parent. Each
+//! A later payment to the same address has its own identifier, and has the first payment as its parent. Each
 //! identifier is credited once.
 
 pub(crate) mod callback;
 pub mod create;
 pub mod fetch;
+mod keyed;
 pub mod list;
 mod order;
 pub mod payments;
 pub mod poll;
-mod resource;
 pub mod review;
 pub(crate) mod sync;
 

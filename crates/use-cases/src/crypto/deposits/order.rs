@@ -1,4 +1,4 @@
-//! Requests a deposit from the processor, and reads it there.
+//! Requests a deposit from the processor, and reads the deposit there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted}
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// Time for the creation, of the 10 s within which a POST answers. Prices took 3 s before.
+/// The time for the creation. A POST answers within 10 s, and reading the prices may take 3 s before.
 const SEND_BUDGET: Duration = Duration::from_secs(4);
-/// Time for a look-up, of the same 10 s.
+/// The time for a look-up within the same 10 s.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
-/// A repeated creation makes a second address. A payer sees only the address that commit 2 stored.
+/// A repeated creation makes a second address at the processor. Payers see only the address that commit 2 stored.
 impl UpstreamOrder for Deposit {
     type Record = UpstreamDeposit;
     type Upstream = dyn CryptoProcessor;
@@ -38,7 +38,7 @@ impl UpstreamOrder for Deposit {
         accepted(self, processor.create_deposit(&order, SEND_BUDGET).await)
     }
 
-    /// A record with another amount belongs to an earlier price. No payer has seen its address.
+    /// A record with another amount was created at an earlier price. No payer has seen its address.
     async fn look_up(&self, _: &Ports, processor: &Self::Upstream) -> Evidence<UpstreamDeposit> {
         match processor.find_deposit(self.id, LOOK_BUDGET).await {
             Ok(Some(record)) if self.agrees(&record) => Evidence::Found(record),
@@ -47,7 +47,7 @@ impl UpstreamOrder for Deposit {
         }
     }
 
-    /// Compares the record of a creation with its order.
+    /// Returns whether the processor's record has the data of the order.
     fn agrees(&self, record: &UpstreamDeposit) -> bool {
         record.order == Some(self.id)
             && record.parent.is_none()
@@ -97,7 +97,7 @@ impl UpstreamOrder for Deposit {
     fn alert_unproven(&self, reason: &str) {
         tracing::error!(
             alert = alerts::CRYPTO_DEPOSIT_NOT_SHOWN, deposit = %self.id, processor = %self.processor, reason,
-            "deposit not shown by its processor; it stays open"
+            "deposit not shown by its processor; the deposit stays open"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The decisions of an operator on coins that were not credited automatically.
+//! An operator's decisions on coins that were not credited automatically.
 
 use std::time::Duration;
 
@@ -9,20 +9,18 @@ use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_ports::{AcquirerError, ChangeSet, CommitError, Operator, QueryError, UpstreamDepositStatus, Write};
 
-use super::sync::event;
+use super::sync::{event, find};
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::StoredRecord as _;
 
-/// The largest number of listed payments. An operator decides the oldest first.
+/// The largest number of listed payments. The payments that have waited longest come first.
 const LIST_LIMIT: u32 = 200;
-/// The time that the operator waits for the processor.
+/// The time for reading the processor. The operator waits for the read.
 const READ_BUDGET: Duration = Duration::from_secs(10);
-/// The largest number of read payments of one deposit.
-const MAX_PAYMENTS: u32 = 10_000;
 
-/// The decision of an operator on a payment.
+/// An operator's decision on a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentDecision {
     /// This amount is credited, without a fee.
@@ -31,10 +29,10 @@ pub enum PaymentDecision {
     Dismiss,
 }
 
-/// The reason for which a payment was not resolved.
+/// The reason why a payment was not resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolvePaymentError {
-    /// The processor has no stored payment of that id.
+    /// No stored payment of the processor has this id.
     #[error("the payment {0} does not exist")]
     NotFound(ProcessorId),
     /// The decision is not possible.
@@ -43,7 +41,7 @@ pub enum ResolvePaymentError {
     /// The processor returned the coins to the payer.
     #[error("the processor returned the coins to the payer")]
     Returned,
-    /// The processor shows other coins than the stored payment.
+    /// The coins in the processor's record differ from the stored payment.
     #[error("the processor shows other coins than the stored payment; read the deposit first")]
     CoinsDiffer,
     /// The processor's record could not be read.
@@ -54,7 +52,7 @@ pub enum ResolvePaymentError {
     Store(#[from] StoreError),
 }
 
-/// Lists the payments of all accounts that wait for a decision, the longest waiting first.
+/// Lists the payments of all accounts that wait for a decision. The payments that have waited longest come first.
 ///
 /// # Errors
 /// [`QueryError`].
@@ -62,8 +60,8 @@ pub async fn list_payments(ports: &Ports) -> Result<Vec<DepositPayment>, QueryEr
     ports.queries.list_payments_for_review(LIST_LIMIT).await
 }
 
-/// Resolves a payment as the operator decides. A credit requires that the processor still has the coins. The same commit has
-/// a row of the audit log. Returns the stored payment.
+/// Resolves a payment as the operator decided. A credit is possible only if the processor still has the coins. The same
+/// commit writes a row of the audit log. Returns the stored payment.
 ///
 /// # Errors
 /// [`ResolvePaymentError`].
@@ -84,9 +82,7 @@ pub async fn resolve_payment(
         return Err(ResolvePaymentError::Returned);
     }
     for _ in 0..MAX_COMMIT_RETRIES {
-        let payments = ports.queries.list_deposit_payments(deposit.account, deposit.id, MAX_PAYMENTS).await;
-        let payments = payments.map_err(StoreError::from)?;
-        let before = payments.into_iter().find(|payment| payment.id == *id).ok_or_else(not_found)?;
+        let before = find(ports, &deposit, id).await?.ok_or_else(not_found)?;
         let (mut change, after) = decide(ports, deposit.clone(), before.clone(), decision)?;
         if record_of_credit.as_ref().is_some_and(|record| record.received.as_ref() != Some(&before.coins)) {
             return Err(ResolvePaymentError::CoinsDiffer);
@@ -101,7 +97,7 @@ pub async fn resolve_payment(
         change.writes.push(audit::record(ports, operator, change.at, audited));
         match ports.store.commit(change).await {
             Ok(_) => return Ok(DepositPayment { version: after.version.saturating_add(1), ..after }),
-            // A record of the processor was applied since.
+            // Another process has applied a record of the processor since the read.
             Err(CommitError::Stale) => deposit = deposit.reread(ports).await?,
             Err(error) => return Err(StoreError::from(error).into()),
         }
@@ -109,7 +105,7 @@ pub async fn resolve_payment(
     Err(StoreError::contended().into())
 }
 
-/// Returns the changes of a decision, and the payment after it.
+/// Returns the changes of a decision, and the payment after the decision.
 fn decide(
     ports: &Ports,
     deposit: Deposit,
@@ -128,17 +124,18 @@ fn decide(
             (resolved.deposit, resolved.payment)
         }
     };
-    // The deposit is written too, so that a record of the processor cannot credit the payment at the same time.
+    // The write of the deposit checks its version. So a record of the processor cannot credit the payment at the same
+    // time.
     change.writes.push(Write::update(deposit));
     change.writes.push(Write::update(payment.clone()));
     Ok((change, payment))
 }
 
-/// Returns the fields of a payment that an operator changes, as JSON.
+/// Returns the fields that a decision changes, as JSON.
 fn record(payment: &DepositPayment, note: Option<&Text>) -> Vec<u8> {
     let reason = match payment.state {
         PaymentState::Review(reason) => Some(reason.as_str()),
-        PaymentState::Credited | PaymentState::Dismissed => None,
+        PaymentState::Credited | PaymentState::Dismissed(_) => None,
     };
     let reason = reason.map(|reason| format!(r#","review_reason":"{reason}""#)).unwrap_or_default();
     let note = note.map(|note| format!(r#","note":"{}""#, escaped(note.as_str()))).unwrap_or_default();

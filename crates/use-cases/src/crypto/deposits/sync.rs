@@ -1,11 +1,11 @@
-//! Updates a deposit from the processor's records. No other code applies such a record.
+//! Updates a deposit from the processor's records. Only this file applies such records.
 
 use std::time::Duration;
 
 use cais_domain::crypto::ProcessorId;
 use cais_domain::crypto::deposit::{
     Arrival, ArrivedCoins, Deposit, DepositError, DepositPayment, DepositState, DepositStatus, DepositStep,
-    PaymentReview, PaymentState, Received,
+    PaymentState, Received,
 };
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
@@ -23,15 +23,15 @@ use crate::upstream_order::StoredRecord as _;
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_text::{plain, whole_microseconds};
 
-/// The largest number of read payments of one deposit. A payer makes one or two.
+/// The largest number of payments of one deposit that are read. A payer usually makes one or two.
 const MAX_PAYMENTS: u32 = 10_000;
 
-/// The largest number of later payments that one refresh reads, the newest first. The comparison with the processor's list
-/// finds the others.
+/// The largest number of later payments that one refresh reads. The newest are read first. The comparison with the
+/// processor's list finds the others.
 const MAX_LATER_READS: usize = 5;
 
-/// Reads the first payment of the deposit at its processor, and the later payments that the record names. Applies the
-/// records.
+/// Reads the first payment of the deposit at its processor. Then reads the later payments that this record lists, and
+/// applies all records.
 pub(crate) async fn refresh(ports: &Ports, deposit: Deposit, budget: Duration) -> Result<Deposit, SyncError> {
     let processor = ports.crypto_processor(&deposit.processor)?;
     let Some(issued) = deposit.state.issued() else { return Ok(deposit) };
@@ -48,16 +48,16 @@ pub(crate) async fn refresh(ports: &Ports, deposit: Deposit, budget: Duration) -
             Ok(record) => {
                 contradicted(&deposit, &record, "later payment has another first payment; the record is not applied");
             }
-            // The next refresh reads the payment again.
+            // The next refresh reads this payment again.
             Err(error) => {
-                tracing::warn!(deposit = %deposit.id, payment = %id, %error, "later payment of a deposit could not be read; it is read again");
+                tracing::warn!(deposit = %deposit.id, payment = %id, %error, "later payment of a deposit could not be read; the payment is read again");
             }
         }
     }
     Ok(deposit)
 }
 
-/// Returns the later payments that are not stored, or that the processor had not finished.
+/// Returns the later payments that are not stored, or that were unfinished when they were stored.
 async fn open_later_payments(
     ports: &Ports,
     deposit: &Deposit,
@@ -69,14 +69,15 @@ async fn open_later_payments(
     let stored = ports.queries.list_deposit_payments(deposit.account, deposit.id, MAX_PAYMENTS).await?;
     let is_over = |id: &ProcessorId| {
         let known = stored.iter().find(|payment| payment.id == *id);
-        known.is_some_and(|payment| payment.state != PaymentState::Review(PaymentReview::NotFinished))
+        known.is_some_and(|payment| !payment.is_unfinished())
     };
     Ok(later.iter().rev().filter(|id| !is_over(id)).take(MAX_LATER_READS).cloned().collect())
 }
 
-/// Applies a record of the first or a later payment: its coins once, and the status of the first payment.
+/// Applies the record of a payment. The coins of each payment are credited once. The record of the first payment also
+/// changes the status.
 ///
-/// A deposit that is being created is skipped: its creation issues or abandons it.
+/// A deposit in creation is skipped: its creation stores the address or abandons the deposit.
 pub(crate) async fn apply(
     ports: &Ports,
     mut deposit: Deposit,
@@ -91,7 +92,7 @@ pub(crate) async fn apply(
         let (change, after) = steps.done(ports, now);
         match ports.store.commit(change).await {
             Ok(_) => return Ok(after.stored()),
-            // Another process has applied a record since.
+            // Another process has applied a record since the read.
             Err(CommitError::Stale | CommitError::Taken { .. }) => deposit = deposit.reread(ports).await?,
             Err(error) => return Err(error.into()),
         }
@@ -99,7 +100,7 @@ pub(crate) async fn apply(
     Err(StoreError::contended())
 }
 
-/// Compares the identity of a record with the deposit. A record that differs is not applied.
+/// Returns whether the order, parent and address of a record fit the deposit. Other records are not applied.
 fn is_of(deposit: &Deposit, record: &UpstreamDeposit) -> bool {
     let first = deposit.state.issued().filter(|issued| issued.payment == record.id);
     let has_address = |address: &str| record.address.as_ref().is_none_or(|shown| shown.as_str() == address);
@@ -127,11 +128,11 @@ struct Steps {
     deposit: Deposit,
     events: Vec<EventType>,
     transfers: Vec<Transfer>,
-    /// The payment, and `true` if it is new and has no reservation yet.
+    /// The payment. The second value is `true` if the payment is new and has no reservation yet.
     payment: Option<(DepositPayment, bool)>,
 }
 
-/// Returns the changes that follow from a record; `None` without a change.
+/// Returns the changes that follow from a record. Returns `None` if nothing changes.
 async fn judge(
     ports: &Ports,
     deposit: &Deposit,
@@ -144,7 +145,11 @@ async fn judge(
     let went_back = matches!(record.status, Refunded | Failed | Expired);
     let is_later = deposit.state.issued().is_some_and(|issued| issued.payment != record.id);
     if went_back && is_later && find(ports, deposit, &record.id).await?.is_some_and(|known| known.gross.is_positive()) {
-        contradicted(deposit, record, "credited later payment is over at its processor; manual review needed");
+        contradicted(
+            deposit,
+            record,
+            "credited later payment is refunded, failed or expired at its processor; manual review needed",
+        );
         return Ok(None);
     }
     let coins = record.received.as_ref().filter(|_| record.has_coins());
@@ -161,7 +166,7 @@ async fn judge(
     }
 }
 
-/// Credits the coins of a payment, or leaves them to an operator.
+/// Credits the coins of a payment, or marks them for review by an operator.
 async fn receive(
     ports: &Ports,
     deposit: &Deposit,
@@ -185,7 +190,7 @@ async fn receive(
     }
 }
 
-/// Marks coins for review, because the processor may not have them.
+/// Marks coins for review if the processor did not finish the payment, because it may not have the coins.
 async fn unfinished(
     ports: &Ports,
     deposit: &Deposit,
@@ -205,13 +210,14 @@ async fn unfinished(
     })
 }
 
-/// Marks a payment for review. The deposit is written too, so that another process cannot credit it meanwhile.
+/// Marks a payment for review. The write of the deposit checks its version, so that another process cannot credit the
+/// payment at the same time.
 fn review(deposit: &Deposit, payment: DepositPayment, is_unreserved: bool) -> Steps {
     let (events, transfers) = (Vec::new(), Vec::new());
     Steps { deposit: deposit.clone(), events, transfers, payment: Some((payment, is_unreserved)) }
 }
 
-/// Returns the stored payment of that id.
+/// Returns the stored payment with this id.
 pub(crate) async fn find(
     ports: &Ports,
     deposit: &Deposit,
@@ -221,7 +227,7 @@ pub(crate) async fn find(
     Ok(payments.into_iter().find(|known| known.id == *payment))
 }
 
-/// Returns whether the payment needs a reservation. The creation of the deposit reserved its first payment.
+/// Returns whether the payment still needs a reservation. The first payment was reserved when the deposit was created.
 fn is_unreserved(deposit: &Deposit, record: &UpstreamDeposit, known: Option<&DepositPayment>) -> bool {
     known.is_none() && deposit.state.issued().is_none_or(|issued| issued.payment != record.id)
 }
@@ -243,8 +249,8 @@ fn arrival(
     Arrival { id: record.id.clone(), coins, tx_hash, seen_at: seen_at(deposit, known, record, now) }
 }
 
-/// Returns the instant at which a payment was seen first. The processor creates the record of a later payment when the
-/// coins arrive. A first payment that was confirming before the deposit expired came in time.
+/// Returns the instant at which the coins were first seen. The processor creates the record of a later payment when its
+/// coins arrive. If the first payment was confirming before the deposit expired, its coins count as in time.
 fn seen_at(deposit: &Deposit, known: Option<&DepositPayment>, record: &UpstreamDeposit, now: Timestamp) -> Timestamp {
     let at = match (known, &deposit.state) {
         (Some(known), _) if known.gross.is_zero() => known.created_at,
@@ -257,13 +263,14 @@ fn seen_at(deposit: &Deposit, known: Option<&DepositPayment>, record: &UpstreamD
     at.min(now)
 }
 
-/// Returns the instant of the record's last change. Its coins arrived earlier, also if this service was down at that time.
+/// Returns the instant of the record's last change. The coins arrived before this instant, even if this service was
+/// down then.
 fn last_change(record: &UpstreamDeposit, now: Timestamp) -> Timestamp {
     record.updated_at.map_or(now, whole_microseconds).min(now)
 }
 
-/// Follows the status of the first payment. Later payments change only the credited sums. Only a pending deposit becomes
-/// confirming, so that the coins of a confirming deposit are known to be in time.
+/// Applies the status of the first payment's record. Later payments change only the credited sums. Only a pending
+/// deposit becomes confirming, so the coins of a confirming deposit arrived in time.
 fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option<Steps> {
     use DepositStatus as Ours;
     use UpstreamDepositStatus as Theirs;
@@ -310,7 +317,7 @@ fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option
 }
 
 impl Steps {
-    /// Returns all changes of the commit, and the deposit without the increase of its version.
+    /// Returns all changes of the commit, and the deposit with its version before the commit.
     fn done(self, ports: &Ports, now: Timestamp) -> (ChangeSet, Deposit) {
         let Self { deposit, events, transfers, payment } = self;
         let mut change = ChangeSet::new(now);
@@ -334,12 +341,12 @@ fn alert_review(payment: &DepositPayment) {
         tracing::error!(
             alert = alerts::CRYPTO_DEPOSIT_NEEDS_REVIEW, deposit = %payment.deposit, processor = %payment.processor,
             payment = %payment.id, coins = ?payment.coins, reason = reason.as_str(),
-            "coins of a deposit cannot be credited; they wait for an operator"
+            "coins of a deposit cannot be credited; the coins wait for an operator"
         );
     }
 }
 
-/// Returns the event about the deposit after a step.
+/// Returns the event that a step of the deposit publishes.
 pub(crate) fn event(ports: &Ports, deposit: &Deposit, kind: EventType, at: Timestamp) -> NewEvent {
     NewEvent {
         id: EventId::new(ports.ids.next_uuid()),

@@ -1,33 +1,34 @@
 //! Use cases of crypto withdrawals.
 //!
-//! A withdrawal leaves in two calls: the creation, sent once, and the verification by a one-time code. The processor
-//! does not recognize a repeated creation, so no second one is ever sent.
+//! A withdrawal needs two calls: the creation, which is sent once, and the verification by a one-time code. The
+//! processor would execute a repeated creation as a second withdrawal, so it is never repeated.
 //!
 //! | after the creation | consequence |
 //! |---|---|
-//! | refused, and the look-up finds nothing | failed, the hold is given back |
-//! | certainly not accepted | abandoned, the hold is given back, the caller may repeat |
-//! | unknown outcome, or a crash before the reply | processing; the processor is searched by our identifier |
-//! | shown, not verified | processing; each poll verifies it once, with a fresh code |
-//! | shown as `Rejected` | failed, the hold is given back |
+//! | refused, and the look-up finds no withdrawal | failed, the hold is released |
+//! | certainly not accepted | abandoned, the hold is released, the caller may repeat the request |
+//! | unknown outcome, or a crash before the reply | processing; the withdrawal is looked up by our identifier |
+//! | shown, not verified | processing; each poll verifies it once, with a new code |
+//! | shown as `Rejected` | failed, the hold is released |
 //! | shown as `Failed` | processing, marked for review: the processor may still send the coins |
-//! | not shown, or with other coins, for ten minutes | processing, marked for review: absence is never proof |
+//! | not shown, or shown with other coins, for ten minutes | processing, marked for review: absence is never proof |
 //!
-//! Absence is no proof, because a list can lag behind and an account can be configured without verification. Only a
-//! record of the processor or an operator ends such a withdrawal.
+//! Absence proves nothing: a list can lag behind, and a processor's account may be configured to send without
+//! verification. So only a record of the processor, or an operator, ends such a withdrawal.
 //!
-//! The verification follows the commit that stores the batch. So a withdrawal that an operator failed is never verified
-//! later, and its batch, if one appears, is rejected by the processor.
+//! A withdrawal is verified only after the commit that stores its batch. So if an operator has failed a withdrawal, it
+//! is never verified later. If its batch appears, the processor rejects it.
 
 pub mod callback;
+mod changes;
 pub mod create;
+mod decide;
 pub mod fetch;
+mod keyed;
 pub mod list;
 mod order;
 pub mod poll;
-mod resource;
 pub mod review;
-mod steps;
 pub(crate) mod sync;
 
 pub use fetch::WithdrawalName;

@@ -1,4 +1,4 @@
-//! Sends a withdrawal to the processor once, and reads it there.
+//! Sends a withdrawal to the processor once, and reads the withdrawal there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted,
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// Time for the creation, of the 10 s within which a POST answers. Prices took 3 s before.
+/// The time for the creation. A POST answers within 10 s, and reading the prices may take 3 s before.
 const SEND_BUDGET: Duration = Duration::from_secs(4);
-/// Time for a look-up, of the same 10 s.
+/// The time for a look-up within the same 10 s.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
 impl UpstreamOrder for Withdrawal {
     type Record = UpstreamWithdrawal;
     type Upstream = dyn CryptoProcessor;
 
-    /// The processor would create a second withdrawal.
+    /// The processor would execute a repeat as a second withdrawal.
     const IS_REPEATABLE: bool = false;
 
     fn acquirer(&self) -> &AcquirerName {
@@ -53,7 +53,7 @@ impl UpstreamOrder for Withdrawal {
         }
     }
 
-    /// Compares the identifiers, the coins and the address.
+    /// Returns whether the identifiers, the coins and the address are equal. If not, raises an alert.
     fn agrees(&self, record: &UpstreamWithdrawal) -> bool {
         let batch = self.state.sent().and_then(|sent| sent.batch.as_ref());
         let agrees = record.order.is_none_or(|order| order == self.id)
@@ -75,7 +75,7 @@ impl UpstreamOrder for Withdrawal {
     }
 
     async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
-        // A record that differs from the order is no evidence of the order.
+        // A record that differs from the order is no evidence of it.
         let found = sync::search(ports, &self, budget).await?.filter(|record| self.agrees(record));
         let Some(record) = found else {
             return Ok(Refreshed::Absent(sync::mark_absent(ports, self).await?));
@@ -114,7 +114,7 @@ impl UpstreamOrder for Withdrawal {
     fn alert_unproven(&self, reason: &str) {
         tracing::error!(
             alert = alerts::CRYPTO_WITHDRAWAL_NEEDS_REVIEW, withdrawal = %self.id, account = %self.account,
-            processor = %self.processor, reason, "withdrawal has no proven outcome; it stays processing and its money stays held"
+            processor = %self.processor, reason, "withdrawal has no proven outcome; the withdrawal stays processing and its money stays held"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The decision of an operator on a withdrawal whose outcome the processor's records do not prove.
+//! An operator's decision on a withdrawal whose outcome the processor's records do not prove.
 
 use std::time::Duration;
 
@@ -9,56 +9,57 @@ use cais_domain::text::Text;
 use cais_ports::{AcquirerError, CommitError, Operator, QueryError, UpstreamWithdrawal, UpstreamWithdrawalStatus};
 use jiff::Timestamp;
 
-use super::steps::Steps;
-use super::sync::{search, why};
+use super::changes::Steps;
+use super::decide::why;
+use super::sync::search;
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::UpstreamOrder as _;
 
-/// The largest number of listed withdrawals. An operator decides the oldest first.
+/// The largest number of listed withdrawals. Those that have waited longest come first.
 const LIST_LIMIT: u32 = 200;
 /// The time for one read of the processor.
 const READ_BUDGET: Duration = Duration::from_secs(10);
 
-/// The decision of an operator.
+/// An operator's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// The coins were sent in this transaction of the chain.
+    /// The coins were sent, in this transaction on the chain.
     Sent {
         /// The transaction.
         tx_hash: Text,
     },
-    /// The coins are never sent. Amount and fee are given back.
+    /// The coins will never be sent. The amount and the fee return to the account.
     Failed,
 }
 
-/// The rule for a processor whose record cannot be read.
+/// The rule for a decision if the processor's record cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingRecord {
     /// The decision is refused.
     Refused,
-    /// The decision is made without a record: the processor is gone for good. The withdrawal need not be marked, because
-    /// a processor that cannot be read marks none.
+    /// The decision is made without a record, for a processor that will never answer again. The withdrawal need not be
+    /// marked for review, because a withdrawal is marked only after a read of the processor.
     Accepted,
 }
 
-/// The reason for which a withdrawal was not resolved.
+/// The reason why a withdrawal was not resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// No withdrawal has the id.
     #[error("the withdrawal {0} does not exist")]
     NotFound(CryptoWithdrawalId),
-    /// The withdrawal is not marked; its outcome follows from the processor's record.
+    /// The withdrawal is not marked for review: the processor's record decides it.
     #[error("the withdrawal is {} and not marked for review", .0.as_str())]
     NotMarked(WithdrawalStatus),
-    /// The processor's record excludes the decision.
+    /// The processor's record contradicts the decision.
     #[error("the processor shows the withdrawal as {0:?}, which excludes the decision")]
     Shown(UpstreamWithdrawalStatus),
-    /// The processor had the withdrawal, and does not show it now.
+    /// The processor has shown the withdrawal before, but does not show it now.
     #[error("the processor had the withdrawal in batch {0} and does not show it now: ask the processor")]
     NotShown(ProcessorId),
-    /// The processor could not be read. Without its record a decision could pay twice.
+    /// The processor could not be read. Without its record, a decision could pay twice.
     #[error("the processor could not be read: {0}")]
     Upstream(#[from] AcquirerError),
     /// The store failed.
@@ -66,7 +67,7 @@ pub enum ResolveError {
     Store(#[from] StoreError),
 }
 
-/// Lists the withdrawals of all accounts that wait for a decision, the longest waiting first.
+/// Lists the withdrawals of all accounts that wait for a decision. Those that have waited longest come first.
 ///
 /// # Errors
 /// [`QueryError`].
@@ -74,11 +75,11 @@ pub async fn list(ports: &Ports) -> Result<Vec<Withdrawal>, QueryError> {
     ports.queries.list_withdrawals_for_review(LIST_LIMIT).await
 }
 
-/// Ends the withdrawal as the operator decides, with a row of the audit log in the same commit. Returns the stored
+/// Ends the withdrawal as the operator decided. The same commit writes a row of the audit log. Returns the stored
 /// withdrawal.
 ///
 /// # Errors
-/// [`ResolveError`]. A record of the processor that excludes the decision outweighs the operator.
+/// [`ResolveError`]. If the processor's record contradicts the decision, the decision is refused.
 pub async fn resolve(
     ports: &Ports,
     operator: &Operator,
@@ -118,7 +119,7 @@ pub async fn resolve(
         change.writes.push(audit::record(ports, operator, now, audited));
         match ports.store.commit(change).await {
             Ok(_) => return Ok(after),
-            // A poll has changed the withdrawal since.
+            // A poll has changed the withdrawal meanwhile.
             Err(CommitError::Stale) => {}
             Err(error) => return Err(StoreError::from(error).into()),
         }
@@ -126,11 +127,11 @@ pub async fn resolve(
     Err(StoreError::contended().into())
 }
 
-/// Reads the processor's record for the decision. Returns the reason for which none could be read; `None` if the record
-/// allows the decision.
+/// Reads the processor's record for the decision. Returns `None` if the record permits the decision. If no record can
+/// be read, returns the reason.
 ///
 /// # Errors
-/// [`ResolveError::Shown`] if the record excludes the decision.
+/// [`ResolveError::Shown`] if the record contradicts the decision.
 async fn unread(
     ports: &Ports,
     withdrawal: &Withdrawal,
@@ -141,23 +142,23 @@ async fn unread(
         (Ok(Some(UpstreamWithdrawal { status, .. })), _, _) if excludes(status, decision) => {
             Err(ResolveError::Shown(status))
         }
-        // The batch may be verified, so the processor may still send the coins.
+        // The batch may have been verified, so the processor may still send the coins.
         (Ok(None), Some(batch), Decision::Failed) => Ok(Some(ResolveError::NotShown(batch))),
         (Ok(Some(_)), _, _) | (Ok(None), Some(_), Decision::Sent { .. }) | (Ok(None), None, _) => Ok(None),
         (Err(error), _, _) => Ok(Some(error.into())),
     }
 }
 
-/// Returns whether the withdrawal has had no outcome for so long that no request of ours is in flight.
+/// Returns whether the outcome has been open for so long that no request of this service can be in transit.
 fn is_open_for_long(withdrawal: &Withdrawal, now: Timestamp) -> bool {
     withdrawal.state.status() == WithdrawalStatus::Processing && withdrawal.is_overdue(now)
 }
 
-/// Returns whether the processor's status excludes the decision.
+/// Returns whether the processor's status contradicts the decision.
 ///
-/// `Sent` is excluded if the batch is unverified or rejected: the processor has sent nothing. `Failed` gives the money
-/// back, so `Failed` is excluded if the processor has sent the batch or may still send it. An unverified batch may still
-/// be verified, and is then sent.
+/// `Sent` is impossible if the batch is unverified or rejected, because the processor has sent no coins. `Failed`
+/// returns the money, so it is impossible if the processor has sent the batch or may still send it. An unverified batch
+/// may still be verified and sent.
 const fn excludes(status: UpstreamWithdrawalStatus, decision: &Decision) -> bool {
     match (decision, status) {
         (Decision::Sent { .. }, UpstreamWithdrawalStatus::Unverified | UpstreamWithdrawalStatus::Rejected)
@@ -177,7 +178,7 @@ const fn excludes(status: UpstreamWithdrawalStatus, decision: &Decision) -> bool
     }
 }
 
-/// Returns the fields of a withdrawal that a decision changes, as JSON.
+/// Returns the fields that a decision changes, as JSON.
 fn record(withdrawal: &Withdrawal, note: Option<&Text>, without_record: bool) -> Vec<u8> {
     let text = |name: &str, value: &str| format!(r#","{name}":"{}""#, escaped(value));
     let tx_hash = withdrawal.tx_hash.as_deref().map(|hash| text("tx_hash", hash)).unwrap_or_default();

@@ -1,30 +1,27 @@
-//! Updates a withdrawal from the processor's record, and verifies it. No other code does.
+//! Updates a withdrawal from the processor's record, and verifies it. Only this file does so.
 
 use std::time::Duration;
 
-use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalError, WithdrawalState, WithdrawalStatus};
+use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalState};
 use cais_ports::{AcquirerError, CommitError, UpstreamWithdrawal, UpstreamWithdrawalStatus, alerts};
-use jiff::Timestamp;
 
-use super::steps::Steps;
+use super::changes::Steps;
+use super::decide::judge;
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _, commit_update};
-use crate::upstream_text::plain;
 
-/// The reason of a failure for which the processor names none.
-const NO_REASON: &str = "the processor did not send the coins";
-/// Time for the verification, of the 10 s within which a POST answers.
+/// The time for the verification. A POST answers within 10 s.
 const VERIFY_BUDGET: Duration = Duration::from_secs(2);
 
-/// Reads the withdrawal at the processor and applies the result, without verifying it.
+/// Reads the withdrawal at the processor and applies the record. The withdrawal is not verified.
 pub(crate) async fn refresh(ports: &Ports, withdrawal: Withdrawal, budget: Duration) -> Result<Withdrawal, SyncError> {
     let record = read(ports, &withdrawal, budget).await?.ok_or(SyncError::Unknown)?;
     Ok(apply(ports, withdrawal, &record).await?)
 }
 
-/// Reads the withdrawal in its batch. While the batch is unknown, searches for our identifier.
+/// Reads the withdrawal in its batch. If the batch is unknown, searches for our identifier.
 async fn read(
     ports: &Ports,
     withdrawal: &Withdrawal,
@@ -37,8 +34,8 @@ async fn read(
     }
 }
 
-/// Reads the withdrawal in its batch. If the batch is missing or unreadable, searches for our identifier, because a
-/// missing batch and a lost reply have the same error.
+/// Reads the withdrawal in its batch. If the batch is missing or cannot be read, searches for our identifier. The
+/// search is needed because the processor has the same error for a missing batch and for a lost reply.
 pub(crate) async fn search(
     ports: &Ports,
     withdrawal: &Withdrawal,
@@ -78,67 +75,11 @@ pub(super) async fn apply(
     Err(StoreError::contended())
 }
 
-/// Adds the steps that follow from the processor's record.
+/// Verifies a withdrawal that the processor shows as not verified. If this fails, the withdrawal stays unverified, and
+/// the next poll uses another code.
 ///
-/// An outcome is never reversed by a record: a contradiction raises an alert.
-pub(super) fn judge(steps: Steps, upstream: &UpstreamWithdrawal, now: Timestamp) -> Result<Steps, WithdrawalError> {
-    let status = steps.withdrawal().state.status();
-    if contradicts(status, upstream.status) {
-        let withdrawal = steps.withdrawal();
-        tracing::error!(
-            alert = alerts::CRYPTO_WITHDRAWAL_CONTRADICTED, withdrawal = %withdrawal.id, processor = %withdrawal.processor,
-            ours = status.as_str(), theirs = ?upstream.status, batch = %upstream.batch,
-            "outcome of a withdrawal contradicted by the processor; manual settlement with the merchant needed"
-        );
-    }
-    match status {
-        WithdrawalStatus::Completed | WithdrawalStatus::Failed | WithdrawalStatus::Abandoned => return Ok(steps),
-        WithdrawalStatus::Pending | WithdrawalStatus::Processing => {}
-    }
-    let steps = steps.then(|open| open.send(Some(upstream.batch.clone()), now))?;
-    match upstream.status {
-        UpstreamWithdrawalStatus::Unverified | UpstreamWithdrawalStatus::Processing => Ok(steps),
-        UpstreamWithdrawalStatus::Finished => {
-            steps.then(|open| open.complete(upstream.tx_hash.as_deref().map(plain), upstream.network_fee, now))
-        }
-        UpstreamWithdrawalStatus::Rejected => steps.then(|open| open.fail(why(upstream.error.as_deref()), now)),
-        UpstreamWithdrawalStatus::Failed => steps.then(|open| open.review(now)),
-    }
-}
-
-/// Returns whether the processor's status cannot belong to a withdrawal with that outcome.
-///
-/// A record can be read before the outcome and judged after it. An operator may fail a withdrawal that the processor
-/// shows as `Failed`, and a batch that is not verified sends nothing.
-const fn contradicts(ours: WithdrawalStatus, theirs: UpstreamWithdrawalStatus) -> bool {
-    match (ours, theirs) {
-        (WithdrawalStatus::Pending | WithdrawalStatus::Processing, _)
-        | (
-            WithdrawalStatus::Completed,
-            UpstreamWithdrawalStatus::Unverified
-            | UpstreamWithdrawalStatus::Processing
-            | UpstreamWithdrawalStatus::Finished,
-        )
-        | (
-            WithdrawalStatus::Failed | WithdrawalStatus::Abandoned,
-            UpstreamWithdrawalStatus::Unverified | UpstreamWithdrawalStatus::Rejected,
-        )
-        | (WithdrawalStatus::Failed, UpstreamWithdrawalStatus::Failed | UpstreamWithdrawalStatus::Processing) => false,
-        (WithdrawalStatus::Completed, UpstreamWithdrawalStatus::Failed | UpstreamWithdrawalStatus::Rejected)
-        | (WithdrawalStatus::Failed, UpstreamWithdrawalStatus::Finished)
-        | (
-            WithdrawalStatus::Abandoned,
-            UpstreamWithdrawalStatus::Processing
-            | UpstreamWithdrawalStatus::Finished
-            | UpstreamWithdrawalStatus::Failed,
-        ) => true,
-    }
-}
-
-/// Verifies a stored withdrawal that the processor shows as not verified. After a failure the withdrawal stays
-/// unverified. The next poll uses another code.
-///
-/// The batch of the record must be stored. A withdrawal with an outcome is not verified: its money may be given back.
+/// The batch of the record must be stored before. A withdrawal with an outcome is never verified, because its money may
+/// have been returned.
 pub(super) async fn verify(ports: &Ports, withdrawal: &Withdrawal, upstream: &UpstreamWithdrawal) {
     let WithdrawalState::Processing { sent, .. } = &withdrawal.state else { return };
     let is_verifiable = upstream.status == UpstreamWithdrawalStatus::Unverified && withdrawal.agrees(upstream);
@@ -152,7 +93,7 @@ pub(super) async fn verify(ports: &Ports, withdrawal: &Withdrawal, upstream: &Up
         Ok(()) => {}
         Err(error) if withdrawal.is_overdue(now) => tracing::error!(
             alert = alerts::CRYPTO_WITHDRAWAL_UNVERIFIED, withdrawal = %withdrawal.id, processor = %withdrawal.processor, %batch, %error,
-            "withdrawal could not be verified for minutes; the processor rejects it after an hour"
+            "withdrawal could not be verified for minutes; the processor rejects the withdrawal after an hour"
         ),
         Err(error) => tracing::warn!(
             withdrawal = %withdrawal.id, processor = %withdrawal.processor, %batch, %error,
@@ -161,7 +102,7 @@ pub(super) async fn verify(ports: &Ports, withdrawal: &Withdrawal, upstream: &Up
     }
 }
 
-/// Marks a withdrawal that the processor has not shown for long, and sets its next poll.
+/// Marks a withdrawal for review if the processor has not shown it for a long time, and sets its next poll.
 pub(super) async fn mark_absent(ports: &Ports, withdrawal: Withdrawal) -> Result<Withdrawal, StoreError> {
     let now = ports.clock.now();
     if !withdrawal.is_overdue(now) {
@@ -178,10 +119,4 @@ pub(super) async fn mark_absent(ports: &Ports, withdrawal: Withdrawal) -> Result
         Err(CommitError::Stale) => withdrawal.reread(ports).await,
         Err(error) => Err(error.into()),
     }
-}
-
-/// Returns the reason of a failure in the form for merchants.
-pub(super) fn why(reason: Option<&str>) -> String {
-    let reason = reason.map(plain).unwrap_or_default();
-    if reason.is_empty() { NO_REASON.to_owned() } else { reason }
 }

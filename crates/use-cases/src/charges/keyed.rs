@@ -1,4 +1,4 @@
-//! The charge as a resource that is created under an idempotency key. A charge reserves no money.
+//! Implements `KeyedResource` for charges: a charge is created under an idempotency key, and holds no money.
 
 use cais_domain::charge::{Charge, ChargeStatus, Issued, Step};
 use cais_domain::external_id::ExternalId;
@@ -49,7 +49,8 @@ impl KeyedResource for Charge {
         ports.acquirers.is_available()
     }
 
-    /// Requests the charge at any time: a late duplicate at the same acquirer has the same txid.
+    /// Ignores the time limit for sending. A late second request to the same acquirer has the same txid, so it has no
+    /// effect.
     async fn send_upstream(&self, ports: &Ports, earlier: EarlierRequests, _: Timestamp) -> Self::Reply {
         request(ports, self, earlier).await
     }
@@ -86,7 +87,8 @@ impl KeyedResource for Charge {
         }))
     }
 
-    /// Applies changes of the charge from before the reply. The response keeps the state at creation.
+    /// Applies a payment or a change of status that the reply already shows. The stored response still shows the charge
+    /// at its creation.
     async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), StoreError> {
         if let Ok((acquirer, upstream)) = reply
             && self.state.issued().is_some()

@@ -1,14 +1,15 @@
-//! A payout as a resource that is created under an idempotency key.
+//! Implements `KeyedResource` for payouts: a payout is created under an idempotency key, and holds the amount and the
+//! fee.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::AccountId;
 use cais_domain::money::Money;
-use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStatus, PayoutStep, Recipient};
+use cais_domain::payout::{Payout, PayoutStatus};
 use cais_ports::{ChangeSet, ReservationKey, UpstreamPayout};
 use jiff::Timestamp;
 
-use super::steps::Steps;
-use super::sync::{judge, why};
+use super::changes::Steps;
+use super::decide::decide;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_order::{KeyedResource, Standing, send_begun};
@@ -55,34 +56,10 @@ impl KeyedResource for Payout {
     ) -> Result<Option<(Self, ChangeSet)>, StoreError> {
         let mut steps = Steps::begin(ports, decide(self, reply, now)?, now);
         if let UpstreamResult::Known(upstream) = reply {
-            // Parts that came back before the reply confirmed the sending.
+            // A part of the payout may have been returned before the reply came.
             steps.take_back(ports, &upstream.returned).await?;
         }
         let (change, after) = steps.done();
         Ok(Some((after, change)))
-    }
-}
-
-/// Returns the step that follows from the reply. A callback may have changed the payout since the request.
-fn decide(payout: Payout, reply: &UpstreamResult<UpstreamPayout>, now: Timestamp) -> Result<PayoutStep, PayoutError> {
-    match (reply, &payout.state) {
-        (UpstreamResult::Known(upstream), _) => judge(payout, upstream, now),
-        (UpstreamResult::Refused(reason), PayoutState::Pending { .. }) => payout.fail(why(Some(reason)), now),
-        (UpstreamResult::NotAccepted(_), PayoutState::Pending { .. }) => payout.abandon(now),
-        (UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_), PayoutState::Pending { .. }) => {
-            payout.send(None, Recipient::default(), now)
-        }
-        // The acquirer has shown the payout meanwhile. That record outweighs a refusal.
-        (
-            UpstreamResult::Refused(_)
-            | UpstreamResult::NotAccepted(_)
-            | UpstreamResult::Unknown(_)
-            | UpstreamResult::RefusedUnproven(_),
-            PayoutState::Abandoned { .. }
-            | PayoutState::Processing(_)
-            | PayoutState::Completed { .. }
-            | PayoutState::Failed { .. }
-            | PayoutState::Reversed { .. },
-        ) => Ok(PayoutStep::AlreadyTaken(payout)),
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the acquirer's records of received Pix: pages of its list answer most callbacks, and single reads answer the
+//! Reads the acquirer's records of received Pix. Pages of its list answer most callbacks, and single reads answer the
 //! rest.
 
 use std::collections::HashMap;
@@ -22,13 +22,13 @@ pub(super) type Item = (usize, CallbackPix);
 /// The verdict on an item.
 pub(super) type Judged = (usize, Result<Verdict, Unread>);
 
-/// A stored charge with the Pix that callbacks named for it.
+/// A stored charge, with the Pix of its callbacks.
 struct Named {
     charge: Charge,
     items: Vec<Item>,
 }
 
-/// Credits the named Pix as far as the acquirer shows them.
+/// Credits the Pix of the items that the acquirer shows. Returns the verdict on each item.
 pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Item>) -> Vec<Judged> {
     let (named, mut judged) = our_charges(ports, items).await;
     let listed = list(ports, acquirer, &named).await;
@@ -47,7 +47,7 @@ pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Ite
     judged
 }
 
-/// Groups the items by charge. An item without a stored charge costs no request.
+/// Groups the items by charge. For an item without a stored charge no request is made.
 async fn our_charges(ports: &Ports, items: Vec<Item>) -> (Vec<Named>, Vec<Judged>) {
     let mut by_txid: HashMap<Txid, Vec<Item>> = HashMap::new();
     for item in items {
@@ -69,7 +69,7 @@ async fn our_charges(ports: &Ports, items: Vec<Item>) -> (Vec<Named>, Vec<Judged
     (named, judged)
 }
 
-/// Reads the part of the acquirer's list that covers the charges.
+/// Reads the parts of the acquirer's list that should contain the Pix of the charges.
 async fn list(ports: &Ports, acquirer: &AcquirerName, named: &[Named]) -> Listed<EndToEndId, ReceivedPix> {
     let Some(adapter) = ports.acquirers.named(acquirer) else { return Listed::new() };
     let hints = named.iter().filter(|named| is_issued(&named.charge)).flat_map(|named| &named.items);
@@ -82,13 +82,13 @@ async fn list(ports: &Ports, acquirer: &AcquirerName, named: &[Named]) -> Listed
     read_listed((&ports.limits, acquirer), hints.collect(), page, key).await
 }
 
-/// Returns whether the charge is issued. Only the charge itself can confirm an unanswered creation, and the list does
-/// not show charges.
+/// Returns whether the charge is issued. If its creation has an unknown outcome, the charge itself must be read: the
+/// list does not show charges.
 fn is_issued(charge: &Charge) -> bool {
     !matches!(charge.state.status(), ChargeStatus::Creating | ChargeStatus::Abandoned)
 }
 
-/// Credits the Pix of one charge that the list showed. Returns the rest.
+/// Credits the Pix of one charge that the list contains. Returns the items that are left.
 async fn credit_listed(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -134,7 +134,7 @@ async fn credit_listed(
     (judged, (!rest.is_empty()).then_some(Named { charge, items: rest }))
 }
 
-/// Reads each charge singly, with all its payments.
+/// Reads each charge by itself, with all its payments.
 async fn read_one_by_one(ports: &Ports, acquirer: &AcquirerName, left: Vec<Named>) -> Vec<Judged> {
     let read = |named: Named| async move {
         let Named { charge, items } = named;
@@ -144,7 +144,7 @@ async fn read_one_by_one(ports: &Ports, acquirer: &AcquirerName, left: Vec<Named
             let verdict = match (&seen, pix.end_to_end_id) {
                 (Ok(_), None) => Ok(Verdict::Applied),
                 (Ok(seen), Some(end_to_end_id)) => is_credited(ports, seen, end_to_end_id).await,
-                // An acquirer may not show a new charge yet. This error also leads to another attempt.
+                // The acquirer may not show a new charge yet. So this error leads to another attempt too.
                 (Err(error), _) => Err(error.clone().into()),
             };
             judged.push((place, verdict));
@@ -159,8 +159,8 @@ async fn read_one_by_one(ports: &Ports, acquirer: &AcquirerName, left: Vec<Named
     ports.limits.run(acquirer, left, read, is_overload).await.into_iter().flatten().collect()
 }
 
-/// Returns whether the Pix is done. A callback can precede the acquirer's record, so a Pix is done only once credited
-/// or returned in full.
+/// Returns the verdict on one Pix. The callback may come before the acquirer's record, so the Pix is done only when it
+/// is credited or was returned in full.
 async fn is_credited(ports: &Ports, seen: &Seen, end_to_end_id: EndToEndId) -> Result<Verdict, Unread> {
     if seen.went_back.contains(&end_to_end_id) {
         return Ok(Verdict::Applied);

@@ -1,4 +1,5 @@
-//! Collects steps of a payout that are committed together, so that a crash loses no part of one record.
+//! Collects the steps of a payout that are committed together, so that a crash never loses a part of one acquirer's
+//! record.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
@@ -11,11 +12,11 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_order::StoredRecord as _;
 
-/// Steps that are decided and not yet committed.
+/// Steps that are decided but not committed yet.
 #[derive(Debug)]
 pub(super) struct Steps {
     payout: Payout,
-    /// `true` if a step was taken.
+    /// `true` if a step was applied.
     moved: bool,
     /// All changes except the payout itself.
     change: ChangeSet,
@@ -23,7 +24,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Starts with the first step, taken at `now`.
+    /// Starts with the first step, which was applied at `now`.
     pub(super) fn begin(ports: &Ports, step: PayoutStep, now: Timestamp) -> Self {
         let (payout, moved, transfers, event) = match step {
             PayoutStep::Taken { payout, transfers, event } => (payout, true, transfers, event),
@@ -51,7 +52,7 @@ impl Steps {
         }
         if let Some(by) = ports.queries.find_owner(&key).await? {
             if by != id.to_string() {
-                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "one return reported for two payouts; it was credited to the other payout");
+                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "one return reported for two payouts; the return was credited to the other payout");
             }
             return Ok(());
         }
@@ -69,7 +70,7 @@ impl Steps {
             Err(error) => {
                 tracing::error!(
                     alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, %return_id, amount = %part.amount, %error,
-                    "payout return cannot be credited; manual settlement with the merchant needed"
+                    "payout return cannot be credited; an operator must agree on the difference with the merchant"
                 );
                 self.refused.push(return_id.clone());
             }
@@ -77,12 +78,13 @@ impl Steps {
         Ok(())
     }
 
-    /// Returns the returned parts that can never be credited.
+    /// Returns the ids of the returned parts that can never be credited.
     pub(super) fn refused(&self) -> &[ReturnId] {
         &self.refused
     }
 
-    /// Returns all changes to commit together, none if no step was taken, and the payout as it will be stored.
+    /// Returns all changes to commit together, and the payout as it will be stored. There are no changes if no step was
+    /// applied.
     pub(super) fn done(self) -> (ChangeSet, Payout) {
         let Self { payout, moved, mut change, refused: _ } = self;
         if !moved {
@@ -93,7 +95,7 @@ impl Steps {
     }
 }
 
-/// Returns the event about the payout after a step.
+/// Returns the event that a step of the payout publishes.
 fn event_of(ports: &Ports, payout: &Payout, kind: EventType, at: Timestamp) -> NewEvent {
     NewEvent {
         id: EventId::new(ports.ids.next_uuid()),

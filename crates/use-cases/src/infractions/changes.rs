@@ -1,4 +1,5 @@
-//! Commits a step of an infraction together with its charge, sibling infractions, blocks and events.
+//! Commits a step of an infraction. The same commit writes its charge, the other infractions on the Pix, the blocks and
+//! the events.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Returns all changes of the step. An infraction that was never stored is inserted.
+/// Returns all changes of the step. An infraction that is not stored yet is inserted.
 pub(super) fn change_set(ports: &Ports, step: &InfractionChange, now: Timestamp) -> ChangeSet {
     let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = step;
     let mut change = ChangeSet::new(now);
@@ -57,7 +58,7 @@ pub(super) async fn update(ports: &Ports, infraction: Infraction, now: Timestamp
     Ok(stored(infraction))
 }
 
-/// Returns the infraction with the version that the store assigns to its change.
+/// Returns the infraction with the version that its stored row has after the write.
 fn stored(infraction: Infraction) -> Infraction {
     Infraction { version: infraction.version.saturating_add(1), ..infraction }
 }

@@ -1,14 +1,15 @@
-//! A withdrawal as a resource that is created under an idempotency key.
+//! Implements `KeyedResource` for withdrawals: a withdrawal is created under an idempotency key, and holds the amount
+//! and the fee.
 
-use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalError, WithdrawalState, WithdrawalStatus};
+use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalStatus};
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::AccountId;
 use cais_domain::money::Money;
 use cais_ports::{ChangeSet, ReservationKey, UpstreamWithdrawal};
 use jiff::Timestamp;
 
-use super::steps::Steps;
-use super::sync::{judge, verify, why};
+use super::decide::decide;
+use super::sync::verify;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_order::{KeyedResource, Standing, send_begun};
@@ -55,36 +56,11 @@ impl KeyedResource for Withdrawal {
         Ok(Some((after, change)))
     }
 
-    /// Verifies the withdrawal. Commit 2 has stored its batch.
+    /// Verifies the withdrawal after commit 2, which has stored its batch.
     async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), StoreError> {
         if let UpstreamResult::Known(upstream) = reply {
             verify(ports, &self, upstream).await;
         }
         Ok(())
-    }
-}
-
-/// Returns the steps that follow from the reply. A callback may have changed the withdrawal since the request.
-fn decide(
-    withdrawal: Withdrawal,
-    reply: &UpstreamResult<UpstreamWithdrawal>,
-    now: Timestamp,
-) -> Result<Steps, WithdrawalError> {
-    let is_begun = withdrawal.state == WithdrawalState::Pending;
-    let steps = Steps::none(withdrawal);
-    match reply {
-        UpstreamResult::Known(upstream) => judge(steps, upstream, now),
-        // The processor has shown the withdrawal meanwhile. That record outweighs a refusal.
-        UpstreamResult::Refused(_)
-        | UpstreamResult::NotAccepted(_)
-        | UpstreamResult::Unknown(_)
-        | UpstreamResult::RefusedUnproven(_)
-            if !is_begun =>
-        {
-            Ok(steps)
-        }
-        UpstreamResult::Refused(reason) => steps.then(|begun| begun.fail(why(Some(reason)), now)),
-        UpstreamResult::NotAccepted(_) => steps.then(|begun| begun.abandon(now)),
-        UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => steps.then(|begun| begun.send(None, now)),
     }
 }

@@ -1,4 +1,4 @@
-//! Collects steps of a withdrawal that are committed together.
+//! Collects the steps of a withdrawal that are committed together.
 
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalError, WithdrawalStep};
 use cais_domain::event::EventType;
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::ports::Ports;
 use crate::upstream_order::StoredRecord as _;
 
-/// Steps that are decided and not yet committed.
+/// Steps that are decided but not committed yet.
 #[derive(Debug)]
 pub(super) struct Steps {
     withdrawal: Withdrawal,
@@ -45,7 +45,8 @@ impl Steps {
         &self.withdrawal
     }
 
-    /// Returns the changes to commit and the withdrawal after them. The changes are empty if no step was applied.
+    /// Returns the changes to commit, and the withdrawal as it will be stored. There are no changes if no step was
+    /// applied.
     pub(super) fn done(self, ports: &Ports, now: Timestamp) -> (ChangeSet, Withdrawal) {
         let Self { withdrawal, moved, transfers, event } = self;
         let mut change = ChangeSet::new(now);

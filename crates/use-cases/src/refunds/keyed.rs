@@ -1,4 +1,5 @@
-//! A refund as a resource that is created under an idempotency key, together with its charge.
+//! Implements `KeyedResource` for refunds: a refund is created under an idempotency key, and each step is committed
+//! with its charge.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::AccountId;
@@ -7,7 +8,8 @@ use cais_domain::refund::{Refund, RefundError, RefundStatus, RefundStep};
 use cais_ports::{ChangeSet, ReservationKey, UpstreamReturn};
 use jiff::Timestamp;
 
-use super::decide::{alert_contradiction, change_set, charge_of, decide, unless_outdated};
+use super::changes::{change_set, charge_of, unless_outdated};
+use super::decide::{alert_contradiction, decide};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_order::{KeyedResource, Standing, StoredRecord as _, send_begun};
@@ -16,8 +18,8 @@ use crate::upstream_result::{EarlierRequests, UpstreamResult};
 impl KeyedResource for Refund {
     type Reply = UpstreamResult<UpstreamReturn>;
 
-    /// Every refund of a charge changes the charge at its start and at its end. This number of passes lets a hundred
-    /// concurrent refunds of one charge succeed.
+    /// Each refund changes its charge when it begins and when it ends. With this number of passes, a hundred concurrent
+    /// refunds of one charge succeed.
     const MAX_PASSES: usize = 256;
 
     fn standing(&self) -> Standing {

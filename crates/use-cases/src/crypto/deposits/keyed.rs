@@ -1,4 +1,4 @@
-//! A deposit as a resource that is created under an idempotency key. A deposit reserves no money.
+//! Implements `KeyedResource` for deposits: a deposit is created under an idempotency key, and holds no money.
 
 use cais_domain::crypto::deposit::{Deposit, DepositStatus, DepositStep, Issued};
 use cais_domain::external_id::ExternalId;
@@ -12,13 +12,14 @@ use crate::store_error::StoreError;
 use crate::upstream_order::{KeyedResource, Standing, StoredRecord as _, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
-/// The time from the request of the address to the end of the payment period. The rate holds for as long.
+/// The payment period: the time from the request of the address until the deposit expires. The rate is valid for the
+/// same time.
 pub const PAYMENT_PERIOD: SignedDuration = SignedDuration::from_mins(20);
-/// The time after the end of a quote in which a creation is still resumed at its rate. A crashed creation is resumed after
-/// its lease of 30 s. Later the rate no longer holds, and the deposit is abandoned.
+/// The time after the end of a quote in which a creation is still resumed at the quote's rate. A crashed creation is
+/// resumed after its lease of 30 s. After this time the deposit is abandoned.
 const RESUME_WITHIN: SignedDuration = SignedDuration::from_mins(2);
 
-/// The result of a request, and its instant.
+/// The result of a request to the processor, and the instant of the request.
 #[derive(Debug)]
 pub(crate) struct Issuing {
     result: UpstreamResult<UpstreamDeposit>,
@@ -70,8 +71,8 @@ impl KeyedResource for Deposit {
                 match price_holds(ports, self, asked_at).await {
                     Ok(true) => send_begun(ports, self, earlier, until).await,
                     Ok(false) => {
-                        tracing::warn!(deposit = %self.id, "creation of a deposit not finished while its rate held; it is abandoned");
-                        UpstreamResult::NotAccepted("the rate no longer holds".to_owned())
+                        tracing::warn!(deposit = %self.id, "creation of a deposit not finished while its rate was valid; the deposit is abandoned");
+                        UpstreamResult::NotAccepted("the rate is no longer valid".to_owned())
                     }
                     Err(error) => UpstreamResult::Unknown(error.to_string()),
                 }
@@ -80,7 +81,8 @@ impl KeyedResource for Deposit {
         Issuing { result, asked_at }
     }
 
-    /// The deposit is abandoned even if an earlier request may have created it: no payer has seen that address.
+    /// Abandons the deposit even if an earlier request may have created an address, because no payer has seen that
+    /// address.
     async fn settle(self, _: &Ports, reply: &Issuing, now: Timestamp) -> Result<Option<(Self, ChangeSet)>, StoreError> {
         let mut change = ChangeSet::new(now);
         if self.standing() == Standing::Visible {
@@ -94,7 +96,7 @@ impl KeyedResource for Deposit {
                 self.issue(issued, now)?
             }
             UpstreamResult::Refused(_) | UpstreamResult::NotAccepted(_) => self.abandon(now)?,
-            // A worker or a repeat looks the deposit up and requests it again.
+            // A worker or a repeat looks the deposit up later, and requests it again.
             UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => return Ok(Some((self, change))),
         };
         Ok(Some(match step {
@@ -107,7 +109,7 @@ impl KeyedResource for Deposit {
     }
 }
 
-/// Returns the data for the payer.
+/// Returns the data that the payer needs.
 fn issued(record: &UpstreamDeposit, asked_at: Timestamp) -> Result<Issued, StoreError> {
     let address = record.address.as_ref().ok_or_else(|| StoreError::Internal("a deposit has no address".to_owned()))?;
     Ok(Issued {
@@ -118,7 +120,8 @@ fn issued(record: &UpstreamDeposit, asked_at: Timestamp) -> Result<Issued, Store
     })
 }
 
-/// Returns whether the rate of a creation may still be promised. A missing quote expired long ago.
+/// Returns whether the rate of an unfinished creation is still valid. If the quote is no longer stored, it expired long
+/// ago.
 async fn price_holds(ports: &Ports, deposit: &Deposit, now: Timestamp) -> Result<bool, StoreError> {
     let quote = ports.queries.find_crypto_quote(deposit.account, deposit.price.quote).await?;
     Ok(quote.is_some_and(|quote| now.duration_since(quote.expires_at) <= RESUME_WITHIN))

@@ -1,0 +1,102 @@
+//! Decides the steps of a withdrawal that follow from the processor's reply or record.
+
+use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalError, WithdrawalState, WithdrawalStatus};
+use cais_ports::{UpstreamWithdrawal, UpstreamWithdrawalStatus, alerts};
+use jiff::Timestamp;
+
+use super::changes::Steps;
+use crate::upstream_result::UpstreamResult;
+use crate::upstream_text::plain;
+
+/// The reason of a failure if the processor reports none.
+const NO_REASON: &str = "the processor did not send the coins";
+
+/// Returns the steps that follow from the reply. A callback may have changed the withdrawal since the request.
+pub(super) fn decide(
+    withdrawal: Withdrawal,
+    reply: &UpstreamResult<UpstreamWithdrawal>,
+    now: Timestamp,
+) -> Result<Steps, WithdrawalError> {
+    let is_begun = withdrawal.state == WithdrawalState::Pending;
+    let steps = Steps::none(withdrawal);
+    match reply {
+        UpstreamResult::Known(upstream) => judge(steps, upstream, now),
+        // The processor has shown the withdrawal meanwhile. That record outweighs a refusal.
+        UpstreamResult::Refused(_)
+        | UpstreamResult::NotAccepted(_)
+        | UpstreamResult::Unknown(_)
+        | UpstreamResult::RefusedUnproven(_)
+            if !is_begun =>
+        {
+            Ok(steps)
+        }
+        UpstreamResult::Refused(reason) => steps.then(|begun| begun.fail(why(Some(reason)), now)),
+        UpstreamResult::NotAccepted(_) => steps.then(|begun| begun.abandon(now)),
+        UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => steps.then(|begun| begun.send(None, now)),
+    }
+}
+
+/// Adds the steps that follow from the processor's record.
+///
+/// A record never reverses an outcome. If it contradicts the outcome, an alert is raised.
+pub(super) fn judge(steps: Steps, upstream: &UpstreamWithdrawal, now: Timestamp) -> Result<Steps, WithdrawalError> {
+    let status = steps.withdrawal().state.status();
+    if contradicts(status, upstream.status) {
+        let withdrawal = steps.withdrawal();
+        tracing::error!(
+            alert = alerts::CRYPTO_WITHDRAWAL_CONTRADICTED, withdrawal = %withdrawal.id, processor = %withdrawal.processor,
+            ours = status.as_str(), theirs = ?upstream.status, batch = %upstream.batch,
+            "outcome of a withdrawal contradicted by the processor; an operator must agree on the difference with the merchant"
+        );
+    }
+    match status {
+        WithdrawalStatus::Completed | WithdrawalStatus::Failed | WithdrawalStatus::Abandoned => return Ok(steps),
+        WithdrawalStatus::Pending | WithdrawalStatus::Processing => {}
+    }
+    let steps = steps.then(|open| open.send(Some(upstream.batch.clone()), now))?;
+    match upstream.status {
+        UpstreamWithdrawalStatus::Unverified | UpstreamWithdrawalStatus::Processing => Ok(steps),
+        UpstreamWithdrawalStatus::Finished => {
+            steps.then(|open| open.complete(upstream.tx_hash.as_deref().map(plain), upstream.network_fee, now))
+        }
+        UpstreamWithdrawalStatus::Rejected => steps.then(|open| open.fail(why(upstream.error.as_deref()), now)),
+        UpstreamWithdrawalStatus::Failed => steps.then(|open| open.review(now)),
+    }
+}
+
+/// Returns whether the processor's status contradicts the stored outcome.
+///
+/// These cases are no contradiction:
+/// - The record was read before the outcome was stored.
+/// - An operator failed a withdrawal that the processor shows as `Failed`.
+/// - The batch is not verified, so the processor sends no coins.
+const fn contradicts(ours: WithdrawalStatus, theirs: UpstreamWithdrawalStatus) -> bool {
+    match (ours, theirs) {
+        (WithdrawalStatus::Pending | WithdrawalStatus::Processing, _)
+        | (
+            WithdrawalStatus::Completed,
+            UpstreamWithdrawalStatus::Unverified
+            | UpstreamWithdrawalStatus::Processing
+            | UpstreamWithdrawalStatus::Finished,
+        )
+        | (
+            WithdrawalStatus::Failed | WithdrawalStatus::Abandoned,
+            UpstreamWithdrawalStatus::Unverified | UpstreamWithdrawalStatus::Rejected,
+        )
+        | (WithdrawalStatus::Failed, UpstreamWithdrawalStatus::Failed | UpstreamWithdrawalStatus::Processing) => false,
+        (WithdrawalStatus::Completed, UpstreamWithdrawalStatus::Failed | UpstreamWithdrawalStatus::Rejected)
+        | (WithdrawalStatus::Failed, UpstreamWithdrawalStatus::Finished)
+        | (
+            WithdrawalStatus::Abandoned,
+            UpstreamWithdrawalStatus::Processing
+            | UpstreamWithdrawalStatus::Finished
+            | UpstreamWithdrawalStatus::Failed,
+        ) => true,
+    }
+}
+
+/// Returns the reason of a failure, as merchants see it.
+pub(super) fn why(reason: Option<&str>) -> String {
+    let reason = reason.map(plain).unwrap_or_default();
+    if reason.is_empty() { NO_REASON.to_owned() } else { reason }
+}

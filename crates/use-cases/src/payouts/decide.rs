@@ -1,0 +1,89 @@
+//! Decides the step of a payout that follows from its acquirer's reply or record.
+
+use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStep, Recipient};
+use cais_ports::{UpstreamPayout, UpstreamProgress, alerts};
+use jiff::Timestamp;
+
+use crate::upstream_result::UpstreamResult;
+use crate::upstream_text::plain;
+
+/// The reason of a failure if the acquirer reports none.
+const NO_REASON: &str = "the institution of the recipient did not take it";
+
+/// Returns the step that follows from the reply. A callback may have changed the payout since the request.
+pub(super) fn decide(
+    payout: Payout,
+    reply: &UpstreamResult<UpstreamPayout>,
+    now: Timestamp,
+) -> Result<PayoutStep, PayoutError> {
+    match (reply, &payout.state) {
+        (UpstreamResult::Known(upstream), _) => judge(payout, upstream, now),
+        (UpstreamResult::Refused(reason), PayoutState::Pending { .. }) => payout.fail(why(Some(reason)), now),
+        (UpstreamResult::NotAccepted(_), PayoutState::Pending { .. }) => payout.abandon(now),
+        (UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_), PayoutState::Pending { .. }) => {
+            payout.send(None, Recipient::default(), now)
+        }
+        // The acquirer has shown the payout meanwhile. That record outweighs a refusal.
+        (
+            UpstreamResult::Refused(_)
+            | UpstreamResult::NotAccepted(_)
+            | UpstreamResult::Unknown(_)
+            | UpstreamResult::RefusedUnproven(_),
+            PayoutState::Abandoned { .. }
+            | PayoutState::Processing(_)
+            | PayoutState::Completed { .. }
+            | PayoutState::Failed { .. }
+            | PayoutState::Reversed { .. },
+        ) => Ok(PayoutStep::AlreadyTaken(payout)),
+    }
+}
+
+/// Returns the step that follows from the acquirer's record. A payout in creation always changes its state.
+///
+/// A record never reverses an outcome. If it contradicts the outcome, an alert is raised, and the reconciliation
+/// reports the difference.
+pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -> Result<PayoutStep, PayoutError> {
+    let recipient = Recipient {
+        name: upstream.recipient.name.as_deref().map(plain).filter(|name| !name.is_empty()),
+        document: upstream.recipient.document.as_deref().map(plain).filter(|document| !document.is_empty()),
+    };
+    let end_to_end_id = upstream.end_to_end_id.clone().or_else(|| payout.state.end_to_end_id().cloned());
+    match (&payout.state, progress(upstream)) {
+        (PayoutState::Pending { .. } | PayoutState::Processing(_), progress) => match (progress, end_to_end_id) {
+            (UpstreamProgress::Done { at }, Some(id)) => payout.complete(id, recipient, at.unwrap_or(now)),
+            (UpstreamProgress::Failed { reason }, _) => payout.fail(why(reason.as_deref()), now),
+            // Without an end-to-end id, it is not certain that the money arrived.
+            (UpstreamProgress::Processing | UpstreamProgress::Done { .. }, id) => payout.send(id, recipient, now),
+        },
+        (PayoutState::Completed { .. } | PayoutState::Reversed { .. }, UpstreamProgress::Failed { .. })
+        | (PayoutState::Failed { .. } | PayoutState::Abandoned { .. }, UpstreamProgress::Done { .. })
+        | (PayoutState::Abandoned { .. }, UpstreamProgress::Processing) => {
+            tracing::error!(
+                alert = alerts::PAYOUT_CONTRADICTED, payout = %payout.id, acquirer = %payout.state.acquirer(), ours = payout.state.status().as_str(),
+                theirs = ?upstream.progress, "outcome of a payout contradicted by its acquirer; an operator must agree on the difference with the merchant"
+            );
+            Ok(PayoutStep::AlreadyTaken(payout))
+        }
+        // The record was read before the outcome was stored.
+        (
+            PayoutState::Completed { .. } | PayoutState::Reversed { .. },
+            UpstreamProgress::Processing | UpstreamProgress::Done { .. },
+        )
+        | (PayoutState::Failed { .. }, UpstreamProgress::Processing | UpstreamProgress::Failed { .. })
+        | (PayoutState::Abandoned { .. }, UpstreamProgress::Failed { .. }) => Ok(PayoutStep::AlreadyTaken(payout)),
+    }
+}
+
+/// Returns the progress of the payout. If a part was returned, the payout must have arrived before.
+fn progress(upstream: &UpstreamPayout) -> UpstreamProgress {
+    match (&upstream.progress, upstream.returned.first()) {
+        (UpstreamProgress::Processing, Some(part)) => UpstreamProgress::Done { at: Some(part.at) },
+        (progress, _) => progress.clone(),
+    }
+}
+
+/// Returns the reason of a failure, as merchants see it.
+pub(super) fn why(reason: Option<&str>) -> String {
+    let reason = reason.map(plain).unwrap_or_default();
+    if reason.is_empty() { NO_REASON.to_owned() } else { reason }
+}
