@@ -1,10 +1,12 @@
 //! An action of the dashboard that waits for a one-time code.
 
 use cais_domain::crypto::{Address, Currency};
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{AccountId, ConfirmationId, SessionId, UserId};
+use cais_domain::ids::{AccountId, ChargeId, ConfirmationId, EndpointId, SessionId, UserId};
 use cais_domain::merchant::account_change::AccountChange;
 use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
+use cais_domain::merchant::webhook::{Subscription, WebhookUrl};
 use cais_domain::money::Money;
 use cais_domain::pix_key::{PixKey, PixKeyType};
 use cais_domain::text::{LineBreaks, Text};
@@ -27,45 +29,79 @@ pub enum PendingAction {
         /// The public part of the key.
         prefix: KeyPrefix,
     },
+    /// Replaces the secret of a webhook endpoint, and shows the new one.
+    RotateSecret {
+        /// The endpoint.
+        endpoint: EndpointId,
+        /// The seconds for which the previous secret also signs.
+        grace_s: u32,
+    },
+    /// Sends the events of a webhook endpoint to another address.
+    MoveEndpoint {
+        /// The endpoint.
+        endpoint: EndpointId,
+        /// The new address.
+        url: WebhookUrl,
+        /// The new subscription.
+        subscription: Subscription,
+        /// The new display text; not empty.
+        description: Option<Text>,
+    },
     /// Sends a payout.
     SendPayout {
-        /// The amount for the recipient.
+        /// The amount that the recipient receives.
         amount: Money,
         /// The Pix key of the recipient.
         pix_key: PixKey,
-        /// The text that the recipient sees; not empty.
+        /// The text that the recipient sees, never empty.
         description: Option<Text>,
         /// The merchant's own id of the payout.
         external_id: Option<ExternalId>,
+    },
+    /// Refunds a payment of a charge.
+    SendRefund {
+        /// The charge.
+        charge: ChargeId,
+        /// The payment; `None` is the payment that paid the charge.
+        payment: Option<EndToEndId>,
+        /// The amount for the payer.
+        amount: Money,
+        /// The text that the payer sees; not empty.
+        reason: Option<Text>,
     },
     /// Sends a crypto withdrawal.
     SendWithdrawal {
         /// The amount that is converted to coins.
         amount: Money,
-        /// The recipient's address. The address determines the currency.
+        /// The recipient's address, which decides the currency.
         address: Address,
-        /// Free text of the merchant; not empty.
+        /// Free text for the merchant's own use, never empty.
         description: Option<Text>,
         /// The merchant's own id of the withdrawal.
         external_id: Option<ExternalId>,
     },
-    /// Changes an account. Operators only.
+    /// Changes an account. Only operators can do so.
     ChangeAccount {
         /// The account.
         account: AccountId,
+        /// The version of the account that the operator saw.
+        seen: i64,
         /// The change.
         change: AccountChange,
     },
 }
 
 impl PendingAction {
-    /// Returns the name of the action, as in the audit log.
+    /// Returns the name of the action. The audit log uses the same name.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::CreateKey { .. } => "key.create",
             Self::RevokeKey { .. } => "key.revoke",
+            Self::RotateSecret { .. } => "webhook_endpoint.rotate_secret",
+            Self::MoveEndpoint { .. } => "webhook_endpoint.change",
             Self::SendPayout { .. } => "payout.send",
+            Self::SendRefund { .. } => "refund.send",
             Self::SendWithdrawal { .. } => "crypto_withdrawal.send",
             Self::ChangeAccount { change, .. } => change.name(),
         }
@@ -75,12 +111,16 @@ impl PendingAction {
     #[must_use]
     pub const fn is_order(&self) -> bool {
         match self {
-            Self::SendPayout { .. } | Self::SendWithdrawal { .. } => true,
-            Self::CreateKey { .. } | Self::RevokeKey { .. } | Self::ChangeAccount { .. } => false,
+            Self::SendPayout { .. } | Self::SendRefund { .. } | Self::SendWithdrawal { .. } => true,
+            Self::CreateKey { .. }
+            | Self::RevokeKey { .. }
+            | Self::RotateSecret { .. }
+            | Self::MoveEndpoint { .. }
+            | Self::ChangeAccount { .. } => false,
         }
     }
 
-    /// Returns the terms of the action as the store holds them: one value per line.
+    /// Returns the terms of the action in their stored form: one value per line.
     #[must_use]
     pub fn terms(&self) -> String {
         match self {
@@ -89,15 +129,26 @@ impl PendingAction {
                 format!("{scopes}\n{days}\n{}", name.as_str())
             }
             Self::RevokeKey { prefix } => prefix.to_string(),
+            Self::RotateSecret { endpoint, grace_s } => format!("{endpoint}\n{grace_s}"),
+            Self::MoveEndpoint { endpoint, url, subscription, description } => {
+                let (names, text) = (subscription.names().join(","), description.as_ref().map(Text::as_str));
+                // The description may have line breaks, so its place is the last one.
+                format!("{endpoint}\n{url}\n{names}\n{}", text.unwrap_or_default())
+            }
             Self::SendPayout { amount, pix_key, description, external_id } => {
                 let (kind, free) = (pix_key.key_type(), free_terms(external_id.as_ref(), description.as_ref()));
                 format!("{amount}\n{kind}\n{pix_key}\n{free}")
+            }
+            Self::SendRefund { charge, payment, amount, reason } => {
+                let payment = payment.as_ref().map(ToString::to_string).unwrap_or_default();
+                // The reason may have line breaks, so its place is the last one.
+                format!("{charge}\n{payment}\n{amount}\n{}", reason.as_ref().map(Text::as_str).unwrap_or_default())
             }
             Self::SendWithdrawal { amount, address, description, external_id } => {
                 let (currency, free) = (address.currency(), free_terms(external_id.as_ref(), description.as_ref()));
                 format!("{amount}\n{currency}\n{address}\n{free}")
             }
-            Self::ChangeAccount { account, change } => format!("{account}\n{}", change.terms()),
+            Self::ChangeAccount { account, seen, change } => format!("{account}\n{seen}\n{}", change.terms()),
         }
     }
 
@@ -115,10 +166,35 @@ impl PendingAction {
                 })
             }
             "key.revoke" => Some(Self::RevokeKey { prefix: KeyPrefix::parse(terms).ok()? }),
+            "webhook_endpoint.rotate_secret" => {
+                let (endpoint, grace_s) = terms.split_once('\n')?;
+                Some(Self::RotateSecret { endpoint: EndpointId::parse(endpoint).ok()?, grace_s: grace_s.parse().ok()? })
+            }
+            "webhook_endpoint.change" => {
+                let mut parts = terms.splitn(4, '\n');
+                let (endpoint, url) = (EndpointId::parse(parts.next()?).ok()?, WebhookUrl::parse(parts.next()?).ok()?);
+                let subscription = Subscription::parse(parts.next()?.split(',')).ok()?;
+                let description = match parts.next()? {
+                    "" => None,
+                    text => Some(Text::parse(text, usize::MAX, LineBreaks::Allowed).ok()?),
+                };
+                Some(Self::MoveEndpoint { endpoint, url, subscription, description })
+            }
             "payout.send" => {
                 let OrderTerms { amount, kind, to, external_id, description } = OrderTerms::parse(terms)?;
                 let pix_key = PixKey::parse_as(to, PixKeyType::parse(kind)?).ok()?;
                 Some(Self::SendPayout { amount, pix_key, description, external_id })
+            }
+            "refund.send" => {
+                let mut parts = terms.splitn(4, '\n');
+                let (charge, payment) = (ChargeId::parse(parts.next()?).ok()?, parts.next()?);
+                let (amount, reason) = (Money::parse(parts.next()?).ok()?, parts.next()?);
+                let payment = if payment.is_empty() { None } else { Some(EndToEndId::parse(payment).ok()?) };
+                let reason = match reason {
+                    "" => None,
+                    text => Some(Text::parse(text, usize::MAX, LineBreaks::Allowed).ok()?),
+                };
+                Some(Self::SendRefund { charge, payment, amount, reason })
             }
             "crypto_withdrawal.send" => {
                 let OrderTerms { amount, kind, to, external_id, description } = OrderTerms::parse(terms)?;
@@ -127,20 +203,21 @@ impl PendingAction {
             }
             _ => {
                 let (account, terms) = terms.split_once('\n')?;
+                let (seen, terms) = terms.split_once('\n')?;
                 let (account, change) = (AccountId::parse(account).ok()?, AccountChange::parse(kind, terms)?);
-                Some(Self::ChangeAccount { account, change })
+                Some(Self::ChangeAccount { account, seen: seen.parse().ok()?, change })
             }
         }
     }
 }
 
-/// Returns the free texts of an order as two lines. A missing text is an empty line.
+/// Returns the free texts of an order as two lines. The line of an absent text is empty.
 fn free_terms(external_id: Option<&ExternalId>, description: Option<&Text>) -> String {
     let external_id = external_id.map(ExternalId::as_str).unwrap_or_default();
     format!("{external_id}\n{}", description.map(Text::as_str).unwrap_or_default())
 }
 
-/// The stored terms of an order, line by line.
+/// The stored terms of an order. Each term is one line.
 struct OrderTerms<'t> {
     amount: Money,
     /// The kind of the Pix key, or the currency.
@@ -171,31 +248,31 @@ cais_domain::named! {
     /// The state of a confirmation.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ConfirmationState {
-        /// The code is missing.
+        /// The code was not entered yet.
         Open = "open",
-        /// The action was carried out.
+        /// The action was executed.
         Done = "done",
-        /// Too many wrong codes ended it.
+        /// Too many wrong codes were entered.
         Refused = "refused",
     }
 }
 
-/// An action that waits for a one-time code, bound to one session.
+/// An action that waits for a one-time code in one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
     /// The identifier.
     pub id: ConfirmationId,
-    /// The user who asked for the action.
+    /// The user who requested the action.
     pub user: UserId,
-    /// The account of a merchant.
+    /// The account, if the user is a merchant.
     pub account: Option<AccountId>,
-    /// The session in which the action began, and in which it must end.
+    /// The session in which the action was requested. The code must be entered in the same session.
     pub session: SessionId,
     /// The action.
     pub action: PendingAction,
     /// The instant of creation.
     pub created_at: Timestamp,
-    /// The end of the time for the code.
+    /// The instant until which the code can be entered.
     pub expires_at: Timestamp,
     /// The state.
     pub state: ConfirmationState,
@@ -229,6 +306,19 @@ mod tests {
             PendingAction::CreateKey { name: name("caixa, loja"), scopes: Scopes::all(), expires_in_days: None },
             PendingAction::CreateKey { name: name(""), scopes: Scopes::all(), expires_in_days: Some(30) },
             PendingAction::RevokeKey { prefix: KeyPrefix::parse("ABCdef123456").unwrap() },
+            PendingAction::RotateSecret { endpoint: EndpointId::new(Uuid::nil()), grace_s: 3_600 },
+            PendingAction::MoveEndpoint {
+                endpoint: EndpointId::new(Uuid::nil()),
+                url: WebhookUrl::parse("https://shop.example/hooks?a=1,2").unwrap(),
+                subscription: Subscription::parse(["charge.paid", "payout.failed"]).unwrap(),
+                description: Some(Text::parse("a\n\nb", 100, LineBreaks::Allowed).unwrap()),
+            },
+            PendingAction::MoveEndpoint {
+                endpoint: EndpointId::new(Uuid::nil()),
+                url: WebhookUrl::parse("https://shop.example/hooks").unwrap(),
+                subscription: Subscription::parse(["*"]).unwrap(),
+                description: None,
+            },
             payout("ana@bank.example", Some("nota 7"), Some("order-7")),
             payout("+5511987654321", None, Some("order-7")),
             payout("12345678909", Some("nota 7"), None),
@@ -239,9 +329,26 @@ mod tests {
                 description: None,
                 external_id: Some(ExternalId::parse("w-1").unwrap()),
             },
-            PendingAction::ChangeAccount { account: AccountId::new(Uuid::nil()), change: AccountChange::Suspend },
+            PendingAction::SendRefund {
+                charge: ChargeId::new(Uuid::nil()),
+                payment: None,
+                amount: Money::from_centavos(1),
+                reason: None,
+            },
+            PendingAction::SendRefund {
+                charge: ChargeId::new(Uuid::nil()),
+                payment: Some(EndToEndId::parse("E00416968202401011234abcdefghijk").unwrap()),
+                amount: Money::from_centavos(250),
+                reason: Some(Text::parse("cold\n\ncoffee", 140, LineBreaks::Allowed).unwrap()),
+            },
             PendingAction::ChangeAccount {
                 account: AccountId::new(Uuid::nil()),
+                seen: 1,
+                change: AccountChange::Suspend,
+            },
+            PendingAction::ChangeAccount {
+                account: AccountId::new(Uuid::nil()),
+                seen: 7,
                 change: AccountChange::ReleaseDelay(60),
             },
         ] {
@@ -251,6 +358,8 @@ mod tests {
             ("key.create", "all"),
             ("key.create", "all\nx\nname"),
             ("key.revoke", "-"),
+            ("refund.send", "chg_00000000000000000000000000\n\n1.00"),
+            ("refund.send", "chg_00000000000000000000000000\nx\n1.00\n"),
             ("payout.send", "10.00\nemail\nana@bank.example\n"),
             ("payout.send", "10.00\nemail\nana@bank.example\n\n\nmore"),
             ("payout.send", "10.00\ncpf\nana@bank.example\n\n"),

@@ -1,4 +1,4 @@
-//! The second step of a login: a one-time code, or a recovery code.
+//! The second step of a login: the user enters a one-time code or a recovery code.
 
 use cais_domain::login::Code;
 use cais_ports::{ChangeSet, CommitError, SecretHash, Session, SessionStage, Totp, User, Write};
@@ -10,11 +10,12 @@ use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor,
 /// The purpose of the keyed hash of a recovery code.
 pub(super) const RECOVERY_PURPOSE: &str = "dashboard-recovery";
 
-/// Checks the code and replaces the session by a complete one with another secret. Each code is accepted once. The fifth
-/// wrong code ends the session.
+/// Checks the code. If it is right, the session is replaced by a complete session with another secret. Each code is
+/// accepted once. The fifth wrong code ends the session.
 ///
 /// # Errors
-/// [`LoginError::Refused`] for a wrong code, [`LoginError::Over`] after the last; others of [`LoginError`].
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other variants
+/// of [`LoginError`].
 pub async fn enter(
     logins: &Logins,
     browser: &Browser,
@@ -62,16 +63,16 @@ pub async fn enter(
     Err(LoginError::Contended)
 }
 
-/// Returns the change of a session after a wrong code, and the error for its user.
+/// Returns the change of a session after a wrong code, and the error for the user.
 pub(super) fn wrong_code(session: Session, now: Timestamp) -> (ChangeSet, LoginError) {
     let wrong_codes = session.wrong_codes.saturating_add(1);
     let is_last = wrong_codes >= MAX_WRONG_CODES;
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::update(Session { wrong_codes, ended_at: is_last.then_some(now), ..session }));
-    (change, if is_last { LoginError::Over } else { LoginError::Refused })
+    (change, if is_last { LoginError::LastCode } else { LoginError::Refused })
 }
 
-/// Returns the authenticator after the use of the code; `None` for a wrong code.
+/// Returns the authenticator after the code was used. Returns `None` if the code is wrong.
 fn judge(logins: &Logins, user: &User, text: &str, now: Timestamp) -> Result<Option<Totp>, LoginError> {
     let Totp::Enrolled { secret, last_step, recovery } = &user.totp else { return Err(LoginError::Over) };
     let Some(code) = Code::parse(text) else {
@@ -83,7 +84,7 @@ fn judge(logins: &Logins, user: &User, text: &str, now: Timestamp) -> Result<Opt
     Ok(step.map(|step| Totp::Enrolled { secret: secret.clone(), last_step: step, recovery: recovery.clone() }))
 }
 
-/// Returns the recovery codes that are left after the use of `text`; `None` if it is none of them.
+/// Returns the recovery codes without `text`. Returns `None` if `text` is not one of them.
 fn without(logins: &Logins, recovery: &[SecretHash], text: &str) -> Option<Vec<SecretHash>> {
     let plain = plain_recovery_code(text);
     let is_used = |hash: &SecretHash| logins.ports.keyed_hash.verify(RECOVERY_PURPOSE, plain.as_bytes(), hash);
@@ -91,7 +92,7 @@ fn without(logins: &Logins, recovery: &[SecretHash], text: &str) -> Option<Vec<S
     (left.len() < recovery.len()).then_some(left)
 }
 
-/// Returns a recovery code without the separators that people read it with.
+/// Returns a recovery code without its separators. The separators only make the code easier to read.
 pub(super) fn plain_recovery_code(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).map(|character| character.to_ascii_lowercase()).collect()
 }

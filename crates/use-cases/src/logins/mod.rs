@@ -27,9 +27,9 @@ pub use confirmation::{begin, confirm};
 pub use throttle::Throttle;
 pub use token::SecretToken;
 
-/// The largest number of attempts of one change after concurrent changes.
+/// The largest number of passes of one change. A further pass follows after a concurrent change.
 const MAX_ATTEMPTS: u32 = 5;
-/// The wrong one-time codes that end a login or a confirmation.
+/// The number of wrong one-time codes that ends a login or a confirmation.
 const MAX_WRONG_CODES: u32 = 5;
 
 /// The dependencies of logins. Clones share them.
@@ -45,17 +45,17 @@ pub struct Logins {
     pub throttle: Arc<Throttle>,
 }
 
-/// The browser behind a request.
+/// The browser that sends a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Browser {
-    /// The address.
+    /// The address of the browser, if known.
     pub address: Option<IpAddr>,
-    /// The browser, as it names itself; at most [`Browser::MAX_AGENT_CHARS`] are stored.
+    /// The browser's `User-Agent`. At most [`Browser::MAX_AGENT_CHARS`] characters are stored.
     pub agent: String,
 }
 
 impl Browser {
-    /// The stored characters of a browser's name.
+    /// The largest number of stored characters of a `User-Agent`.
     pub const MAX_AGENT_CHARS: usize = 200;
 
     fn address_text(&self) -> String {
@@ -73,31 +73,34 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Returns the user as the audit log names a person.
+    /// Returns the user as an operator, the form in which the audit log names a person.
     #[must_use]
     pub fn operator(&self, browser: &Browser) -> Operator {
         person(&self.user.email, browser)
     }
 }
 
-/// Returns the person of a change in the dashboard, for the audit log.
+/// Returns a user of the dashboard in the form of the audit log.
 fn person(email: &str, browser: &Browser) -> Operator {
     Operator { name: email.to_owned(), source: "dashboard".to_owned(), host: browser.address_text() }
 }
 
-/// The reason a login, or an action of a user, was refused.
+/// The reason why a login or an action of a user was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoginError {
-    /// Wrong e-mail, password or code. The cause is not distinguished.
+    /// The e-mail, the password or the code is wrong. The error does not show which one is wrong.
     #[error("e-mail, password or code is wrong")]
     Refused,
     /// Too many attempts for this e-mail or from this address.
     #[error("too many attempts; try again later")]
     Throttled,
-    /// The session, the confirmation or the link does not exist, or is over.
-    #[error("the session, the confirmation or the link is over")]
+    /// The session, the confirmation or the link does not exist or has ended.
+    #[error("the session, the confirmation or the link has ended")]
     Over,
-    /// Concurrent changes prevented every attempt.
+    /// The last permitted wrong code ended the login or the action.
+    #[error("the last permitted wrong code ended the login or the action")]
+    LastCode,
+    /// Concurrent changes made every attempt fail.
     #[error("other requests change the same record; try again")]
     Contended,
     /// A record could not be read.
@@ -121,7 +124,7 @@ impl Logins {
         Self { ports, passwords, codes, throttle: Arc::default() }
     }
 
-    /// Returns the time step of a code of this secret, unless it was used before.
+    /// Returns the time step of the code. Returns `None` if the code is wrong or was used before.
     fn accept(&self, now: Timestamp, secret: &SigningSecret, last: Option<i64>, code: Code) -> Option<i64> {
         accepted_step(now, last, code, |step| self.codes.code(secret, step))
     }

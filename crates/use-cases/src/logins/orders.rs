@@ -1,11 +1,13 @@
-//! Sends a payout or a crypto withdrawal after its user confirmed it in the dashboard.
+//! Sends a payout, a refund or a crypto withdrawal after the user has confirmed it in the dashboard.
 //!
-//! Two commits follow each other. The first one is the approval: it uses the code and ends the confirmation. The second
-//! one is the first commit of the order, as for an order of the API. The id of the confirmation names the idempotency key
-//! of the order. So a repeat after a crash, and a form that is sent twice, create one order at most.
+//! An order needs two commits. The first commit is the approval: it uses the one-time code and ends the confirmation.
+//! The second commit is commit 1 of the order, as for an order of the API.
+//!
+//! The idempotency key of the order is derived from the confirmation's id. So a repeat after a crash, or a form that is
+//! sent twice, creates at most one order.
 
 use cais_domain::charge::Origin;
-use cais_domain::ids::{ConfirmationId, RequestId};
+use cais_domain::ids::{ConfirmationId, CryptoQuoteId, RequestId};
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
@@ -17,32 +19,36 @@ use cais_ports::{
 use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, confirm, sessions};
 use crate::Ports;
 use crate::audit::{self, AuditedChange, escaped};
+use crate::charges::ChargeName;
 use crate::crypto::withdrawals::create as withdrawals;
 use crate::crypto::withdrawals::create::{CreateWithdrawal, CreateWithdrawalError, NewWithdrawal};
 use crate::payouts::create as payouts;
 use crate::payouts::create::{CreatePayout, CreatePayoutError, NewPayout};
+use crate::refunds::create as refunds;
+use crate::refunds::create::{CreateRefund, CreateRefundError};
 use crate::response::Response;
 
-/// The largest sum of payouts that a session sends without a one-time code: R$ 1,000.00. Each code sets the sum to zero.
-/// So a stolen session sends at most this amount. The Central Bank uses the same amount as its limit for Pix at night.
+/// The largest sum of payouts and refunds that a session can send without a one-time code: R$ 1,000.00. Each code resets the sum to
+/// zero. So a thief with a stolen session can send at most this amount. The Central Bank limits Pix at night to the
+/// same amount.
 pub const LARGEST_WITHOUT_CODE: Money = Money::from_centavos(100_000);
 /// The purpose of the keyed hash that identifies the terms of an order.
 const TERMS_PURPOSE: &str = "dashboard-order";
 
-/// The result of an approved order.
+/// The result of sending an approved order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SentOrder {
     /// The public id of the order, which exists now.
     Created(String),
-    /// The available balance does not cover the order. Nothing was created, and a repeat has the same result.
+    /// The available balance does not cover the order. No order was created, and a repeat has the same result.
     NotCovered,
 }
 
-/// The reason for which an approved order was not sent. `E` are the errors of the order itself.
+/// The reason why an approved order was not sent. `E` is the error type of the order.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError<E> {
-    /// The confirmation holds another kind of action, or the account does not exist.
-    #[error("the confirmation holds no order of this kind")]
+    /// The confirmation contains another kind of action, or the account does not exist.
+    #[error("the confirmation contains no order of this kind")]
     OtherAction,
     /// The order was not created.
     #[error(transparent)]
@@ -52,23 +58,31 @@ pub enum SendError<E> {
     Query(#[from] QueryError),
 }
 
-/// Returns whether the action needs a one-time code in this session: all actions do, but for payouts whose sum since the
-/// last code is at most [`LARGEST_WITHOUT_CODE`]. Sent coins cannot come back, so each withdrawal needs a code.
+/// Returns whether the action needs a one-time code in this session. All actions need one, except payouts and refunds
+/// whose sum since the last code is at most [`LARGEST_WITHOUT_CODE`].
 #[must_use]
 pub fn needs_code(action: &PendingAction, session: &Session) -> bool {
+    sum_with(action, session).is_none_or(|sum| sum > LARGEST_WITHOUT_CODE)
+}
+
+/// Returns the sum that the session has sent without a code, with this action; `None` for an action that always needs a
+/// code. Coins that were sent cannot be returned, so each withdrawal needs a code.
+fn sum_with(action: &PendingAction, session: &Session) -> Option<Money> {
     match action {
-        PendingAction::SendPayout { amount, .. } => {
-            session.sent_without_code.checked_add(*amount).map_or(true, |sum| sum > LARGEST_WITHOUT_CODE)
+        PendingAction::SendPayout { amount, .. } | PendingAction::SendRefund { amount, .. } => {
+            session.sent_without_code.checked_add(*amount).ok()
         }
         PendingAction::CreateKey { .. }
         | PendingAction::RevokeKey { .. }
+        | PendingAction::RotateSecret { .. }
+        | PendingAction::MoveEndpoint { .. }
         | PendingAction::ChangeAccount { .. }
-        | PendingAction::SendWithdrawal { .. } => true,
+        | PendingAction::SendWithdrawal { .. } => None,
     }
 }
 
-/// Returns an order that waits for its confirmation in this session, or was confirmed less than ten minutes after its
-/// beginning.
+/// Returns an order of this session that waits for its confirmation, or that was confirmed and is less than ten minutes
+/// old.
 ///
 /// # Errors
 /// [`LoginError::Over`] if the session has no such order.
@@ -80,11 +94,13 @@ pub async fn find(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Res
     if found.action.is_order() && is_own && is_usable { Ok(found) } else { Err(LoginError::Over) }
 }
 
-/// Approves an order, and returns its confirmation for [`send_payout`] or [`send_withdrawal`]. An approved order is
-/// returned again without a code.
+/// Approves an order, and returns its confirmation for [`send_payout`], [`send_refund`] or
+/// [`send_withdrawal`]. If the order is already
+/// approved, no code is needed, and the confirmation is returned again.
 ///
 /// # Errors
-/// [`LoginError::Refused`] for a wrong code, [`LoginError::Over`] after the last; others of [`LoginError`].
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other variants
+/// of [`LoginError`].
 pub async fn approve(
     logins: &Logins,
     browser: &Browser,
@@ -103,15 +119,14 @@ pub async fn approve(
         }
         if needs_code(&confirmation.action, &visitor.session) {
             match confirm::confirm(logins, browser, &visitor, id, code).await {
-                // `Over`: the same form was sent twice, and the other request approved the order meanwhile.
+                // `Over`: the same form was sent twice, and the other request has approved the order.
                 Ok(_) | Err(LoginError::Over) => continue,
                 Err(error) => return Err(error),
             }
         }
         let mut change = approval(&logins.ports, &visitor.operator(browser), &confirmation);
-        if let PendingAction::SendPayout { amount, .. } = &confirmation.action {
-            let sent = visitor.session.sent_without_code.checked_add(*amount).map_err(|_| LoginError::Over)?;
-            change.writes.push(Write::update(Session { sent_without_code: sent, ..visitor.session }));
+        if let Some(sum) = sum_with(&confirmation.action, &visitor.session) {
+            change.writes.push(Write::update(Session { sent_without_code: sum, ..visitor.session }));
         }
         change.writes.push(Write::update(Confirmation { state: ConfirmationState::Done, ..confirmation }));
         match logins.ports.store.commit(change).await {
@@ -122,19 +137,25 @@ pub async fn approve(
     Err(LoginError::Contended)
 }
 
-/// Returns the audit row of an approval, as a change.
+/// Returns a change set with the audit row of the approval.
 pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confirmation) -> ChangeSet {
     let mut change = ChangeSet::new(ports.clock.now());
     let terms = match &confirmation.action {
         PendingAction::SendPayout { amount, pix_key, .. } => {
             format!(r#"{{"amount":{amount},"pix_key":"{}"}}"#, escaped(pix_key.as_str()))
         }
+        PendingAction::SendRefund { charge, payment, amount, .. } => {
+            let payment = payment.as_ref().map_or_else(|| "null".to_owned(), |payment| format!(r#""{payment}""#));
+            format!(r#"{{"amount":{amount},"charge_id":"{charge}","end_to_end_id":{payment}}}"#)
+        }
         PendingAction::SendWithdrawal { amount, address, .. } => {
             format!(r#"{{"amount":{amount},"currency":"{}","address":"{address}"}}"#, address.currency())
         }
-        PendingAction::CreateKey { .. } | PendingAction::RevokeKey { .. } | PendingAction::ChangeAccount { .. } => {
-            return change;
-        }
+        PendingAction::CreateKey { .. }
+        | PendingAction::RevokeKey { .. }
+        | PendingAction::RotateSecret { .. }
+        | PendingAction::MoveEndpoint { .. }
+        | PendingAction::ChangeAccount { .. } => return change,
     };
     let audited = AuditedChange {
         action: confirmation.action.kind(),
@@ -147,7 +168,7 @@ pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confir
     change
 }
 
-/// Sends the payout of an approved confirmation, or returns the payout that an earlier call sent.
+/// Sends the payout of an approved confirmation. If an earlier call has sent the payout, returns that payout.
 ///
 /// # Errors
 /// [`SendError`].
@@ -167,14 +188,36 @@ pub async fn send_payout(
     Ok(sent(ports, &name, &response).await?)
 }
 
-/// Sends the withdrawal of an approved confirmation at the current rate, or returns the withdrawal that an earlier call
-/// sent.
+/// Sends the refund of an approved confirmation. If an earlier call has sent the refund, returns that refund.
+///
+/// # Errors
+/// [`SendError`].
+pub async fn send_refund(
+    ports: &Ports,
+    confirmation: &Confirmation,
+) -> Result<SentOrder, SendError<CreateRefundError>> {
+    let PendingAction::SendRefund { charge, payment, amount, reason } = confirmation.action.clone() else {
+        return Err(SendError::OtherAction);
+    };
+    let Order { account, request, name, fingerprint } =
+        Order::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
+    let (charge, key) = (ChargeName::Id(charge), name.key.clone());
+    let (end_to_end_id, amount, external_id) = (payment, Some(amount), None);
+    let command =
+        CreateRefund { account, request, key, fingerprint, charge, end_to_end_id, amount, reason, external_id };
+    let response = refunds::create(ports, command).await.map_err(SendError::Order)?;
+    Ok(sent(ports, &name, &response).await?)
+}
+
+/// Sends the withdrawal of an approved confirmation at the price of `quote`. If an earlier call has sent the withdrawal,
+/// returns that withdrawal.
 ///
 /// # Errors
 /// [`SendError`].
 pub async fn send_withdrawal(
     ports: &Ports,
     confirmation: &Confirmation,
+    quote: CryptoQuoteId,
 ) -> Result<SentOrder, SendError<CreateWithdrawalError>> {
     let PendingAction::SendWithdrawal { amount, address, description, external_id } = confirmation.action.clone()
     else {
@@ -183,7 +226,7 @@ pub async fn send_withdrawal(
     let Order { account, request, name, fingerprint } =
         Order::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
     let (key, origin) = (name.key.clone(), Origin::Manual);
-    let terms = NewWithdrawal { amount, address, description, external_id, origin, quote: None };
+    let terms = NewWithdrawal { amount, address, description, external_id, origin, quote: Some(quote) };
     let command = CreateWithdrawal { account, request, key, fingerprint, terms };
     let response = withdrawals::create(ports, command).await.map_err(SendError::Order)?;
     Ok(sent(ports, &name, &response).await?)
@@ -198,7 +241,8 @@ struct Order {
 }
 
 impl Order {
-    /// Returns the parts for an approved confirmation; `None` for another state, or without an account.
+    /// Returns the parts for an approved confirmation. Returns `None` if the confirmation is not approved or has no
+    /// account.
     async fn of(ports: &Ports, confirmation: &Confirmation) -> Result<Option<Self>, QueryError> {
         let id = confirmation.account.filter(|_| confirmation.state == ConfirmationState::Done);
         let Some(id) = id else { return Ok(None) };
@@ -211,7 +255,7 @@ impl Order {
     }
 }
 
-/// Returns the order behind a response. The record of the key names it.
+/// Returns the order of a response. The idempotency record contains the id of the order.
 async fn sent(ports: &Ports, name: &IdempotencyRef, response: &Response) -> Result<SentOrder, QueryError> {
     match response.kind {
         ResponseKind::InsufficientBalance => Ok(SentOrder::NotCovered),

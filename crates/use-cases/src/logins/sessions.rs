@@ -8,40 +8,45 @@ use super::log_in::SESSION_PURPOSE;
 use super::token::SecretToken;
 use super::{LoginError, Logins, MAX_ATTEMPTS, Visitor};
 
-/// The time after which an unused session is over.
+/// A session ends if it is not used for this time.
 const IDLE: SignedDuration = SignedDuration::from_mins(60);
-/// The exactness of the last use, so that a page does not write at each view.
+/// The time of the last use is stored at most this often, so that not every page view writes.
 const SEEN_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-/// Returns the visitor with this cookie; `None` for a cookie that names no open session.
+/// Returns the visitor with this cookie. Returns `None` if the cookie belongs to no open session. A request that a script
+/// sends by itself (`is_poll`) is no use of the session.
 ///
 /// # Errors
 /// [`LoginError::Query`].
-pub async fn find(logins: &Logins, cookie: &str) -> Result<Option<Visitor>, LoginError> {
+pub async fn find(logins: &Logins, cookie: &str, is_poll: bool) -> Result<Option<Visitor>, LoginError> {
     let ports = &logins.ports;
     let Some(token) = SecretToken::<cais_domain::ids::kind::Session>::parse(cookie) else { return Ok(None) };
     let Some(session) = ports.queries.find_session(token.id).await? else { return Ok(None) };
     let now = ports.clock.now();
-    if !token.has(ports, SESSION_PURPOSE, &session.keyed_hash) || !is_open(&session, now) {
+    if !token.has(ports, SESSION_PURPOSE, &session.keyed_hash) {
+        tracing::warn!(session = %session.id, "cookie refused; its secret is not that of the session");
+        return Ok(None);
+    }
+    if !is_open(&session, now) {
         return Ok(None);
     }
     let Some(user) = ports.queries.find_user(session.user).await? else { return Ok(None) };
-    if now.duration_since(session.seen_at) >= SEEN_EVERY {
+    if !is_poll && now.duration_since(session.seen_at) >= SEEN_EVERY {
         let mut change = ChangeSet::new(now);
         change.writes.push(Write::update(Session { seen_at: now, ..session.clone() }));
-        // Another request of the same minute may have written it.
+        // If the commit fails, another request in the same minute has probably written the time.
         let _written = ports.store.commit(change).await;
     }
     Ok(Some(Visitor { session, user }))
 }
 
-/// Returns whether the session may be used at that instant.
+/// Returns whether the session is open at `now`.
 fn is_open(session: &Session, now: Timestamp) -> bool {
     let is_idle = session.stage == SessionStage::Complete && now.duration_since(session.seen_at) >= IDLE;
     session.ended_at.is_none() && now < session.expires_at && !is_idle
 }
 
-/// Returns the present state of an open session and its user.
+/// Reads an open session and its user again.
 pub(super) async fn reread(logins: &Logins, session: &Session) -> Result<Visitor, LoginError> {
     let queries = &logins.ports.queries;
     let session = queries.find_session(session.id).await?.ok_or(LoginError::Over)?;
@@ -52,7 +57,7 @@ pub(super) async fn reread(logins: &Logins, session: &Session) -> Result<Visitor
     Ok(Visitor { session, user })
 }
 
-/// Lists the open sessions of the visitor's user, newest first.
+/// Lists the open sessions of the visitor's user. The newest come first.
 ///
 /// # Errors
 /// [`LoginError::Query`].
@@ -62,10 +67,10 @@ pub async fn list(logins: &Logins, visitor: &Visitor) -> Result<Vec<Session>, Lo
     Ok(sessions.into_iter().filter(|session| is_open(session, now)).collect())
 }
 
-/// Ends a session of the visitor's user. A repeat changes nothing.
+/// Ends a session of the visitor's user. A repeat has no effect.
 ///
 /// # Errors
-/// [`LoginError::Over`] if the user has no such session; others of [`LoginError`].
+/// [`LoginError::Over`] if the user has no such session, and other variants of [`LoginError`].
 pub async fn end(logins: &Logins, visitor: &Visitor, id: SessionId) -> Result<(), LoginError> {
     let ports = &logins.ports;
     for _ in 0..MAX_ATTEMPTS {

@@ -1,58 +1,72 @@
-//! Limits of login attempts: a token bucket for each e-mail, known or unknown, and for each address.
+//! Limits login attempts with token buckets: one for each e-mail, known or unknown, and one for each address.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 
+use cais_domain::ids::SessionId;
 use jiff::{SignedDuration, Timestamp};
 
-/// Attempts for one e-mail in a burst: a person who tries several passwords.
+/// The number of attempts that one e-mail can make at once. A person may try several passwords.
 const EMAIL_BURST: i32 = 10;
-/// The time after which an e-mail has one attempt more: about 290 guesses a day.
+/// The time after which an e-mail gets one further attempt. This allows about 290 guesses per day.
 const EMAIL_EVERY: SignedDuration = SignedDuration::from_mins(5);
-/// Attempts from one address in a burst: an office behind one address.
+/// The number of attempts that one address can make at once. All people in an office can share an address.
 const ADDRESS_BURST: i32 = 60;
-/// The time after which an address has one attempt more.
+/// The time after which an address gets one further attempt.
 const ADDRESS_EVERY: SignedDuration = SignedDuration::from_secs(10);
-/// Public pages for one address in a burst: the payers behind the address of a mobile network.
+/// The number of public pages that one address can request at once. Many payers can share the address of a mobile
+/// network.
 const PAGE_BURST: i32 = 300;
-/// The time after which an address has one public page more: about 30 open payment pages that refresh every three seconds.
+/// The time after which an address gets one further public page. This allows about 30 open payment pages that refresh
+/// every three seconds.
 const PAGE_EVERY: SignedDuration = SignedDuration::from_millis(100);
-/// The tracked e-mails, and the tracked addresses. All others share one bucket.
+/// The number of requests that one session can make at once. A person may open many pages.
+const SESSION_BURST: i32 = 300;
+/// The time after which a session has one request more: 600 per minute, as an API key. An open page refreshes itself
+/// every three seconds.
+const SESSION_EVERY: SignedDuration = SignedDuration::from_millis(100);
+/// The largest number of tracked e-mails, and of tracked addresses. All others share one bucket.
 const MAX_TRACKED: usize = 16_384;
-/// The leading bytes of an IPv6 address that belong to one subscriber: a /64.
+/// The number of segments of an IPv6 address that identify one subscriber: a /64 network.
 const IPV6_NETWORK_SEGMENTS: usize = 4;
 
-/// Login attempts on this node.
+/// The login attempts and public pages that this node counts.
 #[derive(Debug, Default)]
 pub struct Throttle {
     emails: Buckets<String>,
     addresses: Buckets<IpAddr>,
     pages: Buckets<IpAddr>,
+    sessions: Buckets<SessionId>,
 }
 
 impl Throttle {
-    /// Takes an attempt of the e-mail and of the address. Returns `false` if one of them has none left.
+    /// Uses one attempt of the e-mail and one of the address. Returns `false` if one of them has no attempt left.
     pub(super) fn take(&self, email: &str, address: Option<IpAddr>, now: Timestamp) -> bool {
         let network = address.map(network);
-        // The address first: a single address must not use up the attempts of all e-mails.
+        // The address is checked first, so that one address cannot use up the attempts of all e-mails.
         network.is_none_or(|network| self.addresses.take(network, now, ADDRESS_BURST, ADDRESS_EVERY))
             && self.emails.take(email.to_owned(), now, EMAIL_BURST, EMAIL_EVERY)
     }
 
-    /// Takes a public page of the address. Returns `false` if the address has none left.
+    /// Uses one public page of the address. Returns `false` if the address has none left.
     pub fn take_page(&self, address: Option<IpAddr>, now: Timestamp) -> bool {
         address.map(network).is_none_or(|network| self.pages.take(network, now, PAGE_BURST, PAGE_EVERY))
     }
 
-    /// Returns all attempts of the e-mail after a complete login.
+    /// Takes a request of the session. Returns `false` if the session has none left.
+    pub fn take_request(&self, session: SessionId, now: Timestamp) -> bool {
+        self.sessions.take(session, now, SESSION_BURST, SESSION_EVERY)
+    }
+
+    /// Restores all attempts of the e-mail. Called after a complete login.
     pub(super) fn forgive(&self, email: &str) {
         self.emails.lock().remove(&Some(email.to_owned()));
     }
 }
 
-/// The instant at which each bucket is full again; `None` is the bucket that all untracked keys share.
+/// The instant at which each bucket is full again. The key `None` is the bucket that all untracked keys share.
 #[derive(Debug)]
 struct Buckets<K>(Mutex<HashMap<Option<K>, Timestamp>>);
 
@@ -70,7 +84,7 @@ impl<K: Eq + Hash> Buckets<K> {
     fn take(&self, key: K, now: Timestamp, burst: i32, every: SignedDuration) -> bool {
         let mut buckets = self.lock();
         let whole = every.checked_mul(burst).unwrap_or(SignedDuration::MAX);
-        // A full time further ahead than a whole bucket was set by a clock that was moved back since.
+        // If the instant is further ahead than a whole bucket, a wrong clock wrote it, and it is ignored.
         let is_used = |full_at: Timestamp| full_at > now && full_at.duration_since(now) <= whole;
         if buckets.len() >= MAX_TRACKED {
             buckets.retain(|_, full_at| is_used(*full_at));
@@ -87,7 +101,7 @@ impl<K: Eq + Hash> Buckets<K> {
     }
 }
 
-/// Returns the part of an address that one subscriber has.
+/// Returns the part of an address that belongs to one subscriber.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),

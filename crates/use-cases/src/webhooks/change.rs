@@ -1,18 +1,17 @@
-//! Changes an endpoint: its address, its subscription, and whether it is active.
+//! Changes an endpoint: its address, its subscription, or its activity.
 
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::{Account, NotPermitted};
 use cais_domain::merchant::webhook::{
     Endpoint, EndpointChange, EndpointError, EndpointState, EndpointStep, WebhookUrl,
 };
-use cais_ports::{ChangeSet, CommitError, UrlRefusal};
-use jiff::Timestamp;
+use cais_ports::{ChangeSet, CommitError, Operator, UrlRefusal};
 
-use super::records::{of, queue, stored, update, url_key, visible};
+use super::records::{audited, of, queue, stored, update, url_key, visible};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
-/// The reason for which an endpoint was not changed.
+/// The reason why an endpoint was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeEndpointError {
     /// The account is not permitted to write.
@@ -21,7 +20,7 @@ pub enum ChangeEndpointError {
     /// The account has no endpoint with this id.
     #[error("the webhook endpoint does not exist")]
     NotFound,
-    /// This service does not call the address.
+    /// This service refuses to call the address.
     #[error(transparent)]
     Url(#[from] UrlRefusal),
     /// Another endpoint of the account has the address.
@@ -32,13 +31,54 @@ pub enum ChangeEndpointError {
     Store(#[from] StoreError),
 }
 
-/// Changes the endpoint and returns it. Before the change, checks a new address, and the address of an endpoint that
-/// becomes active again.
+/// Changes the endpoint and returns it. A new address is checked first. If the endpoint becomes active again, its
+/// address is checked too.
 ///
 /// # Errors
-/// [`ChangeEndpointError`]; the checks come in the order of its variants.
+/// [`ChangeEndpointError`]. The variants are checked in their order.
 pub async fn change(
     ports: &Ports,
+    account: &Account,
+    id: EndpointId,
+    asked: EndpointChange,
+) -> Result<Endpoint, ChangeEndpointError> {
+    run(ports, None, account, id, asked).await
+}
+
+/// Changes the endpoint in the dashboard, with a row of the audit log.
+///
+/// # Errors
+/// As [`change`].
+pub async fn change_by(
+    ports: &Ports,
+    operator: &Operator,
+    account: &Account,
+    id: EndpointId,
+    asked: EndpointChange,
+) -> Result<Endpoint, ChangeEndpointError> {
+    run(ports, Some(operator), account, id, asked).await
+}
+
+/// Checks an address that the endpoint is to get. Writes nothing.
+///
+/// # Errors
+/// As [`change`].
+pub async fn check_url(
+    ports: &Ports,
+    account: &Account,
+    id: EndpointId,
+    url: &WebhookUrl,
+) -> Result<(), ChangeEndpointError> {
+    account.permit_write()?;
+    visible(ports, account.id, id).await?.ok_or(ChangeEndpointError::NotFound)?;
+    ports.webhooks.vet(url).await?;
+    let owner = ports.queries.find_owner(&url_key(account.id, url)).await.map_err(StoreError::from)?;
+    if owner.is_none_or(|owner| owner == id.to_string()) { Ok(()) } else { Err(ChangeEndpointError::UrlTaken) }
+}
+
+async fn run(
+    ports: &Ports,
+    operator: Option<&Operator>,
     account: &Account,
     id: EndpointId,
     asked: EndpointChange,
@@ -47,11 +87,7 @@ pub async fn change(
     let mut vetted: Option<WebhookUrl> = None;
     for _ in 0..MAX_COMMIT_RETRIES {
         let before = visible(ports, account.id, id).await?.ok_or(ChangeEndpointError::NotFound)?;
-        let after = match before.clone().change(asked.clone()) {
-            Ok(EndpointStep::Taken(after)) => *after,
-            Ok(EndpointStep::AlreadyTaken(same)) => return Ok(*same),
-            Err(EndpointError::Deleted) => return Err(ChangeEndpointError::NotFound),
-        };
+        let Some((after, change)) = prepare(ports, operator, &before, asked.clone())? else { return Ok(before) };
         let is_new = after.url != before.url || (after.is_active() && !before.is_active());
         if is_new && vetted.as_ref() != Some(&after.url) {
             ports.webhooks.vet(&after.url).await?;
@@ -60,9 +96,10 @@ pub async fn change(
         if after.is_active() && before.state == EndpointState::Inactive {
             ports.deliveries.forget_failures(queue(&after)).await.map_err(StoreError::from)?;
         }
-        match ports.store.commit(change_set(&before, &after, ports.clock.now())).await {
+        match ports.store.commit(change).await {
             Ok(_) => return Ok(stored(after)),
-            // A concurrent identical change has the address already. The next pass reads it.
+            // A concurrent identical change has reserved the address for this endpoint. The next pass reads the changed
+            // endpoint.
             Err(CommitError::Taken { by, .. }) if by == id.to_string() => {}
             Err(CommitError::Taken { .. }) => return Err(ChangeEndpointError::UrlTaken),
             Err(CommitError::Stale) => {}
@@ -72,11 +109,26 @@ pub async fn change(
     Err(StoreError::contended().into())
 }
 
-fn change_set(before: &Endpoint, after: &Endpoint, at: Timestamp) -> ChangeSet {
-    let mut change = update(after, at);
+/// Returns the changed endpoint and the change set; `None` if nothing changes. A change of an `operator` has a row of the
+/// audit log.
+pub(crate) fn prepare(
+    ports: &Ports,
+    operator: Option<&Operator>,
+    before: &Endpoint,
+    asked: EndpointChange,
+) -> Result<Option<(Endpoint, ChangeSet)>, ChangeEndpointError> {
+    let after = match before.clone().change(asked) {
+        Ok(EndpointStep::Taken(after)) => *after,
+        Ok(EndpointStep::AlreadyTaken(_)) => return Ok(None),
+        Err(EndpointError::Deleted) => return Err(ChangeEndpointError::NotFound),
+    };
+    let at = ports.clock.now();
+    let mut change = update(&after, at);
     if after.url != before.url {
-        change.reserve.push(of(after, url_key(after.account, &after.url)));
+        change.reserve.push(of(&after, url_key(after.account, &after.url)));
         change.unreserve.push(url_key(before.account, &before.url));
     }
-    change
+    let row = |operator| audited(ports, (operator, "webhook_endpoint.change"), Some(before), &after, at);
+    change.writes.extend(operator.map(row));
+    Ok(Some((after, change)))
 }

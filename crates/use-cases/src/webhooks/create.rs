@@ -4,13 +4,13 @@ use cais_domain::ids::{AccountId, EndpointId};
 use cais_domain::merchant::account::{Account, NotPermitted};
 use cais_domain::merchant::webhook::{Endpoint, MAX_ENDPOINTS, NewEndpoint, Subscription, WebhookUrl};
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, CommitError, PageRequest, ReservationKey, SigningSecret, UrlRefusal, Write};
+use cais_ports::{ChangeSet, CommitError, Operator, PageRequest, ReservationKey, SigningSecret, UrlRefusal, Write};
 
-use super::records::{new_secret, of, slot_key, stored, url_key};
+use super::records::{audited, new_secret, of, slot_key, stored, url_key};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// A merchant's request for an endpoint.
+/// A merchant's request to create an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateEndpoint {
     /// The address.
@@ -21,19 +21,19 @@ pub struct CreateEndpoint {
     pub description: Option<Text>,
 }
 
-/// The reason for which no endpoint was created.
+/// The reason why no endpoint was created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateEndpointError {
     /// The account is not permitted to write.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
-    /// This service does not call the address.
+    /// This service refuses to call the address.
     #[error(transparent)]
     Url(#[from] UrlRefusal),
     /// Another endpoint of the account has the address.
     #[error("is registered already")]
     UrlTaken,
-    /// The account has the largest allowed number of endpoints.
+    /// The account has the largest permitted number of endpoints.
     #[error("an account has at most {MAX_ENDPOINTS} webhook endpoints")]
     LimitReached,
     /// The store failed.
@@ -41,13 +41,35 @@ pub enum CreateEndpointError {
     Store(#[from] StoreError),
 }
 
-/// Creates an endpoint. Its secret is returned only once.
+/// Creates an endpoint, and returns it with its secret. The secret cannot be read later.
 ///
 /// # Errors
-/// [`CreateEndpointError`]. The checks come in the order of its variants, but host names are resolved only if a slot is
+/// [`CreateEndpointError`]. The variants are checked in their order, but host names are resolved only if a slot is
 /// free.
 pub async fn create(
     ports: &Ports,
+    account: &Account,
+    asked: CreateEndpoint,
+) -> Result<(Endpoint, SigningSecret), CreateEndpointError> {
+    run(ports, None, account, asked).await
+}
+
+/// Creates an endpoint in the dashboard, with a row of the audit log.
+///
+/// # Errors
+/// As [`create`].
+pub async fn create_by(
+    ports: &Ports,
+    operator: &Operator,
+    account: &Account,
+    asked: CreateEndpoint,
+) -> Result<(Endpoint, SigningSecret), CreateEndpointError> {
+    run(ports, Some(operator), account, asked).await
+}
+
+async fn run(
+    ports: &Ports,
+    operator: Option<&Operator>,
     account: &Account,
     asked: CreateEndpoint,
 ) -> Result<(Endpoint, SigningSecret), CreateEndpointError> {
@@ -64,12 +86,15 @@ pub async fn create(
     let CreateEndpoint { url, subscription, description } = asked;
     let new = NewEndpoint { id, url, subscription, description, secret: sealed };
     let now = ports.clock.now();
-    // Reserves a slot, so that concurrent requests cannot exceed the limit.
+    // The commit reserves a slot, so that concurrent requests cannot exceed the limit.
     for slot in slots {
         let endpoint = Endpoint::new(account.id, slot, new.clone(), now);
-        match ports.store.commit(first_commit(&endpoint)).await {
+        let mut change = first_commit(&endpoint);
+        let row = |operator| audited(ports, (operator, "webhook_endpoint.create"), None, &endpoint, now);
+        change.writes.extend(operator.map(row));
+        match ports.store.commit(change).await {
             Ok(_) => return Ok((stored(endpoint), secret)),
-            // A concurrent request took the slot.
+            // A concurrent request reserved the slot first.
             Err(CommitError::Taken { key: ReservationKey::EndpointSlot(..), .. }) => {}
             Err(CommitError::Taken { key: ReservationKey::EndpointUrl(..), .. }) => {
                 return Err(CreateEndpointError::UrlTaken);
@@ -80,13 +105,13 @@ pub async fn create(
     Err(nothing_left(ports, account.id, &new.url).await?)
 }
 
-/// Returns the reason for which an account without a free slot gets no endpoint.
+/// Returns the error for an account without a free slot.
 async fn nothing_left(ports: &Ports, account: AccountId, url: &WebhookUrl) -> Result<CreateEndpointError, StoreError> {
     let taken = ports.queries.find_owner(&url_key(account, url)).await?;
     Ok(taken.map_or(CreateEndpointError::LimitReached, |_| CreateEndpointError::UrlTaken))
 }
 
-/// Returns the slots that no endpoint of the account used at the read, in order.
+/// Returns the slots that no endpoint of the account used when they were read, in ascending order.
 async fn free_slots(ports: &Ports, account: AccountId) -> Result<Vec<u8>, StoreError> {
     let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
     let taken: Vec<u8> =

@@ -1,28 +1,52 @@
-//! Deletes an endpoint. No event is sent to it any more, and its address and slot are free again.
+//! Deletes an endpoint. No further event is sent to the endpoint, and its address and slot are free again.
 
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::EndpointStep;
-use cais_ports::CommitError;
+use cais_ports::{CommitError, Operator};
 
 use super::error::WriteEndpointError;
-use super::records::{slot_key, update, url_key, visible};
+use super::records::{audited, slot_key, update, url_key, visible};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
 /// Deletes the endpoint and cancels its waiting deliveries.
 ///
 /// # Errors
-/// [`WriteEndpointError`]. An endpoint that was deleted before is not found.
+/// [`WriteEndpointError`]. If the endpoint was deleted before, the error is `NotFound`.
 pub async fn delete(ports: &Ports, account: &Account, id: EndpointId) -> Result<(), WriteEndpointError> {
+    run(ports, None, account, id).await
+}
+
+/// Deletes the endpoint in the dashboard, with a row of the audit log.
+///
+/// # Errors
+/// As [`delete`].
+pub async fn delete_by(
+    ports: &Ports,
+    operator: &Operator,
+    account: &Account,
+    id: EndpointId,
+) -> Result<(), WriteEndpointError> {
+    run(ports, Some(operator), account, id).await
+}
+
+async fn run(
+    ports: &Ports,
+    operator: Option<&Operator>,
+    account: &Account,
+    id: EndpointId,
+) -> Result<(), WriteEndpointError> {
     account.permit_write()?;
     for _ in 0..MAX_COMMIT_RETRIES {
         let endpoint = visible(ports, account.id, id).await?.ok_or(WriteEndpointError::NotFound)?;
         let now = ports.clock.now();
-        let EndpointStep::Taken(gone) = endpoint.delete(now) else { return Err(WriteEndpointError::NotFound) };
+        let EndpointStep::Taken(gone) = endpoint.clone().delete(now) else { return Err(WriteEndpointError::NotFound) };
         let mut change = update(&gone, now);
         change.unreserve.push(url_key(gone.account, &gone.url));
         change.unreserve.push(slot_key(gone.account, gone.slot));
+        let row = |operator| audited(ports, (operator, "webhook_endpoint.delete"), Some(&endpoint), &gone, now);
+        change.writes.extend(operator.map(row));
         match ports.store.commit(change).await {
             Ok(_) => return Ok(()),
             Err(CommitError::Stale) => {}

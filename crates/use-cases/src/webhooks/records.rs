@@ -1,27 +1,28 @@
-//! Shared helpers of the use cases of endpoints.
+//! Helpers that several use cases of endpoints share.
 
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
 use cais_domain::merchant::webhook::{Endpoint, MAX_WAITING_REQUESTS, WebhookUrl};
-use cais_ports::{ChangeSet, EndpointQueue, NewDelivery, Reservation, ReservationKey, SigningSecret, Write};
+use cais_ports::{ChangeSet, EndpointQueue, NewDelivery, Operator, Reservation, ReservationKey, SigningSecret, Write};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
+use crate::audit::{self, AuditedChange};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Returns the account's endpoint, unless it was deleted.
+/// Returns the account's endpoint. Returns `None` if the endpoint was deleted.
 pub(super) async fn visible(ports: &Ports, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, StoreError> {
     Ok(ports.queries.find_endpoint(account, id).await?.filter(Endpoint::is_visible))
 }
 
-/// Returns a change set that stores the endpoint only.
+/// Returns a change set that stores only the endpoint.
 pub(super) fn update(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
     let mut change = ChangeSet::new(at);
     change.writes.push(Write::update(endpoint.clone()));
     change
 }
 
-/// Returns the endpoint as the store has it after a write: with the next version.
+/// Returns the endpoint as it is stored after a write, with the next version.
 pub(super) fn stored(endpoint: Endpoint) -> Endpoint {
     Endpoint { version: endpoint.version.saturating_add(1), ..endpoint }
 }
@@ -29,6 +30,20 @@ pub(super) fn stored(endpoint: Endpoint) -> Endpoint {
 /// Returns a reservation of `key` for the endpoint.
 pub(super) fn of(endpoint: &Endpoint, key: ReservationKey) -> Reservation {
     Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() }
+}
+
+/// Returns the row of the audit log for a change of an endpoint in the dashboard.
+pub(super) fn audited(
+    ports: &Ports,
+    (operator, action): (&Operator, &'static str),
+    before: Option<&Endpoint>,
+    after: &Endpoint,
+    at: Timestamp,
+) -> Write {
+    let json = |endpoint: &Endpoint| ports.representation.endpoint(endpoint);
+    let (before, after_json) = (before.map(json), after.is_visible().then(|| json(after)));
+    let (subject, account) = (after.id.to_string(), Some(after.account));
+    audit::record(ports, operator, at, AuditedChange { action, subject, account, before, after: after_json })
 }
 
 pub(super) fn url_key(account: AccountId, url: &WebhookUrl) -> ReservationKey {
@@ -46,7 +61,7 @@ pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
     secret
 }
 
-/// Adds tests or resends to the queue, all of them or none.
+/// Adds tests or resends to the queue. Either all of them are added, or none.
 pub(super) async fn put(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, SendAgainError> {
     let put = ports.deliveries.put(new, Some(MAX_WAITING_REQUESTS)).await.map_err(StoreError::from)?;
     put.ok_or(SendAgainError::TooMany)

@@ -1,17 +1,18 @@
-//! Rotates the secret of an endpoint. The previous secret also signs for a while, so that the receiver can change over.
+//! Rotates the secret of an endpoint. For a limited time the previous secret also signs, so that the receiver can
+//! change to the new one.
 
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::{Endpoint, EndpointError, EndpointStep};
-use cais_ports::{CommitError, SigningSecret};
+use cais_ports::{ChangeSet, CommitError, Operator, SigningSecret};
 
 use super::error::WriteEndpointError;
-use super::records::{new_secret, stored, update, visible};
+use super::records::{audited, new_secret, stored, update, visible};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
-/// Creates a new secret for the endpoint, returned only once. The previous secret also signs for `grace_s` seconds, at
-/// most [`cais_domain::merchant::webhook::MAX_GRACE_S`].
+/// Creates a new secret for the endpoint, and returns it. The secret cannot be read later. The previous secret also
+/// signs for `grace_s` seconds, at most [`cais_domain::merchant::webhook::MAX_GRACE_S`].
 ///
 /// # Errors
 /// [`WriteEndpointError`].
@@ -22,20 +23,34 @@ pub async fn rotate(
     grace_s: u32,
 ) -> Result<(Endpoint, SigningSecret), WriteEndpointError> {
     account.permit_write()?;
-    let secret = new_secret(ports);
-    let sealed = ports.secret_cipher.encrypt(&id.to_string(), &secret).map_err(StoreError::from)?;
     for _ in 0..MAX_COMMIT_RETRIES {
         let endpoint = visible(ports, account.id, id).await?.ok_or(WriteEndpointError::NotFound)?;
-        let now = ports.clock.now();
-        let rotated = match endpoint.rotate(sealed.clone(), grace_s, now) {
-            Ok(EndpointStep::Taken(rotated) | EndpointStep::AlreadyTaken(rotated)) => *rotated,
-            Err(EndpointError::Deleted) => return Err(WriteEndpointError::NotFound),
-        };
-        match ports.store.commit(update(&rotated, now)).await {
-            Ok(_) => return Ok((stored(rotated), secret)),
+        let (rotated, change) = prepare(ports, None, &endpoint, grace_s)?;
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok(rotated),
             Err(CommitError::Stale) => {}
             Err(error) => return Err(StoreError::from(error).into()),
         }
     }
     Err(StoreError::contended().into())
+}
+
+/// Returns the endpoint with its new secret as the store will have it, and the change set. A change of an `operator` has
+/// a row of the audit log.
+pub(crate) fn prepare(
+    ports: &Ports,
+    operator: Option<&Operator>,
+    endpoint: &Endpoint,
+    grace_s: u32,
+) -> Result<((Endpoint, SigningSecret), ChangeSet), WriteEndpointError> {
+    let (now, secret) = (ports.clock.now(), new_secret(ports));
+    let sealed = ports.secret_cipher.encrypt(&endpoint.id.to_string(), &secret).map_err(StoreError::from)?;
+    let rotated = match endpoint.clone().rotate(sealed, grace_s, now) {
+        Ok(EndpointStep::Taken(rotated) | EndpointStep::AlreadyTaken(rotated)) => *rotated,
+        Err(EndpointError::Deleted) => return Err(WriteEndpointError::NotFound),
+    };
+    let mut change = update(&rotated, now);
+    let row = |operator| audited(ports, (operator, "webhook_endpoint.rotate_secret"), Some(endpoint), &rotated, now);
+    change.writes.extend(operator.map(row));
+    Ok(((stored(rotated), secret), change))
 }

@@ -1,4 +1,4 @@
-//! A key is created or revoked by a fresh code that is bound to the action.
+//! A new code that is bound to the action creates or revokes a key.
 
 use std::time::Duration;
 
@@ -91,13 +91,13 @@ async fn fifth_wrong_code_ends_the_confirmation() {
         seen.push(with(&world, &visitor, id, "999999").await.unwrap_err());
     }
     assert_eq!(seen.iter().filter(|error| **error == LoginError::Refused).count(), 4);
-    assert_eq!(seen.last(), Some(&LoginError::Over));
+    assert_eq!(seen.last(), Some(&LoginError::LastCode));
     let right = world.code(&visitor.user, 0);
     assert_eq!(with(&world, &visitor, id, &right).await.unwrap_err(), LoginError::Over);
     assert_eq!(keys(&world, &visitor).await, 0);
 }
 
-/// New confirmations are free, so the wrong codes of all together have a limit.
+/// A user can begin any number of confirmations, so the wrong codes of all confirmations are limited together.
 #[tokio::test]
 async fn wrong_codes_of_all_confirmations_are_limited() {
     let world = World::new();
@@ -198,8 +198,9 @@ async fn operator_changes_an_account_with_a_code() {
     let account = merchant.session.account.unwrap();
     let operator = world.operator("ops@cais.example").await;
     for change in [AccountChange::Approve, AccountChange::ReleaseDelay(60), AccountChange::Suspend] {
-        let id = begun(&world, &operator, PendingAction::ChangeAccount { account, change: change.clone() }).await;
         let before = world.store.find_account(account).await.unwrap().unwrap();
+        let action = PendingAction::ChangeAccount { account, seen: before.version, change: change.clone() };
+        let id = begun(&world, &operator, action).await;
         assert_eq!(with(&world, &operator, id, "000000").await.unwrap_err(), LoginError::Refused);
         assert_eq!(world.store.find_account(account).await.unwrap().unwrap(), before, "not without a code");
         with(&world, &operator, id, &world.code(&operator.user, 0)).await.unwrap();
@@ -220,11 +221,28 @@ async fn account_change_of_a_merchant_is_refused() {
     let world = World::new();
     let merchant = world.visitor(EMAIL).await;
     let account = merchant.session.account.unwrap();
-    let action = PendingAction::ChangeAccount { account, change: AccountChange::Approve };
+    let action = PendingAction::ChangeAccount { account, seen: 1, change: AccountChange::Approve };
     assert_eq!(begin(&world.logins, &merchant, action.clone()).await.unwrap_err(), LoginError::Over);
     let operator = world.operator("ops@cais.example").await;
     assert_eq!(begin(&world.logins, &operator, creation()).await.unwrap_err(), LoginError::Over);
     let id = begun(&world, &operator, action).await;
     let code = world.code(&merchant.user, 0);
     assert_eq!(with(&world, &merchant, id, &code).await.unwrap_err(), LoginError::Over, "another session");
+}
+
+#[tokio::test]
+async fn change_of_an_older_account_is_refused() {
+    let world = World::new();
+    let merchant = world.visitor(EMAIL).await;
+    let account = merchant.session.account.unwrap();
+    let operator = world.operator("ops@cais.example").await;
+    let seen = world.store.find_account(account).await.unwrap().unwrap().version;
+    let change = |change| PendingAction::ChangeAccount { account, seen, change };
+    let first = begun(&world, &operator, change(AccountChange::Suspend)).await;
+    let second = begun(&world, &operator, change(AccountChange::ReleaseDelay(60))).await;
+    with(&world, &operator, first, &world.code(&operator.user, 0)).await.unwrap();
+    let stored = world.store.find_account(account).await.unwrap().unwrap();
+    let late = with(&world, &operator, second, &world.code(&operator.user, 1)).await.unwrap_err();
+    assert_eq!(late, LoginError::Over);
+    assert_eq!(world.store.find_account(account).await.unwrap().unwrap(), stored);
 }

@@ -1,4 +1,4 @@
-//! A login needs the password and a fresh code, and its session ends in time.
+//! A login needs the password and a new code. Its session ends in time.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ async fn fifth_wrong_code_ends_the_login() {
     let begun = world.log_in(EMAIL, PASSWORD).await.unwrap();
     let half = world.found(&begun).await.unwrap();
     for expected in
-        [LoginError::Refused, LoginError::Refused, LoginError::Refused, LoginError::Refused, LoginError::Over]
+        [LoginError::Refused, LoginError::Refused, LoginError::Refused, LoginError::Refused, LoginError::LastCode]
     {
         let refused = code::enter(&world.logins, &browser(), &half, "999999").await.unwrap_err();
         assert_eq!(refused, expected);
@@ -116,7 +116,7 @@ async fn wrong_codes_of_many_logins_are_limited() {
                 break 'logins;
             }
             tried += 1;
-            if refused == LoginError::Over {
+            if refused == LoginError::LastCode {
                 break;
             }
         }
@@ -187,12 +187,12 @@ async fn cookie_without_the_right_secret_names_no_session() {
     let (id, secret) = whole.split_once('.').unwrap();
     let wrong = format!("{id}.{}", "0".repeat(secret.len()));
     for cookie in [wrong.as_str(), id, secret, "", ".", "ses_x.y", &whole[..whole.len() - 1]] {
-        assert_eq!(sessions::find(&world.logins, cookie).await.unwrap(), None, "{cookie}");
+        assert_eq!(sessions::find(&world.logins, cookie, false).await.unwrap(), None, "{cookie}");
     }
-    assert!(sessions::find(&world.logins, &whole).await.unwrap().is_some());
+    assert!(sessions::find(&world.logins, &whole, false).await.unwrap().is_some());
 }
 
-/// A login that verified the old password must not end after the change of that password.
+/// A login that verified the old password must fail after the password was changed.
 #[tokio::test]
 async fn login_changes_the_version_of_the_user() {
     let world = World::new();

@@ -73,7 +73,7 @@ impl World {
         self.found(&enrolled.created).await.unwrap()
     }
 
-    /// Returns the visitor and the surroundings of the visitor's account, which is approved and has R$ 10,000.00.
+    /// Returns the visitor and the environment of the visitor's account. The account is approved and has R$ 10,000.00.
     pub async fn shop(&self, email: &str) -> (Visitor, cais_testkit::World) {
         let visitor = self.visitor(email).await;
         let account = approve::approve(&self.logins.ports, &operator(), &self::email(email)).await.unwrap();
@@ -83,14 +83,14 @@ impl World {
     }
 
     pub async fn found(&self, session: &NewSession) -> Option<Visitor> {
-        sessions::find(&self.logins, &session.token.expose()).await.unwrap()
+        sessions::find(&self.logins, &session.token.expose(), false).await.unwrap()
     }
 
     pub async fn user(&self, email: &str) -> User {
         self.store.find_user_by_email(email).await.unwrap().unwrap()
     }
 
-    /// Returns the code of the user's authenticator, that number of steps from now.
+    /// Returns the code of the user's authenticator `ahead` steps from now.
     pub fn code(&self, user: &User, ahead: i64) -> String {
         let secret = self.secret(user);
         format!("{:06}", PlainCodes.code(&secret, step_at(self.clock.now()) + ahead).0)

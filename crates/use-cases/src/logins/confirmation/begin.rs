@@ -1,4 +1,4 @@
-//! The first step of an action that needs a one-time code.
+//! The first step of an action that needs a one-time code. This step stores the action.
 
 use cais_domain::ids::ConfirmationId;
 use cais_ports::{ChangeSet, Confirmation, ConfirmationState, PendingAction, Role, SessionStage, Write};
@@ -6,14 +6,16 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::logins::{LoginError, Logins, Visitor};
 
-/// The time between the two steps.
+/// The time in which the second step must follow.
 const LASTS: SignedDuration = SignedDuration::from_mins(10);
 
-/// Stores the action, which [`super::confirm::confirm`] carries out in the same session.
+/// Stores the action. [`super::confirm::confirm`] executes it in the same session.
 ///
 /// # Errors
-/// [`LoginError::Over`] if the action concerns a key of another account or an unknown account, belongs to the other role,
-/// or the login is not complete.
+/// [`LoginError::Over`] in these cases:
+/// - The login is not complete.
+/// - The user's role does not permit the action.
+/// - The action concerns an unknown account, or a key of another account.
 pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) -> Result<ConfirmationId, LoginError> {
     let ports = &logins.ports;
     let account = visitor.user.role.account();
@@ -21,13 +23,20 @@ pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) ->
         return Err(LoginError::Over);
     }
     let is_possible = match &action {
-        PendingAction::CreateKey { .. } | PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => {
-            account.is_some()
-        }
+        PendingAction::CreateKey { .. }
+        | PendingAction::SendPayout { .. }
+        | PendingAction::SendRefund { .. }
+        | PendingAction::SendWithdrawal { .. } => account.is_some(),
         PendingAction::RevokeKey { prefix } => {
             let found = ports.queries.find_key(prefix).await?;
             found.is_some_and(|(key, _)| Some(key.account) == account && key.revoked_at.is_none())
         }
+        PendingAction::RotateSecret { endpoint, .. } | PendingAction::MoveEndpoint { endpoint, .. } => match account {
+            Some(account) => {
+                ports.queries.find_endpoint(account, *endpoint).await?.is_some_and(|found| found.is_visible())
+            }
+            None => false,
+        },
         PendingAction::ChangeAccount { account: changed, .. } => {
             visitor.user.role == Role::Operator && ports.queries.find_account(*changed).await?.is_some()
         }
@@ -55,7 +64,7 @@ pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) ->
     Ok(id)
 }
 
-/// Returns a confirmation that waits for its code in this session.
+/// Returns a confirmation of this session that waits for its code.
 ///
 /// # Errors
 /// [`LoginError::Over`] if the session has no such open confirmation.

@@ -1,38 +1,48 @@
-//! The second step of an action: a fresh one-time code. Code, action and audit row become true in one commit.
+//! The second step of an action: the user enters a new one-time code. A single commit uses the code, executes the
+//! action and writes the audit row.
 
-use cais_domain::ids::{AccountId, ConfirmationId};
+use cais_domain::ids::{AccountId, ConfirmationId, EndpointId};
 use cais_domain::login::Code;
+use cais_domain::merchant::account::Account;
 use cais_domain::merchant::api_key::KeyPrefix;
+use cais_domain::merchant::webhook::{Endpoint, EndpointChange};
 use cais_domain::money::Money;
 use cais_ports::{
-    ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, Role, Session, SessionStage, Totp, User,
-    Write,
+    ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, Role, Session, SessionStage, SigningSecret,
+    Totp, User, Write,
 };
 
 use super::begin;
+use crate::Ports;
 use crate::accounts::update;
 use crate::keys::create::{self, CreatedKey, KeyTerms};
 use crate::keys::revoke;
 use crate::logins::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, orders, sessions};
+use crate::webhooks::{change as move_endpoint, rotate};
 
 /// The result of a confirmed action.
 #[derive(Debug, Clone)]
 pub enum Confirmed {
-    /// A key was created. Its secret is available only here.
+    /// A key was created. Its secret cannot be read later.
     Created(Box<CreatedKey>),
-    /// A key was revoked. `KeyRing::forget` makes that effective on this node at once.
+    /// A key was revoked. After `KeyRing::forget`, this node refuses the key at once.
     Revoked(KeyPrefix),
+    /// The secret of an endpoint was replaced. The new secret is available only here.
+    SecretRotated(Box<(Endpoint, SigningSecret)>),
+    /// An endpoint has another address.
+    EndpointMoved(EndpointId),
     /// An order was approved. `logins::orders` sends it.
     Approved,
     /// An account was changed.
     AccountChanged(AccountId),
 }
 
-/// Checks the code and carries the action out. The code must be newer than the last used one, so a code of the login does
-/// not confirm an action, and each code confirms one action. The fifth wrong code ends the confirmation.
+/// Checks the code and executes the action. The code must be newer than the last used code. So the code of the login
+/// does not confirm an action, and each code confirms one action. The fifth wrong code ends the confirmation.
 ///
 /// # Errors
-/// [`LoginError::Refused`] for a wrong code, [`LoginError::Over`] after the last; others of [`LoginError`].
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other variants
+/// of [`LoginError`].
 pub async fn confirm(
     logins: &Logins,
     browser: &Browser,
@@ -41,7 +51,8 @@ pub async fn confirm(
     text: &str,
 ) -> Result<Confirmed, LoginError> {
     let ports = &logins.ports;
-    // New confirmations are free, so their limits of wrong codes alone would not bound a thief of the session.
+    // A thief of the session could begin any number of confirmations, each with its own limit of wrong codes. So
+    // attempts are also limited per user.
     let user = visitor.user.id.to_string();
     if !logins.throttle.take(&user, browser.address, ports.clock.now()) {
         tracing::warn!(%user, client = %browser.address_text(), "action refused; too many attempts");
@@ -82,13 +93,15 @@ pub async fn confirm(
                 return Ok(confirmed);
             }
             Err(CommitError::Stale) => {}
+            // Another endpoint took the address after the first step.
+            Err(CommitError::Taken { .. }) => return Err(LoginError::Over),
             Err(error) => return Err(LoginError::Store(error)),
         }
     }
     Err(LoginError::Contended)
 }
 
-/// Returns the change of the action itself.
+/// Returns the result of the action, and its changes.
 async fn carry_out(
     logins: &Logins,
     browser: &Browser,
@@ -100,9 +113,7 @@ async fn carry_out(
     let own_account = || visitor.user.role.account().ok_or(LoginError::Over);
     match &confirmation.action {
         PendingAction::CreateKey { name, scopes, expires_in_days } => {
-            let account = own_account()?;
-            let holder = ports.queries.find_account(account).await?.ok_or(LoginError::Over)?;
-            holder.permit_write().map_err(|_| LoginError::Over)?;
+            let account = writer(ports, visitor).await?.id;
             let terms = KeyTerms {
                 name: name.clone(),
                 scopes: *scopes,
@@ -112,14 +123,38 @@ async fn carry_out(
             let (created, change) = create::prepare(ports, &operator, account, terms).map_err(|_| LoginError::Over)?;
             Ok((Confirmed::Created(Box::new(created)), change))
         }
-        PendingAction::ChangeAccount { account, change } => {
+        PendingAction::ChangeAccount { account, seen, change } => {
             if visitor.user.role != Role::Operator {
                 return Err(LoginError::Over);
             }
-            let account = ports.queries.find_account(*account).await?.ok_or(LoginError::Over)?;
+            // The change of another operator must not be undone by a form that was shown before it.
+            let found = ports.queries.find_account(*account).await?.filter(|found| found.version == *seen);
+            let account = found.ok_or(LoginError::Over)?;
             let changed = change.apply(account.clone());
             let stored = update::prepare(ports, (&operator, change.name()), &account, &changed);
             Ok((Confirmed::AccountChanged(account.id), stored))
+        }
+        PendingAction::RotateSecret { endpoint, grace_s } => {
+            let account = writer(ports, visitor).await?.id;
+            let found = ports.queries.find_endpoint(account, *endpoint).await?.ok_or(LoginError::Over)?;
+            let (rotated, change) =
+                rotate::prepare(ports, Some(&operator), &found, *grace_s).map_err(|_| LoginError::Over)?;
+            Ok((Confirmed::SecretRotated(Box::new(rotated)), change))
+        }
+        PendingAction::MoveEndpoint { endpoint, url, subscription, description } => {
+            let account = writer(ports, visitor).await?.id;
+            let found = ports.queries.find_endpoint(account, *endpoint).await?.ok_or(LoginError::Over)?;
+            let asked = EndpointChange {
+                url: Some(url.clone()),
+                subscription: Some(subscription.clone()),
+                description: Some(description.clone()),
+                active: None,
+            };
+            let moved = move_endpoint::prepare(ports, Some(&operator), &found, asked).map_err(|_| LoginError::Over)?;
+            Ok((
+                Confirmed::EndpointMoved(*endpoint),
+                moved.map_or_else(|| ChangeSet::new(ports.clock.now()), |(_, change)| change),
+            ))
         }
         PendingAction::RevokeKey { prefix } => {
             let account = own_account()?;
@@ -129,10 +164,18 @@ async fn carry_out(
             let (_, change) = revoke::prepare(ports, &operator, &key);
             Ok((Confirmed::Revoked(prefix.clone()), change))
         }
-        PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => {
+        PendingAction::SendPayout { .. } | PendingAction::SendRefund { .. } | PendingAction::SendWithdrawal { .. } => {
             Ok((Confirmed::Approved, orders::approval(ports, &operator, confirmation)))
         }
     }
+}
+
+/// Returns the account of the visitor, if the account may write.
+async fn writer(ports: &Ports, visitor: &Visitor) -> Result<Account, LoginError> {
+    let account = visitor.user.role.account().ok_or(LoginError::Over)?;
+    let account = ports.queries.find_account(account).await?.ok_or(LoginError::Over)?;
+    account.permit_write().map_err(|_| LoginError::Over)?;
+    Ok(account)
 }
 
 fn wrong_code(confirmation: Confirmation, now: jiff::Timestamp) -> (ChangeSet, LoginError) {
@@ -141,5 +184,5 @@ fn wrong_code(confirmation: Confirmation, now: jiff::Timestamp) -> (ChangeSet, L
     let state = if is_last { ConfirmationState::Refused } else { ConfirmationState::Open };
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::update(Confirmation { wrong_codes, state, ..confirmation }));
-    (change, if is_last { LoginError::Over } else { LoginError::Refused })
+    (change, if is_last { LoginError::LastCode } else { LoginError::Refused })
 }

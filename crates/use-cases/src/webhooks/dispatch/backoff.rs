@@ -1,8 +1,8 @@
-//! The pause after a failure of the store: until the next tick.
+//! The pause after a failure of the store. The pause lasts until the next tick.
 
 use std::fmt::Display;
 
-/// The pause of one kind of request to the store, and its last logged failure.
+/// The pause of one kind of request to the store, and the cause that was logged last.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     waiting: bool,
@@ -11,12 +11,12 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    /// Returns whether requests wait for the next tick.
+    /// Returns whether requests must wait for the next tick.
     pub(super) const fn is_waiting(&self) -> bool {
         self.waiting
     }
 
-    /// Pauses until the next tick. Logs the same cause once until the store answers again.
+    /// Pauses requests until the next tick. A cause is logged once, until a request succeeds or the cause changes.
     pub(super) fn on_failure(&mut self, request: &'static str, cause: &impl Display) {
         self.waiting = true;
         self.failures = self.failures.saturating_add(1);
@@ -25,7 +25,7 @@ impl Backoff {
             tracing::warn!(
                 request,
                 cause,
-                "request of the webhook dispatcher failed at the store; it is retried at the next tick"
+                "request of the webhook dispatcher failed at the store; the request is retried at the next tick"
             );
             self.logged = Some(cause);
         }
@@ -36,7 +36,7 @@ impl Backoff {
         self.waiting = false;
     }
 
-    /// Clears the failures.
+    /// Ends the sequence of failures.
     pub(super) fn on_success(&mut self) {
         if self.failures > 0 {
             tracing::info!(

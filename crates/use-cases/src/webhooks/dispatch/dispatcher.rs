@@ -1,4 +1,4 @@
-//! The work in flight, and the next step after each completion.
+//! The state of the dispatcher: the work in flight, and the next step after each completion.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,17 +19,17 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::webhooks::disable::disable;
 
-/// The largest number of due queues that a tick reads. The next tick continues behind the last one.
+/// The largest number of due queues that one tick reads. The next tick continues after the last of them.
 const MAX_DUE_QUEUES: u32 = 1_024;
-/// The largest number of completions between two polls of the signals.
+/// The largest number of completions that are handled before the signals are polled again.
 const MAX_COMPLETIONS: usize = 64;
-/// The largest number of deliveries to disabled or deleted endpoints that are cancelled at a tick.
+/// The largest number of deliveries that one tick cancels. These are deliveries to disabled or deleted endpoints.
 const MAX_CANCELLED: u32 = 1_000;
 
-/// The end of a piece of work in flight.
+/// The result of finished work.
 #[derive(Debug)]
 pub(super) enum Completion {
-    /// A claim, and the instant of its request.
+    /// The result of a claim, with the instant of its request.
     Claimed(ClaimRequest, Timestamp, Result<Vec<ClaimedDelivery>, QueryError>),
     /// A call to a receiver.
     Attempted(Box<AttemptResult>),
@@ -43,7 +43,7 @@ pub(super) enum Completion {
     Cancelled(Result<u64, QueryError>),
 }
 
-/// The requests in flight at the store, of each kind at most one.
+/// The requests to the store that are in flight. At most one of each kind is in flight.
 #[derive(Debug, Default)]
 struct Requested {
     claim: bool,
@@ -51,7 +51,7 @@ struct Requested {
     cancel: bool,
 }
 
-/// The state of the task that delivers.
+/// The state of the delivering task.
 pub(super) struct Dispatcher<'a> {
     ports: &'a Ports,
     limits: DispatchLimits,
@@ -59,7 +59,8 @@ pub(super) struct Dispatcher<'a> {
     finishing: Finishing,
     in_flight: FuturesUnordered<BoxFuture<'a, Completion>>,
     requested: Requested,
-    /// The queue behind which the next read of due queues continues. Otherwise the first queues would hide the others.
+    /// The queue after which the next read of due queues continues. Without it, each read would return the same first
+    /// queues.
     due_after: Option<EndpointQueue>,
     claims: Backoff,
     writes: Backoff,
@@ -84,9 +85,9 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Starts the next batch and the next claim. Returns false after a stop, when nothing is in flight.
+    /// Starts the next batch and the next claim. Returns `false` after a stop if no work is in flight.
     pub(super) fn start(&mut self) -> bool {
-        // After a stop no tick follows, so the batch is retried at once, a few times.
+        // No tick follows a stop, so a failed batch is retried at once, but only a few times.
         if (self.is_stopping || !self.writes.is_waiting())
             && let Some(batch) = self.finishing.next()
         {
@@ -103,7 +104,7 @@ impl<'a> Dispatcher<'a> {
         !(self.is_stopping && self.in_flight.is_empty() && self.finishing.is_empty())
     }
 
-    /// Returns the completions so far. Handling them together lets their outcomes share a batch.
+    /// Returns the completions that are available. They are handled together, so that their outcomes share a batch.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Vec<Completion> {
         let mut completions = Vec::new();
         while completions.len() < MAX_COMPLETIONS
@@ -144,7 +145,7 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Starts the next step after a completion.
+    /// Handles a completion and starts the step that follows.
     pub(super) fn on_completion(&mut self, completion: Completion) {
         match completion {
             Completion::Claimed(request, asked_at, claimed) => self.claimed(request, asked_at, claimed),
@@ -184,12 +185,13 @@ impl<'a> Dispatcher<'a> {
         self.requested.claim = false;
         let now = self.ports.clock.now();
         match claimed {
-            // The second half of a lease is for the call, so a later reply is left to the next claim.
+            // The second half of a lease is reserved for the call. If the reply came later than that, the deliveries
+            // are left to a later claim.
             Ok(got) if is_late(asked_at, now, self.limits) => {
                 self.claims.on_failure("claim deliveries", &"the request took too long");
                 tracing::warn!(
                     deliveries = got.len(),
-                    "claim of webhook deliveries took too long; they are due again when their leases end"
+                    "claim of webhook deliveries took too long; the deliveries are due again when their leases end"
                 );
                 self.queues.retry(request);
             }
@@ -203,7 +205,7 @@ impl<'a> Dispatcher<'a> {
             }
             Err(error @ QueryError::Corrupt(_)) => {
                 if let [queue] = request.queues.as_slice() {
-                    tracing::error!(alert = alerts::RECORD_UNREADABLE, %error, ?queue, "deliveries of an endpoint cannot be read; they wait");
+                    tracing::error!(alert = alerts::RECORD_UNREADABLE, %error, ?queue, "deliveries of an endpoint cannot be read; the deliveries wait");
                 }
                 self.queues.on_unreadable(request);
             }
@@ -268,7 +270,7 @@ impl<'a> Dispatcher<'a> {
     }
 }
 
-/// Returns whether more than half of the lease from `asked_at` is over, so that no call may begin under it.
+/// Returns whether more than half of the lease that was requested at `asked_at` is over. No call may then start.
 fn is_late(asked_at: Timestamp, now: Timestamp, limits: DispatchLimits) -> bool {
     now.duration_since(asked_at).saturating_mul(2) > limits.lease
 }
