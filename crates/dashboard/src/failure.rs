@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     BadForm(&'static str),
     /// The page, or the record that it shows, does not exist for this user.
     NotFound,
+    /// The last permitted wrong code ended the action.
+    Ended,
     /// Too many attempts.
     Throttled,
     /// A part of the service failed. The text is for the log.
@@ -33,6 +35,7 @@ impl fmt::Display for Failure {
             Self::LoginNeeded => formatter.write_str("login needed"),
             Self::Forged(why) | Self::BadForm(why) => formatter.write_str(why),
             Self::NotFound => formatter.write_str("not found"),
+            Self::Ended => formatter.write_str("the last wrong code ended the action"),
             Self::Throttled => formatter.write_str("too many attempts"),
             Self::Unavailable(why) => formatter.write_str(why),
         }
@@ -48,6 +51,7 @@ impl ResponseError for Failure {
             Self::Forged(_) => StatusCode::FORBIDDEN,
             Self::BadForm(_) => StatusCode::BAD_REQUEST,
             Self::NotFound => StatusCode::NOT_FOUND,
+            Self::Ended => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Throttled => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -90,6 +94,7 @@ impl From<LoginError> for Failure {
     fn from(error: LoginError) -> Self {
         match error {
             LoginError::Refused | LoginError::Over => Self::NotFound,
+            LoginError::LastCode => Self::Ended,
             LoginError::Throttled => Self::Throttled,
             LoginError::Contended | LoginError::Secret => Self::Unavailable(error.to_string()),
             LoginError::Query(cause) => Self::Unavailable(cause.to_string()),

@@ -1,5 +1,7 @@
 //! Surrounds every page: the security headers, and failures as pages.
 
+use std::net::IpAddr;
+
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{
@@ -8,7 +10,7 @@ use actix_web::http::header::{
 };
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use actix_web::{Error, HttpRequest, HttpResponse, ResponseError as _};
+use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse, ResponseError as _};
 use askama::Template;
 
 use crate::failure::Failure;
@@ -39,7 +41,11 @@ pub(crate) async fn guard(request: ServiceRequest, next: Next<BoxBody>) -> Resul
 fn log(request: &HttpRequest, failure: &Failure) {
     let route = request.match_pattern();
     match failure {
-        Failure::LoginNeeded | Failure::NotFound | Failure::Throttled => {}
+        Failure::LoginNeeded => {}
+        Failure::NotFound | Failure::Ended | Failure::Throttled => {
+            let client = request.extensions().get::<IpAddr>().map(ToString::to_string);
+            tracing::info!(route, client, reason = %failure, "page refused; nothing was shown or changed");
+        }
         Failure::Forged(why) | Failure::BadForm(why) => {
             tracing::warn!(route, reason = why, "form refused; nothing was changed");
         }
@@ -63,6 +69,7 @@ fn shown(request: &HttpRequest, failure: &Failure) -> HttpResponse {
         Failure::Forged(_) => (t.forged_title, t.forged_text),
         Failure::BadForm(_) => (t.bad_form_title, t.bad_form_text),
         Failure::NotFound => (t.not_found_title, t.not_found_text),
+        Failure::Ended => (t.ended_title, t.ended_text),
         Failure::Throttled => (t.throttled_title, t.throttled_text),
         Failure::Unavailable(_) => (t.unavailable_title, t.unavailable_text),
     };

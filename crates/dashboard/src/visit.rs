@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::pin::Pin;
 
 use actix_web::dev::Payload;
-use actix_web::http::StatusCode;
 use actix_web::http::header::{SET_COOKIE, USER_AGENT};
+use actix_web::http::{Method, StatusCode};
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, HttpResponse};
 use askama::Template;
@@ -26,6 +26,8 @@ use crate::texts::Language;
 
 /// The purpose of the keyed hash that is the token of forms.
 const FORM_PURPOSE: &str = "dashboard-form";
+/// The header of the requests of htmx.
+const POLL_HEADER: &str = "hx-request";
 /// The random bytes of the cookie for forms without a session.
 const FORM_BYTES: usize = 16;
 /// The hexadecimal digits of the cookie for forms without a session.
@@ -71,9 +73,15 @@ impl Visit {
         let browser = Browser { address, agent: agent.to_owned() };
         let cookie = cookies::read(request, site, Purpose::Session);
         let visitor = match &cookie {
-            Some(cookie) => sessions::find(&dashboard.logins, cookie).await?,
+            Some(cookie) => sessions::find(&dashboard.logins, cookie, is_poll(request)).await?,
             None => None,
         };
+        if let Some(Visitor { session, .. }) = &visitor
+            && !dashboard.logins.throttle.take_request(session.id, dashboard.logins.ports.clock.now())
+        {
+            tracing::warn!(session = %session.id, "request refused; the session exceeds its limit");
+            return Err(Failure::Throttled);
+        }
         let of_session = cookie.filter(|_| visitor.is_some());
         let of_forms = || cookies::read(request, site, Purpose::Form).filter(|value| value.len() == FORM_CHARS);
         let (secret, is_new) = match of_session.or_else(of_forms) {
@@ -188,6 +196,12 @@ impl Visit {
         }
         response
     }
+}
+
+/// Returns whether a script sent the request by itself, to refresh a part of an open page. All `hx-get` of the pages are
+/// such refreshes, and a form is none.
+fn is_poll(request: &HttpRequest) -> bool {
+    request.method() == Method::GET && request.headers().contains_key(POLL_HEADER)
 }
 
 fn draw(dashboard: &Dashboard) -> String {

@@ -36,6 +36,12 @@ impl CapturedLogs {
         self.having("level", &["WARN", "ERROR"])
     }
 
+    /// Returns the lines of the level INFO, oldest first.
+    #[must_use]
+    pub fn infos(&self) -> Vec<serde_json::Value> {
+        self.having("level", &["INFO"])
+    }
+
     /// Returns the lines whose field has one of these values, oldest first.
     fn having(&self, field: &str, values: &[&str]) -> Vec<serde_json::Value> {
         let bytes = self.lines.0.lock().unwrap_or_else(PoisonError::into_inner).clone();

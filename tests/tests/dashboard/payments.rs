@@ -7,6 +7,9 @@ use super::browser::User;
 const ON_CHARGE: &str =
     "return document.readyState === 'complete' && /^\\/charges\\/chg_[0-9a-z]+$/.test(location.pathname)";
 
+const ON_REFUND: &str =
+    "return document.readyState === 'complete' && location.pathname.startsWith('/refunds/confirm/')";
+
 /// Creates a charge by the form. Returns the path of its page.
 async fn create(user: &User, amount: &str) -> String {
     user.open("/charges/new").await;
@@ -46,6 +49,9 @@ async fn charge_is_paid_live_and_refunded(language: &'static str) {
     user.check("charge-paid").await;
     user.fill("[name=amount]", "2,34").await;
     user.fill("[name=reason]", "Um café veio frio").await;
+    user.submit().await;
+    user.wait_until(ON_REFUND).await;
+    user.check("refund-confirm").await;
     user.submit().await;
     user.wait_until("return document.readyState === 'complete' && document.querySelectorAll('table code').length > 0")
         .await;

@@ -7,12 +7,15 @@ use cais_domain::ids::ConfirmationId;
 use cais_ports::{Confirmation, PendingAction};
 use cais_use_cases::logins::confirm::{self, Confirmed};
 use cais_use_cases::logins::{LoginError, begin};
+use cais_use_cases::webhooks::list as endpoints;
 
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::When;
 use crate::layout::{Layout, redirect};
 use crate::pages::operator::accounts::terms;
+use crate::pages::webhooks::rotate::SecretPage;
+use crate::texts::webhooks::WebhookTexts;
 use crate::visit::Visit;
 
 #[derive(Template)]
@@ -69,6 +72,11 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             visit.dashboard.keys.forget(&prefix);
             Ok(visit.ok(&KeyRevokedPage { page: visit.layout(), prefix: prefix.to_string() }))
         }
+        Ok(Confirmed::SecretRotated(rotated)) => {
+            let (endpoint, secret) = *rotated;
+            Ok(visit.ok(&SecretPage::new(visit, &endpoint, &secret)))
+        }
+        Ok(Confirmed::EndpointMoved(endpoint)) => Ok(redirect(&format!("/webhooks/{endpoint}"))),
         Ok(Confirmed::Approved) => Err(Failure::NotFound),
         Ok(Confirmed::AccountChanged(account)) => Ok(redirect(&format!("/operator/accounts/{account}?changed"))),
         Err(LoginError::Refused) => {
@@ -99,12 +107,25 @@ async fn waiting(
             (page.t.confirm_create, name.into_string(), details, keys)
         }
         PendingAction::RevokeKey { prefix } => (page.t.key_revoke_title, prefix.to_string(), Vec::new(), keys),
-        PendingAction::ChangeAccount { account, change } => {
+        PendingAction::RotateSecret { endpoint, .. } => {
+            let (_, account) = visit.merchant()?;
+            let found = endpoints::find(visit.ports(), account, endpoint).await?.ok_or(Failure::NotFound)?;
+            let title = WebhookTexts::of(visit.language).rotate;
+            (title, found.url.to_string(), Vec::new(), format!("/webhooks/{endpoint}"))
+        }
+        PendingAction::MoveEndpoint { endpoint, url, subscription, .. } => {
+            let t = WebhookTexts::of(visit.language);
+            let details = vec![(t.subscription, subscription.names().join(", "))];
+            (t.move_title, url.to_string(), details, format!("/webhooks/{endpoint}"))
+        }
+        PendingAction::ChangeAccount { account, change, .. } => {
             let found = visit.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)?;
             let details = terms::details(&change, visit.language);
             (terms::title(&change, visit.language), found.email, details, format!("/operator/accounts/{account}"))
         }
-        PendingAction::SendPayout { .. } | PendingAction::SendWithdrawal { .. } => return Err(Failure::NotFound),
+        PendingAction::SendPayout { .. } | PendingAction::SendRefund { .. } | PendingAction::SendWithdrawal { .. } => {
+            return Err(Failure::NotFound);
+        }
     };
     let (id, until) = (id.to_string(), When::of(expires_at, visit.language));
     Ok(visit.page(status, &ConfirmPage { page, error, id, title, subject, details, back, until }))

@@ -59,6 +59,7 @@ fn payments(config: &mut ServiceConfig) {
         page("/charges/new", vec![get().to(charges::form), post().to(charges::submit)]),
         page("/charges/{id}", vec![get().to(charges::show)]),
         page("/charges/{id}/refunds", vec![post().to(charges::refund)]),
+        page("/refunds/confirm/{id}", vec![get().to(charges::confirm_refund), post().to(charges::send_refund)]),
         page("/charges/{id}/pay", vec![post().to(charges::pay)]),
         page("/pay/{token}", vec![get().to(pay::show)]),
         page("/pay/{token}/live", vec![get().to(pay::live)]),

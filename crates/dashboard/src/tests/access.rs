@@ -1,6 +1,7 @@
 //! Pages and records of others are out of reach, without a session and with one.
 
 use cais_ports::Operator;
+use cais_testkit::CapturedLogs;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::logins::invite;
 
@@ -147,4 +148,30 @@ async fn free_text_is_escaped_in_every_page() {
         assert_eq!(seen.status, 422);
         assert!(!seen.body.contains("<script>") && seen.body.contains("script&#62;"), "{}", seen.body);
     }
+}
+
+#[actix_web::test]
+async fn refused_pages_and_forged_cookies_are_logged() {
+    let world = World::new(None);
+    let mut ana = world.logged_in(EMAIL).await;
+    let confirmation = asked(&mut ana, "till").await;
+    let mut bia = world.logged_in(OTHER).await;
+    let logs = CapturedLogs::start();
+    for path in [confirmation.as_str(), "/operator/accounts", "/charges/chg_01h455vb4pex5vsknk084sn02q"] {
+        assert_eq!(bia.get(path).await.status, 404, "{path}");
+    }
+    let refused = logs.infos().into_iter().filter(|line| line["message"].as_str().unwrap().starts_with("page refused"));
+    let field = |line: &serde_json::Value, name| line.get(name).unwrap().as_str().unwrap().to_owned();
+    let routes: Vec<String> = refused.map(|line| field(&line, "route") + " " + &field(&line, "client")).collect();
+    let expected = ["/confirm/{id}", "/operator/accounts", "/charges/{id}"];
+    assert_eq!(routes, expected.map(|route| format!("{route} 192.0.2.9")));
+    assert!(logs.warnings().is_empty(), "{:?}", logs.warnings());
+
+    let (name, forged) = (String::from("cais-session"), bia.session().unwrap().clone());
+    let (id, secret) = forged.split_at(forged.len() - 4);
+    bia.cookies.insert(name, format!("{id}{}", if secret == "0000" { "1111" } else { "0000" }));
+    assert_eq!(bia.get("/").await.location(), "/login");
+    let warned = logs.warnings();
+    assert!(warned.iter().any(|line| line["message"].as_str().unwrap().starts_with("cookie refused")), "{warned:?}");
+    assert_eq!(ana.post("/logout", &[]).await.status, 303, "another session goes on");
 }

@@ -3,7 +3,7 @@
 use cais_domain::charge::{Charge, ChargeStatus, Origin};
 use cais_domain::ids::ChargeId;
 use cais_domain::money::Money;
-use cais_ports::Operator;
+use cais_ports::{AuditFilter, AuditQueries as _, Operator, PageRequest};
 use cais_use_cases::accounts::{self, AccountEmail};
 
 use super::browser::{Browser, Seen, World};
@@ -37,9 +37,11 @@ pub(super) fn stored(world: &World, path: &str) -> Charge {
     world.store.charges().into_iter().find(|charge| charge.id == id).unwrap()
 }
 
+/// Sends the form of a refund, and its confirmation if the form was accepted.
 async fn refund(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Seen {
-    let key = key_of(&browser.get(path).await);
-    browser.post(&format!("{path}/refunds"), &[&[("key", key.as_str())], fields].concat()).await
+    browser.get(path).await;
+    let seen = browser.post(&format!("{path}/refunds"), fields).await;
+    if seen.status == 303 { browser.post(seen.location(), &[]).await } else { seen }
 }
 
 #[actix_web::test]
@@ -70,7 +72,7 @@ async fn charge_is_created_shown_and_paid_in_the_sandbox() {
         "data-until=",
         "Authorization: Bearer $CAIS_API_KEY",
         "hx-get=\"/pay/",
-        "adquirente main",
+        "instituição parceira main",
     ] {
         let has = shown.body.to_lowercase().contains(&part.to_lowercase());
         assert!(has, "{part}: {}", shown.body);
@@ -133,16 +135,21 @@ async fn refund_is_partial_then_the_rest_and_never_twice() {
     let path = created(&mut browser, &[("amount", "10,00")]).await;
     browser.get(&path).await;
     browser.post(&format!("{path}/pay"), &[]).await;
-    let key = key_of(&browser.get(&path).await);
-    let fields = [("key", key.as_str()), ("payment", ""), ("amount", "4,00"), ("reason", "frio <i>")];
+    browser.get(&path).await;
+    let fields = [("payment", ""), ("amount", "4,00"), ("reason", "frio <i>")];
+    let intent = browser.post(&format!("{path}/refunds"), &fields).await;
+    let confirmation = intent.location().to_owned();
+    let shown = browser.get(&confirmation).await;
+    assert!(shown.body.contains("R$ 4,00") && !shown.body.contains("name=\"code\""), "{}", shown.body);
+    assert!(world.psp.refund_orders().is_empty(), "not before the confirmation");
     for _ in 0..2 {
-        let seen = browser.post(&format!("{path}/refunds"), &fields).await;
+        let seen = browser.post(&confirmation, &[]).await;
         assert_eq!((seen.status, seen.location()), (303, path.as_str()), "{}", seen.body);
     }
     assert_eq!(world.psp.refund_orders().len(), 1);
     let shown = browser.get(&path).await;
     assert!(shown.body.contains("frio &#60;i&#62;") && shown.body.contains("R$ 6,00"), "{}", shown.body);
-    for (amount, text) in [("6,01", "restante: R$ 6,00"), ("0", "valor como"), ("x", "valor como")] {
+    for (amount, text) in [("6,01", "pode ser devolvido: R$ 6,00"), ("0", "valor como"), ("x", "valor como")] {
         let seen = refund(&mut browser, &path, &[("amount", amount)]).await;
         assert_eq!(seen.status, 422, "{amount}");
         assert!(seen.body.contains(text), "{amount}: {}", seen.body);
@@ -150,6 +157,50 @@ async fn refund_is_partial_then_the_rest_and_never_twice() {
     assert_eq!(refund(&mut browser, &path, &[("amount", "")]).await.status, 303);
     assert_eq!(world.psp.refund_orders().len(), 2);
     assert!(!browser.get(&path).await.body.contains("/refunds\""), "no rest, no form");
+}
+
+#[actix_web::test]
+async fn refunds_above_the_limit_need_a_code_and_are_audited() {
+    let world = World::new(None);
+    let mut browser = merchant(&world, EMAIL).await;
+    let path = created(&mut browser, &[("amount", "2.000,00")]).await;
+    browser.get(&path).await;
+    browser.post(&format!("{path}/pay"), &[]).await;
+    assert_eq!(refund(&mut browser, &path, &[("amount", "600,00")]).await.location(), path);
+    browser.get(&path).await;
+    let intent = browser.post(&format!("{path}/refunds"), &[("amount", "400,01")]).await;
+    let confirmation = intent.location().to_owned();
+    assert!(browser.get(&confirmation).await.body.contains("name=\"code\""));
+    for code in ["", "000000"] {
+        let seen = browser.post(&confirmation, &[("code", code)]).await;
+        assert!(seen.status == 422 && seen.body.contains("Código incorreto"), "{code}: {}", seen.body);
+    }
+    assert_eq!(world.psp.refund_orders().len(), 1, "not without a code");
+    let code = world.code(EMAIL, 0).await;
+    assert_eq!(browser.post(&confirmation, &[("code", &code)]).await.location(), path);
+    assert_eq!(world.psp.refund_orders().len(), 2);
+    let filter = AuditFilter { operator: Some(EMAIL.to_owned()), ..AuditFilter::default() };
+    let rows = world.store.list_audit(filter, PageRequest { limit: 2, starting_after: None }).await.unwrap().rows;
+    let rows: Vec<_> = rows.iter().map(|row| (row.action.as_str(), row.after.clone().unwrap())).collect();
+    let id = path.strip_prefix("/charges/").unwrap();
+    let after = |amount| format!(r#"{{"amount":{amount},"charge_id":"{id}","end_to_end_id":null}}"#);
+    assert_eq!(rows, [("refund.send", after("400.01")), ("refund.send", after("600.00"))]);
+}
+
+#[actix_web::test]
+async fn refund_of_another_session_does_not_exist() {
+    let world = World::new(None);
+    let mut ana = merchant(&world, EMAIL).await;
+    let path = created(&mut ana, &[("amount", "10,00")]).await;
+    ana.get(&path).await;
+    ana.post(&format!("{path}/pay"), &[]).await;
+    ana.get(&path).await;
+    let confirmation = ana.post(&format!("{path}/refunds"), &[]).await.location().to_owned();
+    let mut bia = merchant(&world, "bia@shop.example").await;
+    bia.get("/charges/new").await;
+    assert_eq!(bia.post(&confirmation, &[]).await.status, 404);
+    assert_eq!(bia.get(&confirmation).await.status, 404);
+    assert_eq!(world.psp.refund_orders().len(), 0);
 }
 
 #[actix_web::test]

@@ -97,7 +97,6 @@ async fn withdrawal_is_sent_once_with_a_code() {
     for text in [ADDRESS, "R$ 500,00", "100 usdterc20", "name=\"code\""] {
         assert!(page.body.contains(text), "{text}: {}", page.body);
     }
-    let path = path.split_once('?').unwrap().0.to_owned();
     assert_eq!(shop.browser.post(&path, &[("code", "999999")]).await.status, 422);
     assert_eq!(shop.base.processor.requests(), 0);
     let code = shop.code().await;
@@ -113,6 +112,29 @@ async fn withdrawal_is_sent_once_with_a_code() {
     let shown = shop.browser.get(first.location()).await;
     assert!(shown.body.contains(ADDRESS) && shown.body.contains("em processamento"), "{}", shown.body);
     assert!(shop.browser.get("/crypto/withdrawals").await.body.contains("R$ 500,00"));
+}
+
+#[actix_web::test]
+async fn withdrawal_is_sent_only_at_the_shown_price() {
+    let world = World::new(None);
+    let mut shop = Shop::open(&world, EMAIL).await;
+    let path = asked(&mut shop, "500").await.location().to_owned();
+    assert!(shop.browser.get(&path).await.body.contains("100 usdterc20"));
+    world.clock.advance(Duration::from_secs(61));
+    shop.base.processor.state().brl_per_usd = Some(("8", "8"));
+    let code = shop.code().await;
+    let seen = shop.browser.post(&path, &[("code", &code)]).await;
+    assert_eq!((seen.status, world.store.crypto_withdrawals().len()), (422, 0), "{}", seen.body);
+    // The confirmed withdrawal needs no second code, only the consent to the new price.
+    assert!(seen.body.contains("62.5 usdterc20") && !seen.body.contains("name=\"code\""), "{}", seen.body);
+    let action = seen.body.split("action=\"").find(|part| part.starts_with("/crypto/withdrawals/confirm/"));
+    let action = action.and_then(|part| part.split('"').next()).unwrap().to_owned();
+    let sent = shop.browser.post(&action, &[]).await;
+    assert_eq!(sent.status, 303, "{}", sent.body);
+    let coins: Vec<_> = world.store.crypto_withdrawals().iter().map(|one| one.price.coins.to_string()).collect();
+    assert_eq!((coins, shop.base.processor.requests()), (vec!["62.5".to_owned()], 1));
+    // An old form leads to the same withdrawal.
+    assert_eq!(shop.browser.post(&path, &[]).await.location(), sent.location());
 }
 
 #[actix_web::test]
@@ -153,8 +175,8 @@ async fn crypto_records_of_another_account_do_not_exist() {
     let quote = quoted(&mut ana).await;
     ana.browser.get(&quote).await;
     let deposit = ana.browser.post(&quote, &[]).await.location().to_owned();
-    let confirm = asked(&mut ana, "500").await.location().split_once('?').unwrap().0.to_owned();
-    let other = asked(&mut ana, "500").await.location().split_once('?').unwrap().0.to_owned();
+    let confirm = asked(&mut ana, "500").await.location().to_owned();
+    let other = asked(&mut ana, "500").await.location().to_owned();
     ana.browser.get(&confirm).await;
     let code = ana.code().await;
     let withdrawal = ana.browser.post(&confirm, &[("code", &code)]).await.location().to_owned();
@@ -188,8 +210,7 @@ async fn pages_of_crypto_are_for_merchants_in_both_languages() {
     let waiting = asked(&mut shop, "500").await.location().to_owned();
     shop.browser.get(&confirm).await;
     let code = shop.code().await;
-    let path = confirm.split_once('?').unwrap().0;
-    let withdrawal = shop.browser.post(path, &[("code", &code)]).await.location().to_owned();
+    let withdrawal = shop.browser.post(&confirm, &[("code", &code)]).await.location().to_owned();
     let paths = [
         "/crypto",
         "/crypto/deposits",

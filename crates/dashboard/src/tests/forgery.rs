@@ -68,6 +68,7 @@ async fn every_form_is_checked_before_its_handler() {
         "/keys/new",
         "/charges/new",
         "/charges/x/refunds",
+        "/refunds/confirm/x",
         "/charges/x/pay",
         "/keys/x/revoke",
         "/confirm/x",

@@ -25,7 +25,7 @@ async fn home_shows_what_needs_attention() {
     let world = World::new(None);
     let mut browser = world.logged_in(EMAIL).await;
     let quiet = browser.get("/").await.body;
-    assert!(quiet.contains("Nada agora") && quiet.contains("<svg class=\"chart\" role=\"img\""), "{quiet}");
+    assert!(quiet.contains("Nada no momento") && quiet.contains("<svg class=\"chart\" role=\"img\""), "{quiet}");
     let (account, now) = (account(&world).await, world.clock.now());
     let endpoint = an_endpoint(account, 0);
     world.store.commit(steps::open_endpoint(&endpoint)).await.unwrap();
@@ -38,17 +38,17 @@ async fn home_shows_what_needs_attention() {
     let shown = browser.get("/").await.body;
     let path = format!("href=\"/webhooks/{}\"", endpoint.id);
     assert!(shown.contains(&path) && shown.contains("Webhook desativado"), "{shown}");
-    assert!(shown.contains("Pagamento fora da cobrança") && shown.contains("chg_&#60;b&#62;"), "{shown}");
-    assert!(!shown.contains("Nada agora"), "{shown}");
+    assert!(shown.contains("Pagamento inesperado") && shown.contains("chg_&#60;b&#62;"), "{shown}");
+    assert!(!shown.contains("Nada no momento"), "{shown}");
     let mut other = world.logged_in(OTHER).await;
-    assert!(other.get("/").await.body.contains("Nada agora"), "nothing of another account");
+    assert!(other.get("/").await.body.contains("Nada no momento"), "nothing of another account");
     world.clock.advance(Duration::from_hours(8 * 24));
     browser.log_in(EMAIL).await;
     let code = world.code(EMAIL, 0).await;
     browser.get("/login/code").await;
     browser.post("/login/code", &[("code", &code)]).await;
     let later = browser.get("/").await.body;
-    assert!(later.contains(&path) && !later.contains("Pagamento fora"), "{later}");
+    assert!(later.contains(&path) && !later.contains("Pagamento inesperado"), "{later}");
 }
 
 #[actix_web::test]
@@ -109,7 +109,7 @@ async fn api_log_shows_own_requests_escaped() {
     for _ in 0..201 {
         world.dashboard.requests.record(|| request(200));
     }
-    assert!(browser.get("/api-log").await.body.contains("Não registradas: 1"));
+    assert!(browser.get("/api-log").await.body.contains("início do servidor: 1"));
     let mut other = world.logged_in(OTHER).await;
     assert!(other.get("/api-log").await.body.contains("Nenhuma requisição"));
     let english = other.post("/language", &[("language", "en")]).await;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use actix_web::test::TestRequest;
+
 use super::browser::{PASSWORD, World};
 
 const EMAIL: &str = "ana@shop.example";
@@ -149,4 +151,65 @@ async fn changed_password_ends_the_other_browser() {
     assert_eq!(done.status, 200);
     assert_eq!(browser.get("/").await.status, 200);
     assert_eq!(other.get("/").await.location(), "/login");
+}
+
+#[actix_web::test]
+async fn live_parts_do_not_keep_a_session_open() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    for _ in 0..2 {
+        world.clock.advance(Duration::from_mins(29));
+        assert_eq!(browser.send(TestRequest::get().uri("/").insert_header(("hx-request", "true"))).await.status, 200);
+    }
+    world.clock.advance(Duration::from_mins(3));
+    assert_eq!(browser.get("/").await.location(), "/login", "an hour without use");
+
+    let mut used = world.browser();
+    used.log_in(EMAIL).await;
+    used.get("/login/code").await;
+    let code = world.code(EMAIL, 0).await;
+    assert_eq!(used.post("/login/code", &[("code", &code)]).await.location(), "/");
+    for _ in 0..3 {
+        world.clock.advance(Duration::from_mins(29));
+        assert_eq!(used.get("/").await.status, 200);
+    }
+}
+
+/// Requests of htmx are no use of a session, so each must be a refresh.
+#[test]
+fn every_request_of_htmx_is_a_refresh() {
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/templates"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let is_refresh = text.matches("hx-get=").count() == text.matches("hx-trigger=\"every ").count();
+            assert!(is_refresh && !text.contains("hx-boost") && !text.contains("hx-post"), "{}", path.display());
+        }
+    }
+}
+
+#[actix_web::test]
+async fn requests_of_a_session_are_limited() {
+    let world = World::new(None);
+    let (mut ana, mut bia) = (world.logged_in(EMAIL).await, world.logged_in("bia@shop.example").await);
+    let mut answered = 0;
+    let refused = loop {
+        let seen = ana.get("/sessions").await;
+        if seen.status != 200 {
+            break seen;
+        }
+        answered += 1;
+        assert!(answered <= 300, "{answered} pages");
+    };
+    assert!(refused.status == 429 && answered > 200, "{} {answered}", refused.status);
+    assert_eq!(ana.post("/language", &[("language", "en")]).await.status, 429, "forms too");
+    assert_eq!(bia.get("/sessions").await.status, 200, "another session");
+    world.clock.advance(Duration::from_millis(100));
+    assert_eq!(ana.get("/sessions").await.status, 200);
+    assert_eq!(ana.get("/sessions").await.status, 429);
 }

@@ -19,3 +19,4 @@ mod shop;
 mod statement;
 mod transactions;
 mod webhooks;
+mod weight;

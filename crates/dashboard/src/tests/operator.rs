@@ -37,12 +37,17 @@ async fn account(world: &World) -> Account {
     world.store.find_account_by_email(EMAIL).await.unwrap().unwrap()
 }
 
+/// Sends a form of the account's page.
+async fn sent(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Seen {
+    let version = browser.get(path).await.between("name=\"version\" value=\"", "\"");
+    browser.post(path, &[fields, &[("version", &version)]].concat()).await
+}
+
 /// Sends a form of the account's page and confirms its change.
 async fn changed(world: &World, browser: &mut Browser<'_>, fields: &[(&str, &str)]) -> Account {
     let before = account(world).await;
     let path = format!("/operator/accounts/{}", before.id);
-    browser.get(&path).await;
-    let confirmation = browser.post(&path, fields).await.location().to_owned();
+    let confirmation = sent(browser, &path, fields).await.location().to_owned();
     assert!(confirmation.starts_with("/confirm/"), "{fields:?}");
     let shown = browser.get(&confirmation).await;
     assert!(shown.body.contains(EMAIL) && shown.body.contains(&format!("href=\"{path}\"")), "{}", shown.body);
@@ -56,8 +61,7 @@ async fn changed(world: &World, browser: &mut Browser<'_>, fields: &[(&str, &str
 
 async fn refused(world: &World, browser: &mut Browser<'_>, fields: &[(&str, &str)]) -> Seen {
     let path = format!("/operator/accounts/{}", account(world).await.id);
-    browser.get(&path).await;
-    let seen = browser.post(&path, fields).await;
+    let seen = sent(browser, &path, fields).await;
     assert_eq!(seen.status, 422, "{fields:?}");
     seen
 }
@@ -151,7 +155,7 @@ async fn merchant_has_no_operator_pages() {
     assert_eq!(account(&world).await.kyc, Kyc::Pending);
     let mut operator = operator(&world).await;
     assert_eq!(operator.get("/operator/accounts/acc_x").await.status, 404);
-    assert_eq!(operator.post(&own, &[("change", "approve")]).await.status, 303);
+    assert_eq!(sent(&mut operator, &own, &[("change", "approve")]).await.status, 303);
     operator.token.clear();
     assert_eq!(operator.post(&own, &[("change", "approve")]).await.status, 403, "without a token");
 }
@@ -175,7 +179,7 @@ async fn operator_pages_exist_in_both_languages() {
     let world = World::new(None);
     let mut browser = operator(&world).await;
     for (language, words) in [
-        ("pt-BR", ["Contas", "Auditoria", "Avisos sem destino", "Instituições"]),
+        ("pt-BR", ["Contas", "Auditoria", "Avisos sem correspondência", "Adquirentes"]),
         ("en", ["Accounts", "Audit log", "Unmatched callbacks", "Acquirers"]),
     ] {
         browser.get("/").await;

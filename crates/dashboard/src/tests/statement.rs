@@ -40,7 +40,7 @@ async fn statement_filter_is_in_the_address() {
     for wrong in ["kind=gold", "bucket=in_transit", "created_from=x", "created_from=2026-02-02&created_to=2026-02-01"] {
         let page = shop.browser.get(&format!("/statement?{wrong}")).await;
         assert_eq!(page.status, 422, "{wrong}");
-        assert!(page.body.contains("Confira o filtro"), "{wrong}");
+        assert!(page.body.contains("Filtro inválido"), "{wrong}");
     }
 }
 

@@ -4,8 +4,9 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId};
 use cais_domain::merchant::webhook::{DeliveryStatus, DisabledReason, Endpoint, EndpointState};
 use cais_ports::{
-    AttemptOutcome, Clock as _, Delivery, DeliveryAttempt, DeliveryClaim, DeliveryQueries as _, DeliveryQueue as _,
-    EndpointQueries as _, EventQueries as _, FinishedAttempt, Health, NewEvent, PageRequest, Store as _,
+    AttemptOutcome, AuditFilter, AuditQueries as _, ClaimedDelivery, Clock as _, DELIVERY_LEASE, Delivery,
+    DeliveryAttempt, DeliveryClaim, DeliveryQueries as _, DeliveryQueue as _, EndpointQueries as _, EventQueries as _,
+    FinishedAttempt, Health, NewEvent, PageRequest, Store as _,
 };
 use cais_testkit::builders::{an_event, queue_of, steps};
 use jiff::SignedDuration;
@@ -41,19 +42,25 @@ async fn published(world: &World) -> NewEvent {
     event
 }
 
-/// Makes an attempt at the delivery that waits, with this answer.
-async fn attempted(world: &World, id: EndpointId, body: &str, outcome: AttemptOutcome) {
+/// Begins an attempt at the delivery that waits.
+async fn claimed(world: &World, id: EndpointId) -> ClaimedDelivery {
     let endpoint = endpoint(world, id).await;
     let now = world.clock.now();
     let claim = DeliveryClaim {
         queues: vec![queue_of(&endpoint)],
         now,
-        lease_until: now + SignedDuration::from_secs(30),
+        lease_until: now + DELIVERY_LEASE,
         per_endpoint: 8,
         at_once: 8,
         limit: 8,
     };
-    let claimed = world.store.claim(claim).await.unwrap().remove(0);
+    world.store.claim(claim).await.unwrap().remove(0)
+}
+
+/// Makes an attempt at the delivery that waits, with this answer.
+async fn attempted(world: &World, id: EndpointId, body: &str, outcome: AttemptOutcome) {
+    let (endpoint, now) = (endpoint(world, id).await, world.clock.now());
+    let claimed = claimed(world, id).await;
     let is_failure = outcome != AttemptOutcome::Succeeded;
     let attempt = DeliveryAttempt {
         at: now,
@@ -148,7 +155,13 @@ async fn endpoint_is_changed_paused_rotated_and_deleted() {
     let before = endpoint(&world, id).await;
     browser.get(&path).await;
     let fields = [("url", "https://new.example/hook"), ("event", "charge.paid")];
-    assert_eq!(browser.post(&path, &fields).await.location(), path);
+    let confirmation = browser.post(&path, &fields).await.location().to_owned();
+    assert!(browser.get(&confirmation).await.body.contains("https://new.example/hook"));
+    assert_eq!(browser.post(&confirmation, &[("code", "000000")]).await.status, 422);
+    assert_eq!(endpoint(&world, id).await, before, "not without a code");
+    let code = world.code(EMAIL, 0).await;
+    assert_eq!(browser.post(&confirmation, &[("code", &code)]).await.location(), path);
+    world.clock.advance(std::time::Duration::from_secs(30));
     let changed = endpoint(&world, id).await;
     assert_eq!((changed.url.as_str(), changed.subscription.names()), ("https://new.example/hook", vec!["charge.paid"]));
 
@@ -163,7 +176,11 @@ async fn endpoint_is_changed_paused_rotated_and_deleted() {
     assert!(endpoint(&world, id).await.is_active());
 
     browser.get(&path).await;
-    let rotated = browser.post(&format!("{path}/rotate"), &[("grace", "3600")]).await;
+    let confirmation = browser.post(&format!("{path}/rotate"), &[("grace", "3600")]).await.location().to_owned();
+    assert!(!browser.get(&confirmation).await.body.contains("whsec_"), "not without a code");
+    assert_eq!(browser.post(&confirmation, &[("code", "")]).await.status, 422);
+    let code = world.code(EMAIL, 0).await;
+    let rotated = browser.post(&confirmation, &[("code", &code)]).await;
     assert!(rotated.status == 200 && rotated.body.contains("whsec_"), "{}", rotated.body);
     let stored = endpoint(&world, id).await;
     let previous = stored.previous.unwrap();
@@ -176,6 +193,17 @@ async fn endpoint_is_changed_paused_rotated_and_deleted() {
     assert_eq!(browser.post(&format!("{path}/delete"), &[]).await.location(), "/webhooks");
     assert!(!endpoint(&world, id).await.is_visible());
     assert_eq!(browser.get(&path).await.status, 404);
+
+    let filter = AuditFilter { operator: Some(EMAIL.to_owned()), ..AuditFilter::default() };
+    let rows = world.store.list_audit(filter, PageRequest { limit: 6, starting_after: None }).await.unwrap().rows;
+    let actions: Vec<_> = rows.iter().rev().map(|row| row.action.as_str()).collect();
+    let expected = ["create", "change", "change", "change", "rotate_secret", "delete"];
+    assert_eq!(actions, expected.map(|action| format!("webhook_endpoint.{action}")));
+    assert!(
+        rows.iter().all(
+            |row| row.subject == id.to_string() && row.after.is_some() == (row.action != "webhook_endpoint.delete")
+        )
+    );
 }
 
 #[actix_web::test]
@@ -242,6 +270,37 @@ async fn test_of_endpoint_is_queued_up_to_the_limit() {
     let older = browser.get(&path).await.between("rel=\"next\" href=\"", "\"");
     assert!(browser.get(&older).await.body.contains("Mais recentes"));
     assert_eq!(browser.get(&format!("{path}?starting_after=dlv_x")).await.status, 404);
+}
+
+#[actix_web::test]
+async fn page_refreshes_during_an_attempt() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    let (path, id) = created(&mut browser).await;
+    let event = published(&world).await;
+    claimed(&world, id).await;
+    for page in [path, format!("/events/{}", event.id)] {
+        assert!(browser.get(&page).await.body.contains("hx-get"), "{page}");
+    }
+}
+
+#[actix_web::test]
+async fn events_lead_to_the_pages_of_their_resources() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    for (kind, id, path) in [
+        (EventType::PayoutCompleted, "pyt_1", "/payouts/pyt_1"),
+        (EventType::InfractionOpened, "inf_1", "/infractions/inf_1"),
+        (EventType::CryptoDepositCompleted, "cdp_1", "/crypto/deposits/cdp_1"),
+        (EventType::CryptoWithdrawalFailed, "cwd_1", "/crypto/withdrawals/cwd_1"),
+    ] {
+        let event = an_event(account(&world).await, kind, id);
+        world.store.commit(steps::publish(vec![event.clone()])).await.unwrap();
+        for page in ["/events".to_owned(), format!("/events/{}", event.id)] {
+            let seen = browser.get(&page).await;
+            assert!(seen.body.contains(&format!("href=\"{path}\"")), "{page}: {}", seen.body);
+        }
+    }
 }
 
 #[actix_web::test]

@@ -129,20 +129,20 @@ catalogue! {
 
     email: "E-mail", "E-mail";
     new_password: "Nova senha", "New password";
-    present_password: "Senha atual", "Present password";
+    present_password: "Senha atual", "Current password";
     password_rule: "Pelo menos 12 caracteres.", "At least 12 characters.";
-    password_wrong: "A senha deve ter de 12 a 200 caracteres, e não pode conter o e-mail nem um só caractere repetido.", "The password must have 12 to 200 characters, and must not contain the e-mail or only one repeated character.";
+    password_wrong: "A senha deve ter de 12 a 200 caracteres. Ela não pode conter o e-mail nem ser um único caractere repetido.", "The password must have 12 to 200 characters. It must not contain the e-mail or be one repeated character.";
     code: "Código de 6 dígitos", "6-digit code";
-    code_rule: "O código que o seu aplicativo autenticador mostra agora.", "The code that your authenticator shows now.";
-    code_wrong: "Código incorreto ou já usado. Aguarde o próximo código.", "Wrong or used code. Wait for the next code.";
-    too_many_codes: "Códigos incorretos demais. Comece de novo.", "Too many wrong codes. Begin again.";
-    throttled: "Tentativas demais. Tente de novo em alguns minutos.", "Too many attempts. Try again in a few minutes.";
+    code_rule: "O código que o seu aplicativo autenticador mostra agora.", "The code that your authenticator app shows now.";
+    code_wrong: "Código incorreto ou já usado. Aguarde o próximo código.", "Wrong or already used code. Wait for the next code.";
+    too_many_codes: "Muitos códigos incorretos. Comece de novo.", "Too many wrong codes. Start again.";
+    throttled: "Muitas tentativas. Tente de novo em alguns minutos.", "Too many attempts. Try again in a few minutes.";
 
     log_in_wrong: "E-mail ou senha incorretos.", "Wrong e-mail or password.";
     log_in_no_account: "Ainda não tem conta?", "No account yet?";
     log_in_after_sign_up: "Cadastro recebido. Se o e-mail ainda não estava em uso, entre com a sua senha.", "Sign-up received. If the e-mail was not in use yet, log in with your password.";
-    log_in_after_password: "Senha gravada. Entre com ela.", "Password stored. Log in with it.";
-    log_in_lost: "Perdeu a senha ou o autenticador? Peça um novo link à operadora.", "Lost your password or authenticator? Ask the operator for a new link.";
+    log_in_after_password: "Senha gravada. Entre com ela.", "Password saved. Log in with it.";
+    log_in_lost: "Perdeu a senha ou o autenticador? Peça um novo link ao suporte.", "Lost your password or authenticator? Ask support for a new link.";
     code_title: "Segundo passo", "Second step";
     code_or_recovery: "Código ou código de recuperação", "Code or recovery code";
 
@@ -152,7 +152,7 @@ catalogue! {
     enrol_qr: "Código QR para o aplicativo autenticador", "QR code for the authenticator app";
     recovery_title: "Códigos de recuperação", "Recovery codes";
     recovery_text: "Guarde estes códigos em lugar seguro. Cada um substitui uma vez o autenticador. Eles não serão mostrados de novo.", "Keep these codes in a safe place. Each one replaces the authenticator once. They are not shown again.";
-    recovery_next: "Guardei os códigos", "I have stored the codes";
+    recovery_next: "Guardei os códigos", "I have saved the codes";
 
     sign_up: "Criar conta", "Create an account";
     sign_up_name: "Nome da empresa ou pessoa", "Name of the company or person";
@@ -162,23 +162,23 @@ catalogue! {
     sign_up_document_wrong: "Informe um CPF ou CNPJ válido.", "Enter a valid CPF or CNPJ.";
 
     welcome_title: "Definir a senha", "Set your password";
-    welcome_text: "Ao gravar a senha, as sessões abertas terminam e um novo autenticador será ativado na próxima entrada.", "Storing the password ends all open sessions. The next login sets up a new authenticator.";
+    welcome_text: "Ao gravar a senha, as sessões abertas são encerradas. Na próxima entrada, um novo autenticador será ativado.", "Saving the password ends all open sessions. The next login sets up a new authenticator.";
     password_changed: "Senha alterada. As outras sessões foram encerradas.", "Password changed. The other sessions were ended.";
-    password_present_wrong: "A senha atual está incorreta.", "The present password is wrong.";
+    password_present_wrong: "A senha atual está incorreta.", "The current password is wrong.";
     save: "Gravar", "Save";
 
     balance: "Saldo", "Balance";
     available: "Disponível", "Available";
     pending: "A liberar", "Pending";
     blocked: "Bloqueado", "Blocked";
-    kyc_pending: "Seu cadastro está em análise. Cobranças e saques serão liberados após a aprovação.", "Your registration is under review. Charges and payouts are enabled after its approval.";
-    kyc_rejected: "Seu cadastro foi recusado. Fale com a operadora.", "Your registration was rejected. Contact the operator.";
+    kyc_pending: "Seu cadastro está em análise. Cobranças e saques serão habilitados após a aprovação.", "Your registration is under review. Charges and payouts are enabled after its approval.";
+    kyc_rejected: "Seu cadastro foi recusado. Fale com o suporte.", "Your registration was rejected. Contact support.";
     suspended: "Sua conta está suspensa.", "Your account is suspended.";
-    operator_home: "Você é operador desta instalação.", "You are an operator of this installation.";
+    operator_home: "Você é operador deste serviço.", "You are an operator of this service.";
 
     session_device: "Navegador", "Browser";
-    session_address: "Endereço", "Address";
-    session_begun: "Início", "Begun";
+    session_address: "Endereço IP", "IP address";
+    session_begun: "Aberta em", "Started";
     session_seen: "Último uso", "Last use";
     session_end: "Encerrar", "End";
     session_this: "esta sessão", "this session";
@@ -186,7 +186,7 @@ catalogue! {
     key_new: "Nova chave", "New key";
     key_none: "Nenhuma chave ainda.", "No keys yet.";
     key_name: "Nome", "Name";
-    key_name_rule: "Onde a chave será usada: caixa, loja, robô.", "The place where the key is used: till, shop, robot.";
+    key_name_rule: "Onde a chave será usada: caixa, loja, sistema.", "Where the key is used: till, shop, system.";
     key_name_wrong: "Informe um nome de até 100 caracteres.", "Enter a name of at most 100 characters.";
     key_prefix: "Prefixo", "Prefix";
     key_scopes: "Permissões", "Scopes";
@@ -194,8 +194,8 @@ catalogue! {
     key_created: "Criada", "Created";
     key_expires: "Expira", "Expires";
     key_never: "nunca", "never";
-    key_days: "Validade em dias (vazio: não expira)", "Lifetime in days (empty: no expiry)";
-    key_days_wrong: "Informe de 1 a 3650 dias, ou deixe vazio.", "Enter 1 to 3650 days, or leave the field empty.";
+    key_days: "Validade em dias (em branco: não expira)", "Lifetime in days (empty: no expiry)";
+    key_days_wrong: "Informe de 1 a 3650 dias, ou deixe em branco.", "Enter 1 to 3650 days, or leave the field empty.";
     key_status: "Situação", "Status";
     key_active: "ativa", "active";
     key_revoked: "revogada", "revoked";
@@ -213,12 +213,14 @@ catalogue! {
     confirm_until: "Válido até", "Valid until";
 
     forged_title: "Formulário recusado", "Form refused";
-    forged_text: "O formulário não veio desta página ou a sessão mudou. Abra a página de novo e repita.", "The form did not come from this page, or the session changed. Open the page again and repeat.";
+    forged_text: "O formulário não veio desta página, ou a sessão mudou. Abra a página e tente de novo.", "The form did not come from this page, or the session changed. Open the page and try again.";
     bad_form_title: "Formulário inválido", "Invalid form";
-    bad_form_text: "O formulário não chegou inteiro. Tente de novo.", "The form did not arrive whole. Try again.";
+    bad_form_text: "O formulário chegou incompleto. Tente de novo.", "The form arrived incomplete. Try again.";
     not_found_title: "Página não encontrada", "Page not found";
     not_found_text: "A página não existe, ou o registro não está mais disponível.", "The page does not exist, or its record is no longer available.";
-    throttled_title: "Tentativas demais", "Too many attempts";
+    ended_title: "Ação encerrada", "Action ended";
+    ended_text: "Cinco códigos incorretos encerraram esta ação. Nada foi feito. Confira o relógio do celular e comece a ação de novo.", "Five wrong codes ended this action. Nothing was done. Check the clock of your phone, and begin the action again.";
+    throttled_title: "Muitas tentativas", "Too many attempts";
     throttled_text: "Tente de novo em alguns minutos.", "Try again in a few minutes.";
     unavailable_title: "Serviço indisponível", "Service unavailable";
     unavailable_text: "Tente de novo em alguns segundos. Se você enviou um formulário, confira antes na lista se ele já teve efeito.", "Try again in a few seconds. If you sent a form, first check in its list whether it took effect.";

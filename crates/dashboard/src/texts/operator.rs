@@ -5,10 +5,11 @@ catalogue! {
     OperatorTexts, same: [email, kyc];
 
     accounts: "Contas", "Accounts";
+    accounts_back: "Ver as contas", "Show the accounts";
     accounts_all: "Todas as contas", "All accounts";
     accounts_queue: "Cadastros em análise", "Registrations under review";
-    accounts_none: "Nenhuma conta encontrada.", "No account was found.";
-    accounts_search: "E-mail ou id da conta", "E-mail or id of the account";
+    accounts_none: "Nenhuma conta encontrada.", "No accounts found.";
+    accounts_search: "E-mail ou id da conta", "E-mail or account id";
     search: "Buscar", "Search";
     email: "E-mail", "E-mail";
     name: "Nome", "Name";
@@ -24,21 +25,21 @@ catalogue! {
     features: "Funções", "Features";
     none: "nenhuma", "none";
     next_page: "Próxima página", "Next page";
-    changed: "Alteração gravada.", "The change is stored.";
-    continue_to_code: "Continuar", "Continue";
-    change_hint: "Cada alteração pede um código do autenticador.", "Each change needs a code of the authenticator.";
+    changed: "Alteração gravada.", "The change is saved.";
+    change_hint: "Cada alteração pede um código do autenticador.", "Each change needs a code from the authenticator.";
+    changed_meanwhile: "A conta foi alterada enquanto o formulário estava aberto. Confira os valores e envie de novo.", "The account was changed while the form was open. Check the values and send the form again.";
     change_wrong: "O formulário não contém uma alteração conhecida.", "The form contains no known change.";
 
     approve: "Aprovar o cadastro", "Approve the registration";
-    approve_text: "A aprovação ativa o recebimento e o envio de Pix.", "The approval enables receiving and sending Pix.";
+    approve_text: "A aprovação habilita o recebimento e o envio de Pix.", "The approval enables receiving and sending Pix.";
     suspend: "Suspender a conta", "Suspend the account";
-    suspend_text: "Uma conta suspensa consulta os dados e não inicia operações.", "A suspended account reads its data and starts no operations.";
+    suspend_text: "Uma conta suspensa só consulta os seus dados e não inicia operações.", "A suspended account can read its data and cannot start operations.";
     resume: "Reativar a conta", "Resume the account";
     set_features: "Alterar as funções", "Change the features";
 
     fees: "Tarifas", "Fees";
     set_fees: "Alterar a tarifa", "Change the fee";
-    fees_text: "As cobranças existentes mantêm a tarifa de sua criação.", "Existing charges keep the fee of their creation.";
+    fees_text: "As cobranças existentes mantêm a tarifa do momento da criação.", "Existing charges keep the fee of the time of their creation.";
     operation: "Operação", "Operation";
     fee: "Tarifa", "Fee";
     fee_fixed: "Valor fixo (R$)", "Fixed part (R$)";
@@ -50,7 +51,7 @@ catalogue! {
     percentage_wrong: "Informe um percentual de 0 a 100, por exemplo 0,99.", "Enter a percentage from 0 to 100, such as 0.99.";
     fee_bounds_wrong: "O mínimo não pode passar do máximo.", "The minimum must not exceed the maximum.";
 
-    limits: "Limites por operação", "Limits of one operation";
+    limits: "Limites por operação", "Limits per operation";
     set_limits: "Alterar os limites", "Change the limits";
     charge_limit: "Maior cobrança (R$)", "Largest charge (R$)";
     payout_limit: "Maior saque (R$)", "Largest payout (R$)";
@@ -64,8 +65,8 @@ catalogue! {
     audit_none: "Nenhuma alteração.", "No changes.";
     account: "Conta", "Account";
     account_unknown: "Nenhuma conta tem este e-mail ou id.", "No account has this e-mail or id.";
-    at: "Quando", "When";
-    who: "Quem", "Person";
+    at: "Quando", "Time";
+    who: "Quem", "User";
     from: "De onde", "From";
     action: "Alteração", "Change";
     subject: "Registro", "Record";
@@ -73,16 +74,16 @@ catalogue! {
     after: "Depois", "After";
     details: "Detalhes", "Details";
 
-    callbacks: "Avisos sem destino", "Unmatched callbacks";
-    callbacks_text: "Estes avisos de instituições não correspondem a nenhuma cobrança, saque ou infração.", "These callbacks of acquirers match no charge, payout or infraction.";
-    callbacks_none: "Todos os avisos têm destino.", "Every callback is matched.";
-    acquirer: "Instituição", "Acquirer";
+    callbacks: "Avisos sem correspondência", "Unmatched callbacks";
+    callbacks_text: "Estes avisos de adquirentes não correspondem a nenhuma cobrança, saque ou infração.", "These callbacks of acquirers match no charge, payout or infraction.";
+    callbacks_none: "Todos os avisos têm correspondência.", "Every callback is matched.";
+    acquirer: "Adquirente", "Acquirer";
     received: "Recebido", "Received";
     attempts: "Tentativas", "Attempts";
     names: "Conteúdo", "Names";
     try_again: "Processar de novo", "Process again";
 
-    acquirers: "Instituições", "Acquirers";
+    acquirers: "Adquirentes", "Acquirers";
     acquirers_text: "Na ordem da configuração, com as ordens em aberto.", "In the order of the configuration, with their open orders.";
     charges: "Cobranças", "Charges";
     payouts: "Saques", "Payouts";

@@ -9,11 +9,11 @@ catalogue! {
 
     title: "Configurações", "Settings";
     account: "Conta", "Account";
-    read_only: "Estes dados são alterados pela operadora do serviço.", "The operator of the service changes these data.";
+    read_only: "Só a equipe do serviço altera estes dados. Fale com o suporte.", "Only the operators of the service change this data. Contact support.";
     name: "Nome", "Name";
     email: "E-mail", "E-mail";
-    document: "Documento", "Document";
-    id: "Identificador da conta", "Id of the account";
+    document: "CPF ou CNPJ", "CPF or CNPJ";
+    id: "Id da conta", "Account id";
     created: "Conta criada", "Account created";
     status: "Situação", "Status";
     active: "ativa", "active";
@@ -27,14 +27,14 @@ catalogue! {
     disabled: "não habilitada", "not enabled";
     pix_in: "Cobranças Pix", "Pix charges";
     pix_out: "Saques Pix", "Pix payouts";
-    split: "Divisão de cobranças", "Split of charges";
+    split: "Repasses a outras contas (split)", "Splits to other accounts";
     crypto_in: "Depósitos em cripto", "Crypto deposits";
     crypto_out: "Saques em cripto", "Crypto withdrawals";
     fees: "Tarifas", "Fees";
     free: "sem tarifa", "no fee";
     at_least: "no mínimo", "at least";
     at_most: "no máximo", "at most";
-    limits: "Limites por operação", "Limits per transaction";
+    limits: "Limites por operação", "Limits per operation";
     charge_limit: "Cobrança ou depósito", "Charge or deposit";
     payout_limit: "Saque", "Payout";
     release: "Liberação do dinheiro recebido", "Release of received money";

@@ -2,12 +2,12 @@
 
 catalogue! {
     /// The texts of the list of transactions.
-    TransactionsTexts, same: [csv];
+    TransactionsTexts, same: [];
 
     title: "Transações", "Transactions";
     new_charge: "Nova cobrança", "New charge";
     search: "Buscar", "Search";
-    search_hint: "Por id, external_id, txid, id fim a fim (E…), ou CPF/CNPJ do pagador.", "By id, external_id, txid, end-to-end id (E…), or the payer's CPF/CNPJ.";
+    search_hint: "Por id, seu identificador, txid, identificador fim a fim (E…), ou CPF/CNPJ do pagador.", "By id, your identifier, txid, end-to-end id (E…), or the payer's CPF/CNPJ.";
     found: "Resultado da busca", "Search result";
     all: "Ver todas as transações", "Show all transactions";
     filters: "Filtros", "Filters";
@@ -24,11 +24,11 @@ catalogue! {
     refunded: "devolvida", "refunded";
     from: "De", "From";
     to: "Até", "To";
-    apply: "Filtrar", "Apply";
+    apply: "Filtrar", "Filter";
     clear: "Limpar", "Clear";
     wrong: "Filtro inválido: confira a situação e as datas.", "Invalid filter: check the status and the dates.";
-    csv: "CSV", "CSV";
-    excel: "CSV para Excel", "CSV for Excel in Brazil";
+    csv: "Baixar CSV", "Download CSV";
+    excel: "Baixar CSV para Excel", "Download CSV for Excel in Brazil";
     none: "Nenhuma transação.", "No transactions.";
     date: "Data", "Date";
     kind: "Tipo", "Type";
@@ -37,7 +37,7 @@ catalogue! {
     fee: "Tarifa", "Fee";
     charge: "Cobrança", "Charge";
     payout: "Saque", "Payout";
-    split: "Repasse recebido", "Share received";
+    split: "Repasse recebido", "Split received";
     next: "Mais antigas", "Older";
-    first: "Voltar às mais recentes", "Back to the newest";
+    first: "Mais recentes", "Newest";
 }

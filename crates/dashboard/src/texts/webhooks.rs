@@ -12,6 +12,7 @@ catalogue! {
     url_rule: "Um endereço público com https, de até 500 caracteres.", "A public address with https, of at most 500 characters.";
     description: "Descrição (opcional)", "Description (optional)";
     subscription: "Eventos", "Events";
+    list_back: "Ver os webhooks", "Show the webhooks";
     all_events: "Todos os eventos, também os de versões futuras", "All events, including those of later versions";
     status: "Situação", "Status";
     waiting: "Na fila", "Queue";
@@ -25,7 +26,7 @@ catalogue! {
     active: "ativo", "active";
     inactive: "pausado: as entregas esperam", "paused: deliveries wait";
     disabled_gone: "desativado: o endereço respondeu 410", "disabled: the receiver answered 410";
-    disabled_failing: "desativado: só falhas por cinco dias", "disabled: five days of failures alone";
+    disabled_failing: "desativado: só falhas por cinco dias", "disabled: only failures for five days";
     disabled_at: "Desativado em", "Disabled at";
 
     url_wrong: "Informe uma URL de até 500 caracteres, sem espaços.", "Enter a URL of at most 500 characters, without blanks.";
@@ -33,11 +34,11 @@ catalogue! {
     url_credentials: "O endereço não pode conter usuário ou senha.", "The address must not contain a user name or password.";
     url_port: "A porta deve ser 443, 8443 ou a partir de 1024.", "The port must be 443, 8443, or 1024 or higher.";
     url_not_public: "O endereço não é público.", "The address is not public.";
-    url_taken: "Este endereço já está cadastrado.", "This address is registered already.";
+    url_taken: "Este endereço já está cadastrado.", "This address is already registered.";
     description_wrong: "A descrição pode ter até 200 caracteres.", "The description can have at most 200 characters.";
-    subscription_wrong: "Escolha pelo menos um evento da lista.", "Choose at least one event of the list.";
+    subscription_wrong: "Escolha pelo menos um evento da lista.", "Choose at least one event from the list.";
     limit_reached: "Uma conta tem no máximo 20 endereços.", "An account has at most 20 endpoints.";
-    suspended: "A conta está suspensa e não pode mudar nada.", "The account is suspended and cannot change anything.";
+    suspended: "Sua conta está suspensa e não pode mudar nada.", "Your account is suspended and cannot change anything.";
 
     create: "Criar o endereço", "Create the endpoint";
     secret_title: "Segredo de assinatura", "Signing secret";
@@ -48,14 +49,14 @@ catalogue! {
     back: "Ver o endereço", "Show the endpoint";
 
     change: "Alterar", "Change";
+    move_title: "Enviar os eventos a este endereço", "Send the events to this address";
     save: "Gravar", "Save";
-    manage: "Gerenciar", "Manage";
     send_test: "Enviar um teste", "Send a test";
     pause: "Pausar", "Pause";
     activate: "Reativar", "Enable again";
     activate_text: "Entregas que foram canceladas continuam canceladas. Os próximos eventos são enviados.", "Cancelled deliveries stay cancelled. The next events are sent.";
     rotate: "Trocar o segredo", "Rotate the secret";
-    rotate_grace: "O segredo atual também assina por mais", "The present secret also signs for another";
+    rotate_grace: "O segredo atual ainda assina por", "The current secret also signs for";
     grace_none: "nenhum tempo", "no time";
     grace_hour: "1 hora", "1 hour";
     grace_day: "1 dia", "1 day";
@@ -70,11 +71,11 @@ catalogue! {
     no_deliveries: "Nenhuma entrega ainda.", "No deliveries yet.";
     event: "Evento", "Event";
     delivery: "Entrega", "Delivery";
-    endpoint: "Destino", "Endpoint";
+    endpoint: "Endereço", "Endpoint";
     attempts: "Tentativas", "Attempts";
     next_attempt: "Próxima tentativa", "Next attempt";
     payload: "Conteúdo enviado", "Payload";
-    no_payload: "O evento não está mais guardado.", "The event is not kept any more.";
+    no_payload: "O evento não está mais guardado.", "The event is no longer kept.";
     answer: "Resposta", "Answer";
     no_answer: "sem resposta", "no answer";
     at: "Quando", "Time";
@@ -98,7 +99,7 @@ catalogue! {
     timed_out: "sem resposta em 15 segundos", "no answer within 15 seconds";
     redirected: "redirecionamento, que não é seguido", "redirect, which is not followed";
     refused: "resposta diferente de 2xx", "answer other than 2xx";
-    unsigned: "segredo ilegível: fale com a operadora", "secret unreadable: contact the operator";
+    unsigned: "segredo ilegível: fale com o suporte", "secret unreadable: contact support";
 
     not_active: "O endereço não está ativo e não recebe entregas.", "The endpoint is not active and receives no deliveries.";
     delivery_cancelled: "A entrega foi cancelada e não pode ser reenviada.", "The delivery is cancelled and cannot be sent again.";
@@ -106,6 +107,7 @@ catalogue! {
     no_receiver: "Nenhum endereço ativo recebe este evento.", "No active endpoint receives this event.";
 
     events: "Eventos da conta", "Events of the account";
+    events_back: "Ver os eventos", "Show the events";
     events_text: "Os eventos ficam guardados por 90 dias.", "Events are kept for 90 days.";
     no_events: "Nenhum evento com este filtro.", "No events with this filter.";
     kind: "Tipo", "Type";
@@ -113,9 +115,9 @@ catalogue! {
     resource: "Recurso", "Resource";
     sequence: "Número", "Number";
     after_sequence: "Depois do número", "After number";
-    after_sequence_wrong: "Informe um número a partir de 0.", "Enter a number from 0.";
-    kind_wrong: "Escolha um tipo da lista.", "Choose a type of the list.";
+    after_sequence_wrong: "Informe um número a partir de 0.", "Enter a number of at least 0.";
+    kind_wrong: "Escolha um tipo da lista.", "Choose a type from the list.";
     filter: "Filtrar", "Filter";
     next_page: "Próxima página", "Next page";
-    resend_event: "Reenviar a todos os destinos", "Resend to all endpoints";
+    resend_event: "Reenviar a todos os endereços", "Resend to all endpoints";
 }

@@ -1,5 +1,6 @@
 //! Charges: the page of a charge with its refunds, and the form of a new one.
 
+mod confirm_refund;
 mod facts;
 mod json;
 mod new;
@@ -8,6 +9,7 @@ mod refund;
 mod show;
 mod timeline;
 
+pub(crate) use confirm_refund::{confirm_refund, send_refund};
 pub(crate) use new::{form, submit};
 pub(crate) use pay::pay;
 pub(crate) use refund::refund;

@@ -68,7 +68,6 @@ struct Open {
 /// The form of a refund: the values that were sent, and the reason for which they were refused.
 #[derive(Default)]
 pub(super) struct RefundForm<'a> {
-    pub(super) key: String,
     pub(super) payment: &'a str,
     pub(super) amount: &'a str,
     pub(super) reason: &'a str,
@@ -79,8 +78,7 @@ pub(super) struct RefundForm<'a> {
 
 /// Shows the charge. A pending charge is refreshed from its acquirer first.
 pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpRequest) -> Result<HttpResponse, Failure> {
-    let form = RefundForm { key: visit.random(), ..RefundForm::default() };
-    page(&visit, &request, &id, StatusCode::OK, form).await
+    page(&visit, &request, &id, StatusCode::OK, RefundForm::default()).await
 }
 
 /// Returns the charge of the account with the id of an address.

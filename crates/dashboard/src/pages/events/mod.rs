@@ -22,6 +22,8 @@ fn resource(event: &StoredEvent) -> Option<Resource> {
         "pyt" => Some("payouts"),
         "inf" => Some("infractions"),
         "whe" => Some("webhooks"),
+        "cdp" => Some("crypto/deposits"),
+        "cwd" => Some("crypto/withdrawals"),
         _ => None,
     };
     Some(Resource { path: folder.map(|folder| format!("/{folder}/{id}")), id: id.to_owned() })

@@ -32,7 +32,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
         Ok(created) => return Ok(visit.begin_session(redirect("/"), &created)),
         Err(LoginError::Refused) => (StatusCode::UNPROCESSABLE_ENTITY, page.t.code_wrong),
         Err(LoginError::Throttled) => (StatusCode::TOO_MANY_REQUESTS, page.t.throttled),
-        Err(LoginError::Over) => return Ok(redirect("/login?too-many-codes")),
+        Err(LoginError::Over | LoginError::LastCode) => return Ok(redirect("/login?too-many-codes")),
         Err(error) => return Err(error.into()),
     };
     Ok(visit.page(status, &CodePage { page, error: Some(error) }))

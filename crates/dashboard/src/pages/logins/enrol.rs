@@ -52,7 +52,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
         Err(LoginError::Refused) => {
             enrol_page(visit, StatusCode::UNPROCESSABLE_ENTITY, Some(visit.language.texts().code_wrong))
         }
-        Err(LoginError::Over) => Ok(redirect("/login?too-many-codes")),
+        Err(LoginError::Over | LoginError::LastCode) => Ok(redirect("/login?too-many-codes")),
         Err(error) => Err(error.into()),
     }
 }

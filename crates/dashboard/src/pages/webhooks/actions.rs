@@ -3,6 +3,8 @@
 use actix_web::{HttpResponse, web};
 use cais_domain::ids::DeliveryId;
 use cais_domain::merchant::webhook::{Endpoint, EndpointChange};
+use cais_ports::PendingAction;
+use cais_use_cases::logins::begin;
 use cais_use_cases::webhooks::{change, deliveries, test};
 
 use super::fields::{self, Fields};
@@ -13,10 +15,25 @@ use crate::form::Form;
 use crate::layout::redirect;
 use crate::texts::webhooks::WebhookTexts;
 
-/// Changes address, description and events.
+/// Changes description and events. For another address, stores the intent: it redirects data, so it needs a code.
 pub(crate) async fn change(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let endpoint = own(&form.visit, &id).await?;
     match fields::read(&form, WebhookTexts::of(form.visit.language)) {
+        Ok(fields::Values { url, description, subscription }) if url != endpoint.url => {
+            let visit = &form.visit;
+            match change::check_url(visit.ports(), &visit.account().await?, endpoint.id, &url).await {
+                Ok(()) => {
+                    let endpoint = endpoint.id;
+                    let action = PendingAction::MoveEndpoint { endpoint, url, subscription, description };
+                    let id = begin::begin(&visit.dashboard.logins, visit.complete()?, action).await?;
+                    Ok(redirect(&format!("/confirm/{id}")))
+                }
+                Err(error) => {
+                    let text = change_refused(error, WebhookTexts::of(visit.language))?;
+                    show::refused(visit, &endpoint, Some(Fields::sent(&form)), text).await
+                }
+            }
+        }
         Ok(fields::Values { url, description, subscription }) => {
             let request = EndpointChange {
                 url: Some(url),
@@ -50,7 +67,8 @@ async fn apply(
 ) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let account = visit.account().await?;
-    match change::change(visit.ports(), &account, endpoint.id, request).await {
+    let operator = visit.complete()?.operator(&visit.browser);
+    match change::change_by(visit.ports(), &operator, &account, endpoint.id, request).await {
         Ok(endpoint) => Ok(redirect(&format!("/webhooks/{}", endpoint.id))),
         Err(error) => {
             let text = change_refused(error, WebhookTexts::of(visit.language))?;

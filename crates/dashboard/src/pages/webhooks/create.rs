@@ -38,7 +38,8 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     let refused = match fields::read(&form, t) {
         Ok(fields::Values { url, description, subscription }) => {
             let request = CreateEndpoint { url, subscription, description };
-            match create::create(visit.ports(), &account, request).await {
+            let operator = visit.complete()?.operator(&visit.browser);
+            match create::create_by(visit.ports(), &operator, &account, request).await {
                 Ok((endpoint, secret)) => return Ok(visit.ok(&SecretPage::new(visit, &endpoint, &secret))),
                 Err(error) => create_refused(error, t)?,
             }

@@ -42,7 +42,8 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
     let visit = &form.visit;
     let account = visit.account().await?;
     let endpoint = own(visit, &id).await?;
-    match delete::delete(visit.ports(), &account, endpoint.id).await {
+    let operator = visit.complete()?.operator(&visit.browser);
+    match delete::delete_by(visit.ports(), &operator, &account, endpoint.id).await {
         Ok(()) => Ok(redirect("/webhooks")),
         Err(error) => {
             let text = write_refused(error, WebhookTexts::of(visit.language))?;

@@ -3,7 +3,7 @@
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::webhook::DeliveryStatus;
-use cais_ports::{AttemptError, Delivery, DeliveryAttempt};
+use cais_ports::{AttemptError, DELIVERY_LEASE, Delivery, DeliveryAttempt};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::failure::Failure;
@@ -11,8 +11,9 @@ use crate::format::When;
 use crate::texts::webhooks::WebhookTexts;
 use crate::visit::Visit;
 
-/// A page refreshes itself while an attempt follows within this time.
-const REFRESH_AHEAD: SignedDuration = SignedDuration::from_secs(10);
+/// A page refreshes itself while an attempt is under way or follows within this time. The next instant of an attempt
+/// under way is the end of its lease.
+const REFRESH_AHEAD: SignedDuration = DELIVERY_LEASE;
 
 /// A delivery.
 pub(crate) struct Row {
@@ -27,7 +28,7 @@ pub(crate) struct Row {
     pub(crate) next: Option<When>,
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) can_resend: bool,
-    /// `true` if an attempt follows at once.
+    /// `true` if an attempt is under way or follows at once.
     pub(crate) is_fresh: bool,
 }
 

@@ -139,7 +139,7 @@ fn row(deposit: &Deposit, payment: &DepositPayment, language: Language) -> Payme
         state: match payment.state {
             PaymentState::Credited => t.payment_credited.to_owned(),
             PaymentState::Review(reason) => format!("{} {}", t.payment_in_review, t.review_of(reason)),
-            PaymentState::Dismissed => t.payment_dismissed.to_owned(),
+            PaymentState::Dismissed(_) => t.payment_dismissed.to_owned(),
         },
         tx_hash: payment.tx_hash.clone().unwrap_or_default(),
     }

@@ -1,4 +1,4 @@
-//! Confirms a withdrawal by a fresh one-time code, and sends it.
+//! Confirms a withdrawal by a fresh one-time code, and sends it at the price of the shown quote.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
@@ -10,15 +10,17 @@ use cais_domain::ids::{ConfirmationId, CryptoQuoteId};
 use cais_domain::text::Text;
 use cais_ports::{Confirmation, ConfirmationState, PendingAction};
 use cais_use_cases::crypto::quotes;
+use cais_use_cases::crypto::withdrawals::create::WithdrawalRefusal;
 use cais_use_cases::logins::LoginError;
 use cais_use_cases::logins::orders::{self, SendError, SentOrder};
+use cais_use_cases::upstream_order::CreateError;
 
 use crate::detached;
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::{When, brl, decimal};
 use crate::layout::{Layout, redirect};
-use crate::pages::crypto::withdrawal_refusal;
+use crate::pages::crypto::{quote_refusal, withdrawal_refusal};
 use crate::query::Query;
 use crate::texts::crypto::CryptoTexts;
 use crate::visit::Visit;
@@ -36,6 +38,7 @@ struct ConfirmWithdrawalPage {
     amount: String,
     fee: String,
     total: String,
+    quote: CryptoQuoteId,
     estimate: Option<Estimate>,
     description: Option<String>,
     external_id: Option<String>,
@@ -48,48 +51,78 @@ struct Estimate {
     rate: String,
 }
 
-/// Shows the withdrawal and the field for the code. The address may name the quote of the estimate.
+/// Shows the withdrawal, its quote and the field for the code.
 pub(crate) async fn show(visit: Visit, query: Query, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     visit.merchant()?;
-    let quote = query.id("quote")?;
-    waiting(&visit, parse(&id)?, quote, StatusCode::OK, None).await
+    waiting(&visit, parse(&id)?, quote_of(&query)?, StatusCode::OK, None).await
 }
 
-/// Approves and sends the withdrawal. A repeat leads to the same withdrawal.
-pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+/// Approves and sends the withdrawal. A repeat leads to the same withdrawal. If the quote is over, nothing is sent, and the
+/// page shows a new quote.
+pub(crate) async fn submit(form: Form, query: Query, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (visitor, _) = visit.merchant()?;
-    let id = parse(&id)?;
+    let (id, quote) = (parse(&id)?, quote_of(&query)?);
     let (logins, browser, visitor) = (visit.dashboard.logins.clone(), visit.browser.clone(), visitor.clone());
     let code = form.get("code").to_owned();
     let work = async move {
         let approved = orders::approve(&logins, &browser, &visitor, id, &code).await?;
-        Ok::<_, LoginError>(orders::send_withdrawal(&logins.ports, &approved).await)
+        Ok::<_, LoginError>(orders::send_withdrawal(&logins.ports, &approved, quote).await)
     };
     let Ok(ended) = detached::run(work).await else {
         let text = CryptoTexts::of(visit.language).in_progress.to_owned();
-        return waiting(visit, id, None, StatusCode::SERVICE_UNAVAILABLE, Some(text)).await;
+        return waiting(visit, id, quote, StatusCode::SERVICE_UNAVAILABLE, Some(text)).await;
     };
     let text = match ended {
         Ok(Ok(SentOrder::Created(withdrawal))) => return Ok(redirect(&format!("/crypto/withdrawals/{withdrawal}"))),
         Ok(Ok(SentOrder::NotCovered)) => CryptoTexts::of(visit.language).not_covered.to_owned(),
+        Ok(Err(SendError::Order(CreateError::Refused(
+            WithdrawalRefusal::QuoteNotFound | WithdrawalRefusal::Quote(_),
+        )))) => match requote(visit, id).await? {
+            Ok(quote) => {
+                let text = CryptoTexts::of(visit.language).price_renewed.to_owned();
+                return waiting(visit, id, quote, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await;
+            }
+            Err(text) => text,
+        },
         Ok(Err(SendError::Order(error))) => withdrawal_refusal(&error, visit.language)?,
         Ok(Err(SendError::OtherAction)) => return Err(Failure::NotFound),
         Ok(Err(SendError::Query(error))) => return Err(error.into()),
         Err(LoginError::Refused) => visit.language.texts().code_wrong.to_owned(),
         Err(error) => return Err(error.into()),
     };
-    waiting(visit, id, None, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
+    waiting(visit, id, quote, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
 }
 
 fn parse(id: &str) -> Result<ConfirmationId, Failure> {
     ConfirmationId::parse(id).map_err(|_| Failure::NotFound)
 }
 
+/// Returns the quote that the address names.
+fn quote_of(query: &Query) -> Result<CryptoQuoteId, Failure> {
+    query.id("quote")?.ok_or(Failure::NotFound)
+}
+
+/// Prices a confirmed withdrawal again. Returns the text for the user if no quote is given.
+async fn requote(visit: &Visit, id: ConfirmationId) -> Result<Result<CryptoQuoteId, String>, Failure> {
+    let (visitor, account) = visit.merchant()?;
+    let logins = &visit.dashboard.logins;
+    let PendingAction::SendWithdrawal { amount, address, .. } = orders::find(logins, visitor, id).await?.action else {
+        return Err(Failure::NotFound);
+    };
+    let account = logins.ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
+    let Some(crypto) = &logins.ports.crypto else {
+        return Ok(Err(CryptoTexts::of(visit.language).unavailable.to_owned()));
+    };
+    let terms = QuotedTerms { side: Side::Withdrawal, currency: address.currency(), amount };
+    let quote = quotes::create(&logins.ports, crypto, &account, terms).await;
+    Ok(quote.map(|quote| quote.id).map_err(|refusal| quote_refusal(&refusal, visit.language)))
+}
+
 async fn waiting(
     visit: &Visit,
     id: ConfirmationId,
-    quote: Option<CryptoQuoteId>,
+    quote: CryptoQuoteId,
     status: StatusCode,
     error: Option<String>,
 ) -> Result<HttpResponse, Failure> {
@@ -102,10 +135,7 @@ async fn waiting(
     let account = logins.ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
     let currency = address.currency();
     let terms = QuotedTerms { side: Side::Withdrawal, currency, amount };
-    let quote = match quote {
-        Some(quote) => quotes::find(&logins.ports, account.id, quote).await?.filter(|quote| quote.terms == terms),
-        None => None,
-    };
+    let found = quotes::find(&logins.ports, account.id, quote).await?.filter(|quote| quote.terms == terms);
     let sum = account.fees.get(Operation::CryptoOut).fee(amount).and_then(|fee| Ok((fee, amount.checked_add(fee)?)));
     let (fee, total) = sum.map_err(|error| Failure::Unavailable(error.to_string()))?;
     let shown = ConfirmWithdrawalPage {
@@ -119,7 +149,8 @@ async fn waiting(
         amount: brl(amount, language),
         fee: brl(fee, language),
         total: brl(total, language),
-        estimate: quote.map(|quote| Estimate {
+        quote,
+        estimate: found.map(|quote| Estimate {
             coins: quote.prices.coins.to_string(),
             rate: decimal(&quote.prices.rate.to_string(), language),
         }),

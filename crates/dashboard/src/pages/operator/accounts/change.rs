@@ -20,9 +20,11 @@ use crate::texts::operator::OperatorTexts;
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let account = super::find(visit, &id).await?;
-    match change(&form, OperatorTexts::of(visit.language)) {
+    let t = OperatorTexts::of(visit.language);
+    let is_current = form.get("version") == account.version.to_string();
+    match change(&form, t).and_then(|change| if is_current { Ok(change) } else { Err(t.changed_meanwhile) }) {
         Ok(change) => {
-            let action = PendingAction::ChangeAccount { account: account.id, change };
+            let action = PendingAction::ChangeAccount { account: account.id, seen: account.version, change };
             let id = begin::begin(&visit.dashboard.logins, visit.operator()?, action).await?;
             Ok(redirect(&format!("/confirm/{id}")))
         }

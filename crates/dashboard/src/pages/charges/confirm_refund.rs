@@ -1,0 +1,109 @@
+//! Shows a refund, and sends it: above a limit with a fresh one-time code.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use askama::Template;
+use cais_domain::ids::{ChargeId, ConfirmationId};
+use cais_domain::text::Text;
+use cais_ports::{Confirmation, ConfirmationState, PendingAction};
+use cais_use_cases::logins::LoginError;
+use cais_use_cases::logins::orders::{self, LARGEST_WITHOUT_CODE, SendError, SentOrder};
+
+use super::refund::refusal;
+use crate::detached;
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::format::{When, brl};
+use crate::layout::{Layout, redirect};
+use crate::texts::charges::ChargesTexts;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "charges/confirm_refund.html")]
+struct ConfirmRefundPage {
+    page: Layout,
+    t: &'static ChargesTexts,
+    error: Option<String>,
+    id: String,
+    charge: String,
+    payment: Option<String>,
+    amount: String,
+    reason: Option<String>,
+    needs_code: bool,
+    is_approved: bool,
+    code_above: String,
+    until: When,
+}
+
+/// Shows the refund.
+pub(crate) async fn confirm_refund(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    waiting(&visit, parse(&id)?, StatusCode::OK, None).await
+}
+
+/// Approves and sends the refund. A repeat leads to the same refund.
+pub(crate) async fn send_refund(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    let (visitor, _) = visit.merchant()?;
+    let id = parse(&id)?;
+    let charge = found(visit, id).await?.1;
+    let (logins, browser, visitor) = (visit.dashboard.logins.clone(), visit.browser.clone(), visitor.clone());
+    let code = form.get("code").to_owned();
+    let work = async move {
+        let approved = orders::approve(&logins, &browser, &visitor, id, &code).await?;
+        Ok::<_, LoginError>(orders::send_refund(&logins.ports, &approved).await)
+    };
+    let t = ChargesTexts::of(visit.language);
+    let Ok(ended) = detached::run(work).await else {
+        return waiting(visit, id, StatusCode::SERVICE_UNAVAILABLE, Some(t.unknown.to_owned())).await;
+    };
+    let text = match ended {
+        Ok(Ok(SentOrder::Created(_))) => return Ok(redirect(&format!("/charges/{charge}"))),
+        Ok(Ok(SentOrder::NotCovered)) => t.no_balance.to_owned(),
+        Ok(Err(SendError::Order(error))) => refusal(error, t, visit.language),
+        Ok(Err(SendError::OtherAction)) => return Err(Failure::NotFound),
+        Ok(Err(SendError::Query(error))) => return Err(error.into()),
+        Err(LoginError::Refused) => visit.language.texts().code_wrong.to_owned(),
+        Err(error) => return Err(error.into()),
+    };
+    waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
+}
+
+fn parse(id: &str) -> Result<ConfirmationId, Failure> {
+    ConfirmationId::parse(id).map_err(|_| Failure::NotFound)
+}
+
+/// Returns the confirmation of a refund in this session, and the charge of the refund.
+async fn found(visit: &Visit, id: ConfirmationId) -> Result<(Confirmation, ChargeId), Failure> {
+    let (visitor, _) = visit.merchant()?;
+    let confirmation = orders::find(&visit.dashboard.logins, visitor, id).await?;
+    let PendingAction::SendRefund { charge, .. } = confirmation.action else { return Err(Failure::NotFound) };
+    Ok((confirmation, charge))
+}
+
+async fn waiting(
+    visit: &Visit,
+    id: ConfirmationId,
+    status: StatusCode,
+    error: Option<String>,
+) -> Result<HttpResponse, Failure> {
+    let (Confirmation { action, state, expires_at, .. }, _) = found(visit, id).await?;
+    let language = visit.language;
+    let is_approved = state == ConfirmationState::Done;
+    let needs_code = orders::needs_code(&action, &visit.complete()?.session) && !is_approved;
+    let PendingAction::SendRefund { charge, payment, amount, reason } = action else { return Err(Failure::NotFound) };
+    let shown = ConfirmRefundPage {
+        page: visit.layout(),
+        t: ChargesTexts::of(language),
+        error,
+        id: id.to_string(),
+        charge: charge.to_string(),
+        payment: payment.as_ref().map(ToString::to_string),
+        amount: brl(amount, language),
+        reason: reason.map(Text::into_string),
+        needs_code,
+        is_approved,
+        code_above: brl(LARGEST_WITHOUT_CODE, language),
+        until: When::of(expires_at, language),
+    };
+    Ok(visit.page(status, &shown))
+}

@@ -1,0 +1,32 @@
+//! The size of a first load: a page with its style sheet, scripts and icon.
+
+use super::browser::World;
+use super::charges::{EMAIL, created, merchant};
+
+/// The largest first load. The files are counted as they are, so a proxy that compresses them stays far below.
+const MAX_BYTES: usize = 100 * 1024;
+/// The rows of a full page of transactions.
+const ROWS: usize = 50;
+/// The files of each page.
+const FILES: usize = 4;
+
+#[actix_web::test]
+async fn first_load_has_at_most_100_kilobytes() {
+    let world = World::new(None);
+    let mut browser = merchant(&world, EMAIL).await;
+    for _ in 0..ROWS {
+        created(&mut browser, &[("amount", "10,00"), ("payer_document", "123.456.789-09")]).await;
+    }
+    for path in ["/", "/transactions"] {
+        let page = browser.get(path).await.body;
+        let files: Vec<&str> = page.split("=\"/assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(files.len(), FILES, "{path}");
+        let mut bytes = page.len();
+        for file in files {
+            let seen = browser.get(&format!("/assets/{file}")).await;
+            assert_eq!(seen.status, 200, "{file}");
+            bytes += seen.body.len();
+        }
+        assert!(bytes <= MAX_BYTES, "{path} has {bytes} bytes");
+    }
+}
