@@ -5,6 +5,7 @@ mod access;
 mod browser;
 mod charges;
 mod crypto;
+mod events;
 mod forgery;
 mod headers;
 mod home;
