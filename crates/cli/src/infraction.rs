@@ -6,7 +6,8 @@ use anyhow::Context;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
 use cais_domain::money::Money;
-use cais_domain::text::{LineBreaks, Text};
+use cais_domain::review_decision::parse_note;
+use cais_domain::text::Text;
 use cais_ports::{InfractionFilter, Operator, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
@@ -20,8 +21,6 @@ use cais_http_api::representation::infraction::InfractionDetail;
 
 /// Infractions read per page.
 const PAGE: u32 = 200;
-/// The longest note, in characters: some lines of text.
-const MAX_NOTE_CHARS: usize = 500;
 
 /// The commands for infractions.
 #[derive(Debug, Subcommand)]
@@ -74,10 +73,7 @@ pub enum Outcome {
 
 /// Reads the reason of a decision.
 pub fn note(text: &str) -> Result<Text, String> {
-    if text.trim().is_empty() {
-        return Err("must not be empty".to_owned());
-    }
-    Text::parse(text.trim(), MAX_NOTE_CHARS, LineBreaks::Refused).map_err(|error| error.to_string())
+    parse_note(text).map_err(|error| error.to_string())
 }
 
 fn status(word: &str) -> Result<InfractionStatus, String> {

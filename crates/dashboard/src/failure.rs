@@ -96,7 +96,9 @@ impl From<LoginError> for Failure {
             LoginError::Refused | LoginError::Over => Self::NotFound,
             LoginError::LastCode => Self::Ended,
             LoginError::Throttled => Self::Throttled,
-            LoginError::Contended | LoginError::Secret => Self::Unavailable(error.to_string()),
+            LoginError::Contended | LoginError::Secret | LoginError::Decision(_) => {
+                Self::Unavailable(error.to_string())
+            }
             LoginError::Query(cause) => Self::Unavailable(cause.to_string()),
             LoginError::Store(cause) => Self::Unavailable(cause.to_string()),
             LoginError::Password(cause @ (PasswordHashError::Busy | PasswordHashError::Failed(_))) => {

@@ -33,6 +33,7 @@ pub mod pix_key;
 pub mod rate;
 pub mod refund;
 pub mod release;
+pub mod review_decision;
 pub mod split;
 pub mod text;
 pub mod timeline;

@@ -53,7 +53,7 @@ alerts! {
         "Look the payment up at the processor. After a return to the payer, agree on the amount with the merchant.";
     CRYPTO_DEPOSIT_NEEDS_REVIEW = "crypto_deposit_needs_review",
         "Coins arrived for a deposit and cannot be credited automatically: another currency, a payment over an hour late, an unfinished payment, more than twice the requested coins, a refunded deposit, or a payment that was dismissed before. Or the processor shows fewer coins than were credited. The payment waits for a decision.",
-        "Look the payment up at the processor. Then run `cais crypto review resolve-payment ID` with `--credit` or `--dismiss`.";
+        "Look the payment up at the processor. Then run `cais crypto review resolve-payment ID` with `--credit` or `--dismiss`, or decide at `/operator/crypto`.";
     CRYPTO_DEPOSIT_NOT_SHOWN = "crypto_deposit_not_shown",
         "The processor has not shown an overdue deposit for ten minutes. The deposit stays open, and no coins are credited meanwhile.",
         "Look the payment up at the processor. A changed API key hides older payments.";
@@ -68,7 +68,7 @@ alerts! {
         "Look the withdrawal up at the processor, by its id, and agree on the difference with the merchant.";
     CRYPTO_WITHDRAWAL_NEEDS_REVIEW = "crypto_withdrawal_needs_review",
         "The processor reports an error of a withdrawal, or has not shown the withdrawal for ten minutes. The withdrawal stays `processing` and its money held.",
-        "Look the withdrawal up at the processor, by its id, and at the chain. Ask the processor before failing it. Then run `cais crypto review resolve cwd_…` with `--outcome sent` or `--outcome failed`.";
+        "Look the withdrawal up at the processor, by its id, and at the chain. Ask the processor before failing it. Then run `cais crypto review resolve cwd_…` with `--outcome sent` or `--outcome failed`, or decide at `/operator/crypto`.";
     CRYPTO_WITHDRAWAL_UNVERIFIED = "crypto_withdrawal_unverified",
         "A created withdrawal could not be verified for ten minutes. The processor rejects it after an hour, and its money is given back.",
         "Compare `totp_secret` with the processor's account, and the clock with a time server.";
@@ -101,7 +101,7 @@ alerts! {
         "Compare the acquirer's list with `cais infraction list`. Report the row as a defect.";
     INFRACTION_NEEDS_REVIEW = "infraction_needs_review",
         "An infraction cannot be decided from the acquirer's records: a return is unexplained or missing, or a reopening was not seen. Its money stays blocked.",
-        "Run `cais infraction show ID` and compare the Pix with the acquirer's statement. Decide by `cais infraction resolve ID`.";
+        "Run `cais infraction show ID` and compare the Pix with the acquirer's statement. Decide by `cais infraction resolve ID` or at `/operator/infractions`.";
     INFRACTION_NOT_SHOWN = "infraction_not_shown",
         "An infraction has been open for more than 90 days, and its acquirer does not list it. Its money stays blocked.",
         "Ask the acquirer for the outcome.";

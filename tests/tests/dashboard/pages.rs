@@ -9,7 +9,7 @@ use super::browser::{User, text};
 /// The pages of a merchant.
 const MERCHANT: [&str; 5] = ["/", "/keys", "/keys/new", "/sessions", "/password"];
 /// The pages of an operator. `{account}` stands for the id of an account.
-const OPERATOR: [&str; 9] = [
+const OPERATOR: [&str; 11] = [
     "/",
     "/sessions",
     "/password",
@@ -19,6 +19,8 @@ const OPERATOR: [&str; 9] = [
     "/operator/audit",
     "/operator/callbacks",
     "/operator/acquirers",
+    "/operator/infractions",
+    "/operator/crypto",
 ];
 
 async fn merchant_pages_pass(language: &'static str) {

@@ -14,6 +14,7 @@ use crate::form::Form;
 use crate::format::When;
 use crate::layout::{Layout, redirect};
 use crate::pages::operator::accounts::terms;
+use crate::pages::operator::decision::{self, Shown};
 use crate::pages::webhooks::rotate::SecretPage;
 use crate::texts::webhooks::WebhookTexts;
 use crate::visit::Visit;
@@ -79,6 +80,14 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
         Ok(Confirmed::EndpointMoved(endpoint)) => Ok(redirect(&format!("/webhooks/{endpoint}"))),
         Ok(Confirmed::Approved) => Err(Failure::NotFound),
         Ok(Confirmed::AccountChanged(account)) => Ok(redirect(&format!("/operator/accounts/{account}?changed"))),
+        Ok(Confirmed::InfractionResolved(resolved)) => {
+            Ok(redirect(&format!("/operator/infractions/{}?changed", resolved.infraction.id)))
+        }
+        Ok(Confirmed::CryptoResolved) => Ok(redirect("/operator/crypto?changed")),
+        Err(LoginError::Decision(error)) => {
+            let text = decision::refusal(error, visit.language)?;
+            waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(&text)).await
+        }
         Err(LoginError::Refused) => {
             let text = visit.language.texts().code_wrong;
             waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
@@ -122,6 +131,10 @@ async fn waiting(
             let found = visit.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)?;
             let details = terms::details(&change, visit.language);
             (terms::title(&change, visit.language), found.email, details, format!("/operator/accounts/{account}"))
+        }
+        PendingAction::Decide { decision, note } => {
+            let Shown { title, subject, details, back } = decision::shown(decision, note, visit.language);
+            (title, subject, details, back)
         }
         PendingAction::SendPayout { .. } | PendingAction::SendRefund { .. } | PendingAction::SendWithdrawal { .. } => {
             return Err(Failure::NotFound);

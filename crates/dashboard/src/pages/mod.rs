@@ -145,6 +145,12 @@ fn operators(config: &mut ServiceConfig) {
         page("/operator/callbacks", vec![get().to(operator::callbacks::show)]),
         page("/operator/callbacks/{id}/retry", vec![post().to(operator::callbacks::try_again)]),
         page("/operator/acquirers", vec![get().to(operator::acquirers::show)]),
+        page("/operator/infractions", vec![get().to(operator::infractions::list)]),
+        page(
+            "/operator/infractions/{id}",
+            vec![get().to(operator::infractions::show), post().to(operator::infractions::submit)],
+        ),
+        page("/operator/crypto", vec![get().to(operator::crypto::show), post().to(operator::crypto::submit)]),
     ] {
         config.service(page);
     }

@@ -179,12 +179,32 @@ async fn operator_pages_exist_in_both_languages() {
     let world = World::new(None);
     let mut browser = operator(&world).await;
     for (language, words) in [
-        ("pt-BR", ["Contas", "Auditoria", "Avisos sem correspondência", "Adquirentes"]),
-        ("en", ["Accounts", "Audit log", "Unmatched callbacks", "Acquirers"]),
+        (
+            "pt-BR",
+            [
+                "Contas",
+                "Auditoria",
+                "Avisos sem correspondência",
+                "Adquirentes",
+                "Infrações a decidir",
+                "Cripto a decidir",
+            ],
+        ),
+        (
+            "en",
+            ["Accounts", "Audit log", "Unmatched callbacks", "Acquirers", "Infractions in review", "Crypto in review"],
+        ),
     ] {
         browser.get("/").await;
         browser.post("/language", &[("language", language)]).await;
-        let paths = ["/operator/accounts", "/operator/audit", "/operator/callbacks", "/operator/acquirers"];
+        let paths = [
+            "/operator/accounts",
+            "/operator/audit",
+            "/operator/callbacks",
+            "/operator/acquirers",
+            "/operator/infractions",
+            "/operator/crypto",
+        ];
         for (path, word) in paths.into_iter().zip(words) {
             let seen = browser.get(path).await;
             assert_eq!((seen.status, seen.between("<h1>", "<").as_str()), (200, word), "{path}");

@@ -97,6 +97,7 @@ pub(crate) mod infractions;
 pub(crate) mod operator;
 pub(crate) mod pay;
 pub(crate) mod payouts;
+pub(crate) mod reviews;
 pub(crate) mod settings;
 pub(crate) mod statement;
 pub(crate) mod transactions;

@@ -83,6 +83,9 @@ catalogue! {
     names: "Conteúdo", "Names";
     try_again: "Processar de novo", "Process again";
 
+    infractions_in_review: "Infrações a decidir", "Infractions in review";
+    crypto_in_review: "Cripto a decidir", "Crypto in review";
+
     acquirers: "Adquirentes", "Acquirers";
     acquirers_text: "Na ordem da configuração, com as ordens em aberto.", "In the order of the configuration, with their open orders.";
     charges: "Cobranças", "Charges";

@@ -9,6 +9,7 @@ use cais_domain::merchant::api_key::{KeyPrefix, Scopes};
 use cais_domain::merchant::webhook::{Subscription, WebhookUrl};
 use cais_domain::money::Money;
 use cais_domain::pix_key::{PixKey, PixKeyType};
+use cais_domain::review_decision::{ReviewDecision, parse_note};
 use cais_domain::text::{LineBreaks, Text};
 use jiff::Timestamp;
 
@@ -89,6 +90,13 @@ pub enum PendingAction {
         /// The change.
         change: AccountChange,
     },
+    /// Decides on a record in review. Only operators can do so.
+    Decide {
+        /// The decision.
+        decision: ReviewDecision,
+        /// The reason of the decision, for the audit log.
+        note: Text,
+    },
 }
 
 impl PendingAction {
@@ -104,6 +112,7 @@ impl PendingAction {
             Self::SendRefund { .. } => "refund.send",
             Self::SendWithdrawal { .. } => "crypto_withdrawal.send",
             Self::ChangeAccount { change, .. } => change.name(),
+            Self::Decide { decision, .. } => decision.name(),
         }
     }
 
@@ -116,7 +125,8 @@ impl PendingAction {
             | Self::RevokeKey { .. }
             | Self::RotateSecret { .. }
             | Self::MoveEndpoint { .. }
-            | Self::ChangeAccount { .. } => false,
+            | Self::ChangeAccount { .. }
+            | Self::Decide { .. } => false,
         }
     }
 
@@ -149,6 +159,7 @@ impl PendingAction {
                 format!("{amount}\n{currency}\n{address}\n{free}")
             }
             Self::ChangeAccount { account, seen, change } => format!("{account}\n{seen}\n{}", change.terms()),
+            Self::Decide { decision, note } => format!("{}\n{}", decision.terms(), note.as_str()),
         }
     }
 
@@ -200,6 +211,10 @@ impl PendingAction {
                 let OrderTerms { amount, kind, to, external_id, description } = OrderTerms::parse(terms)?;
                 let address = Address::parse(Currency::parse(kind).ok()?, to).ok()?;
                 Some(Self::SendWithdrawal { amount, address, description, external_id })
+            }
+            "infraction.resolve" | "crypto_withdrawal.resolve" | "crypto_payment.resolve" => {
+                let (terms, note) = terms.rsplit_once('\n')?;
+                Some(Self::Decide { decision: ReviewDecision::parse(kind, terms)?, note: parse_note(note).ok()? })
             }
             _ => {
                 let (account, terms) = terms.split_once('\n')?;
@@ -286,6 +301,8 @@ pub struct Confirmation {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use cais_domain::ids::InfractionId;
+    use cais_domain::review_decision::InfractionDecision;
     use uuid::Uuid;
 
     use super::*;
@@ -351,6 +368,14 @@ mod tests {
                 seen: 7,
                 change: AccountChange::ReleaseDelay(60),
             },
+            PendingAction::Decide {
+                decision: ReviewDecision::Infraction {
+                    id: InfractionId::new(Uuid::nil()),
+                    seen: 2,
+                    decision: InfractionDecision::Lost(None),
+                },
+                note: name("asked the acquirer"),
+            },
         ] {
             assert_eq!(PendingAction::parse(action.kind(), &action.terms()), Some(action));
         }
@@ -364,6 +389,8 @@ mod tests {
             ("payout.send", "10.00\nemail\nana@bank.example\n\n\nmore"),
             ("payout.send", "10.00\ncpf\nana@bank.example\n\n"),
             ("crypto_withdrawal.send", "10.00\nusdttrc20\nx\n\n"),
+            ("crypto_payment.resolve", "p\n1\n1\ndismiss"),
+            ("crypto_payment.resolve", "p\n1\n1\ndismiss\n"),
             ("x", ""),
         ] {
             assert_eq!(PendingAction::parse(kind, terms), None, "{kind} {terms}");

@@ -3,6 +3,7 @@
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionChange, InfractionState, InfractionStatus, InfractionStep};
 use cais_domain::money::Money;
+pub use cais_domain::review_decision::InfractionDecision as Decision;
 use cais_domain::text::Text;
 use cais_ports::{ChangeSet, CommitError, Operator};
 use jiff::Timestamp;
@@ -15,17 +16,6 @@ use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
-/// An operator's decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    /// The dispute was rejected.
-    Won,
-    /// The dispute was accepted and the amount was returned. `None` stands for the whole contested amount.
-    Lost(Option<Money>),
-    /// The dispute was withdrawn.
-    Cancelled,
-}
-
 /// The reason why an infraction was not resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
@@ -35,6 +25,9 @@ pub enum ResolveError {
     /// The infraction is not marked for review: the acquirer's record decides it.
     #[error("the infraction is {} and not marked for review: {}", .0.as_str(), if .0.is_open() { "its acquirer decides it" } else { "it is resolved" })]
     NotMarked(InfractionStatus),
+    /// The infraction has changed since the operator saw it.
+    #[error("the infraction has changed since it was shown")]
+    Changed,
     /// The amount is above the contested amount.
     #[error("the lost amount {lost} is above the contested amount {contested}")]
     TooMuch {
@@ -46,6 +39,24 @@ pub enum ResolveError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// An infraction after the decision on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The infraction, with the version before the commit.
+    pub infraction: Infraction,
+    /// The amount that the infraction blocked before the decision.
+    held: Money,
+}
+
+impl Resolved {
+    /// Raises an alert if less money was blocked than the lost infraction requires. Called after the commit.
+    pub(crate) fn alert(&self) {
+        if let InfractionState::Lost { .. } = self.infraction.state {
+            alert_shortfall(&self.infraction, self.held);
+        }
+    }
 }
 
 /// Ends the infraction as the operator decided. The same commit writes a row of the audit log. Returns the stored
@@ -60,12 +71,43 @@ pub async fn resolve(
     (decision, note): (Decision, &Text),
 ) -> Result<Infraction, ResolveError> {
     for _ in 0..MAX_COMMIT_RETRIES {
+        let (resolved, change) = prepare(ports, operator, (id, None), (decision, note)).await?;
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                resolved.alert();
+                let after = resolved.infraction;
+                return Ok(Infraction { version: after.version.saturating_add(1), ..after });
+            }
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(StoreError::from(error).into()),
+        }
+    }
+    Err(StoreError::contended().into())
+}
+
+/// Returns the infraction after the decision, and the changes with a row of the audit log.
+///
+/// `seen` is the version that the operator saw; `None` accepts any version. If the infraction takes money from other
+/// infractions on its Pix, a commit of its own does so first.
+///
+/// # Errors
+/// [`ResolveError`].
+pub(crate) async fn prepare(
+    ports: &Ports,
+    operator: &Operator,
+    (id, mut seen): (InfractionId, Option<i64>),
+    (decision, note): (Decision, &Text),
+) -> Result<(Resolved, ChangeSet), ResolveError> {
+    for _ in 0..MAX_COMMIT_RETRIES {
         let found = ports.queries.find_infraction_of_any(id).await.map_err(StoreError::from)?;
         let found = found.ok_or(ResolveError::NotFound(id))?;
         let case = DisputeContext::of(ports, &found).await?;
         let infraction = case.infraction(id)?;
         if !infraction.needs_review() {
             return Err(ResolveError::NotMarked(infraction.state.status()));
+        }
+        if seen.is_some_and(|seen| seen != infraction.version) {
+            return Err(ResolveError::Changed);
         }
         let (held, now) = (held(ports, &infraction).await?, ports.clock.now());
         let ended = match decision {
@@ -84,7 +126,11 @@ pub async fn resolve(
                 {
                     let change = audited(ports, operator, ("infraction.claim", note), (&infraction, &step), now);
                     match ports.store.commit(change).await {
-                        Ok(_) | Err(CommitError::Stale) => continue,
+                        Ok(_) => {
+                            seen = seen.map(|seen| seen.saturating_add(1));
+                            continue;
+                        }
+                        Err(CommitError::Stale) => continue,
                         Err(error) => return Err(StoreError::from(error).into()),
                     }
                 }
@@ -93,17 +139,7 @@ pub async fn resolve(
         };
         let InfractionStep::Taken(step) = ended.map_err(StoreError::from)? else { continue };
         let change = audited(ports, operator, ("infraction.resolve", note), (&infraction, &step), now);
-        match ports.store.commit(change).await {
-            Ok(_) => {
-                let after = step.infraction;
-                if let InfractionState::Lost { .. } = after.state {
-                    alert_shortfall(&after, held);
-                }
-                return Ok(Infraction { version: after.version.saturating_add(1), ..after });
-            }
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(StoreError::from(error).into()),
-        }
+        return Ok((Resolved { infraction: step.infraction, held }, change));
     }
     Err(StoreError::contended().into())
 }

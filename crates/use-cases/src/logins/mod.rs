@@ -23,7 +23,7 @@ use cais_ports::{
 use jiff::Timestamp;
 
 use crate::Ports;
-pub use confirmation::{begin, confirm};
+pub use confirmation::{DecisionError, begin, confirm};
 pub use throttle::Throttle;
 pub use token::SecretToken;
 
@@ -112,6 +112,9 @@ pub enum LoginError {
     /// The password could not be hashed.
     #[error("the password could not be hashed")]
     Password(#[from] PasswordHashError),
+    /// An operator's decision was refused. The code was not used.
+    #[error(transparent)]
+    Decision(#[from] DecisionError),
     /// The secret of the authenticator could not be encrypted or decrypted.
     #[error("the secret of the authenticator could not be used")]
     Secret,

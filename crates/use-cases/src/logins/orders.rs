@@ -77,6 +77,7 @@ fn sum_with(action: &PendingAction, session: &Session) -> Option<Money> {
         | PendingAction::RotateSecret { .. }
         | PendingAction::MoveEndpoint { .. }
         | PendingAction::ChangeAccount { .. }
+        | PendingAction::Decide { .. }
         | PendingAction::SendWithdrawal { .. } => None,
     }
 }
@@ -155,7 +156,8 @@ pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confir
         | PendingAction::RevokeKey { .. }
         | PendingAction::RotateSecret { .. }
         | PendingAction::MoveEndpoint { .. }
-        | PendingAction::ChangeAccount { .. } => return change,
+        | PendingAction::ChangeAccount { .. }
+        | PendingAction::Decide { .. } => return change,
     };
     let audited = AuditedChange {
         action: confirmation.action.kind(),

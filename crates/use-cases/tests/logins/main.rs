@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod confirming;
+mod deciding;
 mod linking;
 mod logging_in;
 mod orders;

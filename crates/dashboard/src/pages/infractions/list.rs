@@ -138,7 +138,7 @@ async fn read(
 }
 
 /// Returns the amount that the infraction blocks now; `None` after its end.
-pub(super) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Option<Money>, Failure> {
+pub(crate) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Option<Money>, Failure> {
     if !infraction.state.status().is_open() {
         return Ok(None);
     }

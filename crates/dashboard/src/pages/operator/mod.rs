@@ -4,3 +4,6 @@ pub(crate) mod accounts;
 pub(crate) mod acquirers;
 pub(crate) mod audit;
 pub(crate) mod callbacks;
+pub(crate) mod crypto;
+pub(crate) mod decision;
+pub(crate) mod infractions;

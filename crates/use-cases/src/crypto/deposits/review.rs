@@ -5,7 +5,7 @@ use std::time::Duration;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::ProcessorId;
 use cais_domain::crypto::deposit::{Deposit, DepositPayment, PaymentState, ReceiveError};
-use cais_domain::money::Money;
+pub use cais_domain::review_decision::PaymentDecision;
 use cais_domain::text::Text;
 use cais_ports::{AcquirerError, ChangeSet, CommitError, Operator, QueryError, UpstreamDepositStatus, Write};
 
@@ -13,21 +13,11 @@ use super::sync::{event, find};
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
-use crate::upstream_order::StoredRecord as _;
 
 /// The largest number of listed payments. The payments that have waited longest come first.
 const LIST_LIMIT: u32 = 200;
 /// The time for reading the processor. The operator waits for the read.
 const READ_BUDGET: Duration = Duration::from_secs(10);
-
-/// An operator's decision on a payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PaymentDecision {
-    /// This amount is credited, without a fee.
-    Credit(Money),
-    /// No further money is credited.
-    Dismiss,
-}
 
 /// The reason why a payment was not resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +25,9 @@ pub enum ResolvePaymentError {
     /// No stored payment of the processor has this id.
     #[error("the payment {0} does not exist")]
     NotFound(ProcessorId),
+    /// The payment has changed since the operator saw it.
+    #[error("the payment has changed since it was shown")]
+    Changed,
     /// The decision is not possible.
     #[error(transparent)]
     Refused(#[from] ReceiveError),
@@ -71,9 +64,32 @@ pub async fn resolve_payment(
     (processor, id): (&AcquirerName, &ProcessorId),
     (decision, note): (PaymentDecision, &Text),
 ) -> Result<DepositPayment, ResolvePaymentError> {
+    for _ in 0..MAX_COMMIT_RETRIES {
+        let (after, change) = prepare(ports, operator, (processor, id, None), (decision, note)).await?;
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok(DepositPayment { version: after.version.saturating_add(1), ..after }),
+            // Another process has applied a record of the processor since the read.
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(StoreError::from(error).into()),
+        }
+    }
+    Err(StoreError::contended().into())
+}
+
+/// Returns the payment after the decision, and the changes with a row of the audit log. `seen` is the version of the
+/// payment that the operator saw; `None` accepts any version.
+///
+/// # Errors
+/// [`ResolvePaymentError`].
+pub(crate) async fn prepare(
+    ports: &Ports,
+    operator: &Operator,
+    (processor, id, seen): (&AcquirerName, &ProcessorId, Option<i64>),
+    (decision, note): (PaymentDecision, &Text),
+) -> Result<(DepositPayment, ChangeSet), ResolvePaymentError> {
     let not_found = || ResolvePaymentError::NotFound(id.clone());
     let found = ports.queries.find_crypto_deposit_of_payment(processor, id).await.map_err(StoreError::from)?;
-    let mut deposit = found.ok_or_else(not_found)?;
+    let deposit = found.ok_or_else(not_found)?;
     let record_of_credit = match decision {
         PaymentDecision::Credit(_) => Some(ports.crypto_processor(processor)?.get_deposit(id, READ_BUDGET).await?),
         PaymentDecision::Dismiss => None,
@@ -81,28 +97,24 @@ pub async fn resolve_payment(
     if record_of_credit.as_ref().is_some_and(|record| record.status == UpstreamDepositStatus::Refunded) {
         return Err(ResolvePaymentError::Returned);
     }
-    for _ in 0..MAX_COMMIT_RETRIES {
-        let before = find(ports, &deposit, id).await?.ok_or_else(not_found)?;
-        let (mut change, after) = decide(ports, deposit.clone(), before.clone(), decision)?;
-        if record_of_credit.as_ref().is_some_and(|record| record.received.as_ref() != Some(&before.coins)) {
-            return Err(ResolvePaymentError::CoinsDiffer);
-        }
-        let audited = AuditedChange {
-            action: "crypto_payment.resolve",
-            subject: id.to_string(),
-            account: Some(deposit.account),
-            before: Some(record(&before, None)),
-            after: Some(record(&after, Some(note))),
-        };
-        change.writes.push(audit::record(ports, operator, change.at, audited));
-        match ports.store.commit(change).await {
-            Ok(_) => return Ok(DepositPayment { version: after.version.saturating_add(1), ..after }),
-            // Another process has applied a record of the processor since the read.
-            Err(CommitError::Stale) => deposit = deposit.reread(ports).await?,
-            Err(error) => return Err(StoreError::from(error).into()),
-        }
+    let before = find(ports, &deposit, id).await?.ok_or_else(not_found)?;
+    if seen.is_some_and(|seen| seen != before.version) {
+        return Err(ResolvePaymentError::Changed);
     }
-    Err(StoreError::contended().into())
+    let account = deposit.account;
+    let (mut change, after) = decide(ports, deposit, before.clone(), decision)?;
+    if record_of_credit.as_ref().is_some_and(|record| record.received.as_ref() != Some(&before.coins)) {
+        return Err(ResolvePaymentError::CoinsDiffer);
+    }
+    let audited = AuditedChange {
+        action: "crypto_payment.resolve",
+        subject: id.to_string(),
+        account: Some(account),
+        before: Some(record(&before, None)),
+        after: Some(record(&after, Some(note))),
+    };
+    change.writes.push(audit::record(ports, operator, change.at, audited));
+    Ok((after, change))
 }
 
 /// Returns the changes of a decision, and the payment after the decision.

@@ -5,8 +5,11 @@ use std::time::Duration;
 use cais_domain::crypto::ProcessorId;
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalStatus};
 use cais_domain::ids::CryptoWithdrawalId;
+pub use cais_domain::review_decision::WithdrawalDecision as Decision;
 use cais_domain::text::Text;
-use cais_ports::{AcquirerError, CommitError, Operator, QueryError, UpstreamWithdrawal, UpstreamWithdrawalStatus};
+use cais_ports::{
+    AcquirerError, ChangeSet, CommitError, Operator, QueryError, UpstreamWithdrawal, UpstreamWithdrawalStatus,
+};
 use jiff::Timestamp;
 
 use super::changes::Steps;
@@ -21,18 +24,6 @@ use crate::upstream_order::UpstreamOrder as _;
 const LIST_LIMIT: u32 = 200;
 /// The time for one read of the processor.
 const READ_BUDGET: Duration = Duration::from_secs(10);
-
-/// An operator's decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// The coins were sent, in this transaction on the chain.
-    Sent {
-        /// The transaction.
-        tx_hash: Text,
-    },
-    /// The coins will never be sent. The amount and the fee return to the account.
-    Failed,
-}
 
 /// The rule for a decision if the processor's record cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,35 +79,7 @@ pub async fn resolve(
     missing: MissingRecord,
 ) -> Result<Withdrawal, ResolveError> {
     for _ in 0..MAX_COMMIT_RETRIES {
-        let found = ports.queries.find_crypto_withdrawal_of_any(id).await.map_err(StoreError::from)?;
-        let before = found.ok_or(ResolveError::NotFound(id))?;
-        let (is_marked, now) = (before.state.review_since().is_some(), ports.clock.now());
-        let may_decide = match missing {
-            MissingRecord::Refused => is_marked,
-            MissingRecord::Accepted => is_marked || is_open_for_long(&before, now),
-        };
-        if !may_decide {
-            return Err(ResolveError::NotMarked(before.state.status()));
-        }
-        let without_record = match (unread(ports, &before, decision).await?, missing) {
-            (None, _) if !is_marked => return Err(ResolveError::NotMarked(before.state.status())),
-            (None, _) => false,
-            (Some(reason), MissingRecord::Refused) => return Err(reason),
-            (Some(_), MissingRecord::Accepted) => true,
-        };
-        let steps = Steps::none(before.clone()).then(|marked| match decision {
-            Decision::Sent { tx_hash } => marked.complete(Some(tx_hash.as_str().to_owned()), None, now),
-            Decision::Failed => marked.fail(why(None), now),
-        });
-        let (mut change, after) = steps.map_err(StoreError::from)?.done(ports, now);
-        let audited = AuditedChange {
-            action: "crypto_withdrawal.resolve",
-            subject: id.to_string(),
-            account: Some(before.account),
-            before: Some(record(&before, None, false)),
-            after: Some(record(&after, Some(note), without_record)),
-        };
-        change.writes.push(audit::record(ports, operator, now, audited));
+        let (after, change) = prepare(ports, operator, id, (decision, note), missing).await?;
         match ports.store.commit(change).await {
             Ok(_) => return Ok(after),
             // A poll has changed the withdrawal meanwhile.
@@ -125,6 +88,49 @@ pub async fn resolve(
         }
     }
     Err(StoreError::contended().into())
+}
+
+/// Returns the withdrawal after the decision, and the changes with a row of the audit log.
+///
+/// # Errors
+/// [`ResolveError`].
+pub(crate) async fn prepare(
+    ports: &Ports,
+    operator: &Operator,
+    id: CryptoWithdrawalId,
+    (decision, note): (&Decision, &Text),
+    missing: MissingRecord,
+) -> Result<(Withdrawal, ChangeSet), ResolveError> {
+    let found = ports.queries.find_crypto_withdrawal_of_any(id).await.map_err(StoreError::from)?;
+    let before = found.ok_or(ResolveError::NotFound(id))?;
+    let (is_marked, now) = (before.state.review_since().is_some(), ports.clock.now());
+    let may_decide = match missing {
+        MissingRecord::Refused => is_marked,
+        MissingRecord::Accepted => is_marked || is_open_for_long(&before, now),
+    };
+    if !may_decide {
+        return Err(ResolveError::NotMarked(before.state.status()));
+    }
+    let without_record = match (unread(ports, &before, decision).await?, missing) {
+        (None, _) if !is_marked => return Err(ResolveError::NotMarked(before.state.status())),
+        (None, _) => false,
+        (Some(reason), MissingRecord::Refused) => return Err(reason),
+        (Some(_), MissingRecord::Accepted) => true,
+    };
+    let steps = Steps::none(before.clone()).then(|marked| match decision {
+        Decision::Sent { tx_hash } => marked.complete(Some(tx_hash.as_str().to_owned()), None, now),
+        Decision::Failed => marked.fail(why(None), now),
+    });
+    let (mut change, after) = steps.map_err(StoreError::from)?.done(ports, now);
+    let audited = AuditedChange {
+        action: "crypto_withdrawal.resolve",
+        subject: id.to_string(),
+        account: Some(before.account),
+        before: Some(record(&before, None, false)),
+        after: Some(record(&after, Some(note), without_record)),
+    };
+    change.writes.push(audit::record(ports, operator, now, audited));
+    Ok((after, change))
 }
 
 /// Reads the processor's record for the decision. Returns `None` if the record permits the decision. If no record can

@@ -37,6 +37,8 @@ pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) ->
             }
             None => false,
         },
+        // The record is checked when the decision is executed.
+        PendingAction::Decide { .. } => visitor.user.role == Role::Operator,
         PendingAction::ChangeAccount { account: changed, .. } => {
             visitor.user.role == Role::Operator && ports.queries.find_account(*changed).await?.is_some()
         }

@@ -12,9 +12,10 @@ use cais_ports::{
     Totp, User, Write,
 };
 
-use super::begin;
+use super::{begin, decide};
 use crate::Ports;
 use crate::accounts::update;
+use crate::infractions::resolve::Resolved;
 use crate::keys::create::{self, CreatedKey, KeyTerms};
 use crate::keys::revoke;
 use crate::logins::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, orders, sessions};
@@ -35,6 +36,10 @@ pub enum Confirmed {
     Approved,
     /// An account was changed.
     AccountChanged(AccountId),
+    /// An infraction was resolved.
+    InfractionResolved(Box<Resolved>),
+    /// A crypto withdrawal or payment was resolved.
+    CryptoResolved,
 }
 
 /// Checks the code and executes the action. The code must be newer than the last used code. So the code of the login
@@ -90,6 +95,9 @@ pub async fn confirm(
         match ports.store.commit(change).await {
             Ok(_) => {
                 logins.throttle.forgive(&user);
+                if let Confirmed::InfractionResolved(resolved) = &confirmed {
+                    resolved.alert();
+                }
                 return Ok(confirmed);
             }
             Err(CommitError::Stale) => {}
@@ -133,6 +141,12 @@ async fn carry_out(
             let changed = change.apply(account.clone());
             let stored = update::prepare(ports, (&operator, change.name()), &account, &changed);
             Ok((Confirmed::AccountChanged(account.id), stored))
+        }
+        PendingAction::Decide { decision, note } => {
+            if visitor.user.role != Role::Operator {
+                return Err(LoginError::Over);
+            }
+            Ok(decide::prepare(ports, &operator, decision, note).await?)
         }
         PendingAction::RotateSecret { endpoint, grace_s } => {
             let account = writer(ports, visitor).await?.id;

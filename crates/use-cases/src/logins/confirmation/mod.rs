@@ -2,3 +2,6 @@
 
 pub mod begin;
 pub mod confirm;
+mod decide;
+
+pub use decide::DecisionError;

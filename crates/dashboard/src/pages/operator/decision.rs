@@ -1,0 +1,94 @@
+//! A decision on a record in review: its values as the confirmation shows them, and the reasons of a refusal.
+
+use cais_domain::crypto::deposit::ReceiveError;
+use cais_domain::review_decision::{InfractionDecision, PaymentDecision, ReviewDecision, WithdrawalDecision};
+use cais_domain::text::Text;
+use cais_use_cases::crypto::deposits::review::ResolvePaymentError;
+use cais_use_cases::crypto::withdrawals::review::ResolveError as WithdrawalError;
+use cais_use_cases::infractions::resolve::ResolveError as InfractionError;
+use cais_use_cases::logins::DecisionError;
+
+use crate::failure::Failure;
+use crate::format::brl;
+use crate::texts::Language;
+use crate::texts::reviews::ReviewTexts;
+
+/// The values of a decision.
+pub(crate) struct Shown {
+    pub(crate) title: &'static str,
+    pub(crate) subject: String,
+    pub(crate) details: Vec<(&'static str, String)>,
+    /// The page of the first step.
+    pub(crate) back: String,
+}
+
+/// Returns the values of a decision.
+pub(crate) fn shown(decision: ReviewDecision, note: Text, language: Language) -> Shown {
+    let (t, money) = (ReviewTexts::of(language), |amount| brl(amount, language));
+    let (title, subject, back, mut details) = match decision {
+        ReviewDecision::Infraction { id, decision, .. } => {
+            let details = match decision {
+                InfractionDecision::Won => vec![(t.outcome, t.won.to_owned())],
+                InfractionDecision::Lost(amount) => {
+                    vec![(t.outcome, t.lost.to_owned()), (t.lost_amount, amount.map_or(t.whole.to_owned(), money))]
+                }
+                InfractionDecision::Cancelled => vec![(t.outcome, t.cancelled.to_owned())],
+            };
+            (t.infraction, id.to_string(), format!("{}/{id}", super::infractions::PATH), details)
+        }
+        ReviewDecision::Withdrawal { id, decision } => {
+            let details = match decision {
+                WithdrawalDecision::Sent { tx_hash } => {
+                    vec![(t.outcome, t.sent.to_owned()), (t.tx_hash, tx_hash.into_string())]
+                }
+                WithdrawalDecision::Failed => vec![(t.outcome, t.failed.to_owned())],
+            };
+            (t.withdrawal, id.to_string(), super::crypto::PATH.to_owned(), details)
+        }
+        ReviewDecision::Payment { id, decision, .. } => {
+            let details = match decision {
+                PaymentDecision::Credit(amount) => vec![(t.credit_amount, money(amount))],
+                PaymentDecision::Dismiss => vec![(t.outcome, t.dismiss.to_owned())],
+            };
+            (t.payment, id.to_string(), super::crypto::PATH.to_owned(), details)
+        }
+    };
+    details.push((t.note, note.into_string()));
+    Shown { title, subject, details, back }
+}
+
+/// Returns the reason of a refusal as a text.
+///
+/// # Errors
+/// [`Failure`] if the record does not exist or the store failed.
+pub(crate) fn refusal(error: DecisionError, language: Language) -> Result<String, Failure> {
+    let t = ReviewTexts::of(language);
+    let text = match error {
+        DecisionError::Infraction(InfractionError::NotFound(_))
+        | DecisionError::Withdrawal(WithdrawalError::NotFound(_))
+        | DecisionError::Payment(ResolvePaymentError::NotFound(_)) => return Err(Failure::NotFound),
+        DecisionError::Infraction(InfractionError::Store(error))
+        | DecisionError::Withdrawal(WithdrawalError::Store(error))
+        | DecisionError::Payment(ResolvePaymentError::Store(error)) => return Err(error.into()),
+        DecisionError::Infraction(InfractionError::NotMarked(_))
+        | DecisionError::Withdrawal(WithdrawalError::NotMarked(_))
+        | DecisionError::Payment(ResolvePaymentError::Refused(ReceiveError::NotInReview)) => t.not_waiting,
+        DecisionError::Infraction(InfractionError::Changed) | DecisionError::Payment(ResolvePaymentError::Changed) => {
+            t.changed
+        }
+        DecisionError::Infraction(InfractionError::TooMuch { contested, .. }) => {
+            return Ok(format!("{} {}.", t.too_much, brl(contested, language)));
+        }
+        DecisionError::Withdrawal(WithdrawalError::Shown(_)) => t.shown,
+        DecisionError::Withdrawal(WithdrawalError::NotShown(_)) => t.not_shown,
+        DecisionError::Withdrawal(WithdrawalError::Upstream(_))
+        | DecisionError::Payment(ResolvePaymentError::Unread(_)) => t.unread,
+        DecisionError::Payment(ResolvePaymentError::Returned) => t.returned,
+        DecisionError::Payment(ResolvePaymentError::CoinsDiffer) => t.coins_differ,
+        DecisionError::Payment(ResolvePaymentError::Refused(ReceiveError::NothingLeft)) => t.nothing_left,
+        DecisionError::Payment(ResolvePaymentError::Refused(
+            ReceiveError::NoCoins | ReceiveError::NotIssued | ReceiveError::Coins(_) | ReceiveError::Money(_),
+        )) => t.impossible,
+    };
+    Ok(text.to_owned())
+}

@@ -1,0 +1,224 @@
+//! Operators decide infractions and crypto in review: each decision needs a code.
+
+use std::time::Duration;
+
+use cais_domain::crypto::deposit::ArrivedCoins;
+use cais_domain::crypto::withdrawal::WithdrawalStatus;
+use cais_domain::crypto::{CryptoAmount, Currency};
+use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_ports::{
+    CryptoDepositQueries as _, PageRequest, UpstreamDepositStatus, UpstreamInfractionStatus, UpstreamWithdrawalStatus,
+};
+use cais_use_cases::crypto::withdrawals::poll as withdrawals;
+use cais_use_cases::infractions::poll;
+
+use super::browser::{Browser, Seen, World};
+use super::shop::{Shop, an_operator_browser};
+
+const EMAIL: &str = "ana@shop.example";
+const OPERATOR: &str = "ops@cais.example";
+const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
+const CRYPTO: &str = "/operator/crypto";
+
+/// Disputes R$ 6.00 of a Pix of R$ 10.00. R$ 2.00 is returned, and the dispute is rejected.
+async fn in_review(shop: &Shop<'_>) -> Infraction {
+    let (_, pix) = shop.base.paid(1_000).await;
+    let id = shop.base.psp.dispute(&pix, 600);
+    poll::run_once(&shop.base.ports).await.unwrap();
+    shop.base.psp.take_back(&pix, 200);
+    shop.base.psp.settle(&id, UpstreamInfractionStatus::Rejected);
+    poll::run_once(&shop.base.ports).await.unwrap();
+    stored(shop.world)
+}
+
+fn stored(world: &World) -> Infraction {
+    world.store.infractions().pop().unwrap()
+}
+
+/// Creates a deposit, and pays it with another currency. Returns the deposit's id.
+async fn wrong_coins(shop: &mut Shop<'_>) -> String {
+    let fields = [("amount", "200,00"), ("currency", "usdterc20")];
+    let quote = shop.fill("/crypto/deposits/new", &fields).await.location().to_owned();
+    let path = shop.fill(&quote, &[]).await.location().to_owned();
+    let page = PageRequest { limit: 1, starting_after: None };
+    let deposit = shop.world.store.list_crypto_deposits(shop.base.account.id, page).await.unwrap().rows.remove(0);
+    let coins = CryptoAmount::parse(Currency::UsdtBsc, "40").unwrap();
+    shop.base.processor.change_payment(&deposit.state.issued().unwrap().payment, |payment| {
+        (payment.status, payment.received) = (UpstreamDepositStatus::Finished, Some(ArrivedCoins::Supported(coins)));
+    });
+    shop.world.clock.advance(Duration::from_secs(2));
+    let seen = shop.browser.get(&path).await;
+    assert!(seen.body.contains("em conferência"), "{}", seen.body);
+    deposit.id.to_string()
+}
+
+/// Creates a withdrawal that the processor reports as failed.
+async fn failed_withdrawal(shop: &mut Shop<'_>) -> String {
+    let fields = [("amount", "500,00"), ("currency", "usdterc20"), ("address", ADDRESS)];
+    let confirm = shop.fill("/crypto/withdrawals/new", &fields).await.location().to_owned();
+    let code = shop.code().await;
+    assert_eq!(shop.fill(&confirm, &[("code", &code)]).await.status, 303);
+    shop.base.processor.set_status(UpstreamWithdrawalStatus::Failed);
+    shop.world.clock.advance(Duration::from_mins(30));
+    withdrawals::run_once(&shop.base.ports).await.unwrap();
+    let withdrawal = shop.world.store.crypto_withdrawals().pop().unwrap();
+    assert!(withdrawal.state.review_since().is_some());
+    withdrawal.id.to_string()
+}
+
+/// Confirms a decision with a new code. Returns its confirmation page and the answer to the code.
+async fn confirmed(world: &World, browser: &mut Browser<'_>, asked: &Seen) -> (Seen, Seen) {
+    let path = asked.location().to_owned();
+    assert!(path.starts_with("/confirm/"), "{} {}", asked.status, asked.body);
+    let shown = browser.get(&path).await;
+    assert_eq!(browser.post(&path, &[("code", "000000")]).await.status, 422);
+    world.clock.advance(Duration::from_secs(30));
+    let code = world.code(OPERATOR, 0).await;
+    let done = browser.post(&path, &[("code", &code)]).await;
+    (shown, done)
+}
+
+#[actix_web::test]
+async fn infraction_is_decided_with_a_code() {
+    let world = World::new(None);
+    let shop = Shop::open(&world, EMAIL).await;
+    let before = in_review(&shop).await;
+    let (mut browser, path) = (an_operator_browser(&world).await, format!("/operator/infractions/{}", before.id));
+    let list = browser.get("/operator/infractions").await;
+    assert!(list.body.contains(&path) && list.body.contains("foi devolvido mais"), "{}", list.body);
+    let page = browser.get(&path).await;
+    for text in ["R$ 6,00", "Não reconheço", "name=\"lost_amount\"", &before.account.to_string()] {
+        assert!(page.body.contains(text), "{text}: {}", page.body);
+    }
+    let version = before.version.to_string();
+    let fields = [("version", version.as_str()), ("outcome", "lost"), ("lost_amount", "2,00"), ("note", "Ligação <b>")];
+    let available = shop.base.available();
+    let asked = browser.post(&path, &fields).await;
+    assert_eq!(stored(&world), before, "nothing before the code");
+    let (shown, done) = confirmed(&world, &mut browser, &asked).await;
+    for text in ["perdida", "R$ 2,00", "Ligação &#60;b&#62;", &format!("href=\"{path}\"")] {
+        assert!(shown.body.contains(text), "{text}: {}", shown.body);
+    }
+    assert_eq!((done.status, done.location()), (303, format!("{path}?changed").as_str()), "{}", done.body);
+    assert_eq!(stored(&world).state.status(), InfractionStatus::Lost);
+    assert_eq!(shop.base.available(), available + 400);
+    let after = browser.get(&format!("{path}?changed")).await;
+    assert!(after.body.contains("role=\"status\"") && !after.body.contains("name=\"note\""), "{}", after.body);
+    assert!(!browser.get("/operator/infractions").await.body.contains(&path));
+    assert!(browser.get("/operator/audit").await.body.contains("infraction.resolve"));
+    let again = browser.post(&path, &fields).await;
+    assert!(again.status == 422 && again.body.contains("não espera mais"), "{}", again.body);
+}
+
+#[actix_web::test]
+async fn mistakes_of_an_infraction_decision_are_named() {
+    let world = World::new(None);
+    let shop = Shop::open(&world, EMAIL).await;
+    let before = in_review(&shop).await;
+    let (mut browser, path) = (an_operator_browser(&world).await, format!("/operator/infractions/{}", before.id));
+    let (version, older) = (before.version.to_string(), (before.version - 1).to_string());
+    for (version, outcome, amount, note, text) in [
+        (&version, "", "", "ok", "Escolha"),
+        (&version, "won", "1,00", "ok", "só se aplica"),
+        (&version, "lost", "0", "ok", "acima de zero"),
+        (&version, "lost", "1.234", "ok", "acima de zero"),
+        (&version, "won", "", " ", "justificativa"),
+        (&older, "won", "", "ok", "mudou depois"),
+    ] {
+        browser.get(&path).await;
+        let fields = [("version", version.as_str()), ("outcome", outcome), ("lost_amount", amount), ("note", note)];
+        let seen = browser.post(&path, &fields).await;
+        assert_eq!(seen.status, 422, "{outcome} {amount} {note}");
+        assert!(seen.between("role=\"alert\">", "<").contains(text), "{text}: {}", seen.body);
+    }
+    // The contested amount is known only when the decision is executed.
+    let fields = [("version", version.as_str()), ("outcome", "lost"), ("lost_amount", "6,01"), ("note", "ok")];
+    let asked = browser.post(&path, &fields).await;
+    let (_, refused) = confirmed(&world, &mut browser, &asked).await;
+    assert!(refused.status == 422 && refused.body.contains("Valor contestado: R$ 6,00."), "{}", refused.body);
+    assert_eq!(stored(&world), before);
+}
+
+#[actix_web::test]
+async fn payment_in_review_is_credited_with_a_code() {
+    let world = World::new(None);
+    let mut shop = Shop::open(&world, EMAIL).await;
+    let deposit = wrong_coins(&mut shop).await;
+    let mut browser = an_operator_browser(&world).await;
+    let page = browser.get(CRYPTO).await;
+    assert!(page.body.contains(&deposit) && page.body.contains("outra moeda"), "{}", page.body);
+    let hidden = |name: &str| page.between(&format!("name=\"{name}\" value=\""), "\"");
+    let (id, processor, version) = (hidden("id"), hidden("processor"), hidden("version"));
+    let payment = [("id", id.as_str()), ("processor", &processor), ("version", &version)];
+    for (fields, text) in [
+        (vec![("decision", "credit"), ("amount", "-1"), ("note", "ok")], "acima de zero"),
+        (vec![("decision", "credit"), ("amount", "200,00"), ("note", "")], "justificativa"),
+        (vec![("decision", "steal"), ("note", "ok")], "Escolha"),
+    ] {
+        let seen = browser.post(CRYPTO, &[&payment[..], &fields].concat()).await;
+        assert!(seen.status == 422 && seen.body.contains(text), "{text}: {}", seen.body);
+    }
+    let fields = [&payment[..], &[("decision", "credit"), ("amount", "200,00"), ("note", "Rede trocada")]].concat();
+    let (asked, late) = (browser.post(CRYPTO, &fields).await, browser.post(CRYPTO, &fields).await);
+    assert_eq!(shop.base.available(), 1_000_000);
+    let (shown, done) = confirmed(&world, &mut browser, &asked).await;
+    assert!(shown.body.contains("R$ 200,00") && shown.body.contains("Rede trocada"), "{}", shown.body);
+    assert_eq!(done.location(), "/operator/crypto?changed", "{}", done.body);
+    assert_eq!(shop.base.available(), 1_020_000);
+    let (_, refused) = confirmed(&world, &mut browser, &late).await;
+    assert!(refused.status == 422 && refused.body.contains("mudou depois"), "{}", refused.body);
+    assert_eq!(shop.base.available(), 1_020_000, "once");
+    assert!(!browser.get(CRYPTO).await.body.contains(&deposit));
+    assert!(browser.get("/operator/audit").await.body.contains("crypto_payment.resolve"));
+}
+
+#[actix_web::test]
+async fn withdrawal_in_review_is_decided_with_a_code() {
+    let world = World::new(None);
+    let mut shop = Shop::open(&world, EMAIL).await;
+    let id = failed_withdrawal(&mut shop).await;
+    let held = shop.base.available();
+    let mut browser = an_operator_browser(&world).await;
+    let page = browser.get(CRYPTO).await;
+    assert!(page.body.contains(&id) && page.body.contains(ADDRESS), "{}", page.body);
+    let without = browser.post(CRYPTO, &[("decision", "sent"), ("id", &id), ("note", "ok")]).await;
+    assert!(without.status == 422 && without.body.contains("transação na rede"), "{}", without.body);
+    let fields = [("decision", "failed"), ("id", id.as_str()), ("note", "Confirmado pelo processador")];
+    let asked = browser.post(CRYPTO, &fields).await;
+    shop.base.processor.set_status(UpstreamWithdrawalStatus::Finished);
+    let (_, refused) = confirmed(&world, &mut browser, &asked).await;
+    assert!(refused.status == 422 && refused.body.contains("exclui esta decisão"), "{}", refused.body);
+    assert_eq!(shop.base.available(), held, "the processor may have sent the coins");
+    shop.base.processor.set_status(UpstreamWithdrawalStatus::Failed);
+    let (shown, done) = confirmed(&world, &mut browser, &asked).await;
+    assert!(shown.body.contains(&id) && shown.body.contains("devolver valor e tarifa"), "{}", shown.body);
+    assert_eq!(done.location(), "/operator/crypto?changed", "{}", done.body);
+    let statuses: Vec<_> = world.store.crypto_withdrawals().iter().map(|one| one.state.status()).collect();
+    assert_eq!((statuses, shop.base.available()), (vec![WithdrawalStatus::Failed], 1_000_000));
+}
+
+#[actix_web::test]
+async fn merchant_decides_nothing() {
+    let world = World::new(None);
+    let mut shop = Shop::open(&world, EMAIL).await;
+    let infraction = in_review(&shop).await;
+    let path = format!("/operator/infractions/{}", infraction.id);
+    for path in [path.as_str(), "/operator/infractions", CRYPTO] {
+        assert_eq!(shop.browser.get(path).await.status, 404, "{path}");
+        assert_eq!(world.browser().get(path).await.location(), "/login", "{path}");
+    }
+    shop.browser.get("/password").await;
+    let version = infraction.version.to_string();
+    for path in [path.as_str(), CRYPTO] {
+        let fields = [("version", version.as_str()), ("outcome", "won"), ("note", "ok"), ("decision", "failed")];
+        assert_eq!(shop.browser.post(path, &fields).await.status, 404, "{path}");
+    }
+    assert_eq!(stored(&world), infraction);
+    let mut operator = an_operator_browser(&world).await;
+    assert_eq!(operator.get("/operator/infractions/inf_x").await.status, 404);
+    operator.get(&path).await;
+    operator.token.clear();
+    for path in [path.as_str(), CRYPTO] {
+        assert_eq!(operator.post(path, &[("outcome", "won")]).await.status, 403, "{path}, without a token");
+    }
+}
