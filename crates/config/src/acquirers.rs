@@ -187,7 +187,7 @@ keys! {
             .optional()
             .required_if(is_woovi(kind), "")
             .rejected_if(only(!is_woovi(kind)), ONLY_FOR_WOOVI);
-        /// PEM file with the public keys that sign the callbacks of `woovi`. Several keys may follow each other.
+        /// PEM file with the public keys that sign the callbacks of `woovi`. The file may contain several keys.
         webhook_public_key_file: Option<PathBuf> = file()
             .optional()
             .rejected_if(only(!is_woovi(kind)), ONLY_FOR_WOOVI);
@@ -209,16 +209,16 @@ keys! {
         certificate_passphrase: Option<Secret> = secret_text()
             .optional()
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
-        /// PEM file with root certificates for the acquirer, in addition to the system's.
+        /// PEM file with root certificates for the acquirer, in addition to those of the system.
         ca_file: Option<PathBuf> = file().optional();
         /// The Pix key that receives charges and sends payouts. Not for `woovi`, whose account has its own key.
         pix_key: Option<PixKey> = text("text", PixKey::parse)
             .optional()
             .required_if(!is_woovi(kind), "")
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
-        /// The institution behind `bacen`, with its differences from the standard. Each profile follows the
-        /// institution's public documents. No profile was tested with the real institution. Single differences can be
-        /// set by the keys below. Only for `bacen`.
+        /// The institution of the kind `bacen`, with the settings in which it differs from the standard. Each profile
+        /// follows the institution's public documents. No profile was tested with the real institution. The keys below
+        /// replace single settings of the profile. Only for `bacen`.
         profile: Option<String> = text("bb, itau, santander, sicredi or inter", profile)
             .optional()
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
@@ -247,8 +247,8 @@ keys! {
             .optional()
             .default_shown("of `profile`")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
-        /// Headers of every request, as `name=value` separated by commas. They replace those of the profile. The values
-        /// `{client_id}` and `{application_key}` are filled in. Only for `bacen`.
+        /// Headers of every request, as `name=value` separated by commas. They replace those of the profile. The
+        /// placeholders `{client_id}` and `{application_key}` are replaced by their values. Only for `bacen`.
         extra_headers: Option<Pairs> = secret("name=value, separated by commas", Pairs::parse)
             .optional()
             .default_shown("of `profile`")
@@ -271,8 +271,8 @@ keys! {
         /// address stays valid until the next raise. Raise the number a second time after the acquirer has accepted the
         /// new address.
         callback_generation: u32 = number(0..=1_000_000).default("0");
-        /// Networks from which the acquirer sends callbacks. A callback from another address is answered 404. The
-        /// address is the client's, see `trusted_proxies`.
+        /// Networks from which the acquirer sends callbacks. A callback from another address is answered 404. Behind a
+        /// proxy, set `trusted_proxies`, so that the client's address is compared.
         callback_addresses: Vec<IpNet> = blocks().default("").default_shown("every address");
         /// `true` if the proxy before the callback address accepts only clients with Efí's certificate. Efí then
         /// verifies at each registration that the address refuses other clients. Only for `efi`.

@@ -36,11 +36,11 @@ pub(crate) fn keys() -> Vec<Described> {
 
 const INTRODUCTION: &str = "# Configuration
 
-`cais config docs` generates this page; a test compares both.
+`cais config docs` generates this page. A test compares the page with the code.
 
-Values come from the TOML file in `--config` or `CAIS_CONFIG`. Environment variables override the file: `CAIS_`, the key in capitals, `__` between levels.
-A single choice is required: an acquirer, or the built-in sandbox (`sandbox = true`, or `cais serve --sandbox`). All other keys have defaults; the default
-database is SQLite in `./data`.
+Values are read from the TOML file that `--config` or `CAIS_CONFIG` names. Environment variables override the file. The name of a variable is `CAIS_`
+and the key in capitals, with `__` between levels. One setting is required: an acquirer, or the built-in sandbox (`sandbox = true`, or
+`cais serve --sandbox`). All other keys have defaults; the default database is SQLite in `./data`.
 
 - `cais config check` lists all mistakes and exits with 1; `cais serve` does the same before it starts. An unknown key is a mistake.
 - `cais config print` shows every effective value and its origin. Secrets are masked.
@@ -69,6 +69,6 @@ password_file = \"/run/secrets/crypto_password\"
 totp_secret_file = \"/run/secrets/crypto_totp_secret\"
 ```
 
-| Key | Environment | Takes | Default | Meaning |
+| Key | Environment | Value | Default | Meaning |
 |---|---|---|---|---|
 ";

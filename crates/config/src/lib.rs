@@ -79,10 +79,10 @@ keys! {
         admin_listen: SocketAddr = address()
             .default("127.0.0.1:9180")
             .rejected_if(move |admin| Some(*admin) == listen && admin.port() != 0, "must differ from `listen`");
-        /// The URL at which acquirers and browsers reach the service: the base of callback addresses, and the origin of the dashboard. The
-        /// dashboard refuses forms of any other origin. With `https`, cookies are limited to TLS and have the prefix `__Host-`. If the URL
-        /// is absent, and always in the sandbox, the dashboard accepts any host in a request, which is for development only. Set an `https`
-        /// URL for production.
+        /// The URL at which acquirers and browsers reach the service: the base of callback addresses, and the origin of
+        /// the dashboard. The dashboard refuses forms of any other origin. With `https`, cookies are limited to TLS and
+        /// have the prefix `__Host-`. Without the URL, and always in the sandbox, the dashboard accepts any host in a
+        /// request: use this for development only. Set an `https` URL for production.
         public_url: Option<String> =
             text("http or https URL", url::base).optional().default_shown("`http://` and the address of `listen`");
         /// The directory of the service's files. The directory is created if it does not exist.
@@ -92,8 +92,7 @@ keys! {
             masked_secret("`sqlite:PATH` or `postgres://…`", DatabaseUrl::parse, DatabaseUrl::to_string)
                 .default(default_database(data_dir.as_deref().unwrap_or(Path::new("."))))
                 .default_shown("`sqlite:` the file `cais.db` in `data_dir`");
-        /// PostgreSQL: `true` lets `cais serve` apply migrations at its start. With SQLite migrations are always
-        /// applied.
+        /// PostgreSQL: with `true`, `cais serve` applies migrations at its start. With SQLite it always applies them.
         migrate_on_start: bool = flag().default("false");
         /// PostgreSQL: the number of commit lanes. Each lane commits the changes of its accounts over its own
         /// connection. SQLite has one lane.
@@ -122,8 +121,8 @@ keys! {
         /// Connections to the API that one address may have at a time. An IPv6 network of 64 bits counts as one
         /// address. Trusted proxies have no such limit.
         max_connections_per_address: u32 = number(1..=1_000_000).default("256");
-        /// Proxies whose `X-Forwarded-For` counts. The client's address is the right-most hop that is not in this list.
-        /// Address lists of API keys, limits per address and log lines use the client's address.
+        /// Proxies whose header `X-Forwarded-For` is used. The client's address is the right-most hop that is not in
+        /// this list. Address lists of API keys, limits per address and log lines use the client's address.
         trusted_proxies: Vec<IpNet> = blocks().default("").default_shown("none");
         /// Threads that serve the API.
         workers: usize = number(1..=64).default("2");
@@ -131,9 +130,9 @@ keys! {
         log: String = text("filter such as `info` or `warn,cais=debug`", log_filter).default("info");
         /// The format of the log. `auto` is text on a terminal and JSON elsewhere.
         log_format: LogFormat = text("auto, text or json", LogFormat::parse).default("auto");
-        /// `true` uses the built-in sandbox instead of an acquirer, for development, as `cais serve --sandbox` does.
-        /// Its money is play money. So a database of the sandbox cannot be used with acquirers, and a database of
-        /// acquirers cannot be used with the sandbox.
+        /// For development: `true` uses the built-in sandbox instead of an acquirer, as does `cais serve --sandbox`.
+        /// The sandbox's money is not real. So a database of the sandbox cannot be used with acquirers, and a database
+        /// of acquirers cannot be used with the sandbox.
         sandbox: bool = flag().default("false");
         /// At shutdown `/readyz` answers 503 for this number of seconds before the service stops accepting connections, so
         /// that a load balancer sees the change.
