@@ -1,4 +1,4 @@
-//! The activity of an account after a long time: paid charges, payouts and split shares, mixed, many per commit.
+//! The records of an account after long use: paid charges, payouts and split shares in mixed order, many per commit.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,8 +59,8 @@ fn uuid(at_ms: u64, number: u64) -> Uuid {
     Builder::from_unix_timestamp_millis(FIRST_MS.saturating_add(at_ms), &rest).into_uuid()
 }
 
-/// Adds rows to the account. Each is one line of its statement and one transaction of its timeline. The store must take
-/// its ids from `calendar`, and must be idle otherwise.
+/// Adds rows to the account. Each is one line of its statement and one transaction of its timeline. The store must use
+/// the ids of `calendar`, and must be idle otherwise.
 ///
 /// Returns a key in the middle, with half of the rows after it.
 ///

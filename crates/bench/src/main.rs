@@ -1,7 +1,7 @@
 //! Measures Cais beside a baseline on the same machine in the same run, and reports whether its targets are met.
 //!
-//! Figures are not compared across machines or days: only ratios within one run count. Everything runs on loopback, on
-//! free ports, with databases that are created for the run and removed after it.
+//! Figures of different machines or days are not comparable, so only ratios within one run are compared. Everything
+//! runs on loopback, on free ports, with databases that are created for the run and removed after it.
 #![expect(clippy::float_arithmetic, reason = "rates and ratios are not money")]
 
 mod activity;

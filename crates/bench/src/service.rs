@@ -129,7 +129,7 @@ impl Service {
     /// Waits until the balances of all accounts together reach this sum.
     ///
     /// # Errors
-    /// If a balance cannot be read, or the credits take too long.
+    /// If a balance cannot be read, or the credits exceed the time limit.
     pub async fn until_credited(&self, centavos: u64) -> Result<()> {
         let began = Instant::now();
         loop {

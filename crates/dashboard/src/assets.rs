@@ -1,4 +1,4 @@
-//! Files of the pages, in the binary. Their paths contain their hash, so browsers keep them for ever.
+//! Files of the pages, embedded in the binary. Each path contains the file's hash, so browsers cache the file for ever.
 
 use std::sync::LazyLock;
 

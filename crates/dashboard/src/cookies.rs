@@ -1,4 +1,4 @@
-//! The cookies of the dashboard. None is readable for scripts, and none is sent with forms of other sites.
+//! The cookies of the dashboard. Scripts cannot read them, and browsers do not send them with forms of other sites.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{COOKIE, HeaderValue};

@@ -1,5 +1,5 @@
-//! Files of all rows of a list. A page of rows is read after the browser has received the page before it, so memory does
-//! not grow with the number of rows.
+//! Files with all rows of a list. The next page of rows is read only after the browser has received the previous one,
+//! so the needed memory does not depend on the number of rows.
 
 use std::sync::Arc;
 

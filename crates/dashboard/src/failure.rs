@@ -17,7 +17,7 @@ pub(crate) enum Failure {
     LoginNeeded,
     /// The form came from another site, or its token is wrong. The text is for the log.
     Forged(&'static str),
-    /// The request is no form of ours. The text is for the log.
+    /// The request is not a form of the dashboard. The text is for the log.
     BadForm(&'static str),
     /// The page, or the record that it shows, does not exist for this user.
     NotFound,

@@ -1,4 +1,4 @@
-//! Amounts and instants as people read them.
+//! Amounts and instants in the form for people.
 
 use std::fmt;
 

@@ -24,7 +24,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self';
 /// Runs a page and adds the headers of every page.
 ///
 /// # Errors
-/// None of the pages: their failures become responses.
+/// No error of a page: each failure becomes a response.
 pub(crate) async fn guard(request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse<BoxBody>, Error> {
     let response = next.call(request).await?;
     let failure = response.response().error().and_then(|error| error.as_error::<Failure>()).cloned();

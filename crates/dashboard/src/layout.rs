@@ -53,7 +53,7 @@ impl Layout {
         }
     }
 
-    /// Returns the frame of a failure, for which the session is not known.
+    /// Returns the frame of a failure page. The session is not loaded.
     pub(crate) fn without_session(request: &HttpRequest) -> Self {
         let dashboard = request.app_data::<Data<Dashboard>>();
         let chosen = dashboard.and_then(|dashboard| cookies::read(request, &dashboard.site, Purpose::Language));
@@ -82,7 +82,7 @@ pub(crate) fn html(status: StatusCode, template: &impl Template) -> HttpResponse
     }
 }
 
-/// Returns 303 to another page of the dashboard. The paths are ours: no part of a request chooses a target.
+/// Returns 303 to another page of the dashboard. No part of a request determines the target.
 pub(crate) fn redirect(to: &str) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
 }

@@ -1,9 +1,10 @@
 //! The dashboard: server-rendered pages. Every change is a form that works without scripts.
 //!
-//! To add a page: one file in `pages` with its handler and its template's struct, the template in `templates`, the texts in
-//! `texts`, and one line in the table of its area in `pages`. A handler takes a `visit::Visit` or, for a change, a
-//! `form::Form`: they load the session and check origin and token before the handler runs. `guard` adds the security
-//! headers and turns each `failure::Failure` into a page. Pages and command line call the same use cases.
+//! To add a page: one file in `pages` with its handler and its template's struct, the template in `templates`, the
+//! texts in `texts`, and one line in the table of its area in `pages`. The argument of a handler is a `visit::Visit`
+//! or, for a change, a `form::Form`. These extractors load the session and check origin and token before the handler
+//! runs. `guard` adds the security headers and turns each `failure::Failure` into a page. Pages and command line call
+//! the same use cases.
 
 mod assets;
 mod cookies;

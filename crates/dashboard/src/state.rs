@@ -20,14 +20,15 @@ pub use crate::download::Downloads;
 pub struct Site {
     /// The origin, such as `https://pay.example`. `None`: the origin is the `Host` of each request, for development.
     pub origin: Option<String>,
-    /// The public URL of the service as configured, for links that leave the browser. `None`: as for `origin`.
+    /// The configured public URL of the service, for links that are used outside of the browser. `None`: as for
+    /// `origin`.
     pub base: Option<String>,
     /// `true` if the service runs on the built-in sandbox.
     pub is_sandbox: bool,
 }
 
 impl Site {
-    /// Returns the site behind the public URL of the service; `None` for development.
+    /// Returns the site at the public URL of the service; `None` for development.
     ///
     /// # Errors
     /// The text is no URL.
@@ -36,7 +37,7 @@ impl Site {
         Ok(Self { origin, base: public_url.map(str::to_owned), is_sandbox })
     }
 
-    /// Returns the address of the service for links that leave the browser.
+    /// Returns the address of the service for links that are used outside of the browser.
     pub(crate) fn base_of(&self, request: &HttpRequest) -> String {
         let host = || request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         self.base.clone().unwrap_or_else(|| format!("http://{}", host()))
@@ -53,7 +54,7 @@ impl Site {
 pub struct Dashboard {
     /// The use cases of logins, with the ports of all others.
     pub logins: Logins,
-    /// The cached API keys of this node, so that a revocation takes effect at once.
+    /// The cached API keys of this node. A revocation removes its key from the cache at once.
     pub keys: KeyRing,
     /// Limits the reads of acquirers, shared with the API.
     pub syncs: SyncGate,

@@ -68,7 +68,7 @@ impl Visit {
         let site = &dashboard.site;
         let language = Language::of_cookie(cookies::read(request, site, Purpose::Language).as_deref());
         let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-        // The server knows the trusted proxies, and puts the client's address into the extensions.
+        // The server reads the client's address behind trusted proxies, and stores it in the extensions.
         let address = request.extensions().get::<IpAddr>().copied();
         let browser = Browser { address, agent: agent.to_owned() };
         let cookie = cookies::read(request, site, Purpose::Session);

@@ -20,7 +20,7 @@ pub const DEADLINE: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 /// The line of the driver's log before its port.
 const STARTED: &str = "started successfully on port ";
-/// The member that holds an element's id, fixed by the standard.
+/// The member with an element's id, fixed by the standard.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// The driver's errors of a page that is still loading. A later attempt can succeed.
 const PASSING: [&str; 4] =
@@ -138,7 +138,7 @@ impl Chromium {
     /// Returns the value that a script passes to its last argument, a function.
     ///
     /// # Errors
-    /// If the script throws or takes too long.
+    /// If the script throws or exceeds the time limit.
     pub async fn run_async(&self, script: &str) -> Result<Value> {
         self.call("/execute/async", Some(json!({ "script": script, "args": [] }))).await
     }

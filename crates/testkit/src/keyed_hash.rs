@@ -1,4 +1,4 @@
-//! A stand-in for the keyed hashes of secrets. These hashes prove nothing, because anyone can compute them.
+//! A replacement for the keyed hashes of secrets in tests. Anyone can compute these hashes, so they prove nothing.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};

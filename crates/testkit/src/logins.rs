@@ -1,4 +1,4 @@
-//! Stand-ins for password hashes and one-time codes, fast and without secrecy.
+//! Replacements for password hashes and one-time codes in tests, fast and without secrecy.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! Child processes that never outlive the test process, however it ends.
+//! Child processes that end with the test process, even if it is killed.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -57,7 +57,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// Creates an empty folder.
     pub(crate) fn new(prefix: &str) -> Result<Self> {
-        // An ending server still writes files. After its end, everything can be removed.
+        // A server that is ending still writes files. After its end, the folder can be removed.
         const SCRIPT: &str = r#"read -r _; until rm -rf "$1" && [ ! -e "$1" ]; do sleep 0.1; done"#;
         let path = tempfile::Builder::new().prefix(prefix).tempdir()?.keep();
         let mut shell = Command::new("sh");
@@ -75,7 +75,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // `wait` closes this end of the pipe, and the janitor waits for that.
+        // `wait` closes this end of the pipe, and the watching shell waits for that.
         drop(self.janitor.wait());
     }
 }

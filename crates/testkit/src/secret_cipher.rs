@@ -1,4 +1,4 @@
-//! A stand-in for the encryption of secrets. Its output is not secret: anyone can decrypt it.
+//! A replacement for the encryption of secrets in tests. Its output is not secret: anyone can decrypt it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};

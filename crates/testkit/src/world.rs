@@ -46,7 +46,7 @@ pub struct World {
     pub clock: Arc<ManualClock>,
     /// The main acquirer.
     pub psp: FakePsp,
-    /// The acquirer that is asked while the main one is unavailable.
+    /// The acquirer that receives charges while the main one is unavailable.
     pub second: FakePsp,
     /// The crypto processor and source of rates.
     pub processor: FakeProcessor,
@@ -79,7 +79,7 @@ impl World {
             keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: store.clone(),
-            // Without an expectation, so that a call to a receiver fails the test.
+            // The mock has no expectation, so that a call to a receiver fails the test.
             webhooks: Arc::new(MockWebhookSender::new()),
             secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
@@ -110,7 +110,7 @@ impl World {
         Self { ports: Ports { store: Arc::new(store), ..self.ports.clone() }, ..self.clone() }
     }
 
-    /// Returns the same world over a store at which all tasks read before any task writes.
+    /// Returns the same world over a store in which all tasks read before any task writes.
     #[must_use]
     pub fn contended(&self) -> Self {
         self.over(ContendedStore::new(self.store.clone()))
@@ -162,7 +162,7 @@ impl World {
         (paid, pix)
     }
 
-    /// Reads a charge, with no earlier read in the same second.
+    /// Reads a charge as the first read of its second.
     pub async fn read(&self, charge: &Charge) -> Charge {
         let name = ChargeName::Id(charge.id);
         right(fetch::fetch(&self.ports, &SyncGate::new(), charge.account, &name).await)

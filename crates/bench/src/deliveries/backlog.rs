@@ -30,7 +30,7 @@ const SETTLED: Duration = Duration::from_secs(17);
 /// The time of measuring without clients.
 const ALONE: Duration = Duration::from_secs(2);
 
-/// Measures the creation of charges with deliveries due, beside the same service without any.
+/// Measures the creation of charges with due deliveries. The reference is the same service without due deliveries.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan, deliveries: usize) -> Result<Line> {
     let mut receiver = Receiver::start(MANY)?;
     receiver.hang(MANY)?;
@@ -48,7 +48,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     let (mut with, mut without) = (Series::default(), Series::default());
     for round in 0..plan.rounds.saturating_mul(MORE) {
         let mut turns = [(&calm, &mut without), (&loaded, &mut with)];
-        // The order alternates, so that neither always profits from the other's leftovers.
+        // The order alternates, because the first round of a pair can slow the second one.
         if round % 2 == 1 {
             turns.reverse();
         }

@@ -8,8 +8,8 @@ use crate::http::{Connection, post};
 use crate::receiver::Receiver;
 use crate::service::Service;
 
-/// Registers every endpoint of the receivers, and sends them the signing secrets. Endpoint `n` belongs to account `n %
-/// accounts`, and subscribes to the types from `wants`.
+/// Registers every endpoint of the receivers, and sends the signing secrets to them. Endpoint `n` has the account
+/// `n % accounts`, and subscribes to the types from `wants`.
 ///
 /// # Errors
 /// If the service refuses one.

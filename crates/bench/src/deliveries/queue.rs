@@ -25,7 +25,7 @@ use crate::numbers::{Rounds, count, per_second};
 use crate::process::{Cores, Meter, mean};
 use crate::report::{Line, Target};
 
-/// A rate that is commonly called fast.
+/// The target of claims per second.
 const WANTED: f64 = 10_000.0;
 /// Endpoints of an account.
 const PER_ACCOUNT: u8 = 20;

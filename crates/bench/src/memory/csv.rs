@@ -25,7 +25,7 @@ const SENT_IF_QUICK: usize = 2;
 const WANTED: f64 = 50_000.0;
 /// The interval of memory samples.
 const LOOK: Duration = Duration::from_millis(20);
-/// The pause of the reader after the first bytes. Unread data must not accumulate.
+/// The pause of the reader after the first bytes. Unread data must not accumulate in the service.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// Reads each file once, directly after its rows were written and before the server gathers statistics.

@@ -44,7 +44,7 @@ impl Running {
     /// Returns the piped input and output.
     ///
     /// # Errors
-    /// If they were not piped, or were taken before.
+    /// If they were not piped, or were returned before.
     pub fn pipes(&mut self) -> Result<(ChildStdin, BufReader<ChildStdout>)> {
         let input = self.0.stdin.take().context("the input of the process is not piped")?;
         let output = self.0.stdout.take().context("the output of the process is not piped")?;

@@ -46,7 +46,7 @@ struct Process {
 }
 
 impl Meter {
-    /// Starts measuring. A party below another one counts only for itself.
+    /// Starts measuring. The use of a party below another one is not part of that other party's use.
     ///
     /// # Errors
     /// If `/proc` cannot be read.

@@ -49,7 +49,7 @@ pub fn new_charge(account: AccountId) -> Charge {
     charge
 }
 
-/// Returns commit 1 of a creation: idempotency record, unique values, intent.
+/// Returns commit 1 of a creation: idempotency record, unique values, charge.
 #[must_use]
 pub fn open(charge: &Charge) -> ChangeSet {
     steps::create_charge(charge, steps::idempotency_ref(charge.account, &charge.id.to_string()))

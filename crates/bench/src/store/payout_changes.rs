@@ -48,7 +48,7 @@ pub fn new_payout(account: AccountId) -> Payout {
     payout
 }
 
-/// Returns commit 1: idempotency record, unique values, intent, and the covered hold of amount and fee.
+/// Returns commit 1: idempotency record, unique values, payout, and the covered hold of amount and fee.
 #[must_use]
 pub fn hold(payout: &Payout) -> ChangeSet {
     steps::create_payout(payout, steps::idempotency_ref(payout.account, &payout.id.to_string()))

@@ -55,7 +55,7 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResp
     waiting(&visit, id, StatusCode::OK, None).await
 }
 
-/// Checks the code and carries the action out. A new key is shown in this answer only.
+/// Checks the code and performs the action. Only this response shows a new key.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let id = parse(&id)?;

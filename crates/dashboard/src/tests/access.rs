@@ -1,4 +1,4 @@
-//! Pages and records of others are out of reach, without a session and with one.
+//! No user can open pages or records of other accounts, with or without a session.
 
 use cais_ports::Operator;
 use cais_testkit::CapturedLogs;

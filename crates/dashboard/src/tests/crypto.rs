@@ -125,7 +125,7 @@ async fn withdrawal_is_sent_only_at_the_shown_price() {
     let code = shop.code().await;
     let seen = shop.browser.post(&path, &[("code", &code)]).await;
     assert_eq!((seen.status, world.store.crypto_withdrawals().len()), (422, 0), "{}", seen.body);
-    // The confirmed withdrawal needs no second code, only the consent to the new price.
+    // The confirmed withdrawal needs no second code. The user only accepts the new price.
     assert!(seen.body.contains("62.5 usdterc20") && !seen.body.contains("name=\"code\""), "{}", seen.body);
     let action = seen.body.split("action=\"").find(|part| part.starts_with("/crypto/withdrawals/confirm/"));
     let action = action.and_then(|part| part.split('"').next()).unwrap().to_owned();

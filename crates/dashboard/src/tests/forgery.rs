@@ -40,7 +40,7 @@ async fn form_without_the_own_token_is_refused() {
         browser.token = token;
         assert_eq!(browser.post("/logout", &[]).await.status, 403);
     }
-    // A token of the time before the login is worthless after it.
+    // A token from before the login is refused after the login.
     let mut early = world.browser();
     early.get("/login").await;
     let before = early.token.clone();

@@ -77,7 +77,7 @@ async fn used_code_is_refused_and_session_changes_at_each_step() {
         let seen = browser.post("/login/code", &[("code", &code)]).await;
         assert_eq!(seen.status, expected, "{}", seen.body);
         assert_eq!(browser.session() == half.as_ref(), expected == 422);
-        // The session of the first step stays useless.
+        // The session of the first step gives no access.
         let mut thief = world.browser();
         thief.cookies.insert("cais-session".to_owned(), half.unwrap());
         assert_eq!(thief.get("/keys").await.location(), "/login");
@@ -175,7 +175,7 @@ async fn live_parts_do_not_keep_a_session_open() {
     }
 }
 
-/// Requests of htmx are no use of a session, so each must be a refresh.
+/// Requests of htmx do not count as use of a session, so each of them must be a refresh.
 #[test]
 fn every_request_of_htmx_is_a_refresh() {
     let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/templates"))];

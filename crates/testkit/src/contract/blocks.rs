@@ -69,7 +69,7 @@ pub async fn changed_limit_frees_or_seizes(h: &mut Harness) {
     h.good(older.hold(0)).await;
     assert_eq!((older.read(h).await, younger.read(h).await), (Some((0, 0)), Some((600, 600))));
     assert_eq!(h.balances(account).await, [400, 0, 600, 0]);
-    // A limit above the held amount frees nothing.
+    // A limit above the blocked amount frees no money.
     h.good(older.hold(5_000)).await;
     h.good(older.hold(1_000)).await;
     assert_eq!((older.read(h).await, younger.read(h).await), (Some((400, 1_000)), Some((600, 600))));
@@ -97,7 +97,7 @@ pub async fn ended_block_returns_all_money(h: &mut Harness) {
     assert_eq!((nothing.read(h).await, h.audit().await), (None, entries));
 }
 
-/// Another block takes the freed money in the same commit.
+/// Another block seizes the freed money in the same commit.
 pub async fn freed_money_goes_to_the_next_block(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;

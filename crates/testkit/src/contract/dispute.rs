@@ -22,7 +22,7 @@ impl Dispute {
         Self { account, infraction: fresh(), end_to_end_id: an_end_to_end_id() }
     }
 
-    /// Sets the amount to hold.
+    /// Sets the amount to block.
     pub(super) fn hold(&self, centavos: i64) -> ChangeSet {
         blocks(vec![self.holds(centavos)])
     }
@@ -32,7 +32,7 @@ impl Dispute {
         BlockChange::Hold { account, infraction, end_to_end_id, limit: Money::from_centavos(centavos) }
     }
 
-    /// Ends the block, which must hold that amount.
+    /// Ends the block, which must have that amount.
     pub(super) fn release(&self, centavos: i64) -> ChangeSet {
         blocks(vec![self.releases(centavos)])
     }
@@ -42,7 +42,7 @@ impl Dispute {
         BlockChange::End { account, infraction, held: Money::from_centavos(centavos), to: BlockEnd::Released }
     }
 
-    /// Returns the held amount and the limit in centavos; `None` unless the block is open.
+    /// Returns the blocked amount and the limit in centavos; `None` unless the block is open.
     pub(super) async fn read(&self, h: &Harness) -> Option<(i64, i64)> {
         let block = h.store.find_block(self.account, self.infraction).await.unwrap()?;
         let Block { account, infraction, end_to_end_id, limit, held } = block;

@@ -19,15 +19,15 @@ use tokio::runtime::Runtime;
 
 use crate::builders::{a_payment, a_payout, an_account, an_endpoint, main_acquirer, pending_charge, start, steps};
 
-/// The largest number of rows in any list of a test. A longer walk has no end.
+/// The largest number of rows in any list of a test. A longer list counts as endless.
 const MOST_ROWS: usize = 10_000;
 
-/// A store with all its sides.
+/// A store with all its ports.
 pub trait WholeStore: Store + Queries + Maintenance + DeliveryQueue {}
 
 impl<T: Store + Queries + Maintenance + DeliveryQueue> WholeStore for T {}
 
-/// A kind of store, and the place of its data. The place lives as long as the engine.
+/// A kind of store, and the place of its data. The place exists as long as the engine.
 #[async_trait]
 pub trait Engine: Send + Sync {
     /// Opens the store with its schema in place. The store is empty the first time, and keeps its data later.

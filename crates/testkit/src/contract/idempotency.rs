@@ -1,4 +1,4 @@
-//! Idempotency: a key is used once, its holder answers once, and a stored answer never changes.
+//! Idempotency: a key is used once, its response is stored once, and a stored response never changes.
 
 use cais_domain::ids::AccountId;
 use cais_ports::{
@@ -11,7 +11,7 @@ use super::harness::after_s;
 use super::probe::{Probe, take};
 use crate::builders::{start, steps};
 
-/// The record is stored with fence 1, and a worker takes over after the lease.
+/// The record is stored with fence 1, and a worker continues after the lease.
 pub async fn first_use_of_key_creates_its_record(h: &mut Harness) {
     let (name, record) = taken(h, "the-first-use").await;
     let expected = IdempotencyRecord {
@@ -41,7 +41,7 @@ pub async fn second_use_of_key_is_refused_with_its_record(h: &mut Harness) {
     assert_eq!(read(h, &name).await, record);
 }
 
-/// Keys belong to accounts.
+/// Each account has its own keys.
 pub async fn key_is_free_in_another_account(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     h.good(take(one.id, "everybodys", "chg_1")).await;

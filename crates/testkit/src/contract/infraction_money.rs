@@ -152,7 +152,7 @@ pub async fn repeated_callbacks_open_an_infraction_once(h: &mut Harness) {
     assert_eq!(case.charge(h).await.open_infractions, 1);
 }
 
-/// Two concurrent disputes each get their share of the Pix, in any order.
+/// Two concurrent disputes each block their share of the Pix, in any order.
 pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness) {
     let case = Case::paid(h).await;
     h.fund(case.account(), 5_000).await;
@@ -219,7 +219,7 @@ pub async fn dispute_races_with_refunds(h: &mut Harness) {
     }
 }
 
-/// Many payouts compete with an opening dispute. The block holds the money that they leave, and no more.
+/// Many payouts compete with an opening dispute. The block has exactly the money that the payouts leave.
 pub async fn payouts_race_with_a_dispute(h: &mut Harness) {
     for place in [0, CALLERS / 2, CALLERS] {
         let case = Case::paid(h).await;

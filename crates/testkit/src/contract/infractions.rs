@@ -209,7 +209,7 @@ pub async fn open_infractions_are_walked_by_their_beginning(h: &mut Harness) {
     assert_eq!(h.store.list_open_infractions(acquirer, early, 50).await.unwrap(), open);
 }
 
-/// The list has the infractions of all accounts, at most the limit. Infractions with a known outcome disappear.
+/// The list has the infractions of all accounts, at most the limit. Infractions without a due time are absent.
 pub async fn due_infractions_come_longest_overdue_first(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut due = Vec::new();

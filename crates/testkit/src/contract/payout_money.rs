@@ -156,7 +156,7 @@ pub async fn payout_return_is_credited_once(h: &mut Harness) {
     assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
     let returned = h.read_payout(&payout).await;
     assert_eq!((returned.returned.centavos(), returned.state.status()), (400, PayoutStatus::Completed));
-    // Judged again on the current payout, the return is refused as well.
+    // A second decision on the current payout refuses the return as well.
     let taken = CommitError::Taken { key: ReservationKey::ReturnId(first.clone()), by: payout.id.to_string() };
     assert_eq!(h.commit(part(&returned, 600)).await, Err(taken));
     assert_eq!(h.balances(account).await, [400, 0, 0, 0]);
@@ -221,7 +221,7 @@ pub async fn external_ids_are_unique_among_payouts(h: &mut Harness) {
     for (key, owner) in owners {
         assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(owner));
     }
-    // The instruction id belongs to one payout; a payout of another account cannot have the same one.
+    // The instruction id identifies one payout; a payout of another account cannot have the same one.
     let copy = Payout { account: other, version: 0, ..payout.clone() };
     let key = ReservationKey::InstructionId(payout.instruction_id());
     let taken = CommitError::Taken { key, by: payout.id.to_string() };

@@ -33,7 +33,7 @@ pub async fn extreme_payouts_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     for (terms, created_at) in extreme_terms() {
         for status in [PayoutStatus::Pending, PayoutStatus::Completed, PayoutStatus::Reversed] {
-            // An external id belongs to a single payout.
+            // An external id identifies a single payout.
             let external_id = terms.external_id.clone().filter(|_| status == PayoutStatus::Completed);
             let terms = PayoutTerms { external_id, ..terms.clone() };
             let payout = payout_in_status(Payout { terms, created_at, ..a_payout(account) }, status);
@@ -129,7 +129,7 @@ pub async fn pages_of_payouts_are_complete_and_stable(h: &mut Harness) {
     assert_eq!(unknown, Page { rows: Vec::new(), has_more: false });
 }
 
-/// The list has the open payouts of all accounts. A failed request postpones a payout, and a known outcome removes it.
+/// The list has the open payouts of all accounts. A failed request postpones a payout, and an outcome removes it.
 pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut open = Vec::new();

@@ -1,4 +1,4 @@
-//! A change set that touches everything, and the check of its effects.
+//! A change set with every kind of effect, and the check of these effects.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
@@ -100,7 +100,7 @@ pub(super) async fn refused_without_a_trace(
     refused
 }
 
-/// Takes the idempotency record of the account's key `text`.
+/// Leases the idempotency record of the account's key `text`.
 pub(super) fn take(account: AccountId, text: &str, resource: &str) -> ChangeSet {
     let name = steps::idempotency_ref(account, text);
     ChangeSet {

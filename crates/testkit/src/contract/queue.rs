@@ -57,7 +57,7 @@ pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     assert_eq!(h.store.put(Vec::new(), None).await.unwrap().unwrap(), []);
 }
 
-/// The rule holds in each queue, for any order of creation.
+/// The rule applies to each queue, for any order of creation.
 pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
@@ -80,7 +80,7 @@ pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
     assert_eq!(claim(h, &[&one, &two], 1_000).await, []);
 }
 
-/// The limit holds over several claims. A finished delivery or an expired lease frees its place.
+/// The limit applies to several claims together. A finished delivery or an expired lease frees its slot.
 pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
     let account = h.account().await.id;
     let [busy, calm] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
@@ -172,7 +172,7 @@ pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
     assert_eq!(fences, twice);
 }
 
-/// A node that fails repeatedly before it reports an attempt uses up no part of the schedule.
+/// If a node fails repeatedly before it reports an attempt, the schedule of retries does not advance.
 pub async fn claims_alone_use_up_no_attempts(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -341,7 +341,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
     }
     let deliveries = walk_deliveries(&*h.store, account, endpoint.id).await;
     assert_eq!((deliveries.len(), deliveries.first().unwrap().attempts.len()), (1, 6));
-    // The resend concerns that endpoint alone: another endpoint has its own delivery.
+    // The resend affects that endpoint alone: another endpoint has its own delivery.
     let other = h.endpoint(account, 1).await;
     let to_other = NewDelivery { queue: queue_of(&other), ..again(300) };
     assert_eq!(h.store.put(vec![again(300), to_other.clone()], None).await.unwrap().unwrap(), [made.id, to_other.id]);

@@ -34,7 +34,7 @@ pub async fn racing_nodes_claim_each_delivery_once(h: &mut Harness) {
     assert_each_once(h, &endpoints, &tally).await;
 }
 
-/// This holds while events are published and their endpoints are changed.
+/// The test publishes events and changes their endpoints meanwhile.
 pub async fn racing_nodes_lose_no_delivery_of_new_events(h: &mut Harness) {
     let endpoints = endpoints(h, 3).await;
     let tally = Tally::default();

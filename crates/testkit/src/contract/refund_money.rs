@@ -38,7 +38,7 @@ pub async fn charge_is_refunded_in_parts(h: &mut Harness) {
     assert_eq!(h.read_refund(account, second.id).await.state.status(), RefundStatus::Completed);
 }
 
-/// A failed or abandoned refund returns the money, and the right to refund it.
+/// A failed or abandoned refund returns the money, which can be refunded again.
 pub async fn failed_refund_returns_all_money(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
@@ -62,7 +62,8 @@ pub async fn failed_refund_returns_all_money(h: &mut Harness) {
     assert_eq!(charge.state.status(), ChargeStatus::Paid);
 }
 
-/// An overpayment and a second payment, each refunded in part: a payment is read with the amount that its refunds took beyond the charge.
+/// An overpayment and a second payment are refunded in part. Each payment is read with the refunded amount beyond the
+/// charge.
 pub async fn payment_has_its_refunds_beyond_the_charge(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = h.pending_charge(account).await;
@@ -103,7 +104,7 @@ pub async fn payment_has_its_refunds_beyond_the_charge(h: &mut Harness) {
     assert_eq!(refunds(&h.read_charge(&charge).await), (100, 200));
 }
 
-/// A wrong version of either refuses both.
+/// A wrong version of the refund or of the charge makes the whole commit fail.
 pub async fn refund_and_its_charge_change_together(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 5_000).await;

@@ -145,7 +145,7 @@ pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     assert_eq!((seen, page.has_more), (vec![first.id], true), "the refund is listed after it was sent");
 }
 
-/// The list has the open refunds of all accounts. A failed request postpones a refund, and a known outcome removes it.
+/// The list has the open refunds of all accounts. A failed request postpones a refund, and an outcome removes it.
 pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
     let charges = [paid(h).await, paid(h).await];
     let mut open = Vec::new();

@@ -1,4 +1,4 @@
-//! Unique values: each has one owner, is named exactly, and becomes free only when its owner frees it.
+//! Unique values: each has one owner, is compared exactly, and becomes free only when its owner frees it.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::external_id::ExternalId;
@@ -83,7 +83,7 @@ pub async fn external_ids_differ_in_every_character(h: &mut Harness) {
     }
 }
 
-/// The error names the first of several taken values, in the order of the change set.
+/// If several values are already reserved, the error names the first one in the order of the change set.
 pub async fn first_taken_value_is_named(h: &mut Harness) {
     let account = h.account().await;
     let [free, second, third, ..] = keys(account.id);

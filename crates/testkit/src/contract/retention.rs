@@ -66,7 +66,7 @@ pub async fn deliveries_go_with_their_events(h: &mut Harness) {
     assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, []);
 }
 
-/// An inactive endpoint keeps no event forever: its deliveries are removed with their events.
+/// Deliveries of an inactive endpoint do not prevent the removal of their events: both are removed together.
 pub async fn events_go_although_inactive_endpoint_waits(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;

@@ -44,7 +44,7 @@ pub async fn extreme_charges_come_back(h: &mut Harness) {
             let mut charge = pending_charge(account.id);
             charge.terms = terms.clone();
             charge.created_at = created_at;
-            // An external id belongs to a single charge.
+            // An external id identifies a single charge.
             charge.terms.external_id = terms.external_id.clone().filter(|_| status == ChargeStatus::Paid);
             let written = h.charge(in_status(charge, status)).await;
             assert_reads(h, &written).await;

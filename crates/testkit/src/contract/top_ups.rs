@@ -58,7 +58,8 @@ pub async fn shares_top_up_blocks_of_their_receiver_only(h: &mut Harness) {
     assert_eq!(h.balances(other).await, [94, 0, 0, 0]);
 }
 
-/// The oldest infraction comes first, in any order of arrival. The last centavo of one goes to the next.
+/// The oldest infraction is topped up first, in any order of arrival. If a credit exceeds the missing amount, the rest
+/// tops up the next block.
 pub async fn oldest_infraction_is_topped_up_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two, three] = [Dispute::of(account), Dispute::of(account), Dispute::of(account)];
@@ -97,7 +98,7 @@ pub async fn change_set_tops_up_blocks_once_at_its_end(h: &mut Harness) {
     assert_all_held(h, &dispute, 35).await;
 }
 
-/// The seized money belongs to the earliest releases: they move less, or nothing. Later releases keep their delay.
+/// The seized money reduces the earliest releases: they move less, or nothing. Later releases keep their delay.
 pub async fn seized_pending_money_is_not_released(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200, 300] {
@@ -210,7 +211,7 @@ async fn open(h: &Harness, account: AccountId) -> Dispute {
     dispute
 }
 
-/// Asserts that the block holds that amount, and that no other money is left.
+/// Asserts that the block has that amount, and that no other money is left.
 async fn assert_all_held(h: &Harness, dispute: &Dispute, held: i64) {
     assert_all_held_of(h, dispute, held, 0).await;
 }

@@ -87,7 +87,7 @@ fn judge_each(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Returns the centavos that were taken from the account.
+/// Returns the centavos that were debited from the account.
 fn lost(infraction: &Infraction) -> i128 {
     match infraction.state {
         InfractionState::Lost { returned, .. } => centavos(returned),

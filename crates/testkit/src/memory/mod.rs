@@ -51,9 +51,9 @@ pub use state::{Entry, StoredEvent};
 /// The point at which a commit is interrupted. In both cases its caller gets `Unavailable`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
-    /// No part of it became true.
+    /// No part of the commit is stored.
     Before,
-    /// All of it became true; only the reply was lost.
+    /// The whole commit is stored; only the reply was lost.
     After,
 }
 

@@ -78,8 +78,8 @@ impl StoredEvent {
     }
 }
 
-/// The content of the store. The snapshot holds idempotency records, unique values, versions, balances, blocks, counters and endpoints;
-/// the tables hold the other records.
+/// The content of the store. The snapshot has idempotency records, unique values, versions, balances, blocks, counters
+/// and endpoints. The tables have the other records.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) snapshot: Snapshot,

@@ -19,7 +19,7 @@ macro_rules! tables {
         $(#[$doc:meta])*
         $plural:ident: $name:ident($type:ty) |$one:ident| { key $key:tt account $account:tt version { $($version:ident)? } }
     )+) => {
-        /// The records of each type by their keys. Endpoints are missing here: the snapshot holds them.
+        /// The records of each type by their keys. Exception: the endpoints are in the snapshot.
         #[derive(Debug, Default)]
         pub(super) struct Tables {
             $(pub(super) $plural: BTreeMap<RecordKey, $type>,)+

@@ -18,7 +18,7 @@ use install::Install;
 
 /// The longest start or end of a server, also on a machine that is busy with other tests.
 const DEADLINE: Duration = Duration::from_mins(1);
-/// The largest number of ports tried after another process took the port first.
+/// The largest number of ports to try if another process uses a port first.
 const PORTS_TRIED: u32 = 10;
 /// Enough for many stores in one test process.
 const MAX_CONNECTIONS: u32 = 300;

@@ -63,7 +63,7 @@ impl FakePsp {
         found
     }
 
-    /// Replies to a request of a list. Both ends belong to the span, as at real acquirers.
+    /// Replies to a request of a list. Both ends are part of the span, as at real acquirers.
     async fn list<T>(
         &self,
         list: List,
@@ -293,8 +293,10 @@ impl Acquirer for FakePsp {
         }
     }
 
-    /// Parses a body: items separated by commas. An item `inf-…` is the id of an infraction. An item `sent:` has the name of a payout, and
-    /// the ids of returns after slashes. An item `back:` has the end-to-end id of a sent Pix and the id of its return. Any other item is a txid, with an end-to-end id and then an instant after slashes.
+    /// Parses a body: items separated by commas. An item `inf-…` is the id of an infraction. An item `sent:` has the
+    /// instruction id of a payout, and the ids of returns after slashes. An item `back:` has the end-to-end id of a
+    /// sent Pix and the id of its return. Any other item is a txid, with an end-to-end id and then an instant after
+    /// slashes.
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         let text = str::from_utf8(body).map_err(|error| unreadable(&error))?;
         text.split(',').map(noticed).collect()

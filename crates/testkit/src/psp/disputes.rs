@@ -56,7 +56,7 @@ impl FakePsp {
         });
     }
 
-    /// Opens an infraction again.
+    /// Reopens an infraction.
     pub fn reopen(&self, id: &str) {
         self.change(id, |row| {
             row.status = UpstreamInfractionStatus::Open;
@@ -65,7 +65,7 @@ impl FakePsp {
         });
     }
 
-    /// Opens an infraction again with the current instant as its beginning, and one week left for a defense.
+    /// Reopens an infraction with the current instant as its beginning, and one week left for a defense.
     pub fn reopen_now(&self, id: &str) {
         let now = self.clock.now();
         self.reopen(id);

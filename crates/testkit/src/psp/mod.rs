@@ -1,5 +1,5 @@
-//! The simulated acquirer of all tests of use cases. Each order is executed once by its name. A test sets the reply to orders, look-ups and
-//! lists.
+//! The simulated acquirer of all tests of use cases. The acquirer executes each id once. A test sets the reply to
+//! orders, look-ups and lists.
 
 mod acquirer;
 mod disputes;
@@ -48,9 +48,9 @@ pub enum Sending {
     ArrivesLateAndRefuses,
     /// A different order is accepted instead.
     Garbles,
-    /// Accepted, and the repeat of the request by a server on the way is refused.
+    /// Accepted. A server between node and acquirer repeats the request, and the repeat is refused.
     TakesAndRefuses,
-    /// A defense is answered as too late.
+    /// The reply to a defense is that the deadline has passed.
     TooLate,
 }
 
@@ -73,7 +73,7 @@ pub enum Looking {
 /// The reply to a request of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
-    /// That number of rows on a page.
+    /// Pages of this number of rows.
     Pages(usize),
     /// No reply.
     Silent,
@@ -89,7 +89,7 @@ pub enum Listing {
     Endless,
     /// No reply to a span that begins longer ago than a month.
     Lately,
-    /// The infractions of the instant at which this was set.
+    /// The infractions at the instant at which this value was set.
     AsItWas,
 }
 
@@ -235,7 +235,7 @@ impl FakePsp {
         }
     }
 
-    /// Sets the reply to orders, and replies to reads alike: without a connection, without a reply, or truly.
+    /// Sets the reply to orders. Reads get the same kind of reply: no connection, no reply, or the true records.
     pub fn set_all(&self, sending: Sending) {
         let (looking, listing) = match sending {
             Sending::Down => (Looking::Down, Listing::Down),
@@ -296,7 +296,7 @@ impl FakePsp {
         self.state().dark = span;
     }
 
-    /// Runs `hook` once, at the next such moment.
+    /// Runs `hook` once, at the next moment of this kind.
     pub fn when(&self, moment: Moment, hook: impl FnOnce() + Send + 'static) {
         self.state().hooks.push((moment, Box::new(hook)));
     }

@@ -1,4 +1,4 @@
-//! Orders to the fake PSP. Each id is executed at most once.
+//! Orders to the simulated acquirer. Each id is executed at most once.
 
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;

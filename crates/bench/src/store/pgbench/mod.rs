@@ -1,4 +1,5 @@
-//! The baseline of our store: pgbench with the same rows, one transaction each, like a plain service.
+//! The baseline of our store: pgbench with the same rows, one transaction per commit, as in a service without a group
+//! committer.
 
 use std::fs;
 use std::path::PathBuf;

@@ -116,7 +116,7 @@ async fn send(form: &Form, path: &str) -> Result<Result<String, Refused>, Failur
             Ok(id.ok_or_else(|| Failure::Unavailable("the new charge has no id".to_owned()))?)
         }
         Ok(Err(error)) => Err(refused(error, t, visit.language)),
-        // The work goes on, and a repeat of the form has its result.
+        // The work continues, and a repeat of the form returns its result.
         Err(_) => Err(Refused(t.unknown.to_owned(), true)),
     })
 }

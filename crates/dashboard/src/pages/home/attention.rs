@@ -1,4 +1,4 @@
-//! The records that need a person, each with its page.
+//! The records that require an action of the user, each with its page.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
@@ -27,7 +27,7 @@ const UNEXPECTED_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Failed payouts are shown for a day.
 const FAILED_FOR: SignedDuration = SignedDuration::from_hours(24);
 
-/// A record that needs a person.
+/// A record that requires an action of the user.
 pub(super) struct Line {
     pub(super) path: String,
     pub(super) text: &'static str,

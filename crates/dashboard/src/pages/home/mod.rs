@@ -1,4 +1,5 @@
-//! The first page after a login: the balance of a merchant, the money of the last days, and the records that need a person.
+//! The first page after a login: the balance of a merchant, the money of the last days, and the records that require an
+//! action.
 
 mod attention;
 mod chart;

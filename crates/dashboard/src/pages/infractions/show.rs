@@ -134,7 +134,7 @@ fn decision(state: &InfractionState, language: Language) -> Option<String> {
     }
 }
 
-/// Returns the known instants of the infraction, the earliest first.
+/// Returns the instants of the infraction that are set, the earliest first.
 fn timeline(infraction: &Infraction, language: Language) -> Vec<(When, &'static str)> {
     let (t, defense) = (InfractionTexts::of(language), infraction.defense.as_ref());
     let known = [

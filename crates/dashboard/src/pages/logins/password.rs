@@ -1,4 +1,4 @@
-//! Changes the password of a user who knows the present one.
+//! Changes the password of a user. The form requires the present password.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

@@ -91,7 +91,7 @@ pub(crate) async fn show(
     Ok(response)
 }
 
-/// Answers 204 while the charge has the state that the page shows, and asks for the new page afterwards.
+/// Answers 204 while the charge has the state that the page shows. Afterwards the response makes the page load again.
 pub(crate) async fn live(
     dashboard: Data<Dashboard>,
     token: web::Path<String>,
@@ -105,7 +105,7 @@ pub(crate) async fn live(
     Ok(HttpResponse::Ok().insert_header((REFRESH, "true")).finish())
 }
 
-/// Pays the charge at the built-in sandbox. The token in the address takes the place of a form's token.
+/// Pays the charge at the built-in sandbox. The token in the address replaces the token of a form.
 pub(crate) async fn pay(
     dashboard: Data<Dashboard>,
     token: web::Path<String>,

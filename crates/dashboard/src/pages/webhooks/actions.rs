@@ -15,7 +15,8 @@ use crate::form::Form;
 use crate::layout::redirect;
 use crate::texts::webhooks::WebhookTexts;
 
-/// Changes description and events. For another address, stores the intent: it redirects data, so it needs a code.
+/// Changes description and events. A change of the address redirects data and needs a code, so only its intent is
+/// stored.
 pub(crate) async fn change(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let endpoint = own(&form.visit, &id).await?;
     match fields::read(&form, WebhookTexts::of(form.visit.language)) {

@@ -1,4 +1,5 @@
-//! The steps of an infraction, each with its effects on its charge, its siblings and their blocks.
+//! The steps of an infraction, each with its effects on its charge, on the other infractions of the Pix, and on their
+//! blocks.
 
 use cais_domain::infraction::{Disputed, Infraction, InfractionChange, InfractionStep, NewInfraction};
 use cais_ports::{ChangeSet, Reservation, ReservationKey, ResourceRenderer as _, Write};
@@ -23,7 +24,7 @@ pub fn infraction_key(asked: &NewInfraction) -> ReservationKey {
     ReservationKey::Infraction(format!("{}/{}", asked.acquirer, asked.upstream_id))
 }
 
-/// Stores the infraction in another state, without other effects. The infraction carries the version that was read.
+/// Stores the infraction in another state, without other effects. The infraction has the version that was read.
 #[must_use]
 pub fn update_infraction(infraction: &Infraction, at: Timestamp) -> ChangeSet {
     write(Write::update(infraction.clone()), at)

@@ -131,7 +131,7 @@ pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Times
     }
 }
 
-/// Stores the charge in another state. The charge carries the version that was read.
+/// Stores the charge in another state. The charge has the version that was read.
 #[must_use]
 pub fn update_charge(charge: &Charge, at: Timestamp) -> ChangeSet {
     write(Write::update(charge.clone()), at)

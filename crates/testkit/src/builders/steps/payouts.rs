@@ -25,14 +25,14 @@ pub fn open_payout(payout: &Payout) -> ChangeSet {
     }
 }
 
-/// Returns commit 1 of a creation: idempotency record, unique values, intent, hold.
+/// Returns commit 1 of a creation: idempotency record, unique values, payout, hold.
 #[must_use]
 pub fn create_payout(payout: &Payout, name: IdempotencyRef) -> ChangeSet {
     let record = new_idempotency_record(name, &payout.id.to_string(), payout.created_at);
     ChangeSet { idempotency: Some(IdempotencyChange::Take(record)), ..open_payout(payout) }
 }
 
-/// Stores the payout in another state. The payout carries the version that was read.
+/// Stores the payout in another state. The payout has the version that was read.
 #[must_use]
 pub fn update_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     write(Write::update(payout.clone()), at)

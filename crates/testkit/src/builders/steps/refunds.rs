@@ -11,7 +11,7 @@ use super::super::records::{main_acquirer, right};
 use super::{charge_event_of, event_of, write};
 use crate::representation::TextRepresentation;
 
-/// Returns commit 1 of a refund of the charge as read: its external id, intent, the rest of the charge, hold.
+/// Returns commit 1 of a refund of the charge as read: the external id, the refund, the changed charge, and the hold.
 #[must_use]
 pub fn open_refund(charge: &Charge, asked: &NewRefund, at: Timestamp) -> ChangeSet {
     begin_refund(charge, asked, right(Refund::open(charge.clone(), asked.clone(), main_acquirer(), at)), at)
@@ -34,7 +34,7 @@ fn begin_refund(charge: &Charge, asked: &NewRefund, step: RefundStep, at: Timest
     ChangeSet { reserve: reserve.into_iter().collect(), ..follow(step, Write::insert, at) }
 }
 
-/// Stores the refund in another state without a change of its charge. The refund carries the version that was read.
+/// Stores the refund in another state without a change of its charge. The refund has the version that was read.
 #[must_use]
 pub fn update_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
     write(Write::update(refund.clone()), at)

@@ -17,7 +17,7 @@ pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
     }
 }
 
-/// Stores the endpoint as changed. The endpoint carries the version that was read.
+/// Stores the changed endpoint. The endpoint has the version that was read.
 #[must_use]
 pub fn update_endpoint(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
     write(Write::update(endpoint.clone()), at)
