@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::Result;
 use base64::Engine as _;
@@ -13,6 +15,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::authenticator::{Authenticator, present_step};
+use super::routes;
 use crate::support::{Engine, Node, OPEN, Shop, own, unique};
 
 /// The password of all users.
@@ -36,6 +39,17 @@ const OVERFLOWS: &str = "
     const wide = [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > width);
     return ['page'].concat(wide.map((element) => element.outerHTML.slice(0, 120)));";
 
+/// Reports each layout shift since the page was opened, after the page was drawn twice.
+const SHIFTS: &str = "
+    const done = arguments[arguments.length - 1];
+    const found = [];
+    const moved = (shift) => shift.sources.map((source) => source.node?.outerHTML?.slice(0, 120)).join(' | ');
+    const add = (shifts) => found.push(...shifts.map((shift) => shift.value + ': ' + moved(shift)));
+    const observer = new PerformanceObserver((list) => add(list.getEntries()));
+    observer.observe({ type: 'layout-shift', buffered: true });
+    const report = () => { add(observer.takeRecords()); done(found); };
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(report)));";
+
 /// A user in front of a browser, with a service of their own. The sandbox's clock is moved between codes, because each
 /// code is accepted once.
 pub struct User {
@@ -48,6 +62,8 @@ pub struct User {
     authenticator: Option<Authenticator>,
     language: &'static str,
     axe: String,
+    /// The checked pages of the table of pages.
+    checked: Mutex<BTreeSet<String>>,
 }
 
 /// Returns the value, or fails with the whole chain of the error.
@@ -64,7 +80,8 @@ impl User {
         let file = client_folder("axe").join("node_modules/axe-core/axe.min.js");
         let axe = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let email = format!("{}@shop.example", unique("holder"));
-        let user = Self { node, email, chromium, timekeeper, offset_s: 0, authenticator: None, language, axe };
+        let (authenticator, checked) = (None, Mutex::default());
+        let user = Self { node, email, chromium, timekeeper, offset_s: 0, authenticator, language, axe, checked };
         user.open("/login").await;
         if language == "en" {
             user.click("form[action='/language'] button").await;
@@ -78,12 +95,30 @@ impl User {
         done(self.chromium.open(&format!("{}{path}", self.node.base())).await);
     }
 
+    /// Opens a path at both widths and checks that nothing moves while the page loads. Then checks the page.
+    pub async fn visit(&self, path: &str, name: &str) {
+        for width in WIDTHS.into_iter().rev() {
+            done(self.chromium.set_width(width).await);
+            self.open(path).await;
+            assert_eq!(self.path().await, path);
+            assert_eq!(self.shifts().await, json!([]), "{name} moves at {width} px");
+        }
+        self.check(name).await;
+    }
+
     /// Waits until the page of a path has loaded. A click returns before a slow answer.
     pub async fn arrive(&self, path: &str) {
         self.wait_until(&format!(
             "return document.readyState === 'complete' && location.pathname + location.search === '{path}'"
         ))
         .await;
+    }
+
+    /// Waits until a page has loaded whose path begins so. Returns the path.
+    pub async fn arrive_below(&self, start: &str) -> String {
+        let script = format!("return document.readyState === 'complete' && location.pathname.startsWith('{start}')");
+        self.wait_until(&script).await;
+        self.path().await
     }
 
     /// Returns the path of the page.
@@ -128,6 +163,12 @@ impl User {
         self.submit().await;
         self.arrive("/login?signed-up").await;
         self.first_log_in().await;
+    }
+
+    /// Approves the account. Returns its API with a key for everything.
+    pub fn approve(&self) -> Shop {
+        self.node.cli(&["account", "approve", "--account", &self.email]);
+        Shop::new(self.node.base(), self.email.clone(), self.node.key(&self.email, "all"))
     }
 
     /// Sets the password by a one-time link and logs in for the first time, with a check of each page.
@@ -181,21 +222,32 @@ impl User {
         self.enter_code().await;
     }
 
-    /// Checks the page in both themes and at both widths: no serious finding of axe-core, no sideways scrolling, and no
+    /// Opens all details of the page, and checks it in both themes and at both widths: no serious finding of axe-core, no sideways scrolling, and no
     /// line in the console. Takes screenshots if [`SCREENSHOTS`] is set.
     pub async fn check(&self, name: &str) {
         self.check_page(name).await;
-        assert_eq!(done(self.chromium.console().await), Vec::<String>::new(), "console of {name}");
+        assert_eq!(self.console().await, Vec::<String>::new(), "console of {name}");
     }
 
     /// Checks the page of a failure, which the console names once for its status.
     pub async fn check_failure(&self, name: &str, status: u16) {
         self.check_page(name).await;
-        let lines = done(self.chromium.console().await);
+        let lines = self.console().await;
         assert!(lines.iter().all(|line| line.contains(&format!("status of {status}"))), "console of {name}: {lines:?}");
     }
 
+    /// Fails if a page of the table was not checked.
+    #[track_caller]
+    pub fn assert_checked(&self, pages: &[&str]) {
+        let checked = self.checked.lock().unwrap();
+        let missing: Vec<&&str> = pages.iter().filter(|page| !checked.contains(**page)).collect();
+        assert!(missing.is_empty(), "{missing:?} are missing in {checked:?}");
+    }
+
     async fn check_page(&self, name: &str) {
+        self.run("document.querySelectorAll('details').forEach((details) => { details.open = true; })").await;
+        let page = routes::page_of(&self.path().await);
+        self.checked.lock().unwrap().extend(page);
         for theme in ["light", "dark"] {
             done(self.chromium.set_theme(theme).await);
             for width in WIDTHS {
@@ -211,6 +263,16 @@ impl User {
     /// Returns the elements that make the page wider than its window.
     pub async fn overflows(&self) -> Value {
         done(self.chromium.run(OVERFLOWS).await)
+    }
+
+    /// Returns the layout shifts since the page was opened.
+    pub async fn shifts(&self) -> Value {
+        done(self.chromium.run_async(SHIFTS).await)
+    }
+
+    /// Returns the warnings and errors of the console since the last call.
+    pub async fn console(&self) -> Vec<String> {
+        done(self.chromium.console().await)
     }
 
     /// Returns the serious findings of axe-core.

@@ -7,6 +7,11 @@ use serde_json::Value;
 use super::browser::{User, text};
 use crate::support::Shop;
 
+/// The pages before the end of a login.
+pub const BEFORE_LOGIN: [&str; 4] = ["/login", "/login/code", "/login/enrol", "/signup"];
+/// The other pages with parameters that the flows check.
+pub const CHECKED: [&str; 3] = ["/confirm/{id}", "/keys/{prefix}/revoke", "/welcome/{token}"];
+
 /// A merchant signs up and uses an API key of the dashboard, in one language.
 async fn shop_signs_up_and_uses_its_key(language: &'static str) {
     let mut user = User::new(language).await;
@@ -35,6 +40,8 @@ async fn shop_signs_up_and_uses_its_key(language: &'static str) {
     user.check("keys-with-a-key").await;
     let secret = key.rsplit('_').next().unwrap();
     assert!(!user.text("main").await.contains(secret));
+    let revoke = format!("/keys/{}/revoke", key.split('_').nth(1).unwrap());
+    user.visit(&revoke, "key-revoke").await;
 
     user.open("/sessions").await;
     user.click("form[action$='/end'] button").await;
@@ -51,6 +58,8 @@ async fn shop_signs_up_and_uses_its_key(language: &'static str) {
     let rows = rows.get("data").and_then(Value::as_array).unwrap();
     let actions: Vec<&str> = rows.iter().map(|row| text(row, "action")).collect();
     assert_eq!(actions, ["key.create", "user.enrol_totp", "account.create"]);
+    user.assert_checked(&BEFORE_LOGIN);
+    user.assert_checked(&["/confirm/{id}", "/keys/{prefix}/revoke"]);
 }
 
 #[tokio::test]
@@ -70,6 +79,7 @@ async fn operator_approves_kyc_in_the_browser() {
     shop.create("{\"amount\":10}").await.refused(403, "kyc_not_approved");
     let made = user.node.cli(&["operator", "create", "--email", &user.email]);
     user.follow(text(&made, "one_time_url")).await;
+    user.assert_checked(&["/welcome/{token}"]);
     user.click("main a[href='/operator/accounts?kyc=pending']").await;
     user.click("main tbody a").await;
     user.click("#approve button").await;

@@ -7,3 +7,5 @@ mod orders;
 mod pages;
 mod payments;
 mod plain;
+mod routes;
+mod webhooks;

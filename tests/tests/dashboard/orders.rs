@@ -4,29 +4,24 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::browser::User;
-use crate::support::Shop;
 
-/// Funds the account of the user, and returns its API.
-async fn earning(user: &User, amount: &str) -> Shop {
-    let key = user.node.key(&user.email, "all");
-    let shop = Shop::new(user.node.base(), user.email.clone(), key);
-    shop.earn(amount).await;
-    shop
-}
-
-/// Waits for a page whose path begins so, and returns the path.
-async fn at(user: &User, prefix: &str) -> String {
-    user.wait_until(&format!("return document.readyState === 'complete' && location.pathname.startsWith('{prefix}')"))
-        .await;
-    user.path().await
-}
+/// The pages that the flow checks.
+pub const CHECKED: [&str; 7] = [
+    "/payouts/confirm/{id}",
+    "/payouts/{id}",
+    "/infractions/{id}",
+    "/crypto/deposits/quotes/{id}",
+    "/crypto/deposits/{id}",
+    "/crypto/withdrawals/confirm/{id}",
+    "/crypto/withdrawals/{id}",
+];
 
 async fn merchant_sends_and_defends(language: &'static str) {
     let mut user = User::new(language).await;
     user.sign_up().await;
-    user.node.cli(&["account", "approve", "--account", &user.email]);
+    let shop = user.approve();
     user.node.cli(&["account", "features", "--account", &user.email, "--enable", "crypto_in,crypto_out"]);
-    let shop = earning(&user, "5000.00").await;
+    shop.earn("5000.00").await;
 
     user.open("/payouts/new").await;
     user.check("payout-new").await;
@@ -34,10 +29,10 @@ async fn merchant_sends_and_defends(language: &'static str) {
     user.fill("[name=key]", "joao@bank.example").await;
     user.fill("[name=external_id]", "fornecedor-7").await;
     user.submit().await;
-    at(&user, "/payouts/confirm/").await;
+    user.arrive_below("/payouts/confirm/").await;
     user.check("payout-confirm").await;
     user.submit().await;
-    at(&user, "/payouts/pyt_").await;
+    user.arrive_below("/payouts/pyt_").await;
     user.wait_until("return document.querySelector('.status').dataset.status === 'completed'").await;
     user.check("payout").await;
 
@@ -45,10 +40,10 @@ async fn merchant_sends_and_defends(language: &'static str) {
     user.fill("[name=amount]", "1.000,01").await;
     user.fill("[name=key]", "fail@sandbox.cais").await;
     user.submit().await;
-    at(&user, "/payouts/confirm/").await;
+    user.arrive_below("/payouts/confirm/").await;
     user.check("payout-confirm-code").await;
     user.enter_code().await;
-    at(&user, "/payouts/pyt_").await;
+    user.arrive_below("/payouts/pyt_").await;
     user.wait_until("return document.querySelector('.status').dataset.status === 'failed'").await;
     user.check("payout-failed").await;
     user.open("/payouts").await;
@@ -61,7 +56,7 @@ async fn merchant_sends_and_defends(language: &'static str) {
     user.open("/infractions").await;
     user.check("infractions").await;
     user.click("td a").await;
-    at(&user, "/infractions/inf_").await;
+    user.arrive_below("/infractions/inf_").await;
     user.check("infraction").await;
     user.fill("[name=text]", "Entregue em 2 de janeiro, com assinatura.").await;
     user.submit().await;
@@ -74,10 +69,10 @@ async fn merchant_sends_and_defends(language: &'static str) {
     user.check("crypto-deposit-new").await;
     user.fill("[name=amount]", "300,00").await;
     user.submit().await;
-    at(&user, "/crypto/deposits/quotes/").await;
+    user.arrive_below("/crypto/deposits/quotes/").await;
     user.check("crypto-quote").await;
     user.submit().await;
-    let path = at(&user, "/crypto/deposits/cdp_").await;
+    let path = user.arrive_below("/crypto/deposits/cdp_").await;
     user.check("crypto-deposit").await;
     let id = path.rsplit('/').next().unwrap_or_default().to_owned();
     let pay = format!("/sandbox/crypto/deposits/{id}/pay");
@@ -91,15 +86,16 @@ async fn merchant_sends_and_defends(language: &'static str) {
     user.run("document.querySelector('[name=currency]').value = 'usdterc20'").await;
     user.fill("[name=address]", "0x52908400098527886E0F7030069857D2E4169EE7").await;
     user.submit().await;
-    at(&user, "/crypto/withdrawals/confirm/").await;
+    user.arrive_below("/crypto/withdrawals/confirm/").await;
     user.check("crypto-withdrawal-confirm").await;
     user.enter_code().await;
-    at(&user, "/crypto/withdrawals/cwd_").await;
+    user.arrive_below("/crypto/withdrawals/cwd_").await;
     user.check("crypto-withdrawal").await;
     for page in ["/crypto/deposits", "/crypto/withdrawals", "/statement", "/settings"] {
         user.open(page).await;
         user.check(page).await;
     }
+    user.assert_checked(&CHECKED);
     user.node.verify();
 }
 

@@ -4,6 +4,9 @@
 
 use super::browser::User;
 
+/// The pages that the flow checks.
+pub const CHECKED: [&str; 3] = ["/charges/{id}", "/refunds/confirm/{id}", "/pay/{token}"];
+
 const ON_CHARGE: &str =
     "return document.readyState === 'complete' && /^\\/charges\\/chg_[0-9a-z]+$/.test(location.pathname)";
 
@@ -41,7 +44,6 @@ async fn charge_is_paid_live_and_refunded(language: &'static str) {
     user.check_failure("charge-new-refused", 422).await;
 
     let charge = create(&user, "12,34").await;
-    user.check("charge-open").await;
     let link = user.text("#link").await;
     let page = link.strip_prefix(&user.node.base()).unwrap().to_owned();
     pay_elsewhere(&user, &page).await;
@@ -55,27 +57,25 @@ async fn charge_is_paid_live_and_refunded(language: &'static str) {
     user.submit().await;
     user.wait_until("return document.readyState === 'complete' && document.querySelectorAll('table code').length > 0")
         .await;
-    user.check("charge-refunded").await;
 
-    create(&user, "1.234,56").await;
+    let open = create(&user, "1.234,56").await;
     let link = user.text("#link").await;
     let page = link.strip_prefix(&user.node.base()).unwrap().to_owned();
-    user.open(&page).await;
-    user.check("pay-open").await;
+    user.visit(&open, "charge-open").await;
+    user.visit(&page, "pay-open").await;
     pay_elsewhere(&user, &page).await;
     user.wait_until("return document.querySelector('main').dataset.state === 'paid'").await;
-    user.check("pay-paid").await;
+    user.visit(&page, "pay-paid").await;
     create(&user, "99,90").await;
-    user.open("/transactions").await;
-    user.check("transactions").await;
+    user.visit("/transactions", "transactions").await;
     user.fill("[name=q]", "12345678909").await;
     user.submit().await;
     user.wait_until("return location.search.includes('q=') && document.querySelectorAll('tbody tr').length === 3")
         .await;
     user.check("transactions-found").await;
     assert!(user.text("tbody").await.contains("R$"));
-    user.open(&charge).await;
-    user.wait_until(ON_CHARGE).await;
+    user.visit(&charge, "charge-refunded").await;
+    user.assert_checked(&CHECKED);
 }
 
 #[tokio::test]
