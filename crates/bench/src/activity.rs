@@ -25,38 +25,64 @@ const AT_ONCE: usize = 500;
 /// The ids that the store uses per transfer: its own, and one for each side. Another number would mix the rows less
 /// well, which readers of a timeline notice.
 const IDS_OF_TRANSFER: u64 = 3;
+/// The ids that ten rows use: at most, so that no id lies after the present.
+const IDS_OF_TEN_ROWS: u64 = 14 * IDS_OF_TRANSFER;
 /// 2026-01-01T00:00:00Z, the instant of the first identifier.
 const FIRST_MS: u64 = 1_767_225_600_000;
+const DAY_MS: u64 = 86_400_000;
 const DESCRIPTION: &str = "two coffees and a cake";
 /// The account's share in another account's charge.
 const SHARE: &str = "10";
 
-/// The ids of a store being filled, in ascending milliseconds. A charge gets an id close to its entries, so the
-/// timeline is mixed as in real use.
-#[derive(Debug, Default)]
+/// The ids of a store being filled, in ascending order and equal intervals. A charge gets an id close to its entries, so
+/// the timeline is mixed as in real use.
+#[derive(Debug)]
 pub struct Calendar {
+    first_ms: u64,
+    interval_ms: u64,
+    /// The number of the next id.
     next: AtomicU64,
 }
 
+impl Default for Calendar {
+    fn default() -> Self {
+        Self { first_ms: FIRST_MS, interval_ms: 1, next: AtomicU64::new(0) }
+    }
+}
+
 impl Calendar {
+    /// Creates the ids of an activity that began this many days ago and ends now.
+    ///
+    /// # Errors
+    /// If the clock shows a time before 1970.
+    #[expect(clippy::disallowed_methods, reason = "the activity is that of the last days before the measurement")]
+    pub fn of_last_days(days: u64, rows: usize) -> Result<Self> {
+        let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond())?;
+        let period_ms = days.saturating_mul(DAY_MS);
+        let ids = count(rows).saturating_mul(IDS_OF_TEN_ROWS) / 10;
+        let interval_ms = period_ms.checked_div(ids).context("no rows")?;
+        Ok(Self { first_ms: now_ms.saturating_sub(period_ms), interval_ms, next: AtomicU64::new(0) })
+    }
+
     fn now(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
+    }
+
+    /// Returns an id at the place of the id with that number; `part` distinguishes ids of the same place.
+    fn uuid(&self, number: u64, part: u64) -> Uuid {
+        let mut rest = [0; 10];
+        for (slot, byte) in rest.iter_mut().skip(2).zip(part.to_be_bytes()) {
+            *slot = byte;
+        }
+        let at_ms = self.first_ms.saturating_add(number.saturating_mul(self.interval_ms));
+        Builder::from_unix_timestamp_millis(at_ms, &rest).into_uuid()
     }
 }
 
 impl IdGenerator for Calendar {
     fn next_uuid(&self) -> Uuid {
-        uuid(self.next.fetch_add(1, Ordering::Relaxed), 0)
+        self.uuid(self.next.fetch_add(1, Ordering::Relaxed), 0)
     }
-}
-
-/// Returns the id of a millisecond; `number` distinguishes ids of the same one.
-fn uuid(at_ms: u64, number: u64) -> Uuid {
-    let mut rest = [0; 10];
-    for (slot, byte) in rest.iter_mut().skip(2).zip(number.to_be_bytes()) {
-        *slot = byte;
-    }
-    Builder::from_unix_timestamp_millis(FIRST_MS.saturating_add(at_ms), &rest).into_uuid()
 }
 
 /// Adds rows to the account. Each is one line of its statement and one transaction of its timeline. The store must use
@@ -71,9 +97,10 @@ pub async fn fill(store: &Persistence, calendar: &Calendar, account: AccountId, 
     let mut middle = None;
     for first in (0..rows).step_by(AT_ONCE) {
         if first >= rows / 2 {
-            middle.get_or_insert_with(|| uuid(calendar.now(), 0));
+            middle.get_or_insert_with(|| calendar.uuid(calendar.now(), 0));
         }
-        let mut batch = Rows { account, partner, now: calendar.now(), writes: Vec::new(), transfers: Vec::new() };
+        let (now, writes, transfers) = (calendar.now(), Vec::new(), Vec::new());
+        let mut batch = Rows { calendar, account, partner, now, writes, transfers };
         batch.add(first..rows.min(first.saturating_add(AT_ONCE)))?;
         store.commit(ChangeSet { writes: batch.writes, transfers: batch.transfers, ..ChangeSet::new(start()) }).await?;
     }
@@ -81,7 +108,8 @@ pub async fn fill(store: &Persistence, calendar: &Calendar, account: AccountId, 
 }
 
 /// Rows written in one commit.
-struct Rows {
+struct Rows<'c> {
+    calendar: &'c Calendar,
     account: AccountId,
     partner: AccountId,
     now: u64,
@@ -89,7 +117,7 @@ struct Rows {
     transfers: Vec<Transfer>,
 }
 
-impl Rows {
+impl Rows<'_> {
     /// Adds rows: of ten, six are charges, three payouts and one is a share. None has a fee, which would add a line.
     fn add(&mut self, numbers: Range<usize>) -> Result<()> {
         for number in numbers {
@@ -126,7 +154,7 @@ impl Rows {
 
     /// Returns the id of the next row, close to those of its entries.
     fn id<K: IdKind>(&self, number: usize) -> Id<K> {
-        Id::new(uuid(self.now(), count(number).saturating_add(1)))
+        Id::new(self.calendar.uuid(self.now(), count(number).saturating_add(1)))
     }
 
     /// Returns the next id of the store, after the transfers so far.

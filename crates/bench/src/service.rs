@@ -126,6 +126,15 @@ impl Service {
         Ok(())
     }
 
+    /// Returns a one-time link to the dashboard for the holder of an account.
+    ///
+    /// # Errors
+    /// If the command fails.
+    pub fn login_link(&self, number: usize) -> Result<String> {
+        let made = self.cais.cli(&["login-link", "--email", &email(number)])?;
+        made.get("one_time_url").and_then(Value::as_str).map(str::to_owned).context("`login-link` printed no link")
+    }
+
     /// Waits until the balances of all accounts together reach this sum.
     ///
     /// # Errors

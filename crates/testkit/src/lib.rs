@@ -2,6 +2,7 @@
 //!
 //! No part of this crate is in the product. To test a new store, implement [`contract::Engine`] for it and write `store_suite!(engine);`.
 
+pub mod authenticator;
 pub mod builders;
 pub mod chromium;
 pub mod clock;
@@ -24,6 +25,7 @@ pub mod secret_cipher;
 pub mod server;
 pub mod world;
 
+pub use authenticator::Authenticator;
 pub use chromium::Chromium;
 pub use clock::ManualClock;
 pub use contended::ContendedStore;

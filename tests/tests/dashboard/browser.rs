@@ -10,11 +10,11 @@ use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cais_domain::login::code::STEP_S;
-use cais_testkit::Chromium;
+use cais_testkit::authenticator::present_step;
+use cais_testkit::{Authenticator, Chromium};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::authenticator::{Authenticator, present_step};
 use super::routes;
 use crate::support::{Engine, Node, OPEN, Shop, own, unique};
 
@@ -193,7 +193,7 @@ impl User {
         self.enter_password().await;
         self.arrive("/login/enrol").await;
         self.check("enrol").await;
-        self.authenticator = Some(Authenticator::read(&self.text("#secret").await));
+        self.authenticator = Some(done(Authenticator::read(&self.text("#secret").await)));
         self.enter_code().await;
         self.check("recovery").await;
         self.click("main a.button").await;

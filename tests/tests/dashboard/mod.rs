@@ -1,6 +1,5 @@
 //! The dashboard of the running program: over HTTP as a browser without scripts uses it, and in Chromium.
 
-mod authenticator;
 mod browser;
 mod flows;
 mod orders;

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use cais_testkit::Authenticator;
+use cais_testkit::authenticator::present_step;
 use reqwest::Client;
 use serde_json::Value;
 
-use super::authenticator::{Authenticator, present_step};
 use crate::support::{Engine, Node, Reply, Shop, client, eventually, on_both, shared, unique};
 
 on_both! {
@@ -66,7 +67,7 @@ impl Browser {
         let reply = self.post("/login", &[("email", email), ("password", PASSWORD)]).await;
         assert_eq!((reply.status, reply.header("location")), (303, Some("/login")), "{}", reply.text());
         let page = self.get("/login/enrol").await;
-        let mut authenticator = Authenticator::read(&between(&page, "id=\"secret\">", "<"));
+        let mut authenticator = Authenticator::read(&between(&page, "id=\"secret\">", "<")).unwrap();
         let code = code(&mut authenticator).await;
         let reply = self.post("/login/enrol", &[("code", &code)]).await;
         assert_eq!(reply.status, 200, "{}", reply.text());

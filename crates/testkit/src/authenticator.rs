@@ -1,7 +1,6 @@
-//! The authenticator of a user: computes codes from the secret that the enrolment page shows.
+//! The authenticator of a user: computes codes from the secret that the enrolment page of the dashboard shows.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
+use anyhow::{Context as _, Result};
 use cais_domain::login::code::STEP_S;
 use cais_ports::{OneTimeCodes as _, SigningSecret};
 use cais_secrets::TotpCodes;
@@ -17,19 +16,24 @@ pub struct Authenticator {
 
 impl Authenticator {
     /// Reads the secret as the enrolment page shows it.
-    pub fn read(secret: &str) -> Self {
-        let bits: Vec<u8> = secret
-            .chars()
-            .map(|letter| u8::try_from(BASE32.find(letter).unwrap()).unwrap())
-            .flat_map(|value| (0..5).rev().map(move |place| (value >> place) & 1))
-            .collect();
+    ///
+    /// # Errors
+    /// If the text is not base32 of a secret.
+    pub fn read(secret: &str) -> Result<Self> {
+        let mut bits = Vec::new();
+        for letter in secret.chars() {
+            let value = u8::try_from(BASE32.find(letter).context("a letter outside of base32")?)?;
+            bits.extend((0..5).rev().map(|place| (value >> place) & 1));
+        }
         let bytes: Vec<u8> = bits.chunks_exact(8).map(|byte| byte.iter().fold(0, |sum, bit| sum << 1 | bit)).collect();
-        Self { secret: SigningSecret(bytes.try_into().unwrap()), last_step: 0 }
+        let secret = bytes.try_into().ok().context("a secret of another length")?;
+        Ok(Self { secret: SigningSecret(secret), last_step: 0 })
     }
 
     /// Returns the first step from `earliest` on whose code was not used.
+    #[must_use]
     pub fn unused_step(&self, earliest: i64) -> i64 {
-        earliest.max(self.last_step + 1)
+        earliest.max(self.last_step.saturating_add(1))
     }
 
     /// Returns the code of a step, which counts as used from now on.
@@ -41,6 +45,7 @@ impl Authenticator {
 
 /// Returns the step of the machine's clock, which is the clock of authenticators, and the seconds that it has lasted.
 #[expect(clippy::disallowed_methods, reason = "an authenticator is outside the service")]
+#[must_use]
 pub fn present_step() -> (i64, i64) {
     let now = jiff::Timestamp::now().as_second();
     (now.div_euclid(STEP_S), now.rem_euclid(STEP_S))

@@ -1,0 +1,109 @@
+//! Pages of the dashboard over HTTP, for an account with many charges in the last 30 days.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use cais_domain::ids::{CashInId, CashOutId};
+use cais_domain::timeline::Direction;
+use cais_ports::{AccountQueries as _, IdGenerator, PageRequest, TimelineQueries as _, TransactionFilter};
+
+use super::LEVEL;
+use super::visitor::Visitor;
+use crate::activity::{Calendar, fill};
+use crate::database::{self, Engine, Postgres};
+use crate::http::Connection;
+use crate::latency::Latencies;
+use crate::report::{Line, Target};
+use crate::service::{Service, email};
+
+/// The days of the home page, over which the activity is spread.
+const DAYS: u64 = 30;
+/// Of ten rows of activity, six are charges of the account.
+const ROWS_OF_SIX_CHARGES: usize = 10;
+/// The views of each page. All together stay below the 300 requests that a session may make at once.
+const VIEWS: usize = 80;
+/// The time limit of a page.
+const WANTED_MS: f64 = 30.0;
+/// The mark of a home page whose totals are not counted to the end.
+const COUNTING: &str = "id=\"totals\" hx-get";
+/// The pause between two views while the totals are counted, and the largest number of such views.
+const COUNT_PAUSE: Duration = Duration::from_millis(500);
+const MAX_COUNT_VIEWS: usize = 240;
+
+/// Measures views of home and of transactions.
+pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, charges: usize) -> Result<Vec<Line>> {
+    let mut service = Service::prepare(engine, server)?;
+    let middle = seed(&service.database, charges.div_ceil(6).saturating_mul(ROWS_OF_SIX_CHARGES)).await?;
+    if let (Engine::Postgres, Some(server)) = (engine, server) {
+        // New tables have no statistics, unlike tables in use.
+        server.run(&service.database, "VACUUM ANALYZE")?;
+    }
+    service.launch().await?;
+    let visitor = Visitor::log_in(&service, 0).await?;
+    let mut connection = Connection::open(service.address()?).await?;
+    let first = view(&mut connection, &visitor.request("/")).await?;
+    for _ in 0..MAX_COUNT_VIEWS {
+        if !view(&mut connection, &visitor.request("/")).await?.1.contains(COUNTING) {
+            break;
+        }
+        tokio::time::sleep(COUNT_PAUSE).await;
+    }
+    let mut lines = Vec::new();
+    for (what, path, expected) in [
+        ("home page of the dashboard", "/".to_owned(), "id=\"available\""),
+        ("first page of transactions of the dashboard", "/transactions".to_owned(), "rel=\"next\""),
+        (
+            "middle page of transactions of the dashboard",
+            format!("/transactions?starting_after={middle}"),
+            "rel=\"next\"",
+        ),
+    ] {
+        let (request, mut waits) = (visitor.request(&path), Latencies::default());
+        for _ in 0..VIEWS {
+            let (wait, page) = view(&mut connection, &request).await?;
+            ensure!(page.contains(expected) && !page.contains(COUNTING), "{path}: {page}");
+            waits.record(wait);
+        }
+        let waits = waits.percentiles();
+        let line = Line::new(LEVEL, engine.name(), what, waits.p50_ms, " ms").waited(waits);
+        lines.push(
+            line.wanting(Target::AtMost(WANTED_MS))
+                .note(format!("of an account with {charges} charges in {DAYS} days, median of {VIEWS} views")),
+        );
+    }
+    let counting =
+        format!("the first view, before the totals were counted, took {:.1} ms", first.0.as_secs_f64() * 1e3);
+    if let Some(home) = lines.first_mut() {
+        home.notes.push(counting);
+    }
+    service.stop()?;
+    Ok(lines)
+}
+
+/// Returns the time until the whole page arrived, and the page.
+async fn view(connection: &mut Connection, request: &[u8]) -> Result<(Duration, String)> {
+    let began = Instant::now();
+    let answer = connection.ask(request).await?;
+    let wait = began.elapsed();
+    let page = String::from_utf8_lossy(answer.body).into_owned();
+    ensure!(answer.status == 200, "{}: {page}", answer.status);
+    Ok((wait, page))
+}
+
+/// Gives the first account its activity. Returns the id of a transaction in the middle.
+async fn seed(url: &str, rows: usize) -> Result<String> {
+    let calendar = Arc::new(Calendar::of_last_days(DAYS, rows)?);
+    let ids: Arc<dyn IdGenerator> = Arc::<Calendar>::clone(&calendar);
+    let persistence = database::open_with(url, ids).await?;
+    let account = persistence.find_account_by_email(&email(0)).await?.context("no account")?;
+    let middle = fill(&persistence, &calendar, account.id, rows).await?;
+    let page = PageRequest { limit: 1, starting_after: Some(middle) };
+    let found = persistence.list_transactions(account.id, TransactionFilter::default(), page).await?.rows;
+    persistence.close().await;
+    let middle = found.first().context("no transaction in the middle")?;
+    Ok(match middle.direction() {
+        Direction::CashIn => CashInId::new(middle.key()).to_string(),
+        Direction::CashOut => CashOutId::new(middle.key()).to_string(),
+    })
+}
