@@ -121,7 +121,7 @@ async fn two_forms_at_once_send_one_payout() {
         let id = begin(&world.logins, &visitor, payout(centavos)).await.unwrap();
         let code = world.code(&visitor.user, 0);
         let both = join(submit(&contended, &visitor, id, &code), submit(&contended, &visitor, id, &code));
-        let (first, second) = both.await;
+        let (first, second) = Box::pin(both).await;
         assert!(first.is_ok() || second.is_ok(), "{first:?} {second:?}");
         for result in [first, second] {
             match result {
