@@ -7,15 +7,17 @@ use std::time::Duration;
 
 use cais_acquirers::{BacenAcquirer, EfiAcquirer};
 use cais_ports::{Acquirer, AcquirerError};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::answers::{
-    BUDGET, changed, cob, config, day, devolucao, html, http, instruction_id, json_reply, kind, order, payout_order,
-    pix, problem, reason, refund_order, sent, token, txid,
+    BUDGET, changed, cob, config, day, devolucao, html, http, instruction_id, json_reply, kind, nome, not_found, order,
+    payout_order, pix, problem, reason, refund_order, sent, token, txid,
 };
+use crate::defenses::order as defense;
 use crate::infractions::documented;
 use crate::losses::losses;
-use crate::server::{Act, Seen, Server, closed_port, silent_server};
+use crate::server::{Act, FullServer, Seen, Server, closed_port, silent_server};
 use crate::tls::TRUSTED;
 
 /// The connect timeout of the adapters under test, so that a server without an answer fails soon.
@@ -31,6 +33,16 @@ pub async fn assert_outcomes<T: Debug, F: Future<Output = Result<T, AcquirerErro
     answer: Value,
     call: impl Fn(String, Duration) -> F,
 ) {
+    assert_outcomes_but(operation, answer, &[], call).await;
+}
+
+/// Runs `call` for every case of the table. The answers of the cases in `whole` are complete answers of this operation.
+pub async fn assert_outcomes_but<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
+    operation: &str,
+    answer: Value,
+    whole: &[&str],
+    call: impl Fn(String, Duration) -> F,
+) {
     let throttled = b"HTTP/1.1 429 X\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n".to_vec();
     let certain = [
         ("401 again and again", html(401)),
@@ -38,18 +50,21 @@ pub async fn assert_outcomes<T: Debug, F: Future<Output = Result<T, AcquirerErro
         ("429", problem(429, "X")),
         ("429 with Retry-After", Act::Reply(throttled)),
     ];
-    let conflict = ("409 of a proxy", html(409), BUDGET, "unknown");
-    let good = answer.clone();
-    let lost = losses(&answer).into_iter().map(|(name, act, budget)| (name, act, budget, "unknown"));
-    let lost = lost.chain([conflict]);
+    let lost_outcome = |name| if whole.contains(&name) { "ok" } else { "unknown" };
+    let lost = losses(&answer).into_iter().map(|(name, act, budget)| (name, act, budget, lost_outcome(name)));
+    let lost = lost.chain([("409 of a proxy", html(409), BUDGET, "unknown")]);
     let certain = certain.into_iter().map(|(name, act)| (name, act, BUDGET, "unavailable"));
-    for (name, act, budget, wanted) in lost.chain(certain) {
+    join_all(lost.chain(certain).map(async |(name, act, budget, wanted)| {
         let server = Server::start(move |_, _| act.clone()).await;
         let result = call(server.url(), budget).await;
         assert_eq!(kind(&result), wanted, "{operation}, {name}: {}", reason(&result));
-    }
+    }))
+    .await;
     let (silent, task) = silent_server().await;
-    for (name, base_url) in [("no listener", closed_port().await), ("silent at the handshake", silent)] {
+    let full = FullServer::start();
+    for (name, base_url) in
+        [("no listener", closed_port().await), ("never connected", full.url()), ("silent at the handshake", silent)]
+    {
         let result = call(base_url, BUDGET).await;
         assert_eq!(kind(&result), "unavailable", "{operation}, {name}: {}", reason(&result));
     }
@@ -57,13 +72,61 @@ pub async fn assert_outcomes<T: Debug, F: Future<Output = Result<T, AcquirerErro
     let result = call(server.url(), Duration::ZERO).await;
     assert_eq!((kind(&result), server.methods().as_str()), ("unavailable", ""), "{operation}, no time");
     task.abort();
+    let good = answer.clone();
     let server = Server::start(move |_, _| json_reply(201, &good)).await;
     let plain = call(server.url(), BUDGET).await;
     assert_distortions(operation, &answer, &plain, &call).await;
     assert_expired_token(operation, &answer, kind(&plain), &call).await;
+    if server.tokens() > 0 {
+        assert_lost_tokens(operation, &call).await;
+    }
     if operation != UNTRUSTING {
         assert_untrusted_servers(operation, &answer, kind(&plain), &call).await;
     }
+}
+
+/// Asserts that no request of the API is sent if the answer to the token request is lost.
+async fn assert_lost_tokens<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
+    operation: &str,
+    call: &impl Fn(String, Duration) -> F,
+) {
+    let granted = json!({"access_token": "good", "token": "good", "token_type": "Bearer", "expires_in": 3600});
+    join_all(losses(&granted).into_iter().map(async |(name, act, budget)| {
+        let server = Server::start_raw(None, move |_, _| act.clone()).await;
+        let result = call(server.url(), budget).await;
+        let wanted = ("unavailable", "");
+        let found = (kind(&result), server.methods());
+        assert_eq!((found.0, found.1.as_str()), wanted, "{operation}, token, {name}: {}", reason(&result));
+    }))
+    .await;
+}
+
+/// Creates a charge whose txid exists already, and asserts the outcome by the answer to the look-up. `conflict` is the answer to the
+/// creation, `found` the charge of the order, `other` a charge of another amount, and `absent` the answer without a charge.
+pub async fn assert_existing_txid<T: Debug, F: Future<Output = Result<T, AcquirerError>>>(
+    adapter: &str,
+    conflict: Act,
+    (found, other, absent): (&Value, &Value, Act),
+    create: impl Fn(String, Duration) -> F,
+) {
+    let lost = losses(found).into_iter().map(|(name, act, budget)| (name, act, budget, "unknown"));
+    let throttled = ("429", problem(429, "X"), BUDGET, "unknown");
+    let answered = [
+        ("the same charge", json_reply(200, found), BUDGET, "ok"),
+        ("another charge", json_reply(200, other), BUDGET, "refused"),
+        ("no charge", absent, BUDGET, "unknown"),
+        throttled,
+    ];
+    join_all(lost.chain(answered).map(async |(name, act, budget, wanted)| {
+        let conflict = conflict.clone();
+        let script = move |seen: &Seen, _| if seen.method == "GET" { act.clone() } else { conflict.clone() };
+        let server = Server::start(script).await;
+        let result = create(server.url(), budget).await;
+        assert_eq!(kind(&result), wanted, "{adapter}, existing txid, {name}: {}", reason(&result));
+        let creations = server.seen().iter().filter(|seen| seen.method != "GET" && !seen.is_token_request()).count();
+        assert_eq!(creations, 1, "{adapter}, {name}: the charge is not created again");
+    }))
+    .await;
 }
 
 /// Asserts that a server with a wrong name or an expired certificate is not trusted. With a correct certificate, the call has the outcome
@@ -166,12 +229,15 @@ fn efi(base_url: &str) -> EfiAcquirer {
 /// Runs the table for a call of the standard, of both adapters that have it.
 macro_rules! assert_standard {
     ($operation:literal, $answer:expr, |$acquirer:ident, $budget:ident| $call:expr) => {
-        assert_outcomes(concat!("bacen: ", $operation), $answer, |url, $budget| async move {
+        assert_standard!($operation, $answer, [], |$acquirer, $budget| $call);
+    };
+    ($operation:literal, $answer:expr, $whole:expr, |$acquirer:ident, $budget:ident| $call:expr) => {
+        assert_outcomes_but(concat!("bacen: ", $operation), $answer, &$whole, |url, $budget| async move {
             let $acquirer = bacen(&url);
             $call.await
         })
         .await;
-        assert_outcomes(concat!("efi: ", $operation), $answer, |url, $budget| async move {
+        assert_outcomes_but(concat!("efi: ", $operation), $answer, &$whole, |url, $budget| async move {
             let $acquirer = efi(&url);
             $call.await
         })
@@ -186,6 +252,34 @@ fn received() -> Value {
 #[tokio::test]
 async fn calls_about_charges_report_the_right_outcome() {
     assert_standard!("create", cob(), |acquirer, budget| acquirer.create_charge(&order(), budget));
+}
+
+#[tokio::test]
+async fn existing_txid_is_looked_up_by_both_adapters() {
+    let (found, other) = (cob(), changed(cob(), "/valor/original", Some(json!("99.00"))));
+    for (conflict, absent) in [
+        (problem(409, "txid_duplicado"), not_found()),
+        (nome(409, "txid_duplicado"), nome(404, "cobranca_nao_encontrada")),
+    ] {
+        let books = || (&found, &other, absent.clone());
+        assert_existing_txid("bacen", conflict.clone(), books(), |url, budget| async move {
+            bacen(&url).create_charge(&order(), budget).await
+        })
+        .await;
+        assert_existing_txid("efi", conflict, books(), |url, budget| async move {
+            efi(&url).create_charge(&order(), budget).await
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn registrations_report_the_right_outcome() {
+    let url = "https://pay.example/callbacks/main/an-unguessable-token";
+    // The standard answers a registration without a body.
+    assert_standard!("register", json!({"webhookUrl": url}), ["an empty 201"], |acquirer, budget| {
+        acquirer.register_callback(url, budget)
+    });
 }
 
 #[tokio::test]
@@ -228,6 +322,10 @@ async fn calls_of_efi_report_the_right_outcome() {
         }),
         assert_outcomes("list infractions", infractions, |url, budget| async move {
             efi(&url).list_infractions(day(0), budget).await
+        }),
+        // A complete 201 means acceptance, with any JSON or none.
+        assert_outcomes_but("defense", documented(), &["an empty 201", "another JSON"], |url, budget| async move {
+            efi(&url).send_defense(&defense(), budget).await
         }),
     );
 }

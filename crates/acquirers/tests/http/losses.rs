@@ -12,6 +12,7 @@ pub fn losses(answer: &Value) -> Vec<(&'static str, Act, Duration)> {
     let text = answer.to_string();
     let whole = http(201, "application/json", &text);
     let cut_short = whole.get(..whole.len() - 40).unwrap().to_vec();
+    let half_head = b"HTTP/1.1 201 X\r\ncontent-type: app".to_vec();
     let half_json = http(201, "application/json", text.get(..text.len() - 40).unwrap());
     let huge = http(201, "application/json", &" ".repeat(300 * 1024));
     let chunk = format!("{:x}\r\n{}\r\n", 64 * 1024, " ".repeat(64 * 1024)).repeat(5);
@@ -24,6 +25,10 @@ pub fn losses(answer: &Value) -> Vec<(&'static str, Act, Duration)> {
         ("reset", Act::Reset, BUDGET),
         ("no answer", Act::Hang, short),
         ("dripping", Act::Drip(whole), short),
+        ("no answer after half of the head", Act::ReplyThenHang(half_head.clone()), short),
+        ("no answer after half of the body", Act::ReplyThenHang(cut_short.clone()), short),
+        ("reset within the head", Act::ReplyThenReset(half_head), BUDGET),
+        ("reset within the body", Act::ReplyThenReset(cut_short.clone()), BUDGET),
         ("cut within the body", Act::ReplyThenClose(cut_short), BUDGET),
         ("cut within the head", Act::ReplyThenClose(b"HTTP/1.1 201".to_vec()), BUDGET),
         ("truncated JSON", Act::Reply(half_json), BUDGET),

@@ -7,13 +7,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::api_pix::violations_of_request;
+
+/// The time within which a queue with a free place accepts a connection.
+const QUEUED_WITHIN: Duration = Duration::from_millis(200);
+/// More connections than the shortest queue holds.
+const MAX_QUEUE: usize = 64;
 
 /// A received request.
 #[derive(Debug, Clone)]
@@ -47,6 +52,10 @@ pub enum Act {
     Cut,
     /// Resets the connection without an answer.
     Reset,
+    /// Answers in part, and resets the connection.
+    ReplyThenReset(Vec<u8>),
+    /// Answers in part, and then sends nothing more.
+    ReplyThenHang(Vec<u8>),
     /// Never answers.
     Hang,
     /// Sends one byte at a time, forever.
@@ -176,6 +185,31 @@ pub async fn silent_server() -> (String, JoinHandle<()>) {
     (address, task)
 }
 
+/// A server whose queue of connections is full, so that a new connection is never made.
+pub struct FullServer {
+    address: SocketAddr,
+    _listener: TcpListener,
+    _waiting: Vec<std::net::TcpStream>,
+}
+
+impl FullServer {
+    /// Starts a server that accepts no connection, and fills its queue.
+    pub fn start() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = socket.listen(0).unwrap();
+        let address = listener.local_addr().unwrap();
+        let waiting = std::iter::from_fn(|| std::net::TcpStream::connect_timeout(&address, QUEUED_WITHIN).ok());
+        let waiting = waiting.take(MAX_QUEUE).collect::<Vec<_>>();
+        assert!(waiting.len() < MAX_QUEUE, "the queue is never full");
+        Self { address, _listener: listener, _waiting: waiting }
+    }
+
+    pub fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+}
+
 /// Returns an address without a listener.
 pub async fn closed_port() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -226,6 +260,17 @@ async fn act(stream: &mut impl Peer, act: Act) -> bool {
         Act::Reset => {
             stream.reset();
             false
+        }
+        Act::ReplyThenReset(bytes) => {
+            drop(stream.write_all(&bytes).await);
+            drop(stream.flush().await);
+            stream.reset();
+            false
+        }
+        Act::ReplyThenHang(bytes) => {
+            drop(stream.write_all(&bytes).await);
+            drop(stream.flush().await);
+            std::future::pending().await
         }
         Act::Hang => std::future::pending().await,
         Act::Drip(bytes) => {

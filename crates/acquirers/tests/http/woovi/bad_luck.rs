@@ -3,9 +3,11 @@
 use cais_ports::{Acquirer as _, DefenseOrder};
 use serde_json::json;
 
-use super::answers::{charge, charged, last_page, payment, refund, transaction, woovi};
-use crate::answers::{day, instruction_id, order, payout_order, pix, refund_order, txid};
-use crate::bad_luck::assert_outcomes;
+use super::answers::{charge, charged, last_page, payment, refund, refused, transaction, woovi};
+use super::callbacks::{payout_return, return_id};
+use super::charges::EXISTS;
+use crate::answers::{changed, day, instruction_id, order, payout_order, pix, refund_order, txid};
+use crate::bad_luck::{assert_existing_txid, assert_outcomes};
 
 #[tokio::test]
 async fn calls_about_charges_report_the_right_outcome() {
@@ -34,6 +36,16 @@ async fn calls_about_charges_report_the_right_outcome() {
 }
 
 #[tokio::test]
+async fn existing_txid_is_looked_up() {
+    let (found, other) = (charged(&charge()), charged(&changed(charge(), "/value", Some(json!(9900)))));
+    let books = (&found, &other, refused(400, "Charge not found"));
+    assert_existing_txid("woovi", refused(400, EXISTS), books, |url, budget| async move {
+        woovi(&url).create_charge(&order(), budget).await
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn calls_about_money_out_report_the_right_outcome() {
     tokio::join!(
         assert_outcomes("send", payment("CREATED"), |url, budget| async move {
@@ -44,6 +56,9 @@ async fn calls_about_money_out_report_the_right_outcome() {
         }),
         assert_outcomes("sent", last_page("payments", &[payment("CONFIRMED")]), |url, budget| async move {
             woovi(&url).list_sent(day(0), budget).await
+        }),
+        assert_outcomes("find return", json!({"transaction": payout_return()}), |url, budget| async move {
+            woovi(&url).find_payout_return(&return_id(), budget).await
         }),
         assert_outcomes("refund", refund("IN_PROCESSING"), |url, budget| async move {
             woovi(&url).send_refund(&refund_order(), budget).await

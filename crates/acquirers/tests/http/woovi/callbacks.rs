@@ -90,14 +90,19 @@ async fn refused_event_leaves_the_others_registered() {
     }
 }
 
-fn return_id() -> ReturnId {
+pub fn return_id() -> ReturnId {
     ReturnId::parse("D12345678202611201501bbbbbbbbbbb").unwrap()
+}
+
+/// Returns the transaction that is the return of a sent Pix.
+pub fn payout_return() -> Value {
+    json!({"endToEndId": return_id().as_str(), "type": "REFUND", "status": "CONFIRMED", "value": 400,
+        "time": "2026-11-20T16:00:00Z"})
 }
 
 #[tokio::test]
 async fn return_of_sent_pix_is_read_by_its_own_id() {
-    let row = json!({"endToEndId": return_id().as_str(), "type": "REFUND", "status": "CONFIRMED", "value": 400,
-        "time": "2026-11-20T16:00:00Z"});
+    let row = payout_return();
     let with = |field: &str, value: Value| {
         let mut row = row.clone();
         row[field] = value;

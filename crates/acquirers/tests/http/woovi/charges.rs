@@ -13,7 +13,8 @@ use crate::answers::{
 use crate::losses::losses;
 use crate::server::{Act, Server};
 
-const EXISTS: &str = "Já existe uma cobrança com o correlationID fornecido";
+/// The refusal of a `correlationID` that exists already.
+pub const EXISTS: &str = "Já existe uma cobrança com o correlationID fornecido";
 
 /// Returns the answer with [`charge`] changed at a pointer.
 fn with(pointer: &str, value: Option<Value>) -> Value {
