@@ -196,7 +196,7 @@ impl Acquirers for Router {
         let others = self.for_new(Operation::Charge).filter(|member| member.name() != begin_with);
         let in_order: Vec<&Member> = std::iter::once(beginning).chain(others).collect();
         let deadline = Deadline::after(budget);
-        let mut reasons = Vec::new();
+        let mut reasons: Vec<(AcquirerName, AcquirerError)> = Vec::new();
         for (index, member) in in_order.iter().enumerate() {
             let following = in_order.len().saturating_sub(index.saturating_add(1));
             let following = u32::try_from(following).unwrap_or(u32::MAX);
@@ -205,16 +205,18 @@ impl Acquirers for Router {
                 break;
             }
             let name = member.name();
-            let error = match member.acquirer.try_create(order, share).await {
-                None => continue,
-                Some(Ok(charge)) => return Ok((name.clone(), charge)),
-                Some(Err(AcquirerError::OutcomeUnknown(reason))) => {
+            let Some(result) = member.acquirer.try_create(order, share).await else { continue };
+            if let Some((previous, _)) = reasons.last() {
+                counter!("cais_acquirer_charges_passed_on_total", "acquirer" => previous.to_string()).increment(1);
+            }
+            let error = match result {
+                Ok(charge) => return Ok((name.clone(), charge)),
+                Err(AcquirerError::OutcomeUnknown(reason)) => {
                     return Err(IssueError::Unknown { acquirer: name.clone(), reason });
                 }
-                Some(Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_)))) => error,
+                Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_))) => error,
             };
             tracing::warn!(acquirer = %name, txid = %order.txid, %error, "charge not accepted by the acquirer");
-            counter!("cais_acquirer_charges_passed_on_total", "acquirer" => name.to_string()).increment(1);
             reasons.push((name.clone(), error));
         }
         Err(IssueError::NoneTook { reasons })

@@ -10,6 +10,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 
 use crate::answers::{BUDGET, acquirer, order};
 use crate::breaker::FakeClock;
+use crate::router;
 use crate::server::closed_port;
 
 #[tokio::test]
@@ -32,6 +33,18 @@ async fn calls_are_counted_by_acquirer_operation_and_outcome() {
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }
+}
+
+#[tokio::test]
+async fn charge_is_passed_on_only_if_the_next_acquirer_is_asked() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let router = Router::new(vec![router::acquirer("main", "is down", 1), router::acquirer("other", "refuses", 1)]);
+    router.issue(&order(), &AcquirerName::parse("main").unwrap(), BUDGET).await.unwrap_err();
+    let text = handle.render();
+    let lines = text.lines().filter(|line| line.starts_with("cais_acquirer_charges_passed_on_total{"));
+    assert_eq!(lines.collect::<Vec<_>>(), [r#"cais_acquirer_charges_passed_on_total{acquirer="main"} 1"#]);
 }
 
 #[test]

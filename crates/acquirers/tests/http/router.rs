@@ -43,7 +43,7 @@ fn reply(word: &str) -> Result<UpstreamCharge, AcquirerError> {
 }
 
 /// Creates an acquirer that expects `times` creations and always gives the same answer.
-fn acquirer(called: &str, word: &'static str, times: usize) -> Arc<dyn Acquirer> {
+pub fn acquirer(called: &str, word: &'static str, times: usize) -> Arc<dyn Acquirer> {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name(called));
     mock.expect_create_charge().times(times).returning(move |_, _| reply(word));
