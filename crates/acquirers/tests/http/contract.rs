@@ -66,6 +66,7 @@ async fn institution_of_the_standard_passes_the_trial() {
         "restore webhook",
         "list received",
         "refund",
+        "read refund",
         "cancel",
     ];
     assert_eq!(names, expected);

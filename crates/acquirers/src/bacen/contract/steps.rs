@@ -64,9 +64,9 @@ async fn all(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader>) -
     steps.push(list_charges(api, trial).await);
     steps.extend(webhook(api, trial, header).await);
     steps.push(list_received(api, trial).await);
-    steps.push(match &trial.paid {
+    steps.extend(match &trial.paid {
         Some(pix) => refund(api, pix.as_str(), trial.txid.as_str()).await,
-        None => ContractStep::skipped("refund", "no received Pix was given"),
+        None => vec![ContractStep::skipped("refund", "no received Pix was given")],
     });
     steps.push(cancel(api, trial).await);
     steps
@@ -302,21 +302,25 @@ async fn webhook(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader
 }
 
 /// Returns a centavo of a received Pix, and reads the return.
-async fn refund(api: &Api, pix: &str, id: &str) -> ContractStep {
+async fn refund(api: &Api, pix: &str, id: &str) -> Vec<ContractStep> {
     let path = format!("/v2/pix/{pix}/devolucao/{id}");
-    let mut step = call(api, "refund", Method::PUT, &path, Some(json!({ "valor": REFUND }))).await;
-    status(&mut step, &[201]);
-    let body = answer(&step);
-    for (path, rule) in [
-        ("id", Rule::Is(id)),
-        ("rtrId", Rule::ReturnId),
-        ("valor", Rule::Is(REFUND)),
-        ("horario.solicitacao", Rule::Instant),
-        ("status", Rule::OneOf(&["EM_PROCESSAMENTO", "DEVOLVIDO", "NAO_REALIZADO"])),
-    ] {
-        field(&mut step, &body, path, rule);
+    let mut put = call(api, "refund", Method::PUT, &path, Some(json!({ "valor": REFUND }))).await;
+    status(&mut put, &[201]);
+    let mut get = call(api, "read refund", Method::GET, &path, None).await;
+    status(&mut get, &[200]);
+    for step in [&mut put, &mut get] {
+        let body = answer(step);
+        for (path, rule) in [
+            ("id", Rule::Is(id)),
+            ("rtrId", Rule::ReturnId),
+            ("valor", Rule::Is(REFUND)),
+            ("horario.solicitacao", Rule::Instant),
+            ("status", Rule::OneOf(&["EM_PROCESSAMENTO", "DEVOLVIDO", "NAO_REALIZADO"])),
+        ] {
+            field(step, &body, path, rule);
+        }
     }
-    step
+    vec![put, get]
 }
 
 async fn cancel(api: &Api, trial: &ContractTrial) -> ContractStep {
