@@ -13,7 +13,7 @@ use cais_testkit::hooked::once;
 use cais_testkit::psp::{List, Looking, Moment, OrderKind, Sending};
 use cais_use_cases::payouts::create::NewPayout;
 
-use crate::world::{FEE, FUNDS, LONG, World, id_of, now, status_of, ten_reais};
+use crate::world::{FEE, FUNDS, LONG, World, id_of, now, reais, status_of, ten_reais};
 
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const MOMENT: Duration = Duration::from_secs(2);
@@ -171,6 +171,30 @@ async fn payout_that_cannot_be_resent_stays_processing() {
         assert_eq!(world.psp.payout_orders().len(), 5);
         world.check().await;
     }
+}
+
+#[tokio::test]
+async fn open_payout_stays_with_its_acquirer() {
+    let world = World::new().await;
+    world.psp.set(Sending::Silent);
+    let payout = world.create("a", ten_reais()).await.unwrap();
+    world.psp.set_resting(true);
+    for _ in 0..4 {
+        world.clock.advance(LONG);
+        assert_eq!(world.poll().await, 0);
+    }
+    // A new payout goes to the second acquirer, and the open one does not.
+    world.second.set(Sending::Completes);
+    world.create("b", reais(1)).await.unwrap();
+    assert_eq!(world.second.payout_orders().len(), 1);
+    world.psp.set_resting(false);
+    world.psp.set(Sending::Completes);
+    world.clock.advance(LONG);
+    assert_eq!(world.poll().await, 1);
+    let open = world.read(id_of(&payout)).await.unwrap();
+    assert_eq!((open.state.acquirer(), open.state.status()), (&world.psp.name, PayoutStatus::Completed));
+    assert_eq!((world.psp.sent(), world.second.sent()), (1, 1));
+    world.check().await;
 }
 
 #[tokio::test]
