@@ -32,6 +32,12 @@ fn row(node: &Node, name: &str) -> Value {
     list["data"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone()
 }
 
+/// Returns the page of all metrics.
+async fn metrics(node: &Node) -> String {
+    let page = node.cais.http_admin().unwrap().get("/metrics").await.unwrap();
+    String::from_utf8(page.body).unwrap()
+}
+
 async fn drained_acquirer_finishes_its_orders_only(engine: Engine) {
     let (main, other, node) = two(engine).await;
     let shop = node.shop();
@@ -49,6 +55,17 @@ async fn drained_acquirer_finishes_its_orders_only(engine: Engine) {
     let drained = node.cli(&["acquirer", "drain", "main"]);
     assert!(drained["drained_since"].is_string() && drained["unserved"] == json!([]), "{drained}");
     until_charge_at(&other, &shop).await;
+    for metric in [r#"cais_acquirer_drained{acquirer="main"} 1"#, r#"cais_acquirer_drained{acquirer="other"} 0"#] {
+        assert!(metrics(&node).await.lines().any(|line| line == metric), "{metric}");
+    }
+    // Charges that were created before the drain took effect are open there too.
+    let open_charges = r#"cais_acquirer_drained_open_orders{acquirer="main",kind="charge"} "#;
+    eventually("the open orders are counted", || async {
+        let page = metrics(&node).await;
+        let shown = page.lines().find_map(|line| line.strip_prefix(open_charges)?.parse::<u32>().ok());
+        shown.is_some_and(|count| count > 0).then_some(())
+    })
+    .await;
     let at_main = main.charges().await;
 
     // Open orders of the drained acquirer: a callback, a dispute with its defense, and a refund.

@@ -119,6 +119,10 @@ async fn next_acquirer_takes_over(engine: Engine) {
         shop.until(&id(&made), "paid").await;
     }
     assert_eq!((two.charges().await, shop.available().await.as_str()), (12, "120.00"));
+    let list = node.cli(&["acquirer", "list"]);
+    let breakers: Vec<_> =
+        list["data"].as_array().unwrap().iter().map(|row| row["breaker"].as_str().unwrap()).collect();
+    assert!(matches!(breakers[..], ["open" | "half-open", "closed"]), "{list}");
     drop(two);
     let failed = shop.create(r#"{"amount":10}"#).await;
     failed.refused(502, "acquirer_unavailable");
