@@ -7,6 +7,7 @@ mod cli_messages;
 mod clients;
 mod contract;
 mod crash;
+mod credentials;
 mod crypto;
 mod crypto_client;
 mod dashboard;

@@ -8,6 +8,7 @@ mod lying_upstream;
 mod node;
 mod receiver;
 mod shop;
+mod tls_front;
 
 pub use http::{Reply, client, names};
 pub use institution::{Institution, borrowed};
@@ -15,6 +16,7 @@ pub use lying_upstream::LyingUpstream;
 pub use node::{Engine, Node, OPEN, own, shared, unstarted};
 pub use receiver::{Manner, Received, Receiver};
 pub use shop::{Shop, centavos, id};
+pub use tls_front::TlsFront;
 
 use std::future::Future;
 use std::time::{Duration, Instant};
