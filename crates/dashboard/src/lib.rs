@@ -7,6 +7,7 @@
 //! the same use cases.
 
 mod assets;
+mod check;
 mod cookies;
 mod detached;
 mod download;
@@ -33,7 +34,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PayloadConfig, ServiceConfig};
 use actix_web::{Error, Resource, Route};
 
-pub use state::{Dashboard, Downloads, SandboxPay, Site};
+pub use state::{Checks, Dashboard, Downloads, SandboxPay, Site};
 
 /// The largest form: a defense of 2,000 characters, each of which a browser writes as up to twelve bytes.
 const MAX_FORM_BYTES: usize = 32 * 1024;

@@ -13,6 +13,7 @@ use cais_use_cases::logins::Logins;
 use cais_use_cases::request_log::RequestLog;
 use url::Url;
 
+pub use crate::check::Checks;
 pub use crate::download::Downloads;
 
 /// The address under which browsers see the dashboard.
@@ -70,6 +71,8 @@ pub struct Dashboard {
     pub sandbox_pay: Option<SandboxPay>,
     /// The reads of pages for files.
     pub downloads: Downloads,
+    /// The checks that operators start.
+    pub checks: Checks,
 }
 
 /// Pays a charge at the built-in sandbox, as its payer would. Writes to disk.

@@ -13,7 +13,7 @@ use anyhow::Context;
 use cais_acquirers::{Route, Router};
 use cais_cli::{Migrations, Opened};
 use cais_config::{Config, Problems, World};
-use cais_dashboard::{Dashboard, Downloads, Site};
+use cais_dashboard::{Checks, Dashboard, Downloads, Site};
 use cais_http_api::representation::JsonRepresentation;
 use cais_http_api::{Pages, SandboxControls};
 use cais_persistence::migrations::{self, Schema};
@@ -179,6 +179,7 @@ pub fn dashboard(
         site: Site::new(public_url, sandbox.is_some()).context("`public_url` is no URL")?,
         sandbox_pay: sandbox.map(sandbox::payer),
         downloads: Downloads::default(),
+        checks: Checks::default(),
     });
     Ok(Arc::new(move |config| cais_dashboard::configure(&dashboard, config)))
 }

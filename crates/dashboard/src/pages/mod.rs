@@ -10,7 +10,7 @@ mod infractions;
 mod keys;
 mod language;
 mod logins;
-mod operator;
+pub(crate) mod operator;
 mod pay;
 mod payouts;
 mod settings;
@@ -145,6 +145,11 @@ fn operators(config: &mut ServiceConfig) {
         page("/operator/callbacks", vec![get().to(operator::callbacks::show)]),
         page("/operator/callbacks/{id}/retry", vec![post().to(operator::callbacks::try_again)]),
         page("/operator/acquirers", vec![get().to(operator::acquirers::show)]),
+        page("/operator/ledger", vec![get().to(operator::ledger::show), post().to(operator::ledger::start)]),
+        page(
+            "/operator/reconciliation",
+            vec![get().to(operator::reconciliation::show), post().to(operator::reconciliation::start)],
+        ),
         page("/operator/infractions", vec![get().to(operator::infractions::list)]),
         page(
             "/operator/infractions/{id}",

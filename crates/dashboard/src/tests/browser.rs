@@ -25,7 +25,7 @@ use cais_use_cases::request_log::RequestLog;
 use cookie::Cookie;
 use url::form_urlencoded;
 
-use crate::{Dashboard, Downloads, Site, configure};
+use crate::{Checks, Dashboard, Downloads, Site, configure};
 
 pub(super) const PASSWORD: &str = "correct horse battery";
 /// The host of requests in actix's tests.
@@ -61,6 +61,7 @@ impl World {
                 Ok(())
             })),
             downloads: Downloads::default(),
+            checks: Checks::default(),
         });
         Self { dashboard, base, store, clock, psp }
     }

@@ -13,6 +13,7 @@ mod infractions;
 mod keys;
 mod logins;
 mod operator;
+mod operator_checks;
 mod operator_reviews;
 mod pay;
 mod payouts;

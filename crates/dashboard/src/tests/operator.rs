@@ -186,13 +186,24 @@ async fn operator_pages_exist_in_both_languages() {
                 "Auditoria",
                 "Avisos sem correspondência",
                 "Adquirentes",
+                "Conferência do livro-razão",
+                "Conciliação",
                 "Infrações a decidir",
                 "Cripto a decidir",
             ],
         ),
         (
             "en",
-            ["Accounts", "Audit log", "Unmatched callbacks", "Acquirers", "Infractions in review", "Crypto in review"],
+            [
+                "Accounts",
+                "Audit log",
+                "Unmatched callbacks",
+                "Acquirers",
+                "Ledger check",
+                "Reconciliation",
+                "Infractions in review",
+                "Crypto in review",
+            ],
         ),
     ] {
         browser.get("/").await;
@@ -202,6 +213,8 @@ async fn operator_pages_exist_in_both_languages() {
             "/operator/audit",
             "/operator/callbacks",
             "/operator/acquirers",
+            "/operator/ledger",
+            "/operator/reconciliation",
             "/operator/infractions",
             "/operator/crypto",
         ];

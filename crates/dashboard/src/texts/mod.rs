@@ -91,6 +91,7 @@ macro_rules! catalogue {
 }
 
 pub(crate) mod charges;
+pub(crate) mod checks;
 pub(crate) mod crypto;
 pub(crate) mod home;
 pub(crate) mod infractions;

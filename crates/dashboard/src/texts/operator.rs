@@ -83,6 +83,8 @@ catalogue! {
     names: "Conteúdo", "Names";
     try_again: "Processar de novo", "Process again";
 
+    ledger: "Livro-razão", "Ledger";
+    reconciliation: "Conciliação", "Reconciliation";
     infractions_in_review: "Infrações a decidir", "Infractions in review";
     crypto_in_review: "Cripto a decidir", "Crypto in review";
 

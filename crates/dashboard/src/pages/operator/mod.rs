@@ -7,3 +7,5 @@ pub(crate) mod callbacks;
 pub(crate) mod crypto;
 pub(crate) mod decision;
 pub(crate) mod infractions;
+pub(crate) mod ledger;
+pub(crate) mod reconciliation;

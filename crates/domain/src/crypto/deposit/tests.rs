@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod payments;
 mod table;
 
 use jiff::{SignedDuration, ToSpan as _};

@@ -1,0 +1,106 @@
+//! The ledger check: balances are rebuilt from their entries, and the coins of the crypto processor are compared with the
+//! ledger.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use cais_ports::LedgerReport;
+use cais_use_cases::Ports;
+use cais_use_cases::crypto::exposure::{self, Exposure};
+
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::format::{When, brl, decimal};
+use crate::layout::Layout;
+use crate::texts::Language;
+use crate::texts::checks::CheckTexts;
+use crate::visit::Visit;
+
+/// The result of a ledger check.
+#[derive(Debug)]
+pub(crate) struct LedgerCheck {
+    report: LedgerReport,
+    /// The coins of the processor, or the reason why they could not be read; `None` without a processor.
+    exposure: Option<Result<Exposure, String>>,
+}
+
+#[derive(Template)]
+#[template(path = "operator/ledger.html")]
+struct LedgerPage {
+    page: Layout,
+    t: &'static CheckTexts,
+    running: Option<When>,
+    last: Option<(When, Result<View, String>)>,
+}
+
+struct View {
+    accounts: u64,
+    entries: u64,
+    /// The differences with the expected and the stored value, in centavos or as a count.
+    differences: Vec<(String, i64, i64)>,
+    exposure: Option<Result<Coins, String>>,
+}
+
+struct Coins {
+    rows: Vec<(String, String, String, String)>,
+    worth: String,
+    owed: String,
+    surplus: String,
+}
+
+/// Shows the last check of this process.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    page(&visit)
+}
+
+/// Starts the check, and shows its result if it ends soon. The check changes nothing, so no code is needed.
+pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    visit.operator()?;
+    let ports = visit.ports().clone();
+    visit.dashboard.checks.ledger.start(visit.ports().clock.now(), async move { check(&ports).await }).await;
+    page(visit)
+}
+
+async fn check(ports: &Ports) -> Result<LedgerCheck, String> {
+    let report = ports.maintenance.verify_ledger().await.map_err(|error| error.to_string())?;
+    let exposure = match &ports.crypto {
+        Some(crypto) => Some(exposure::read(ports, crypto).await.map_err(|error| error.to_string())),
+        None => None,
+    };
+    Ok(LedgerCheck { report, exposure })
+}
+
+fn page(visit: &Visit) -> Result<HttpResponse, Failure> {
+    visit.operator()?;
+    let (state, language) = (visit.dashboard.checks.ledger.state(), visit.language);
+    let last = state.last.map(|(at, result)| (When::of(at, language), result.map(|check| view(&check, language))));
+    let running = state.running_since.map(|since| When::of(since, language));
+    Ok(visit.ok(&LedgerPage { page: visit.layout(), t: CheckTexts::of(language), running, last }))
+}
+
+fn view(check: &LedgerCheck, language: Language) -> View {
+    let LedgerReport { accounts, entries, differences } = &check.report;
+    let differences = differences.iter().map(|one| (one.what.clone(), one.expected, one.stored)).collect();
+    let exposure = check.exposure.as_ref().map(|exposure| match exposure {
+        Ok(exposure) => Ok(coins(exposure, language)),
+        Err(error) => Err(error.clone()),
+    });
+    View { accounts: *accounts, entries: *entries, differences, exposure }
+}
+
+fn coins(exposure: &Exposure, language: Language) -> Coins {
+    let rows = exposure.held.iter().map(|held| {
+        (
+            held.coins.currency().to_string(),
+            decimal(&held.coins.to_string(), language),
+            decimal(&held.rate.to_string(), language),
+            brl(held.worth, language),
+        )
+    });
+    Coins {
+        rows: rows.collect(),
+        worth: brl(exposure.worth, language),
+        owed: brl(exposure.owed, language),
+        surplus: brl(exposure.surplus, language),
+    }
+}

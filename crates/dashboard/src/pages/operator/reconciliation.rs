@@ -1,0 +1,121 @@
+//! The comparison of one day with the lists of the acquirers and of the crypto processor. Repairs nothing.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
+use cais_use_cases::days;
+use cais_use_cases::reconcile::{self, Report};
+use jiff::{Timestamp, ToSpan as _};
+
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::format::When;
+use crate::layout::Layout;
+use crate::texts::checks::CheckTexts;
+use crate::visit::Visit;
+
+/// The largest number of shown differences, and of shown unreadable rows.
+const SHOWN: usize = 200;
+
+/// The result of a comparison.
+#[derive(Debug)]
+pub(crate) struct ComparedDay {
+    day: String,
+    report: Report,
+}
+
+#[derive(Template)]
+#[template(path = "operator/reconciliation.html")]
+struct ReconciliationPage<'a> {
+    page: Layout,
+    t: &'static CheckTexts,
+    error: Option<&'a str>,
+    day: String,
+    running: Option<When>,
+    last: Option<(When, Result<View, String>)>,
+}
+
+struct View {
+    day: String,
+    counts: Vec<(&'static str, u64)>,
+    /// The acquirers and lists that could not be read to their end, and the rows that could not be read.
+    unread: Vec<(String, String)>,
+    differences: Vec<Row>,
+    has_more: bool,
+}
+
+struct Row {
+    kind: &'static str,
+    acquirer: String,
+    ours: String,
+    theirs: String,
+    resource: String,
+    upstream_id: String,
+}
+
+/// Shows the last comparison of this process.
+pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
+    page(&visit, None)
+}
+
+/// Compares a day, and shows the result if the comparison ends soon. It changes nothing, so no code is needed.
+pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
+    let visit = &form.visit;
+    visit.operator()?;
+    let (ports, now, day) = (visit.ports().clone(), visit.ports().clock.now(), form.get("day").to_owned());
+    let Some((from, until)) = span(&day, now) else {
+        return page(visit, Some(CheckTexts::of(visit.language).day_wrong));
+    };
+    let work = async move {
+        let report = reconcile::run(&ports, from, until, false, &|_| {}).await.map_err(|error| error.to_string())?;
+        Ok(ComparedDay { day, report })
+    };
+    visit.dashboard.checks.reconciliation.start(now, work).await;
+    page(visit, None)
+}
+
+/// Returns the part of the day that is over.
+fn span(day: &str, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
+    let (from, until) = (days::beginning(day).ok()?, days::end(day).ok()?.min(now));
+    if from < until { Some((from, until)) } else { None }
+}
+
+fn page(visit: &Visit, error: Option<&str>) -> Result<HttpResponse, Failure> {
+    visit.operator()?;
+    let (state, language) = (visit.dashboard.checks.reconciliation.state(), visit.language);
+    let t = CheckTexts::of(language);
+    let last = state.last.map(|(at, result)| (When::of(at, language), result.map(|compared| view(&compared, t))));
+    let yesterday = visit.ports().clock.now().to_zoned(days::sao_paulo()).date().saturating_sub(1.day());
+    let running = state.running_since.map(|since| When::of(since, language));
+    let shown = ReconciliationPage { page: visit.layout(), t, error, day: yesterday.to_string(), running, last };
+    Ok(visit.page(if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }, &shown))
+}
+
+fn view(compared: &ComparedDay, t: &'static CheckTexts) -> View {
+    let report = &compared.report;
+    let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "–".to_owned());
+    let differences = report.differences.iter().filter(|one| !one.repaired).take(SHOWN).map(|one| Row {
+        kind: one.kind.as_str(),
+        acquirer: one.acquirer.to_string(),
+        ours: or_dash(&one.ours),
+        theirs: or_dash(&one.theirs),
+        resource: or_dash(&one.resource),
+        upstream_id: one.upstream_id.clone(),
+    });
+    let unread = report.unread.iter().map(|(acquirer, cause)| (acquirer.to_string(), cause.clone()));
+    let unreadable = report.unreadable.iter().take(SHOWN);
+    let unreadable = unreadable.map(|(acquirer, row)| (acquirer.to_string(), format!("{}: {}", row.name, row.reason)));
+    View {
+        day: compared.day.clone(),
+        counts: vec![
+            (t.received, report.received),
+            (t.sent, report.sent),
+            (t.returned, report.refunds),
+            (t.deposits, report.deposits),
+            (t.withdrawals, report.withdrawals),
+        ],
+        unread: unread.chain(unreadable).collect(),
+        differences: differences.collect(),
+        has_more: report.more || report.differences.len().max(report.unreadable.len()) > SHOWN,
+    }
+}
