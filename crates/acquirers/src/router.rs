@@ -169,6 +169,10 @@ impl Acquirers for Router {
         self.available(Operation::Charge).next().is_some()
     }
 
+    fn is_refusing(&self, name: &AcquirerName) -> bool {
+        self.member(name).is_some_and(|member| !member.acquirer.is_available())
+    }
+
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
         self.select(Operation::Payout, preferred)
     }

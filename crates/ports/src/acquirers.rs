@@ -39,6 +39,10 @@ pub trait Acquirers: Send + Sync {
     /// Returns whether an acquirer for a new charge is available now. The call does not change which acquirer is next.
     fn is_available(&self) -> bool;
 
+    /// Returns whether calls to this acquirer are refused now, because its breaker is open or a trial call is running.
+    /// Another node may see another state. An unknown name has no breaker.
+    fn is_refusing(&self, name: &AcquirerName) -> bool;
+
     /// Returns the acquirer that a new payout should use. The selection is the same as in [`Self::first`].
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName>;
 

@@ -115,14 +115,17 @@ async fn open_breaker_skips_acquirer_then_allows_one_trial() {
     let (a, b) = (name("a"), name("b"));
     for _ in 0..failures {
         assert_eq!(router.first(&[]), Some(a.clone()));
+        assert!(!router.is_refusing(&a));
         assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
     }
     assert_eq!(router.first(&[]), Some(b.clone()));
+    assert!(router.is_refusing(&a) && !router.is_refusing(&b) && !router.is_refusing(&name("gone")));
     // Skipped without a call, also by name.
     assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
     let result = router.named(&a).unwrap().create_charge(&order(), BUDGET).await;
     assert_eq!(kind(&result), "unavailable");
     clock.pass(OPEN_FOR);
+    assert!(!router.is_refusing(&a));
     assert_eq!(router.first(&[]), Some(a.clone()));
     assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
     assert_eq!(router.first(&[]), Some(b));

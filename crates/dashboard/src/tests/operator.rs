@@ -175,6 +175,18 @@ async fn unmatched_callback_is_processed_again() {
 }
 
 #[actix_web::test]
+async fn acquirers_page_shows_open_breakers() {
+    let world = World::new(None);
+    let mut browser = operator(&world).await;
+    for (is_resting, word) in [(false, "permitidas"), (true, "recusadas"), (false, "permitidas")] {
+        world.psp.set_resting(is_resting);
+        let seen = browser.get("/operator/acquirers").await;
+        assert!(seen.between("<td>main</td>", "</tr>").contains(word), "{word}: {}", seen.body);
+        assert!(seen.between("<td>second</td>", "</tr>").contains("permitidas"), "{}", seen.body);
+    }
+}
+
+#[actix_web::test]
 async fn operator_pages_exist_in_both_languages() {
     let world = World::new(None);
     let mut browser = operator(&world).await;

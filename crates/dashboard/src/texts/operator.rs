@@ -90,6 +90,9 @@ catalogue! {
 
     acquirers: "Adquirentes", "Acquirers";
     acquirers_text: "Na ordem da configuração, com as ordens em aberto.", "In the order of the configuration, with their open orders.";
+    breaker: "Chamadas neste servidor", "Calls on this server";
+    breaker_closed: "permitidas", "permitted";
+    breaker_open: "recusadas após falhas seguidas", "refused after consecutive failures";
     charges: "Cobranças", "Charges";
     payouts: "Saques", "Payouts";
     refunds: "Devoluções", "Refunds";

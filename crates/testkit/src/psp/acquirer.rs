@@ -364,6 +364,10 @@ impl Acquirers for FakeAcquirers {
         self.0.iter().any(|psp| !psp.state().resting)
     }
 
+    fn is_refusing(&self, name: &AcquirerName) -> bool {
+        self.0.iter().any(|psp| psp.name == *name && psp.state().resting)
+    }
+
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
         self.first(preferred)
     }

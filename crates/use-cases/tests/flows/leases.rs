@@ -39,6 +39,10 @@ impl Acquirers for SlowReply {
         self.behind.is_available()
     }
 
+    fn is_refusing(&self, name: &AcquirerName) -> bool {
+        self.behind.is_refusing(name)
+    }
+
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
         self.behind.first_sender(preferred)
     }

@@ -1,4 +1,4 @@
-//! The acquirers of the configuration with their open orders.
+//! The acquirers of the configuration with their open orders and their breakers.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -22,6 +22,8 @@ struct Row {
     name: String,
     open: OpenOrders,
     drained: Option<When>,
+    /// `true` if the breaker of this process refuses calls now.
+    is_refusing: bool,
 }
 
 /// Shows the acquirers in the order of the configuration. An installation has few.
@@ -35,6 +37,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
         acquirers.push(Row {
             open: ports.queries.count_open_orders(&name).await?,
             drained: drain.map(|since| When::of(since, visit.language)),
+            is_refusing: ports.acquirers.is_refusing(&name),
             name: name.to_string(),
         });
     }
