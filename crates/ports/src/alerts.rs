@@ -58,7 +58,7 @@ alerts! {
         "The processor has not shown an overdue deposit for ten minutes. The deposit stays open, and no coins are credited meanwhile.",
         "Look the payment up at the processor. A changed API key hides older payments.";
     CRYPTO_RATE_JUMPED = "crypto_rate_jumped",
-        "The rate of a currency is more than twice, or less than half, the last one. Quotes of the currency are refused for a day.",
+        "The rate of a currency is more than twice, or less than half, the last one. Quotes of the currency are refused for a day, and for a week if the factor is above five.",
         "Compare the price at the processor and the Central Bank's rate with the market. Report a wrong price to its source.";
     CRYPTO_USD_RATE_OLD = "crypto_usd_rate_old",
         "The Central Bank's rate of the US dollar is older than a weekend with one holiday. Quotes still use the rate, until it is six days old.",

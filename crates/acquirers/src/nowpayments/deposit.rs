@@ -1,9 +1,8 @@
 //! Creates deposits, and reads them: the answer to creation, a single record, a row of the list.
 
-use cais_domain::crypto::ProcessorId;
 use cais_domain::crypto::deposit::ArrivedCoins;
+use cais_domain::crypto::{ProcessorId, rounding};
 use cais_domain::ids::CryptoDepositId;
-use cais_domain::rate::Rounding;
 use cais_ports::{AcquirerError, CryptoDepositOrder, UpstreamDeposit, UpstreamDepositStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -108,7 +107,7 @@ pub(super) fn read(payment: &Payment<'_>) -> Result<UpstreamDeposit, Defect> {
     let currency = wire::currency(&code);
     let asked = match (currency, amount(payment.pay_amount)) {
         (Some(currency), Some(value)) => {
-            let nearest = (currency.deposit_decimals(), Rounding::HalfEven);
+            let nearest = (currency.deposit_decimals(), rounding::ECHOED_COINS);
             Some(wire::rounded(Some(value), "pay_amount", currency, nearest)?)
         }
         (None, _) | (_, None) => None,

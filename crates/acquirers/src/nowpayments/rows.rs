@@ -1,8 +1,7 @@
 //! Rows of withdrawals. Answers are an array, an object with an array, or a bare object.
 
-use cais_domain::crypto::ProcessorId;
+use cais_domain::crypto::{ProcessorId, rounding};
 use cais_domain::ids::CryptoWithdrawalId;
-use cais_domain::rate::Rounding;
 use cais_ports::{UnreadableRow, UpstreamWithdrawal, UpstreamWithdrawalStatus};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -121,9 +120,9 @@ impl Row<'_> {
         };
         let currency = wire::short_text(fields.currency).and_then(|code| wire::currency(&code));
         let currency = currency.ok_or_else(|| Defect::mismatch("currency", "is not a supported one"))?;
-        let nearest = (currency.withdrawal_decimals(), Rounding::HalfEven);
+        let nearest = (currency.withdrawal_decimals(), rounding::ECHOED_COINS);
         let status = wire::short_text(fields.status).ok_or_else(|| Defect::mismatch("status", "is missing"))?;
-        let fee = wire::rounded(fields.fee, "fee", currency, (currency.chain_decimals(), Rounding::Ceiling));
+        let fee = wire::rounded(fields.fee, "fee", currency, (currency.chain_decimals(), rounding::NETWORK_FEE));
         Ok(UpstreamWithdrawal {
             batch,
             id: wire::required_id(fields.id, "id")?,

@@ -1,6 +1,6 @@
 //! The values of NOWPayments. Identifiers and amounts are numbers in some answers and texts in others.
 
-use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId};
+use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId, rounding};
 use cais_domain::rate::Rounding;
 use cais_ports::AcquirerError;
 use jiff::Timestamp;
@@ -54,7 +54,7 @@ pub(super) fn rounded(
 
 /// Returns an amount without the digits below the smallest unit of the chain.
 pub(super) fn rounded_down(value: Option<&RawValue>, field: &str, currency: Currency) -> Result<CryptoAmount, Defect> {
-    rounded(value, field, currency, (currency.chain_decimals(), Rounding::Floor))
+    rounded(value, field, currency, (currency.chain_decimals(), rounding::SHOWN_COINS))
 }
 
 /// Returns the address of a required field.

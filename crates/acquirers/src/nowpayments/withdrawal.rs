@@ -1,8 +1,7 @@
 //! Creates, verifies, reads and finds withdrawals. Each batch has one withdrawal.
 
-use cais_domain::crypto::{CryptoAmount, ProcessorId};
+use cais_domain::crypto::{CryptoAmount, ProcessorId, rounding};
 use cais_domain::ids::CryptoWithdrawalId;
-use cais_domain::rate::Rounding;
 use cais_ports::{AcquirerError, CryptoWithdrawalOrder, ListRequest, UpstreamPage, UpstreamWithdrawal};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -170,8 +169,12 @@ async fn read_list(
 /// Returns the amount of the order, if the processor can send it.
 fn sendable(order: &CryptoWithdrawalOrder) -> Result<CryptoAmount, AcquirerError> {
     let (amount, currency) = (order.amount, order.amount.currency());
-    let floor =
-        CryptoAmount::from_decimal(currency, &amount.to_decimal(), currency.withdrawal_decimals(), Rounding::Floor);
+    let floor = CryptoAmount::from_decimal(
+        currency,
+        &amount.to_decimal(),
+        currency.withdrawal_decimals(),
+        rounding::COINS_PAID_OUT,
+    );
     if amount.is_zero() || floor != Ok(amount) || order.address.currency() != currency {
         return Err(AcquirerError::Refused("the order cannot be written on the wire".to_owned()));
     }

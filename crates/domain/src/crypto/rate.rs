@@ -27,11 +27,11 @@ const MAX_CLOCK_LEAD: SignedDuration = SignedDuration::from_mins(1);
 const RATE_DECIMALS: i64 = 8;
 /// The number of decimals of a price that is a quotient. The rate that follows from the price has fewer.
 const PRICE_DECIMALS: u32 = 12;
-/// The maximum factor between two rates of a currency within [`MAX_COMPARED_AGE`]. No supported coin changes by this
-/// factor in a day.
-const MAX_JUMP: u32 = 2;
-/// Two rates are compared only if the older one is at most this old.
-pub const MAX_COMPARED_AGE: SignedDuration = SignedDuration::from_hours(24);
+/// The maximum factors between two rates of a currency, by the age of the older rate. No supported coin changes more in
+/// that time. Rates with a larger age are not compared. The second row refuses a wrong decimal point after quiet days,
+/// and also one that lasts for days.
+const MAX_JUMPS: [(SignedDuration, u32); 2] =
+    [(SignedDuration::from_hours(24), 2), (SignedDuration::from_hours(7 * 24), 5)];
 
 /// The largest spread, in percent. Rates of both sides and of all accounts are compared with each other. So a larger
 /// spread would look like a jump of the rate.
@@ -92,13 +92,15 @@ impl Rate {
         Self(divide(&self.0, coins, PRICE_DECIMALS, rounding::WITHDRAWAL_RATE).normalized())
     }
 
-    /// Returns whether this rate is plausible after `earlier`, within [`MAX_COMPARED_AGE`]: at most twice and at least
-    /// half of `earlier`.
+    /// Returns whether this rate is plausible if `earlier` was the rate `age` ago: at most twice and at least half of
+    /// it within a day, and at most five times and at least a fifth within a week.
     #[must_use]
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
-    pub fn may_follow(&self, earlier: &Self) -> bool {
-        let times = BigDecimal::from(MAX_JUMP);
-        self.0 <= &earlier.0 * &times && earlier.0 <= &self.0 * &times
+    pub fn may_follow(&self, earlier: &Self, age: SignedDuration) -> bool {
+        MAX_JUMPS.into_iter().find(|(limit, _)| age <= *limit).is_none_or(|(_, factor)| {
+            let factor = BigDecimal::from(factor);
+            self.0 <= &earlier.0 * &factor && earlier.0 <= &self.0 * &factor
+        })
     }
 }
 

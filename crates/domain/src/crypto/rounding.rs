@@ -1,4 +1,5 @@
-//! All roundings of crypto operations, by their purpose. Each rounding favors the service by less than one unit.
+//! All roundings of crypto operations, by their purpose. Each rounding favors the service by less than one unit, except
+//! [`ECHOED_COINS`], which only compares.
 
 use crate::rate::Rounding;
 
@@ -10,6 +11,13 @@ pub const WITHDRAWAL_RATE: Rounding = Rounding::Ceiling;
 pub const COINS_TO_PAY_IN: Rounding = Rounding::Ceiling;
 /// The coins that a recipient receives.
 pub const COINS_PAID_OUT: Rounding = Rounding::Floor;
+/// The coins that arrived or that the processor holds, without the digits below the smallest unit of the chain.
+pub const SHOWN_COINS: Rounding = Rounding::Floor;
+/// The coins of an order of ours in a reply. The nearest value is compared with the order, because the processor may
+/// calculate with floats.
+pub const ECHOED_COINS: Rounding = Rounding::HalfEven;
+/// The network fee that the processor reports. It is informative.
+pub const NETWORK_FEE: Rounding = Rounding::Ceiling;
 /// The BRL value of coins that arrived.
 pub const WORTH_OF_COINS: Rounding = Rounding::Floor;
 /// The coins of a minimum, commercial or technical.

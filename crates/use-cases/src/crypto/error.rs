@@ -16,8 +16,8 @@ pub enum CryptoUnavailable {
     /// No rate can be computed from the inputs.
     #[error(transparent)]
     Rate(#[from] RateError),
-    /// The rate is more than twice, or less than half, the rate of the newest quote.
-    #[error("the rate {new} differs from the last rate {last} by more than a factor of two")]
+    /// The rate is not plausible after the rate of the newest quote.
+    #[error("the rate {new} is not plausible after the last rate {last}")]
     Jump {
         /// The new rate.
         new: String,

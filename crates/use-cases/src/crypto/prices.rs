@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cais_domain::crypto::rate::MAX_COMPARED_AGE;
 use cais_domain::crypto::{Currency, Minimum, Rate, RateInputs, Side};
 use cais_domain::merchant::account::Account;
 use cais_ports::alerts;
@@ -60,9 +59,9 @@ pub(super) async fn read(
 /// change of the market price.
 async fn check_jump(ports: &Ports, currency: Currency, rate: &Rate) -> Result<(), CryptoUnavailable> {
     let newest = ports.queries.find_newest_crypto_quote(currency).await.map_err(StoreError::from)?;
-    let recent = newest.filter(|quote| ports.clock.now().duration_since(quote.created_at) <= MAX_COMPARED_AGE);
-    match recent {
-        Some(quote) if !rate.may_follow(&quote.prices.rate) => {
+    let now = ports.clock.now();
+    match newest {
+        Some(quote) if !rate.may_follow(&quote.prices.rate, now.duration_since(quote.created_at)) => {
             tracing::error!(
                 alert = alerts::CRYPTO_RATE_JUMPED, currency = currency.code(), %rate, last = %quote.prices.rate, quote = %quote.id,
                 "rate of a currency jumped; no quotes are given"

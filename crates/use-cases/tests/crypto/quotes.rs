@@ -89,7 +89,7 @@ async fn quote_fails_closed_on_an_old_dollar_rate() {
 }
 
 #[tokio::test]
-async fn rate_that_jumps_is_refused_until_a_day_has_passed() {
+async fn rate_that_jumps_is_refused_for_a_week() {
     let world = world();
     quote(&world, Side::Deposit, 100_000).await.unwrap();
     for jump in ["1000000", "10000"] {
@@ -101,10 +101,25 @@ async fn rate_that_jumps_is_refused_until_a_day_has_passed() {
     }
     world.processor.state().usdt_per_coin = Some("190000");
     assert!(quote(&world, Side::Deposit, 100_000).await.is_ok());
+    // A jump that lasts is never accepted after a day, also if no quote was given meanwhile.
+    for (hours, is_refused) in [(25, true), (5 * 24, true), (48, false)] {
+        let now = world.clock.advance(Duration::from_hours(hours));
+        world.processor.state().published_at = Some(now);
+        world.processor.state().usdt_per_coin = Some("1900000");
+        let quoted = quote(&world, Side::Deposit, 1_000_000).await;
+        assert_eq!(quoted.is_err(), is_refused, "{hours}: {quoted:?}");
+    }
+}
+
+#[tokio::test]
+async fn moderate_change_is_accepted_after_a_day() {
+    let world = world();
+    quote(&world, Side::Deposit, 100_000).await.unwrap();
+    world.processor.state().usdt_per_coin = Some("300000");
+    assert!(quote(&world, Side::Deposit, 100_000).await.is_err());
     let now = world.clock.advance(Duration::from_hours(25));
-    world.processor.state().usdt_per_coin = Some("1000000");
     world.processor.state().published_at = Some(now);
-    assert!(quote(&world, Side::Deposit, 1_000_000).await.is_ok());
+    assert!(quote(&world, Side::Deposit, 100_000).await.is_ok());
 }
 
 #[tokio::test]

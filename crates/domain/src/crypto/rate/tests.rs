@@ -88,10 +88,23 @@ fn spread_is_a_percentage_of_at_most_ten() {
 }
 
 #[test]
-fn rate_may_double_or_halve_but_not_jump() {
-    for (next, allowed) in [("5", true), ("10", true), ("2.5", true), ("10.01", false), ("2.49", false), ("50", false)]
-    {
-        assert_eq!(rate(next).may_follow(&rate("5")), allowed, "{next}");
+fn rate_may_double_within_a_day_and_change_fivefold_within_a_week() {
+    let hours = SignedDuration::from_hours;
+    for (age, next, allowed) in [
+        (hours(0), "5", true),
+        (hours(24), "10", true),
+        (hours(24), "2.5", true),
+        (hours(24), "10.01", false),
+        (hours(24), "2.49", false),
+        (hours(25), "10.01", true),
+        (hours(25), "25", true),
+        (hours(25), "1", true),
+        (hours(25), "25.01", false),
+        (hours(7 * 24), "0.99", false),
+        (hours(7 * 24), "50", false),
+        (hours(7 * 24 + 1), "50", true),
+    ] {
+        assert_eq!(rate(next).may_follow(&rate("5"), age), allowed, "{age} {next}");
     }
 }
 

@@ -108,6 +108,9 @@ fn step(from: Start, action: Action) -> (Withdrawal, Vec<Transfer>, Option<Event
 
 #[test]
 fn every_state_and_action_has_the_expected_result() {
+    let mut statuses = TABLE.map(|(from, _)| withdrawal(from).state.status()).to_vec();
+    statuses.dedup();
+    assert_eq!(statuses, WithdrawalStatus::ALL);
     for (from, row) in TABLE {
         for (action, expected) in ACTIONS.into_iter().zip(row) {
             let got = match apply(withdrawal(from), action) {
