@@ -8,7 +8,7 @@ use cais_testkit::postgres::{Cluster, Options};
 use cais_testkit::server::Cais;
 use serde_json::{Value, json};
 
-use crate::support::{Engine, names, on_both, own, shared, unique, unstarted};
+use crate::support::{Engine, eventually, names, on_both, own, shared, unique, unstarted};
 
 on_both! {
     accounts keys audit_rows_of_operators ledger_verification printed_description_equals_the_served_one demo_shows_a_payment
@@ -166,6 +166,12 @@ async fn ledger_verification(engine: Engine) {
     assert_eq!(names(&report), ["accounts", "differences", "entries", "ok"]);
     assert_eq!((&report["ok"], &report["differences"]), (&json!(true), &json!([])));
     assert!(report["accounts"].as_u64() >= Some(2) && report["entries"].as_u64() >= Some(2), "{report}");
+    let admin = node.cais.http_admin().unwrap();
+    eventually("the service shows the result", || async {
+        let page = String::from_utf8(admin.get("/metrics").await.unwrap().body).unwrap();
+        page.lines().any(|line| line == "cais_ledger_differences 0").then_some(())
+    })
+    .await;
 }
 
 async fn printed_description_equals_the_served_one(engine: Engine) {

@@ -97,13 +97,17 @@ pub fn start(
     loops
 }
 
-/// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, and of crypto reviews.
+/// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, of crypto reviews, and of
+/// the last verification of the ledger.
 async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     let counts = callbacks::count(ports).await?;
     gauges::show_callbacks(&ports.acquirers.names(), &counts);
     let now = ports.clock.now();
     gauges::show_open("payout", ports.queries.count_open_payouts().await?, now);
     gauges::show_open("refund", ports.queries.count_open_refunds().await?, now);
+    if let Some(verification) = ports.maintenance.last_verification().await? {
+        gauges::show_verification(verification);
+    }
     let drained = acquirer_drain::drained(ports).await?;
     for name in ports.acquirers.names() {
         let is_drained = drained.contains(&name);

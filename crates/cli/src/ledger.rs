@@ -24,7 +24,7 @@ pub enum LedgerCommand {
 /// # Errors
 /// The error of the store.
 pub async fn verify(ports: &Ports, output: Output) -> anyhow::Result<ExitCode> {
-    let report = ports.maintenance.verify_ledger().await?;
+    let report = cais_use_cases::ledger::verify(ports).await?;
     let ok = report.differences.is_empty();
     let differences: Vec<Value> = report
         .differences

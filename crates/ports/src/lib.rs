@@ -76,7 +76,7 @@ pub use login::{
     Confirmation, ConfirmationState, Invitation, LoginQueries, OneTimeCodes, PasswordHash, PasswordHashError,
     Passwords, PendingAction, Role, Session, SessionStage, Totp, User,
 };
-pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
+pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned, Verification};
 pub use money_out::{OpenMoney, PayoutQueries, RefundQueries, ReleaseQueries};
 pub use page::{Page, PageRequest};
 pub use position::{PollPosition, PositionQueries, UpstreamList};

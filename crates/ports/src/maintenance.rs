@@ -60,6 +60,15 @@ pub struct LedgerReport {
     pub differences: Vec<LedgerDifference>,
 }
 
+/// A comparison of the ledger with its entries, as monitoring shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verification {
+    /// The instant of the comparison.
+    pub at: Timestamp,
+    /// The number of differences, at most 1,000.
+    pub differences: u64,
+}
+
 /// Housekeeping and consistency checks.
 #[async_trait]
 pub trait Maintenance: Send + Sync {
@@ -70,6 +79,12 @@ pub trait Maintenance: Send + Sync {
     /// - Pending balances are the money that waits, minus the seized part.
     /// - The sum of all balances is zero.
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
+
+    /// Stores the result of a comparison. All nodes show the last one.
+    async fn record_verification(&self, verification: Verification) -> Result<(), QueryError>;
+
+    /// Returns the last comparison. Returns `None` before the first.
+    async fn last_verification(&self) -> Result<Option<Verification>, QueryError>;
 
     /// Removes old rows. Each call removes a limited number. Of an account's events only the oldest are removed, so
     /// that the remaining sequence has no gap.

@@ -16,6 +16,7 @@ pub mod housekeeping;
 mod idempotency;
 pub mod infractions;
 pub mod keys;
+pub mod ledger;
 pub mod logins;
 pub mod payouts;
 pub mod ports;

@@ -24,12 +24,13 @@ const FORBIDDEN: [&str; 10] = [
 /// The first column of a primary key, so that a row is on its account's shard.
 const SHARD_KEYS: [&str; 2] = ["account_id", "holder"];
 /// Tables with another key, with reasons.
-const OTHER_KEYS: [(&str, &str); 12] = [
+const OTHER_KEYS: [(&str, &str); 13] = [
     ("accounts", "its id is the account"),
     ("api_keys", "a key is found by its prefix, before its account is known"),
     ("global_reservations", "these values are unique across accounts"),
     ("callbacks", "a callback has no account until it is matched"),
     ("installation_facts", "they are of the whole installation"),
+    ("ledger_verifications", "a verification covers the whole ledger"),
     ("list_positions", "an acquirer's list is of many accounts"),
     ("acquirer_drains", "an acquirer serves many accounts"),
     ("audit_log", "operators see the changes of all accounts in their order"),

@@ -94,7 +94,7 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
     let clock = Arc::clone(&ports.clock);
     Walk { client, receiver, screen, clock, fee, payout_fee, run }.run().await?;
     screen.heading("The ledger")?;
-    let report = ports.maintenance.verify_ledger().await?;
+    let report = cais_use_cases::ledger::verify(&ports).await?;
     anyhow::ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences);
     screen.good(&format!(
         "double entry: {} accounts rebuilt from {} entries, no difference, the sum is zero",

@@ -4,7 +4,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::Currency;
 use cais_domain::infraction::ALERT_HOURS;
 use cais_domain::money::Money;
-use cais_ports::{CallbackCounts, OpenMoney, OpenOrders};
+use cais_ports::{CallbackCounts, OpenMoney, OpenOrders, Verification};
 use cais_use_cases::crypto::exposure::Exposure;
 use cais_use_cases::reconcile::Standing;
 use jiff::Timestamp;
@@ -43,6 +43,11 @@ const DRAINED: &str = "cais_acquirer_drained";
 const DRAINED_OPEN: &str = "cais_acquirer_drained_open_orders";
 /// The end of an acquirer's client certificate.
 const CERTIFICATE_EXPIRY: &str = "cais_acquirer_certificate_expiry_timestamp_seconds";
+
+/// Time of the last verification of the ledger.
+const VERIFIED: &str = "cais_ledger_verified_timestamp_seconds";
+/// Differences that it found.
+const LEDGER_DIFFERENCES: &str = "cais_ledger_differences";
 
 /// Time of each acquirer's last complete reconciliation.
 const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
@@ -157,6 +162,12 @@ pub fn set_reconciled(standing: &Standing) {
     gauge!(DIFFERENCES, "acquirer" => acquirer).set(u32::try_from(standing.open).unwrap_or(u32::MAX));
 }
 
+/// Sets the gauges of the last verification of the ledger.
+pub fn show_verification(verification: Verification) {
+    gauge!(VERIFIED).set(u32::try_from(verification.at.as_second()).unwrap_or(u32::MAX));
+    gauge!(LEDGER_DIFFERENCES).set(float(verification.differences));
+}
+
 /// Counts an alert about an infraction, by the hours before its deadline.
 pub fn count_alert(hours: u8) {
     counter!(ALERTS, "hours" => hours.to_string()).increment(1);
@@ -242,6 +253,17 @@ mod tests {
             "cais_open_money_oldest_seconds{kind=\"refund\"} 0",
             "cais_worker_failures{worker=\"counts\"} 2",
         ] {
+            assert!(page.lines().any(|found| found == line), "{line} is missing in\n{page}");
+        }
+    }
+
+    #[test]
+    fn last_verification_shows_its_time_and_differences() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let at = Timestamp::from_second(1_800_000_000).unwrap();
+        metrics::with_local_recorder(&recorder, || show_verification(Verification { at, differences: 2 }));
+        let page = recorder.handle().render();
+        for line in ["cais_ledger_verified_timestamp_seconds 1800000000", "cais_ledger_differences 2"] {
             assert!(page.lines().any(|found| found == line), "{line} is missing in\n{page}");
         }
     }

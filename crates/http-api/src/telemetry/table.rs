@@ -164,6 +164,18 @@ pub const METRICS: &[Metric] = &[
         "hours",
         "Alerts of undefended infractions by the hours before the deadline.",
     ),
+    row(
+        "cais_ledger_differences",
+        Gauge,
+        "",
+        "Differences that the last `cais ledger verify` found, at most 1,000; absent before the first.",
+    ),
+    row(
+        "cais_ledger_verified_timestamp_seconds",
+        Gauge,
+        "",
+        "Unix time of the last `cais ledger verify`; absent before the first.",
+    ),
     row("cais_open_money_count", Gauge, "kind", "Payouts and refunds whose outcome is open; counted to 100,000."),
     row(
         "cais_open_money_oldest_seconds",

@@ -16,7 +16,7 @@ pub(crate) use usage::UsageWriter;
 
 use async_trait::async_trait;
 use cais_domain::ids::AccountId;
-use cais_ports::{KeyUse, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned, QueryError};
+use cais_ports::{KeyUse, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned, QueryError, Verification};
 
 use crate::Persistence;
 use crate::sql::Query;
@@ -29,6 +29,16 @@ impl Maintenance for Persistence {
         let audit = tokio::task::spawn_blocking(move || verify::verify(&*engine));
         let report = audit.await.map_err(|error| QueryError::Unavailable(error.to_string()))?;
         Ok(report?)
+    }
+
+    async fn record_verification(&self, verification: Verification) -> Result<(), QueryError> {
+        let engine = self.engine();
+        let work = tokio::task::spawn_blocking(move || verify::record(&*engine, verification));
+        Ok(work.await.map_err(|error| QueryError::Unavailable(error.to_string()))??)
+    }
+
+    async fn last_verification(&self) -> Result<Option<Verification>, QueryError> {
+        self.pool().read(verify::last).await
     }
 
     async fn prune(&self, before: PruneBefore) -> Result<Pruned, QueryError> {

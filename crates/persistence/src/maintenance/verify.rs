@@ -1,16 +1,22 @@
 //! The audit of the ledger. Each rule is one statement that selects its violations; all rules read one snapshot.
 
-use cais_ports::{LedgerDifference, LedgerReport};
+use cais_ports::{LedgerDifference, LedgerReport, Verification};
 
 use super::{crypto, infractions, money_out};
 use crate::engine::Engine;
 use crate::error::Fault;
+use crate::rows::instant;
 use crate::sql::{Query, Session};
 
 /// The largest number of differences in a report.
 const MAX_DIFFERENCES: usize = 1_000;
 
 const COUNTS: &str = "SELECT (SELECT count(*) FROM balances WHERE entries > 0), (SELECT count(*) FROM entries)";
+
+/// Keeps one row per verification. A second verification of the same instant has the same result.
+const RECORD: &str =
+    "INSERT INTO ledger_verifications (verified_at, differences) VALUES (?, ?) ON CONFLICT (verified_at) DO NOTHING";
+const LAST: &str = "SELECT verified_at, differences FROM ledger_verifications ORDER BY verified_at DESC LIMIT 1";
 
 /// A rule as a statement. The columns of a violation: subject, expected value, stored value. Each rule has one parameter: the greatest
 /// number of rows.
@@ -68,6 +74,22 @@ pub(super) fn verify(engine: &dyn Engine) -> Result<LedgerReport, Fault> {
     let report = check(&mut *session)?;
     session.run("ROLLBACK")?;
     Ok(report)
+}
+
+/// Stores the result of a verification.
+pub(super) fn record(engine: &dyn Engine, verification: Verification) -> Result<(), Fault> {
+    let Verification { at, differences } = verification;
+    let differences = i64::try_from(differences).unwrap_or(i64::MAX);
+    let mut session = engine.connect_housekeeper()?;
+    session.execute(&Query::new(RECORD).bind(at).bind(differences))?;
+    Ok(())
+}
+
+/// Returns the last stored verification.
+pub(super) fn last(session: &mut dyn Session) -> Result<Option<Verification>, Fault> {
+    let Some((at, differences)) = session.load::<(i64, i64)>(&Query::new(LAST))?.pop() else { return Ok(None) };
+    let differences = u64::try_from(differences).map_err(|error| Fault::Corrupt(error.to_string()))?;
+    Ok(Some(Verification { at: instant("ledger_verifications", at)?, differences }))
 }
 
 fn rules() -> impl Iterator<Item = &'static str> {

@@ -3,7 +3,7 @@
 use cais_domain::charge::ChargeStatus;
 use cais_domain::ledger::{Bucket, Overdraft, SystemAccount};
 use cais_domain::money::Money;
-use cais_ports::{ChangeSet, CommitError, ReservationKey};
+use cais_ports::{ChangeSet, CommitError, ReservationKey, Verification};
 
 use super::Harness;
 use super::harness::{after_s, hold, income, merchant, movement, not_covered};
@@ -143,4 +143,16 @@ pub async fn system_balance_is_the_sum_of_its_rows(h: &mut Harness) {
     assert_eq!(h.store.system_balance(&fees).await.unwrap().centavos() - before, 3 * 60);
     let none = SystemAccount::Crypto(main_acquirer());
     assert_eq!(h.store.system_balance(&none).await.unwrap(), Money::ZERO);
+}
+
+/// The last verification of the ledger is returned, whatever the order in which the results are stored.
+pub async fn last_verification_of_the_ledger_is_returned(h: &mut Harness) {
+    assert_eq!(h.store.last_verification().await.unwrap(), None);
+    let at = |at_s, differences| Verification { at: after_s(at_s), differences };
+    for (stored, last) in
+        [(at(10, 0), at(10, 0)), (at(20, 3), at(20, 3)), (at(15, 1), at(20, 3)), (at(30, 0), at(30, 0))]
+    {
+        h.store.record_verification(stored).await.unwrap();
+        assert_eq!(h.store.last_verification().await.unwrap(), Some(last));
+    }
 }

@@ -7,7 +7,9 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{EntryKind, LedgerAccount, SystemAccount};
 use cais_domain::money::Money;
-use cais_ports::{KeyUse, LedgerDifference, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned, QueryError};
+use cais_ports::{
+    KeyUse, LedgerDifference, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned, QueryError, Verification,
+};
 
 use super::MemoryStore;
 use super::state::{Entry, State};
@@ -29,6 +31,15 @@ impl Maintenance for MemoryStore {
         infraction_rules::judge(&state, &mut report);
         crypto_rules::judge(&state, &mut report);
         Ok(report)
+    }
+
+    async fn record_verification(&self, verification: Verification) -> Result<(), QueryError> {
+        self.read()?.verifications.entry(verification.at).or_insert(verification);
+        Ok(())
+    }
+
+    async fn last_verification(&self) -> Result<Option<Verification>, QueryError> {
+        Ok(self.read()?.verifications.values().next_back().copied())
     }
 
     async fn prune(&self, before: PruneBefore) -> Result<Pruned, QueryError> {

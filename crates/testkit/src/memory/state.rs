@@ -15,7 +15,7 @@ use cais_domain::payment::CreditedPayment;
 use cais_domain::refund::RefundStatus;
 use cais_ports::{
     AnyRecord, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord, KeyUse, LoggedRequest,
-    NewEvent, Write,
+    NewEvent, Verification, Write,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -93,6 +93,8 @@ pub(super) struct State {
     pub(super) key_uses: BTreeMap<KeyPrefix, KeyUse>,
     /// The logged requests.
     pub(super) requests: BTreeMap<(AccountId, RequestId), LoggedRequest>,
+    /// The results of verifications of the ledger.
+    pub(super) verifications: BTreeMap<Timestamp, Verification>,
 }
 
 impl State {
