@@ -1,5 +1,5 @@
-//! Checks at the start: the upstream is chosen, sandbox and real money are never mixed, and the master key is the
-//! database's.
+//! The start and the end of an installation: the upstream is chosen, sandbox and real money are never mixed, the master
+//! key is the database's, and a signal stops the service in order.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -117,4 +117,31 @@ async fn lost_master_key_beside_its_database_is_an_error() {
     }
     std::fs::rename(&kept, &file).unwrap();
     assert_eq!(place.cli(&["account", "list"]).unwrap()["data"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn hangup_stops_the_service_in_order() {
+    let mut place = unstarted(Engine::Sqlite, &[]);
+    place.launch().await.unwrap();
+    // A service inherits an ignored SIGHUP, for example from `nohup`, and keeps serving.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    if u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 == 1 {
+        place.signal("HUP").unwrap();
+        assert_eq!(Reply::of(client().get(format!("{}/healthz", place.base_url()))).await.status, 200);
+        return;
+    }
+    let addresses = place.data_dir().join("addresses.json");
+    assert!(addresses.exists());
+    assert_eq!(place.terminate_by("HUP").unwrap().code(), Some(0), "{}", place.log());
+    assert!(!addresses.exists(), "the last step of an orderly stop");
+}
+
+#[tokio::test]
+async fn process_writes_no_core_files() {
+    let mut place = unstarted(Engine::Sqlite, &[]);
+    place.launch().await.unwrap();
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", place.process_id().unwrap())).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max core file size")).unwrap();
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["0", "0", "bytes"]);
 }

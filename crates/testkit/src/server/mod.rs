@@ -155,8 +155,16 @@ impl Cais {
     /// # Errors
     /// If it is not running, or does not end.
     pub fn terminate(&mut self) -> Result<ExitStatus> {
+        self.terminate_by("TERM")
+    }
+
+    /// Works like [`Cais::terminate`], with a signal by name.
+    ///
+    /// # Errors
+    /// As [`Cais::terminate`].
+    pub fn terminate_by(&mut self, signal: &str) -> Result<ExitStatus> {
+        self.signal(signal)?;
         let running = self.process.as_mut().context("cais is not running")?;
-        run(Command::new("kill").arg("-TERM").arg(running.child.id().to_string()))?;
         let status = wait_for("the end of cais", DEADLINE, || Ok(running.child.try_wait()?))?;
         if let Some(Running { watchdog, .. }) = self.process.take() {
             watchdog.dismiss();
