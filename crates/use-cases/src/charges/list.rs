@@ -6,12 +6,18 @@ use cais_ports::{Page, PageRequest};
 
 use crate::ports::Ports;
 pub use crate::statement::ListError;
-use crate::upstream_order;
+use crate::store_error::StoreError;
 
 /// Returns a page of the account's charges as they are stored.
 ///
 /// # Errors
 /// [`ListError`].
 pub async fn list(ports: &Ports, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, ListError> {
-    upstream_order::list(ports, account, page, ports.queries.list_charges(account, page)).await
+    if let Some(cursor) = page.starting_after {
+        let known = ports.queries.find_charge(account, cursor).await.map_err(StoreError::from)?;
+        if !known.is_some_and(|charge| charge.is_visible()) {
+            return Err(ListError::UnknownCursor);
+        }
+    }
+    Ok(ports.queries.list_charges(account, page).await.map_err(StoreError::from)?)
 }

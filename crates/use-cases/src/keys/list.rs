@@ -4,23 +4,22 @@ use cais_ports::{ApiKeyRecord, KeyUse};
 
 use crate::Ports;
 use crate::accounts::{AccountEmail, ChangeAccountError, update};
-use crate::store_error::StoreError;
 
 /// Returns the newest keys of the account, at most 200. The newest come first.
 ///
 /// # Errors
-/// [`ChangeAccountError`].
+/// [`ChangeAccountError`]. Only `NotFound` and `Query` occur.
 pub async fn list(ports: &Ports, email: &AccountEmail) -> Result<Vec<ApiKeyRecord>, ChangeAccountError> {
     let account = update::get(ports, email).await?;
-    Ok(ports.queries.list_keys(account.id).await.map_err(StoreError::from)?)
+    ports.queries.list_keys(account.id).await.map_err(ChangeAccountError::Query)
 }
 
 /// Returns the last use of each of these keys. All keys must belong to one account. Keys that were never used are left
 /// out.
 ///
 /// # Errors
-/// [`StoreError`].
-pub async fn uses(ports: &Ports, keys: &[ApiKeyRecord]) -> Result<Vec<KeyUse>, StoreError> {
+/// [`ChangeAccountError::Query`].
+pub async fn uses(ports: &Ports, keys: &[ApiKeyRecord]) -> Result<Vec<KeyUse>, ChangeAccountError> {
     let Some(key) = keys.first() else { return Ok(Vec::new()) };
-    Ok(ports.queries.list_key_uses(key.account).await?)
+    ports.queries.list_key_uses(key.account).await.map_err(ChangeAccountError::Query)
 }
