@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::database::{Engine, Postgres};
 use crate::machine::Machine;
 use crate::report::{self, Line, Report};
-use crate::{bare, crypto, deliveries, memory, pages, receiver, requests, store, upstream};
+use crate::{bare, crypto, dashboard, deliveries, memory, pages, receiver, requests, store, upstream};
 
 /// Measures Cais and reports whether its targets are met.
 #[derive(Debug, Parser)]
@@ -70,6 +70,7 @@ enum Part {
     Http,
     Memory,
     Pages,
+    Dashboard,
     Deliveries,
     Upstream,
     Crypto,
@@ -125,8 +126,7 @@ impl Run {
         let rounds = if self.quick { 2 } else { 3 };
         let plan = Plan { seconds, rounds, quick: self.quick };
         let mut all = Vec::new();
-        for part in [Part::Store, Part::Http, Part::Memory, Part::Pages, Part::Deliveries, Part::Upstream, Part::Crypto]
-        {
+        for part in Part::value_variants().iter().copied().filter(|part| *part != Part::All) {
             if self.part != part && self.part != Part::All {
                 continue;
             }
@@ -137,6 +137,7 @@ impl Run {
                     Part::Http => requests::measure(engine, server, plan).await?,
                     Part::Memory => memory::measure(engine, server, plan).await?,
                     Part::Pages => pages::measure(engine, server, plan).await?,
+                    Part::Dashboard => dashboard::measure(engine, server, plan).await?,
                     Part::Deliveries => deliveries::measure(engine, server, plan).await?,
                     Part::Upstream => upstream::measure(engine, server, plan).await?,
                     Part::Crypto => crypto::measure(engine, server, plan).await?,
@@ -190,6 +191,7 @@ mod tests {
             ("cais-bench store --engine postgres --seconds 2", true),
             ("cais-bench http --write", true),
             ("cais-bench pages --write page.md", true),
+            ("cais-bench dashboard --engine sqlite", true),
             ("cais-bench deliveries --engine sqlite --quick", true),
             ("cais-bench upstream --engine postgres --quick", true),
             ("cais-bench crypto --engine both --quick", true),

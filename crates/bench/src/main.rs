@@ -9,6 +9,7 @@ mod bare;
 mod cli;
 mod clock;
 mod crypto;
+mod dashboard;
 mod database;
 mod deliveries;
 mod http;

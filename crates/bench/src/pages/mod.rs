@@ -1,10 +1,7 @@
-//! The cost of a page is independent of the list's length: first and middle pages, read from the store. The pages of the
-//! dashboard with these lists are measured over HTTP.
+//! The cost of a page is independent of the list's length: first and middle pages, read from the store.
 
 mod charges;
-mod dashboard;
 mod money;
-mod visitor;
 
 use std::time::Instant;
 
@@ -27,7 +24,7 @@ const ROWS: u32 = 50;
 /// The reads of each page.
 const READS: usize = 400;
 
-/// Measures charges, statement, timeline and dashboard.
+/// Measures charges, statement and timeline.
 ///
 /// # Errors
 /// If the store fails or a page is wrong.
@@ -35,7 +32,6 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     let long = if plan.quick { LONG_IF_QUICK } else { LONG };
     let mut lines = charges::measure(engine, server, long).await?;
     lines.extend(money::measure(engine, server, long).await?);
-    lines.extend(dashboard::measure(engine, server, long).await?);
     Ok(lines)
 }
 

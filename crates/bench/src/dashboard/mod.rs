@@ -1,5 +1,7 @@
 //! Pages of the dashboard over HTTP, for an account with many charges in the last 30 days.
 
+mod visitor;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,15 +10,20 @@ use cais_domain::ids::{CashInId, CashOutId};
 use cais_domain::timeline::Direction;
 use cais_ports::{AccountQueries as _, IdGenerator, PageRequest, TimelineQueries as _, TransactionFilter};
 
-use super::LEVEL;
-use super::visitor::Visitor;
+use self::visitor::Visitor;
 use crate::activity::{Calendar, fill};
+use crate::cli::Plan;
 use crate::database::{self, Engine, Postgres};
 use crate::http::Connection;
 use crate::latency::Latencies;
 use crate::report::{Line, Target};
 use crate::service::{Service, email};
 
+const LEVEL: &str = "dashboard";
+/// The charges of the account.
+const CHARGES: usize = 1_000_000;
+/// The charges in the short run.
+const CHARGES_IF_QUICK: usize = 50_000;
 /// The days of the home page, over which the activity is spread.
 const DAYS: u64 = 30;
 /// Of ten rows of activity, six are charges of the account.
@@ -32,7 +39,11 @@ const COUNT_PAUSE: Duration = Duration::from_millis(500);
 const MAX_COUNT_VIEWS: usize = 240;
 
 /// Measures views of home and of transactions.
-pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, charges: usize) -> Result<Vec<Line>> {
+///
+/// # Errors
+/// If the service fails or a page is wrong.
+pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+    let charges = if plan.quick { CHARGES_IF_QUICK } else { CHARGES };
     let mut service = Service::prepare(engine, server)?;
     let middle = seed(&service.database, charges.div_ceil(6).saturating_mul(ROWS_OF_SIX_CHARGES)).await?;
     if let (Engine::Postgres, Some(server)) = (engine, server) {
@@ -51,13 +62,9 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, charges: 
     }
     let mut lines = Vec::new();
     for (what, path, expected) in [
-        ("home page of the dashboard", "/".to_owned(), "id=\"available\""),
-        ("first page of transactions of the dashboard", "/transactions".to_owned(), "rel=\"next\""),
-        (
-            "middle page of transactions of the dashboard",
-            format!("/transactions?starting_after={middle}"),
-            "rel=\"next\"",
-        ),
+        ("home page", "/".to_owned(), "id=\"available\""),
+        ("first page of transactions", "/transactions".to_owned(), "rel=\"next\""),
+        ("middle page of transactions", format!("/transactions?starting_after={middle}"), "rel=\"next\""),
     ] {
         let (request, mut waits) = (visitor.request(&path), Latencies::default());
         for _ in 0..VIEWS {
