@@ -21,6 +21,9 @@ async fn first_load_has_at_most_100_kilobytes() {
         let page = browser.get(path).await.body;
         let files: Vec<&str> = page.split("=\"/assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         assert_eq!(files.len(), FILES, "{path}");
+        // No part of the page is drawn before its end has arrived, so a later part moves nothing.
+        assert!(page.contains("<link rel=\"expect\" href=\"#end\" blocking=\"render\">"), "{path}");
+        assert!(page.contains("<footer id=\"end\">"), "{path}");
         let mut bytes = page.len();
         for file in files {
             let seen = browser.get(&format!("/assets/{file}")).await;
