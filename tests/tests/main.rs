@@ -1,5 +1,6 @@
 //! The black-box tests of Cais, one module per concern.
 
+mod acquirer_trial;
 mod acquirers;
 mod architecture;
 mod cli;
