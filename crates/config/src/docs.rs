@@ -39,7 +39,7 @@ const INTRODUCTION: &str = "# Configuration
 `cais config docs` generates this page. A test compares the page with the code.
 
 Values are read from the TOML file that `--config` or `CAIS_CONFIG` names. Environment variables override the file. The name of a variable is `CAIS_`
-and the key in capitals, with `__` between levels. One setting is required: an acquirer, or the built-in sandbox (`sandbox = true`, or
+and the key in capitals, with `__` between levels. A single setting is required: an acquirer, or the built-in sandbox (`sandbox = true`, or
 `cais serve --sandbox`). All other keys have defaults; the default database is SQLite in `./data`.
 
 - `cais config check` lists all mistakes and exits with 1; `cais serve` does the same before it starts. An unknown key is a mistake.

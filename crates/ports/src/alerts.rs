@@ -37,7 +37,7 @@ alerts! {
         "The signature of an acquirer's callback is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
         "Compare `webhook_public_key_file` or `webhook_hmac_secret` with the acquirer's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";
     CALLBACK_UNMATCHED = "callback_unmatched",
-        "A callback matches no charge, payout or infraction. Money may have arrived that belongs to no charge.",
+        "A callback matches no charge, payout or infraction. Money may have arrived without a matching charge.",
         "Run `cais callback list` and look the txid up at the acquirer. Run `cais callback retry ntc_…` once the acquirer shows the payment.";
     CALLBACK_UNREADABLE = "callback_unreadable",
         "Some items of a callback cannot be read. The other items are processed.",
@@ -46,7 +46,7 @@ alerts! {
         "An acquirer has 100,000 open callbacks. Further callbacks are answered 503 until some are processed.",
         "Check the acquirer's status page and `cais_acquirer_breaker_state`: callbacks stay open while the acquirer cannot be read. If the acquirer answers, raise `callback_generation`: the callback address may have leaked.";
     CLOCK_SKEW = "clock_skew",
-        "A clock is or was wrong. Charges may expire late, or work may be scheduled too late.",
+        "A clock is or was wrong. Charges may expire late, and scheduled work may start late.",
         "Compare the clocks of the nodes and the database with a time server. Releases of `pending` money follow the node's clock alone.";
     CRYPTO_DEPOSIT_CONTRADICTED = "crypto_deposit_contradicted",
         "The processor's record of a deposit contradicts ours: its order, its address, or its outcome after a credit. The record is not applied.",
@@ -67,10 +67,10 @@ alerts! {
         "The processor's record of a withdrawal contradicts ours: its coins, its address, its batch, or its outcome after a final state.",
         "Look the withdrawal up at the processor, by its id, and agree on the difference with the merchant.";
     CRYPTO_WITHDRAWAL_NEEDS_REVIEW = "crypto_withdrawal_needs_review",
-        "The processor reports an error of a withdrawal, or has not shown the withdrawal for ten minutes. The withdrawal stays `processing` and its money held.",
-        "Look the withdrawal up at the processor, by its id, and at the chain. Ask the processor before failing it. Then run `cais crypto review resolve cwd_…` with `--outcome sent` or `--outcome failed`, or decide at `/operator/crypto`.";
+        "The processor reports an error of a withdrawal, or has not shown the withdrawal for ten minutes. The withdrawal stays `processing` and its money stays held.",
+        "Look the withdrawal up at the processor, by its id, and at the chain. Ask the processor's support before you decide `failed`. Then run `cais crypto review resolve cwd_…` with `--outcome sent` or `--outcome failed`, or decide at `/operator/crypto`.";
     CRYPTO_WITHDRAWAL_UNVERIFIED = "crypto_withdrawal_unverified",
-        "A created withdrawal could not be verified for ten minutes. The processor rejects it after an hour, and its money is given back.",
+        "A created withdrawal could not be verified for ten minutes. The processor rejects the withdrawal after an hour, and its money becomes available again.",
         "Compare `totp_secret` with the processor's account, and the clock with a time server.";
     DATABASE_LANGUAGE = "database_language",
         "PostgreSQL's messages are not in English. Some conflicts are not recognized, and their callers receive errors.",
@@ -82,19 +82,19 @@ alerts! {
         "The acquirer refused a defense. The infraction is undefended again.",
         "Read `why`. Ask the merchant for another defense before the deadline.";
     ENDPOINT_DISABLED = "endpoint_disabled",
-        "A webhook endpoint was disabled: its receiver answered 410, or failed for five days. The merchant receives no webhooks there.",
+        "A webhook endpoint was disabled: its receiver answered 410, or failed for five days. The merchant receives no webhooks at this endpoint.",
         "Inform the merchant, who enables the endpoint again with `PATCH /v1/webhook-endpoints/{id}`.";
     ENDPOINT_SECRET_UNREADABLE = "endpoint_secret_unreadable",
         "The secret of a webhook endpoint cannot be decrypted. Its deliveries fail.",
         "Ask the merchant to rotate the secret of the endpoint. With more than one endpoint, compare the master key with its backup.";
     FILE_LIMIT_LOW = "file_limit_low",
-        "The limit of open files leaves room for fewer than 1,000 connections.",
+        "The limit of open files permits fewer than 1,000 connections.",
         "Raise `LimitNOFILE` or `ulimit -Hn`, and restart.";
     HOUSEKEEPING_FAILED = "housekeeping_failed",
         "Old rows of a table could not be removed. The table grows until a later run succeeds.",
         "Read `fault` in the line. The next run tries again.";
     INFRACTION_CONTRADICTED = "infraction_contradicted",
-        "An acquirer's report of an infraction cannot be true. The report is not applied.",
+        "An acquirer's report of an infraction contradicts the stored records. The report is not applied.",
         "Compare the infraction with the acquirer's record of it, and agree on the difference with the acquirer.";
     INFRACTION_LIST_INCOMPLETE = "infraction_list_incomplete",
         "An acquirer's list of infractions has unreadable rows, or more pages than are read. Infractions may be missing.",
@@ -112,7 +112,7 @@ alerts! {
         "An infraction has no defense 48, 24 or 6 hours before its deadline. Undefended infractions are usually lost.",
         "Inform the merchant.";
     INFRACTION_UNMATCHED = "infraction_unmatched",
-        "An infraction is about a Pix that was not credited here: another system uses the acquirer's account, or a payment was lost.",
+        "An infraction is about a Pix that was not credited here. Another system uses the acquirer's account, or a payment was lost.",
         "Look the end-to-end id up at the acquirer.";
     PANIC = "panic",
         "A part of the service panicked and was started again. Unfinished work is done again.",
@@ -130,32 +130,32 @@ alerts! {
         "A payout was created at its acquirer, and its approval was refused or lost. The payout stays `processing`, and the approval is repeated.",
         "Read `error` in the line. Top up the account at the acquirer if money is missing. To end the payout, deny the payment at the acquirer.";
     PAYOUT_OUTCOME_UNPROVEN = "payout_outcome_unproven",
-        "An acquirer refuses a payout that may have been executed, or has not shown the payout for ten minutes. The payout stays `processing` and its money held.",
+        "An acquirer refuses a payout that may have been executed, or has not shown the payout for ten minutes. The payout stays `processing` and its money stays held.",
         "Look the payout up at the acquirer, by its instruction id (the payout id without `pyt_`).";
     PAYOUT_RETURN_UNCREDITED = "payout_return_uncredited",
         "A return of a payout cannot be credited, is not confirmed by its acquirer, or is reported for two payouts.",
-        "Look the return up at the acquirer. If it belongs to a completed payout, run `cais payout credit-return`; otherwise agree on the amount with the merchant.";
+        "Look the return up at the acquirer. If it is the return of a completed payout, run `cais payout credit-return`; otherwise agree on the amount with the merchant.";
     RATE_LIMITS_NOT_SHARED = "rate_limits_not_shared",
         "Redis cannot be reached. A key may call each node as often as its limit permits.",
         "Check Redis and the network. Nodes reconnect within seconds.";
     RECONCILE_DIFFERENCE = "reconcile_difference",
         "The ledger differs from an acquirer or from the crypto processor. An automatic correction could move money twice.",
-        "The line names both sides. Compare with the statement of the acquirer or processor.";
+        "The line shows the values of both. Compare them with the statement of the acquirer or processor.";
     RECONCILE_ROW_UNREADABLE = "reconcile_row_unreadable",
         "An acquirer lists a Pix, or the crypto processor a payment or withdrawal, in a form that cannot be read. The other rows are compared.",
         "Look the named row up at the acquirer or processor. Report the form as a defect.";
     RECORD_UNREADABLE = "record_unreadable",
         "A row of the database cannot be read or written back. Its work waits, and the rest continues.",
-        "Keep the row unchanged and find the program that changed it: the service never writes such a row. Restore the row from a backup.";
+        "Keep the row unchanged until you have found the program that changed it: the service never writes such a row. Then restore the row from a backup.";
     REFUND_CONTRADICTED = "refund_contradicted",
         "The acquirer's record of a refund contradicts ours: its amount, or its outcome after a final state.",
         "Look the return up at the acquirer, and agree on the difference with the merchant.";
     REFUND_OUTCOME_UNPROVEN = "refund_outcome_unproven",
-        "An acquirer refuses a refund that may have been executed, or has not shown the refund for ten minutes. The refund stays `processing` and its money held.",
+        "An acquirer refuses a refund that may have been executed, or has not shown the refund for ten minutes. The refund stays `processing` and its money stays held.",
         "Look the return up at the acquirer, by its Pix and the refund's id without `rfd_`.";
     RELEASE_FAILED = "release_failed",
         "Money whose release is due could not be moved from `pending` to `available`.",
-        "Read `error` in the line. The release is tried again each second. Act only if the line repeats for a minute.";
+        "Read `error` in the line. The release is tried again each second. Act only if the line is repeated for a minute.";
     ROOT_CERTIFICATES_MISSING = "root_certificates_missing",
         "The system has no root certificates. No webhook can be delivered to an `https` address.",
         "Install the package `ca-certificates`, and restart.";
