@@ -107,7 +107,7 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
         took: started.elapsed(),
     });
     if let Some(caller) = context.caller.get() {
-        state.requests.record(|| LoggedRequest {
+        state.requests.record(caller.account.id, || LoggedRequest {
             id,
             account: caller.account.id,
             at: state.ports.clock.now(),

@@ -2,7 +2,6 @@
 //! together. So no request waits until its row is stored.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cais_domain::ids::AccountId;
@@ -26,28 +25,65 @@ pub struct RequestLog(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// The number of requests since the last pass, both stored in memory and dropped.
-    offered: AtomicUsize,
-    waiting: Mutex<Vec<LoggedRequest>>,
-    dropped: AtomicU64,
+    waiting: Mutex<Waiting>,
+    /// For each account, the number of requests that were not stored since the start of the node.
+    dropped: Mutex<BTreeMap<AccountId, u64>>,
     /// For each account, the number of requests that were stored since its last trim.
     stored: Mutex<BTreeMap<AccountId, u32>>,
 }
 
-impl RequestLog {
-    /// Adds a request, unless the limit of the pass is reached. `request` is called only if the request is added.
-    pub fn record(&self, request: impl FnOnce() -> LoggedRequest) {
-        if self.0.offered.fetch_add(1, Ordering::Relaxed) < MAX_PER_PASS {
-            self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(request());
+/// The requests of the next pass, by account.
+#[derive(Debug, Default)]
+struct Waiting {
+    requests: BTreeMap<AccountId, Vec<LoggedRequest>>,
+    count: usize,
+}
+
+impl Waiting {
+    /// Adds a request. If the pass is full, an account takes a place of the account with the most places, until it has as
+    /// many. Returns the account that lost a request.
+    fn add(&mut self, account: AccountId, request: impl FnOnce() -> LoggedRequest) -> Option<AccountId> {
+        let mut loser = None;
+        if self.count < MAX_PER_PASS {
+            self.count = self.count.saturating_add(1);
         } else {
-            self.0.dropped.fetch_add(1, Ordering::Relaxed);
+            let own = self.requests.get(&account).map_or(0, Vec::len);
+            let most = self.requests.iter_mut().max_by_key(|(_, requests)| requests.len());
+            let Some((loudest, requests)) = most.filter(|(_, requests)| requests.len() > own.saturating_add(1)) else {
+                return Some(account);
+            };
+            requests.pop();
+            loser = Some(*loudest);
+        }
+        self.requests.entry(account).or_default().push(request());
+        loser
+    }
+}
+
+impl RequestLog {
+    /// Adds a request of the account, unless the account has its share of a full pass. `request` is called only if the
+    /// request is added.
+    pub fn record(&self, account: AccountId, request: impl FnOnce() -> LoggedRequest) {
+        let loser = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).add(account, request);
+        if let Some(loser) = loser {
+            self.count_dropped(loser);
         }
     }
 
-    /// Returns the number of requests that this node has dropped since its start.
+    /// Returns the number of requests of the account that this node has dropped since its start.
     #[must_use]
-    pub fn dropped(&self) -> u64 {
-        self.0.dropped.load(Ordering::Relaxed)
+    pub fn dropped(&self, account: AccountId) -> u64 {
+        let dropped = self.0.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        dropped.get(&account).copied().unwrap_or_default()
+    }
+
+    fn count_dropped(&self, account: AccountId) {
+        let mut dropped = self.0.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        if dropped.len() >= MAX_COUNTED && !dropped.contains_key(&account) {
+            dropped.clear();
+        }
+        let count = dropped.entry(account).or_default();
+        *count = count.saturating_add(1);
     }
 
     /// Stores the waiting requests. If this fails, they are lost.
@@ -56,27 +92,28 @@ impl RequestLog {
     /// [`WorkError`] if the store does not answer.
     pub async fn store(&self, ports: &Ports) -> Result<Pass, WorkError> {
         let waiting = std::mem::take(&mut *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        self.0.offered.store(0, Ordering::Relaxed);
-        if waiting.is_empty() {
+        if waiting.count == 0 {
             return Ok(Pass::default());
         }
-        let (done, trim) = (waiting.len(), self.due_trims(&waiting));
-        let stored = ports.maintenance.record_requests(waiting, trim).await;
+        let requests: Vec<LoggedRequest> = waiting.requests.into_values().flatten().collect();
+        let accounts: Vec<AccountId> = requests.iter().map(|request| request.account).collect();
+        let trim = self.due_trims(&accounts);
+        let stored = ports.maintenance.record_requests(requests, trim).await;
         if stored.is_err() {
-            self.0.dropped.fetch_add(u64::try_from(done).unwrap_or(u64::MAX), Ordering::Relaxed);
+            accounts.iter().for_each(|account| self.count_dropped(*account));
         }
         stored?;
-        Ok(Pass { done, more: false })
+        Ok(Pass { done: accounts.len(), more: false })
     }
 
     /// Counts the stored requests of each account. Returns the accounts whose oldest requests must be removed.
-    fn due_trims(&self, requests: &[LoggedRequest]) -> Vec<AccountId> {
+    fn due_trims(&self, accounts: &[AccountId]) -> Vec<AccountId> {
         let mut stored = self.0.stored.lock().unwrap_or_else(PoisonError::into_inner);
         if stored.len() >= MAX_COUNTED {
             stored.clear();
         }
-        for request in requests {
-            let count = stored.entry(request.account).or_default();
+        for account in accounts {
+            let count = stored.entry(*account).or_default();
             *count = count.saturating_add(1);
         }
         let due: Vec<AccountId> = stored.iter().filter(|(_, count)| **count >= TRIM_AFTER).map(|(id, _)| *id).collect();

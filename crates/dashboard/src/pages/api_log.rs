@@ -49,7 +49,7 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.ok(&LogPage {
         page: visit.layout(),
         t: HomeTexts::of(visit.language),
-        dropped: visit.dashboard.requests.dropped(),
+        dropped: visit.dashboard.requests.dropped(account),
         requests: listed.rows.into_iter().map(|request| row(request, visit.language)).collect(),
         older: last.map(|last| path_with("/api-log", &[(STARTING_AFTER, &last)])),
     }))

@@ -107,7 +107,7 @@ async fn api_log_shows_own_requests_escaped() {
     assert_eq!(browser.get(&older).await.body.matches("<code class=\"bad\">404</code>").count(), 1);
     assert_eq!(browser.get("/api-log?starting_after=x").await.status, 404);
     for _ in 0..201 {
-        world.dashboard.requests.record(|| request(200));
+        world.dashboard.requests.record(account, || request(200));
     }
     assert!(browser.get("/api-log").await.body.contains("início do servidor: 1"));
     let mut other = world.logged_in(OTHER).await;

@@ -66,15 +66,36 @@ async fn requests_above_the_limit_of_a_pass_are_counted() {
         world.store.list_requests(account, page).await.unwrap().rows.len()
     };
     for _ in 0..MAX_PER_PASS + 7 {
-        log.record(|| request(account));
+        log.record(account, || request(account));
     }
-    assert_eq!((stored().await, log.dropped()), (0, 7));
+    assert_eq!((stored().await, log.dropped(account)), (0, 7));
     assert_eq!(log.store(&world.ports).await.unwrap().done, MAX_PER_PASS);
     assert_eq!(stored().await, MAX_PER_PASS);
-    log.record(|| request(account));
+    log.record(account, || request(account));
     assert_eq!(log.store(&world.ports).await.unwrap().done, 1, "the next pass has room again");
     assert_eq!(log.store(&world.ports).await.unwrap().done, 0);
-    assert_eq!((stored().await, log.dropped()), (MAX_PER_PASS + 1, 7));
+    assert_eq!((stored().await, log.dropped(account)), (MAX_PER_PASS + 1, 7));
+}
+
+#[tokio::test]
+async fn loud_account_hides_no_request_of_others() {
+    let world = World::with_account().await;
+    let (log, loud, second, quiet) = (RequestLog::default(), fresh(), fresh(), fresh());
+    let send = |account: AccountId, times: usize| (0..times).for_each(|_| log.record(account, || request(account)));
+    send(loud, 10 * MAX_PER_PASS);
+    send(quiet, 3);
+    send(second, 10 * MAX_PER_PASS);
+    send(loud, MAX_PER_PASS);
+    assert_eq!(log.store(&world.ports).await.unwrap().done, MAX_PER_PASS);
+    let stored = async |account| {
+        let page = PageRequest { limit: 1_000, starting_after: None };
+        world.store.list_requests(account, page).await.unwrap().rows.len()
+    };
+    assert_eq!((stored(quiet).await, log.dropped(quiet)), (3, 0));
+    let (first, other) = (stored(loud).await, stored(second).await);
+    assert!(first + other == MAX_PER_PASS - 3 && first.abs_diff(other) <= 1, "{first} {other}");
+    let dropped = u64::try_from(11 * MAX_PER_PASS - first).unwrap();
+    assert_eq!(log.dropped(loud), dropped, "each account sees its own number");
 }
 
 /// Moves amounts at an instant. Positive amounts enter the available balance, and negative amounts leave it.
