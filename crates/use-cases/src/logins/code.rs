@@ -5,7 +5,7 @@ use cais_ports::{ChangeSet, CommitError, SecretHash, Session, SessionStage, Totp
 use jiff::Timestamp;
 
 use super::log_in::NewSession;
-use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, sessions};
+use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, log_wrong_code, sessions};
 
 /// The purpose of the keyed hash of a recovery code.
 pub(super) const RECOVERY_PURPOSE: &str = "dashboard-recovery";
@@ -41,7 +41,7 @@ pub async fn enter(
                 Err(CommitError::Stale) => continue,
                 outcome => outcome.map_err(LoginError::Store)?,
             };
-            tracing::info!(user = %user.id, client = %browser.address_text(), "login refused; the code is wrong");
+            log_wrong_code("login", user.id, browser, &error);
             return Err(error);
         };
         let created = NewSession::draw(logins, &user, SessionStage::Complete, browser, now);

@@ -5,7 +5,7 @@ use cais_ports::{ChangeSet, CommitError, SecretHash, Session, SessionStage, Sign
 
 use super::code::{RECOVERY_PURPOSE, wrong_code};
 use super::log_in::NewSession;
-use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, person, sessions};
+use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, log_wrong_code, person, sessions};
 use crate::audit::{self, AuditedChange};
 
 /// The number of recovery codes.
@@ -59,6 +59,7 @@ pub async fn confirm(
                 Err(CommitError::Stale) => continue,
                 outcome => outcome.map_err(LoginError::Store)?,
             };
+            log_wrong_code("enrolment", user.id, browser, &error);
             return Err(error);
         };
         let Totp::Enrolling { secret } = user.totp.clone() else { return Err(LoginError::Over) };

@@ -16,6 +16,7 @@ pub mod use_link;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use cais_domain::ids::UserId;
 use cais_domain::login::{Code, accepted_step};
 use cais_ports::{
     CommitError, OneTimeCodes, Operator, PasswordHashError, Passwords, QueryError, Session, SigningSecret, User,
@@ -83,6 +84,16 @@ impl Visitor {
 /// Returns a user of the dashboard in the form of the audit log.
 fn person(email: &str, browser: &Browser) -> Operator {
     Operator { name: email.to_owned(), source: "dashboard".to_owned(), host: browser.address_text() }
+}
+
+/// Logs a wrong one-time code, with the login or the action that it did not confirm.
+fn log_wrong_code(action: &str, user: UserId, browser: &Browser, error: &LoginError) {
+    let client = browser.address_text();
+    if *error == LoginError::LastCode {
+        tracing::warn!(action, %user, client, "code refused; the login or the action has ended");
+    } else {
+        tracing::info!(action, %user, client, "code refused; it is wrong or was used before");
+    }
 }
 
 /// The reason why a login or an action of a user was refused.

@@ -7,7 +7,7 @@ use cais_domain::merchant::account::Account;
 use cais_domain::merchant::account_change::AccountChange;
 use cais_domain::merchant::api_key::Scopes;
 use cais_ports::{AccountQueries as _, AuditFilter, AuditQueries as _, KeyQueries as _, PageRequest, PendingAction};
-use cais_testkit::Crash;
+use cais_testkit::{CapturedLogs, Crash};
 use cais_use_cases::accounts::suspend::suspend;
 use cais_use_cases::logins::begin::begin;
 use cais_use_cases::logins::confirm::{Confirmed, confirm};
@@ -245,4 +245,23 @@ async fn change_of_an_older_account_is_refused() {
     let late = with(&world, &operator, second, &world.code(&operator.user, 1)).await.unwrap_err();
     assert_eq!(late, LoginError::Over);
     assert_eq!(world.store.find_account(account).await.unwrap().unwrap(), stored);
+}
+
+#[tokio::test]
+async fn wrong_codes_are_logged_and_the_last_one_warns() {
+    let world = World::new();
+    let visitor = world.visitor(EMAIL).await;
+    let id = begun(&world, &visitor, creation()).await;
+    let logs = CapturedLogs::start();
+    for _ in 0..5 {
+        with(&world, &visitor, id, "999999").await.unwrap_err();
+    }
+    let field = |line: &serde_json::Value, name| line.get(name).and_then(|text| text.as_str().map(str::to_owned));
+    let infos = logs.infos();
+    assert_eq!(infos.iter().filter(|line| field(line, "action").as_deref() == Some("key.create")).count(), 4);
+    let warned = logs.warnings();
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    let last = warned.first().unwrap();
+    assert_eq!(field(last, "client").as_deref(), Some("192.0.2.7"));
+    assert!(field(last, "message").unwrap().contains("has ended"), "{last}");
 }

@@ -18,7 +18,9 @@ use crate::accounts::update;
 use crate::infractions::resolve::Resolved;
 use crate::keys::create::{self, CreatedKey, KeyTerms};
 use crate::keys::revoke;
-use crate::logins::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, orders, sessions};
+use crate::logins::{
+    Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, log_wrong_code, orders, sessions,
+};
 use crate::webhooks::{change as move_endpoint, rotate};
 
 /// The result of a confirmed action.
@@ -77,12 +79,13 @@ pub async fn confirm(
             ports.secret_cipher.decrypt(&visitor.user.id.to_string(), &secret).map_err(|_| LoginError::Secret)?;
         let step = Code::parse(text).and_then(|code| logins.accept(now, &opened, Some(last_step), code));
         let Some(step) = step else {
+            let action = confirmation.action.kind();
             let (change, error) = wrong_code(confirmation, now);
             match ports.store.commit(change).await {
                 Err(CommitError::Stale) => continue,
                 outcome => outcome.map_err(LoginError::Store)?,
             };
-            tracing::info!(%user, client = %browser.address_text(), "action refused; the code is wrong");
+            log_wrong_code(action, visitor.user.id, browser, &error);
             return Err(error);
         };
         let (confirmed, mut change) = carry_out(logins, browser, &visitor, &confirmation).await?;
