@@ -2,35 +2,18 @@
 //! are finished.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Operator, QueryError, Write};
+use cais_ports::{AcquirerDrain, ChangeSet, Operator, QueryError, Write};
 use jiff::Timestamp;
 
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
-
-/// The largest number of passes of one change. A further pass follows a concurrent change. Only operators make such
-/// changes, so they are rare.
-const MAX_ATTEMPTS: u32 = 5;
-
-/// The reason why a drain was not changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DrainError {
-    /// Concurrent changes made every attempt fail.
-    #[error("other commands change the acquirer at the same time; try again")]
-    Contended,
-    /// The drains could not be read.
-    #[error("the drains could not be read")]
-    Query(#[source] QueryError),
-    /// The store failed. If the error is `Unavailable`, the change may be committed.
-    #[error("the drain could not be changed")]
-    Store(#[source] CommitError),
-}
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
 /// Begins the drain of an acquirer. A repeat has no effect.
 ///
 /// # Errors
-/// [`DrainError`].
-pub async fn begin(ports: &Ports, operator: &Operator, name: &AcquirerName) -> Result<AcquirerDrain, DrainError> {
+/// [`StoreError`].
+pub async fn begin(ports: &Ports, operator: &Operator, name: &AcquirerName) -> Result<AcquirerDrain, StoreError> {
     let since = Some(ports.clock.now());
     change(ports, (operator, "acquirer.drain"), name, |drain| drain.since.or(since)).await
 }
@@ -38,8 +21,8 @@ pub async fn begin(ports: &Ports, operator: &Operator, name: &AcquirerName) -> R
 /// Ends the drain of an acquirer. A repeat has no effect.
 ///
 /// # Errors
-/// [`DrainError`].
-pub async fn end(ports: &Ports, operator: &Operator, name: &AcquirerName) -> Result<AcquirerDrain, DrainError> {
+/// [`StoreError`].
+pub async fn end(ports: &Ports, operator: &Operator, name: &AcquirerName) -> Result<AcquirerDrain, StoreError> {
     change(ports, (operator, "acquirer.undrain"), name, |_| None).await
 }
 
@@ -58,9 +41,9 @@ async fn change(
     (operator, action): (&Operator, &'static str),
     name: &AcquirerName,
     decide: impl Fn(&AcquirerDrain) -> Option<Timestamp>,
-) -> Result<AcquirerDrain, DrainError> {
-    for _ in 0..MAX_ATTEMPTS {
-        let drains = ports.queries.list_drains().await.map_err(DrainError::Query)?;
+) -> Result<AcquirerDrain, StoreError> {
+    for _ in 0..MAX_COMMIT_RETRIES {
+        let drains = ports.queries.list_drains().await?;
         let stored = drains.into_iter().find(|drain| drain.acquirer == *name);
         let before =
             stored.clone().unwrap_or_else(|| AcquirerDrain { acquirer: name.clone(), since: None, version: 0 });
@@ -81,13 +64,11 @@ async fn change(
             after: Some(as_json(&after)),
         };
         change.writes.push(audit::record(ports, operator, change.at, audited));
-        match ports.store.commit(change).await {
-            Ok(_) => return Ok(AcquirerDrain { version: after.version.saturating_add(1), ..after }),
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(DrainError::Store(error)),
+        if commit_unless_stale(ports, change).await? {
+            return Ok(AcquirerDrain { version: after.version.saturating_add(1), ..after });
         }
     }
-    Err(DrainError::Contended)
+    Err(StoreError::contended())
 }
 
 fn as_json(drain: &AcquirerDrain) -> Vec<u8> {

@@ -4,10 +4,11 @@
 //! should.
 
 use cais_domain::release::Release;
-use cais_ports::{ChangeSet, CommitError, Write, alerts};
+use cais_ports::{ChangeSet, Write, alerts};
 use futures_util::{StreamExt as _, stream};
 
 use crate::ports::Ports;
+use crate::store_error::{StoreError, commit_unless_stale};
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
 /// Releases at most `PASS_LIMIT` due payments.
@@ -35,15 +36,11 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 }
 
 /// Makes one release. The commit checks the version, so the release happens once even if two nodes have listed it.
-async fn make(ports: &Ports, release: Release) -> Result<bool, CommitError> {
+async fn make(ports: &Ports, release: Release) -> Result<bool, StoreError> {
     let now = ports.clock.now();
     let Some((released, transfer)) = release.release(now) else { return Ok(false) };
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::update(released));
     change.transfers.push(transfer);
-    match ports.store.commit(change).await {
-        Ok(_) => Ok(true),
-        Err(CommitError::Stale) => Ok(false),
-        Err(error) => Err(error),
-    }
+    commit_unless_stale(ports, change).await
 }

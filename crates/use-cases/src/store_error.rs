@@ -5,7 +5,9 @@ use cais_domain::crypto::deposit::DepositError;
 use cais_domain::crypto::withdrawal::WithdrawalError;
 use cais_domain::infraction::InfractionError;
 use cais_domain::payout::PayoutError;
-use cais_ports::{CommitError, EncryptError, QueryError};
+use cais_ports::{ChangeSet, CommitError, EncryptError, QueryError};
+
+use crate::ports::Ports;
 
 /// Seconds after which the caller should repeat a request if the store or an acquirer did not answer.
 pub const RETRY_AFTER_S: u32 = 2;
@@ -55,38 +57,23 @@ impl From<CommitError> for StoreError {
     }
 }
 
-impl From<EncryptError> for StoreError {
-    fn from(error: EncryptError) -> Self {
-        Self::Internal(error.to_string())
-    }
+/// Converts errors that only a bug or a damaged store can cause.
+macro_rules! internal {
+    ($($error:ident)+) => {
+        $(impl From<$error> for StoreError {
+            fn from(error: $error) -> Self {
+                Self::Internal(error.to_string())
+            }
+        })+
+    };
 }
+internal! { EncryptError ChargeError PayoutError DepositError WithdrawalError InfractionError }
 
-impl From<ChargeError> for StoreError {
-    fn from(error: ChargeError) -> Self {
-        Self::Internal(error.to_string())
-    }
-}
-
-impl From<PayoutError> for StoreError {
-    fn from(error: PayoutError) -> Self {
-        Self::Internal(error.to_string())
-    }
-}
-
-impl From<DepositError> for StoreError {
-    fn from(error: DepositError) -> Self {
-        Self::Internal(error.to_string())
-    }
-}
-
-impl From<WithdrawalError> for StoreError {
-    fn from(error: WithdrawalError) -> Self {
-        Self::Internal(error.to_string())
-    }
-}
-
-impl From<InfractionError> for StoreError {
-    fn from(error: InfractionError) -> Self {
-        Self::Internal(error.to_string())
+/// Commits the change. Returns `false` if a record has changed since it was read.
+pub(crate) async fn commit_unless_stale(ports: &Ports, change: ChangeSet) -> Result<bool, StoreError> {
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(true),
+        Err(CommitError::Stale) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }

@@ -1,15 +1,12 @@
 //! Changes one stored account. After a concurrent change, the account is read again.
 
 use cais_domain::merchant::account::Account;
-use cais_ports::{ChangeSet, CommitError, Operator, QueryError, Write};
+use cais_ports::{ChangeSet, Operator, Write};
 
 use super::AccountEmail;
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
-
-/// The largest number of passes of one change. A further pass follows a concurrent change. Only operators make such
-/// changes, so they are rare.
-const MAX_ATTEMPTS: u32 = 5;
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
 /// The reason why an account was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,25 +14,15 @@ pub enum ChangeAccountError {
     /// No account has this e-mail.
     #[error("no account has the e-mail {0}")]
     NotFound(AccountEmail),
-    /// Concurrent changes made every attempt fail.
-    #[error("other requests change the account at the same time; try again")]
-    Contended,
-    /// The account could not be read.
-    #[error("the account could not be read")]
-    Query(#[source] QueryError),
     /// The store failed. If the error is `Unavailable`, the change may be committed.
-    #[error("the account could not be changed")]
-    Store(#[source] CommitError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Returns the account with this e-mail.
 pub(crate) async fn get(ports: &Ports, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
-    ports
-        .queries
-        .find_account_by_email(email.as_str())
-        .await
-        .map_err(ChangeAccountError::Query)?
-        .ok_or_else(|| ChangeAccountError::NotFound(email.clone()))
+    let found = ports.queries.find_account_by_email(email.as_str()).await.map_err(StoreError::from)?;
+    found.ok_or_else(|| ChangeAccountError::NotFound(email.clone()))
 }
 
 /// Returns the change set that stores `changed` and a row of the audit log. If `changed` equals `account`, the change
@@ -70,20 +57,15 @@ pub(crate) async fn update(
     email: &AccountEmail,
     decide: impl Fn(Account) -> Account + Send + Sync,
 ) -> Result<Account, ChangeAccountError> {
-    for _ in 0..MAX_ATTEMPTS {
+    for _ in 0..MAX_COMMIT_RETRIES {
         let account = get(ports, email).await?;
         let changed = decide(account.clone());
         if changed == account {
             return Ok(account);
         }
-        match ports.store.commit(prepare(ports, by, &account, &changed)).await {
-            Ok(_) => {
-                let version = changed.version.saturating_add(1);
-                return Ok(Account { version, ..changed });
-            }
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(ChangeAccountError::Store(error)),
+        if commit_unless_stale(ports, prepare(ports, by, &account, &changed)).await? {
+            return Ok(Account { version: changed.version.saturating_add(1), ..changed });
         }
     }
-    Err(ChangeAccountError::Contended)
+    Err(StoreError::contended().into())
 }

@@ -6,18 +6,12 @@ use cais_ports::{Page, PageRequest};
 
 use crate::ports::Ports;
 pub use crate::statement::ListError;
-use crate::store_error::StoreError;
+use crate::upstream_order;
 
 /// Returns a page of the account's charges as they are stored.
 ///
 /// # Errors
 /// [`ListError`].
 pub async fn list(ports: &Ports, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, ListError> {
-    if let Some(cursor) = page.starting_after {
-        let known = ports.queries.find_charge(account, cursor).await.map_err(StoreError::from)?;
-        if !known.is_some_and(|charge| charge.is_visible()) {
-            return Err(ListError::UnknownCursor);
-        }
-    }
-    Ok(ports.queries.list_charges(account, page).await.map_err(StoreError::from)?)
+    upstream_order::list(ports, account, page, ports.queries.list_charges(account, page)).await
 }

@@ -4,22 +4,23 @@ use cais_ports::{ApiKeyRecord, KeyUse};
 
 use crate::Ports;
 use crate::accounts::{AccountEmail, ChangeAccountError, update};
+use crate::store_error::StoreError;
 
 /// Returns the newest keys of the account, at most 200. The newest come first.
 ///
 /// # Errors
-/// [`ChangeAccountError`]. Only `NotFound` and `Query` occur.
+/// [`ChangeAccountError`].
 pub async fn list(ports: &Ports, email: &AccountEmail) -> Result<Vec<ApiKeyRecord>, ChangeAccountError> {
     let account = update::get(ports, email).await?;
-    ports.queries.list_keys(account.id).await.map_err(ChangeAccountError::Query)
+    Ok(ports.queries.list_keys(account.id).await.map_err(StoreError::from)?)
 }
 
 /// Returns the last use of each of these keys. All keys must belong to one account. Keys that were never used are left
 /// out.
 ///
 /// # Errors
-/// [`ChangeAccountError::Query`].
-pub async fn uses(ports: &Ports, keys: &[ApiKeyRecord]) -> Result<Vec<KeyUse>, ChangeAccountError> {
+/// [`StoreError`].
+pub async fn uses(ports: &Ports, keys: &[ApiKeyRecord]) -> Result<Vec<KeyUse>, StoreError> {
     let Some(key) = keys.first() else { return Ok(Vec::new()) };
-    ports.queries.list_key_uses(key.account).await.map_err(ChangeAccountError::Query)
+    Ok(ports.queries.list_key_uses(key.account).await?)
 }

@@ -1,13 +1,11 @@
 //! Revokes an API key permanently.
 
 use cais_domain::merchant::api_key::KeyPrefix;
-use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, QueryError, Write};
+use cais_ports::{ApiKeyRecord, ChangeSet, Operator, Write};
 
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
-
-/// The largest number of passes of one revocation. A further pass follows a concurrent change.
-const MAX_ATTEMPTS: u32 = 5;
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
 /// The reason why a key was not revoked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,15 +13,9 @@ pub enum RevokeKeyError {
     /// No key has this prefix.
     #[error("no key has the prefix {0}")]
     NotFound(KeyPrefix),
-    /// Concurrent changes made every attempt fail.
-    #[error("other requests change the key at the same time; try again")]
-    Contended,
-    /// The key could not be read.
-    #[error("the key could not be read")]
-    Query(#[source] QueryError),
     /// The store failed. If the error is `Unavailable`, the key may be revoked.
-    #[error("the key could not be revoked")]
-    Store(#[source] CommitError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Revokes the key and returns the stored record. If the key is already revoked, it stays unchanged.
@@ -34,27 +26,18 @@ pub enum RevokeKeyError {
 /// # Errors
 /// [`RevokeKeyError`].
 pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> Result<ApiKeyRecord, RevokeKeyError> {
-    for _ in 0..MAX_ATTEMPTS {
-        let (key, _) = ports
-            .queries
-            .find_key(prefix)
-            .await
-            .map_err(RevokeKeyError::Query)?
-            .ok_or_else(|| RevokeKeyError::NotFound(prefix.clone()))?;
+    for _ in 0..MAX_COMMIT_RETRIES {
+        let found = ports.queries.find_key(prefix).await.map_err(StoreError::from)?;
+        let (key, _) = found.ok_or_else(|| RevokeKeyError::NotFound(prefix.clone()))?;
         if key.revoked_at.is_some() {
             return Ok(key);
         }
         let (revoked, change) = prepare(ports, operator, &key);
-        match ports.store.commit(change).await {
-            Ok(_) => {
-                let version = revoked.version.saturating_add(1);
-                return Ok(ApiKeyRecord { version, ..revoked });
-            }
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(RevokeKeyError::Store(error)),
+        if commit_unless_stale(ports, change).await? {
+            return Ok(ApiKeyRecord { version: revoked.version.saturating_add(1), ..revoked });
         }
     }
-    Err(RevokeKeyError::Contended)
+    Err(StoreError::contended().into())
 }
 
 /// Returns the revoked key, and the changes that revoke it.

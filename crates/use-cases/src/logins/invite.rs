@@ -2,16 +2,14 @@
 //! authenticator.
 
 use cais_domain::ids::{AccountId, UserId};
-use cais_ports::{
-    ChangeSet, CommitError, Invitation, Operator, QueryError, Reservation, ReservationKey, Role, Totp, User, Write,
-};
+use cais_ports::{ChangeSet, CommitError, Invitation, Operator, Reservation, ReservationKey, Role, Totp, User, Write};
 use jiff::{SignedDuration, Timestamp};
 
-use super::MAX_ATTEMPTS;
 use super::token::SecretToken;
 use crate::Ports;
 use crate::accounts::AccountEmail;
 use crate::audit::{self, AuditedChange};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
 /// The purpose of the keyed hash of a link's secret.
 pub(super) const LINK_PURPOSE: &str = "dashboard-link";
@@ -30,15 +28,9 @@ pub enum InviteError {
     /// No account and no operator has the e-mail.
     #[error("neither an account nor an operator has the e-mail {0}")]
     NotFound(AccountEmail),
-    /// Concurrent changes made every attempt fail.
-    #[error("other requests change the user at the same time; try again")]
-    Contended,
-    /// The user could not be read.
-    #[error("the user could not be read")]
-    Query(#[from] QueryError),
     /// The store failed.
-    #[error("the link could not be stored")]
-    Store(#[source] CommitError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Creates an operator. The operator has no password until the link is used.
@@ -55,9 +47,9 @@ pub async fn create_operator(ports: &Ports, by: &Operator, email: AccountEmail) 
 /// # Errors
 /// [`InviteError`].
 pub async fn login_link(ports: &Ports, by: &Operator, email: AccountEmail) -> Result<LinkToken, InviteError> {
-    for _ in 0..MAX_ATTEMPTS {
-        let Some(user) = ports.queries.find_user_by_email(email.as_str()).await? else {
-            let account = ports.queries.find_account_by_email(email.as_str()).await?;
+    for _ in 0..MAX_COMMIT_RETRIES {
+        let Some(user) = ports.queries.find_user_by_email(email.as_str()).await.map_err(StoreError::from)? else {
+            let account = ports.queries.find_account_by_email(email.as_str()).await.map_err(StoreError::from)?;
             let account = account.ok_or_else(|| InviteError::NotFound(email.clone()))?;
             return insert(ports, by, "user.login_link", email, Role::Merchant(account.id)).await;
         };
@@ -65,13 +57,11 @@ pub async fn login_link(ports: &Ports, by: &Operator, email: AccountEmail) -> Re
         let token = LinkToken::draw(ports, user.id);
         change.writes.push(audited(ports, by, "user.login_link", &user, change.at));
         change.writes.push(Write::update(User { invitation: Some(invitation(ports, &token, change.at)), ..user }));
-        match ports.store.commit(change).await {
-            Ok(_) => return Ok(token),
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(InviteError::Store(error)),
+        if commit_unless_stale(ports, change).await? {
+            return Ok(token);
         }
     }
-    Err(InviteError::Contended)
+    Err(StoreError::contended().into())
 }
 
 async fn insert(
@@ -105,7 +95,7 @@ async fn insert(
     match ports.store.commit(change).await {
         Ok(_) => Ok(token),
         Err(CommitError::Taken { .. }) => Err(InviteError::Exists(email)),
-        Err(error) => Err(InviteError::Store(error)),
+        Err(error) => Err(StoreError::from(error).into()),
     }
 }
 

@@ -6,11 +6,11 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::refund::{Refund, RefundStep};
-use cais_ports::{AcquirerError, CommitError, UpstreamReturn};
+use cais_ports::{AcquirerError, UpstreamReturn};
 
 use super::changes::{change_set, charge_of, unless_outdated};
 use crate::ports::Ports;
-use crate::store_error::StoreError;
+use crate::store_error::{StoreError, commit_unless_stale};
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{KeyedResource as _, StoredRecord as _, UpstreamOrder as _};
 use crate::upstream_result::UpstreamResult;
@@ -44,10 +44,8 @@ pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamR
             if change.writes.is_empty() {
                 return Ok(after);
             }
-            match ports.store.commit(change).await {
-                Ok(_) => return Ok(after),
-                Err(CommitError::Stale) => {}
-                Err(error) => return Err(error.into()),
+            if commit_unless_stale(ports, change).await? {
+                return Ok(after);
             }
         }
         refund = refund.reread(ports).await?;
@@ -69,16 +67,13 @@ pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<R
                 return refund.reread(ports).await;
             }
         };
-        match ports.store.commit(change_set(ports, &step, now).await?).await {
-            Ok(_) => return Ok(step.refund.stored()),
-            // Another process has applied a newer record, or has changed the charge.
-            Err(CommitError::Stale) => {
-                let fresh = refund.reread(ports).await?;
-                if fresh.version != refund.version {
-                    return Ok(fresh);
-                }
-            }
-            Err(error) => return Err(error.into()),
+        if commit_unless_stale(ports, change_set(ports, &step, now).await?).await? {
+            return Ok(step.refund.stored());
+        }
+        // Another process has applied a newer record, or has changed the charge.
+        let fresh = refund.reread(ports).await?;
+        if fresh.version != refund.version {
+            return Ok(fresh);
         }
     }
     Err(StoreError::contended())

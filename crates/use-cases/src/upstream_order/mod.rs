@@ -68,4 +68,4 @@ pub(crate) use error::{Precedence, Refusal};
 pub(crate) use keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord, commit_update};
 pub(crate) use order::{OrderReads, Refreshed, Sent, SyncError, UpstreamOrder, accepted, checked, resolve, send_begun};
 pub use read::{FetchError, ResourceName};
-pub(crate) use read::{fetch, find};
+pub(crate) use read::{fetch, find, list};

@@ -2,12 +2,13 @@
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, Id};
-use cais_ports::alerts;
+use cais_ports::{Page, PageRequest, QueryError, alerts};
 use jiff::Timestamp;
 
 use super::keyed::{KeyedResource, Standing};
 use super::order::SyncError;
 use crate::ports::Ports;
+use crate::statement::ListError;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 use crate::sync_gate::SyncGate;
 
@@ -73,6 +74,22 @@ pub(crate) async fn find<T: KeyedResource>(
         (Standing::Creating, ResourceName::External(_)) => Err(FetchError::InProgress { retry_after_s: RETRY_AFTER_S }),
         (Standing::Creating | Standing::Abandoned, _) => Err(FetchError::NotFound),
     }
+}
+
+/// Returns a page of resources that `read` reads. The page starts after a visible resource of the account.
+pub(crate) async fn list<T: KeyedResource>(
+    ports: &Ports,
+    account: AccountId,
+    page: PageRequest<Id<T::Kind>>,
+    read: impl Future<Output = Result<Page<T>, QueryError>>,
+) -> Result<Page<T>, ListError> {
+    if let Some(cursor) = page.starting_after {
+        let known = T::find(ports, account, cursor).await.map_err(StoreError::from)?;
+        if known.is_none_or(|known| known.standing() != Standing::Visible) {
+            return Err(ListError::UnknownCursor);
+        }
+    }
+    Ok(read.await.map_err(StoreError::from)?)
 }
 
 /// Returns the resource with that identifier. If the acquirer answers in time, its state is applied first.

@@ -3,12 +3,12 @@
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::EndpointStep;
-use cais_ports::{CommitError, Operator};
+use cais_ports::Operator;
 
 use super::error::WriteEndpointError;
 use super::records::{audited, slot_key, update, url_key, visible};
 use crate::ports::Ports;
-use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
 /// Deletes the endpoint and cancels its waiting deliveries.
 ///
@@ -47,10 +47,8 @@ async fn run(
         change.unreserve.push(slot_key(gone.account, gone.slot));
         let row = |operator| audited(ports, (operator, "webhook_endpoint.delete"), Some(&endpoint), &gone, now);
         change.writes.extend(operator.map(row));
-        match ports.store.commit(change).await {
-            Ok(_) => return Ok(()),
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(StoreError::from(error).into()),
+        if commit_unless_stale(ports, change).await? {
+            return Ok(());
         }
     }
     Err(StoreError::contended().into())

@@ -3,11 +3,11 @@
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_domain::merchant::webhook::{DisabledReason, Endpoint, EndpointError, EndpointStep, is_failing_for_good};
-use cais_ports::{CommitError, NewEvent};
+use cais_ports::NewEvent;
 
 use super::records::{queue, update};
 use crate::ports::Ports;
-use crate::store_error::StoreError;
+use crate::store_error::{StoreError, commit_unless_stale};
 
 /// Disables the endpoint `called`. The endpoint stays active in two cases:
 /// - The merchant changed the endpoint meanwhile. The next failure can disable it.
@@ -38,9 +38,5 @@ pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledRe
         data: ports.representation.endpoint(&disabled),
         postback: None,
     });
-    match ports.store.commit(change).await {
-        Ok(_) => Ok(true),
-        Err(CommitError::Stale) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+    commit_unless_stale(ports, change).await
 }

@@ -4,12 +4,12 @@
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::{Endpoint, EndpointError, EndpointStep};
-use cais_ports::{ChangeSet, CommitError, Operator, SigningSecret};
+use cais_ports::{ChangeSet, Operator, SigningSecret};
 
 use super::error::WriteEndpointError;
 use super::records::{audited, new_secret, stored, update, visible};
 use crate::ports::Ports;
-use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
 /// Creates a new secret for the endpoint, and returns it. The secret cannot be read later. The previous secret also
 /// signs for `grace_s` seconds, at most [`cais_domain::merchant::webhook::MAX_GRACE_S`].
@@ -26,10 +26,8 @@ pub async fn rotate(
     for _ in 0..MAX_COMMIT_RETRIES {
         let endpoint = visible(ports, account.id, id).await?.ok_or(WriteEndpointError::NotFound)?;
         let (rotated, change) = prepare(ports, None, &endpoint, grace_s)?;
-        match ports.store.commit(change).await {
-            Ok(_) => return Ok(rotated),
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(StoreError::from(error).into()),
+        if commit_unless_stale(ports, change).await? {
+            return Ok(rotated);
         }
     }
     Err(StoreError::contended().into())

@@ -7,12 +7,12 @@ use cais_domain::crypto::ProcessorId;
 use cais_domain::crypto::deposit::{Deposit, DepositPayment, PaymentState, ReceiveError};
 pub use cais_domain::review_decision::PaymentDecision;
 use cais_domain::text::Text;
-use cais_ports::{AcquirerError, ChangeSet, CommitError, Operator, QueryError, UpstreamDepositStatus, Write};
+use cais_ports::{AcquirerError, ChangeSet, Operator, QueryError, UpstreamDepositStatus, Write};
 
 use super::sync::{event, find};
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
-use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
 /// The largest number of listed payments. The payments that have waited longest come first.
 const LIST_LIMIT: u32 = 200;
@@ -66,11 +66,9 @@ pub async fn resolve_payment(
 ) -> Result<DepositPayment, ResolvePaymentError> {
     for _ in 0..MAX_COMMIT_RETRIES {
         let (after, change) = prepare(ports, operator, (processor, id, None), (decision, note)).await?;
-        match ports.store.commit(change).await {
-            Ok(_) => return Ok(DepositPayment { version: after.version.saturating_add(1), ..after }),
-            // Another process has applied a record of the processor since the read.
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(StoreError::from(error).into()),
+        // If another process has applied a record of the processor since the read, the next pass decides again.
+        if commit_unless_stale(ports, change).await? {
+            return Ok(DepositPayment { version: after.version.saturating_add(1), ..after });
         }
     }
     Err(StoreError::contended().into())

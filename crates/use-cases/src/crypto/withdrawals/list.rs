@@ -6,7 +6,7 @@ use cais_ports::{Page, PageRequest};
 
 use crate::ports::Ports;
 pub use crate::statement::ListError;
-use crate::store_error::StoreError;
+use crate::upstream_order;
 
 /// Returns a page of the account's withdrawals as they are stored.
 ///
@@ -17,11 +17,5 @@ pub async fn list(
     account: AccountId,
     page: PageRequest<CryptoWithdrawalId>,
 ) -> Result<Page<Withdrawal>, ListError> {
-    if let Some(cursor) = page.starting_after {
-        let known = ports.queries.find_crypto_withdrawal(account, cursor).await.map_err(StoreError::from)?;
-        if !known.is_some_and(|withdrawal| withdrawal.is_visible()) {
-            return Err(ListError::UnknownCursor);
-        }
-    }
-    Ok(ports.queries.list_crypto_withdrawals(account, page).await.map_err(StoreError::from)?)
+    upstream_order::list(ports, account, page, ports.queries.list_crypto_withdrawals(account, page)).await
 }

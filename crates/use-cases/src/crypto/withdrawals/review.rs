@@ -7,9 +7,7 @@ use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalStatus};
 use cais_domain::ids::CryptoWithdrawalId;
 pub use cais_domain::review_decision::WithdrawalDecision as Decision;
 use cais_domain::text::Text;
-use cais_ports::{
-    AcquirerError, ChangeSet, CommitError, Operator, QueryError, UpstreamWithdrawal, UpstreamWithdrawalStatus,
-};
+use cais_ports::{AcquirerError, ChangeSet, Operator, QueryError, UpstreamWithdrawal, UpstreamWithdrawalStatus};
 use jiff::Timestamp;
 
 use super::changes::Steps;
@@ -17,7 +15,7 @@ use super::decide::why;
 use super::sync::search;
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
-use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 use crate::upstream_order::UpstreamOrder as _;
 
 /// The largest number of listed withdrawals. Those that have waited longest come first.
@@ -80,11 +78,9 @@ pub async fn resolve(
 ) -> Result<Withdrawal, ResolveError> {
     for _ in 0..MAX_COMMIT_RETRIES {
         let (after, change) = prepare(ports, operator, id, (decision, note), missing).await?;
-        match ports.store.commit(change).await {
-            Ok(_) => return Ok(after),
-            // A poll has changed the withdrawal meanwhile.
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(StoreError::from(error).into()),
+        // If a poll has changed the withdrawal meanwhile, the next pass decides again.
+        if commit_unless_stale(ports, change).await? {
+            return Ok(after);
         }
     }
     Err(StoreError::contended().into())

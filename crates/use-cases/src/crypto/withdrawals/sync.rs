@@ -8,7 +8,7 @@ use cais_ports::{AcquirerError, CommitError, UpstreamWithdrawal, UpstreamWithdra
 use super::changes::Steps;
 use super::decide::judge;
 use crate::ports::Ports;
-use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _, commit_update};
 
@@ -65,12 +65,11 @@ pub(super) async fn apply(
         if change.writes.is_empty() {
             return Ok(after);
         }
-        match ports.store.commit(change).await {
-            Ok(_) => return Ok(after),
-            // Another process has changed the withdrawal.
-            Err(CommitError::Stale) => withdrawal = withdrawal.reread(ports).await?,
-            Err(error) => return Err(error.into()),
+        if commit_unless_stale(ports, change).await? {
+            return Ok(after);
         }
+        // Another process has changed the withdrawal.
+        withdrawal = withdrawal.reread(ports).await?;
     }
     Err(StoreError::contended())
 }
