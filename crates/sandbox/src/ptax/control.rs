@@ -40,11 +40,6 @@ impl Control {
     pub fn set_ptax_age(&self, days: u16) {
         self.psp.ptax.set_age(days, self.psp.clock.now());
     }
-
-    /// Sets business days without a bulletin.
-    pub fn set_ptax_holidays(&self, days: impl IntoIterator<Item = Date>) {
-        self.psp.ptax.set_holidays(days.into_iter().collect());
-    }
 }
 
 /// `PUT /sandbox/ptax` `{sell?, buy?, date?, published_until?, holidays?}`: 200. `null` removes `published_until`.

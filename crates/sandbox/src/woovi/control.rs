@@ -16,12 +16,6 @@ use crate::{
 };
 
 impl Control {
-    /// Returns the switches for webhooks.
-    #[must_use]
-    pub fn woovi_settings(&self) -> Settings {
-        self.psp.woovi.settings()
-    }
-
     /// Replaces the switches for webhooks.
     pub fn set_woovi_settings(&self, settings: Settings) {
         self.psp.woovi.set_settings(settings);

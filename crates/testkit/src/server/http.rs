@@ -97,15 +97,6 @@ impl Http {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
-    /// Sends a POST with a JSON body and an idempotency key.
-    ///
-    /// # Errors
-    /// As [`Http::send`].
-    pub async fn post_once(&self, path: &str, key: &str, body: &Value) -> Result<Reply> {
-        let request = self.request(Method::POST, path).header("idempotency-key", key);
-        self.send(request.json(body)).await
-    }
-
     /// Sends a PUT with a JSON body.
     ///
     /// # Errors
