@@ -149,61 +149,18 @@ pub trait CallbackQueries: Send + Sync {
     async fn count_callbacks(&self) -> Result<CallbackCounts, QueryError>;
 }
 
-/// The whole read side.
-pub trait Queries:
-    ChargeQueries
-    + ReservationQueries
-    + IdempotencyQueries
-    + AccountQueries
-    + KeyQueries
-    + BalanceQueries
-    + CallbackQueries
-    + PayoutQueries
-    + RefundQueries
-    + ReleaseQueries
-    + StatementQueries
-    + TimelineQueries
-    + ReconciliationQueries
-    + EndpointQueries
-    + EventQueries
-    + DeliveryQueries
-    + InfractionQueries
-    + PositionQueries
-    + DrainQueries
-    + AuditQueries
-    + CryptoQuoteQueries
-    + CryptoDepositQueries
-    + CryptoWithdrawalQueries
-    + LoginQueries
-    + UsageQueries
-{
-}
+/// Defines [`Queries`] as the sum of these traits.
+macro_rules! queries {
+    ($($part:ident)+) => {
+        /// The whole read side.
+        pub trait Queries: $($part +)+ {}
 
-impl<T> Queries for T where
-    T: ChargeQueries
-        + ReservationQueries
-        + IdempotencyQueries
-        + AccountQueries
-        + KeyQueries
-        + BalanceQueries
-        + CallbackQueries
-        + PayoutQueries
-        + RefundQueries
-        + ReleaseQueries
-        + StatementQueries
-        + TimelineQueries
-        + ReconciliationQueries
-        + EndpointQueries
-        + EventQueries
-        + DeliveryQueries
-        + InfractionQueries
-        + PositionQueries
-        + DrainQueries
-        + AuditQueries
-        + CryptoQuoteQueries
-        + CryptoDepositQueries
-        + CryptoWithdrawalQueries
-        + LoginQueries
-        + UsageQueries
-{
+        impl<T: $($part +)+> Queries for T {}
+    };
+}
+queries! {
+    ChargeQueries ReservationQueries IdempotencyQueries AccountQueries KeyQueries BalanceQueries CallbackQueries
+    PayoutQueries RefundQueries ReleaseQueries StatementQueries TimelineQueries ReconciliationQueries EndpointQueries
+    EventQueries DeliveryQueries InfractionQueries PositionQueries DrainQueries AuditQueries CryptoQuoteQueries
+    CryptoDepositQueries CryptoWithdrawalQueries LoginQueries UsageQueries
 }

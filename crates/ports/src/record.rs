@@ -16,130 +16,130 @@ use crate::position::UpstreamList;
 /// - `plural: Variant(Type)`.
 /// - `key`: the fields of the key, with their types and values, in the order of the key's columns;
 /// - `account`: the account whose commit lane writes the record, or `None`;
-/// - `version`: the field with the version, empty if the record never changes.
+/// - `changes`: the field with the version, then the fields that an update changes; empty if the record never changes.
 #[macro_export]
 macro_rules! records {
     ($then:ident) => {
         $then! {
-            /// An account. Its id, e-mail and creation time never change.
+            /// An account.
             accounts: Account(cais_domain::merchant::account::Account) |one| {
                 key { id: AccountId = one.id }
                 account { Some(one.id) }
-                version { version }
+                changes { version, name, document, status, kyc, features, fees, limits, release_delay_s, crypto_spread, acquirers }
             }
-            /// An API key. Only `revoked_at` and `expires_at` change.
+            /// An API key.
             keys: Key($crate::keys::ApiKeyRecord) |one| {
                 key { prefix: KeyPrefix = one.prefix.clone() }
                 account { Some(one.account) }
-                version { version }
+                changes { version, expires_at, revoked_at }
             }
-            /// A charge. Only `state`, `refunds` and `open_infractions` change.
+            /// A charge.
             charges: Charge(cais_domain::charge::Charge) |one| {
                 key { account: AccountId = one.account, id: ChargeId = one.id }
                 account { Some(one.account) }
-                version { version }
+                changes { version, state, refunds, open_infractions }
             }
             /// A credited payment, which never changes.
             payments: Payment(cais_domain::payment::CreditedPayment) |one| {
                 key { account: AccountId = one.account, end_to_end_id: EndToEndId = one.payment.end_to_end_id.clone() }
                 account { Some(one.account) }
-                version {}
+                changes {}
             }
-            /// Money that waits for its release. Only `released_at` changes.
+            /// Money that waits for its release.
             releases: Release(cais_domain::release::Release) |one| {
                 key { account: AccountId = one.account, end_to_end_id: EndToEndId = one.end_to_end_id.clone() }
                 account { Some(one.account) }
-                version { version }
+                changes { version, released_at }
             }
-            /// A payout. Only `recipient`, `returned`, `state`, `due_at` and `attempts` change.
+            /// A payout.
             payouts: Payout(cais_domain::payout::Payout) |one| {
                 key { account: AccountId = one.account, id: PayoutId = one.id }
                 account { Some(one.account) }
-                version { version }
+                changes { version, recipient, returned, state, due_at, attempts }
             }
-            /// A refund. Only `state`, `due_at` and `attempts` change.
+            /// A refund.
             refunds: Refund(cais_domain::refund::Refund) |one| {
                 key { account: AccountId = one.account, id: RefundId = one.id }
                 account { Some(one.account) }
-                version { version }
+                changes { version, state, due_at, attempts }
             }
-            /// A callback from an acquirer. Only `state`, `attempts` and `due_at` change.
+            /// A callback from an acquirer.
             callbacks: Callback($crate::callback::Callback) |one| {
                 key { id: CallbackId = one.id }
                 account { None }
-                version { version }
+                changes { version, state, attempts, due_at }
             }
-            /// A webhook endpoint. Only `url`, `subscription`, `description`, `state`, `epoch`, `secret` and `previous` change.
+            /// A webhook endpoint.
             endpoints: Endpoint(cais_domain::merchant::webhook::Endpoint) |one| {
                 key { account: AccountId = one.account, id: EndpointId = one.id }
                 account { Some(one.account) }
-                version { version }
+                changes { version, url, subscription, description, state, epoch, secret, previous }
             }
-            /// An infraction. Its id, account, charge, acquirer, upstream id, Pix, start and creation time never change.
+            /// An infraction.
             infractions: Infraction(cais_domain::infraction::Infraction) |one| {
                 key { account: AccountId = one.account, id: InfractionId = one.id }
                 account { Some(one.account) }
-                version { version }
+                changes { version, reason, situation, amount, limit, state, review, defense, deadline_at, alerted_h, due_at, attempts }
             }
-            /// A position in an acquirer's list. Only `seen_until` changes.
+            /// A position in an acquirer's list.
             positions: Position($crate::position::PollPosition) |one| {
                 key { acquirer: AcquirerName = one.acquirer.clone(), list: UpstreamList = one.list }
                 account { None }
-                version { version }
+                changes { version, seen_until }
             }
-            /// The drain of an acquirer. Only `since` changes.
+            /// The drain of an acquirer.
             drains: Drain($crate::acquirer_drain::AcquirerDrain) |one| {
                 key { acquirer: AcquirerName = one.acquirer.clone() }
                 account { None }
-                version { version }
+                changes { version, since }
             }
-            /// A crypto quote. Only `used_by` changes.
+            /// A crypto quote.
             crypto_quotes: CryptoQuote(cais_domain::crypto::Quote) |one| {
                 key { account: AccountId = one.account, id: CryptoQuoteId = one.id }
                 account { Some(one.account) }
-                version { version }
+                changes { version, used_by }
             }
-            /// A crypto deposit. Its id, account, terms, processor and creation time never change.
+            /// A crypto deposit.
             crypto_deposits: CryptoDeposit(cais_domain::crypto::Deposit) |one| {
                 key { account: AccountId = one.account, id: CryptoDepositId = one.id }
                 account { Some(one.account) }
-                version { version }
+                changes { version, price, state, credited, resolution, confirmed_at, tx_hash, due_at, attempts }
             }
-            /// A payment to the address of a deposit. Only `coins`, `gross`, `fee` and `state` change.
+            /// A payment to the address of a deposit.
             crypto_payments: CryptoPayment(cais_domain::crypto::deposit::DepositPayment) |one| {
                 key { account: AccountId = one.account, processor: AcquirerName = one.processor.clone(), id: ProcessorId = one.id.clone() }
                 account { Some(one.account) }
-                version { version }
+                changes { version, coins, tx_hash, gross, fee, state }
             }
-            /// A crypto withdrawal. Its id, account, terms, processor and creation time never change.
+            /// A crypto withdrawal.
             crypto_withdrawals: CryptoWithdrawal(cais_domain::crypto::Withdrawal) |one| {
                 key { account: AccountId = one.account, id: CryptoWithdrawalId = one.id }
                 account { Some(one.account) }
-                version { version }
+                changes { version, price, state, network_fee, tx_hash, due_at, attempts }
             }
-            /// A user of the dashboard. Its id, e-mail, role and creation time never change.
+            /// A user of the dashboard.
             users: User($crate::login::User) |one| {
                 key { id: UserId = one.id }
                 account { one.role.account() }
-                version { version }
+                changes { version, password, totp, invitation }
             }
-            /// A session of the dashboard. Only `seen_at`, `wrong_codes`, `sent_without_code` and `ended_at` change.
+            /// A session of the dashboard.
             sessions: Session($crate::login::Session) |one| {
                 key { id: SessionId = one.id }
                 account { one.account }
-                version { version }
+                changes { version, seen_at, wrong_codes, sent_without_code, ended_at }
             }
-            /// An action that waits for a one-time code. Only `state` and `wrong_codes` change.
+            /// An action that waits for a one-time code.
             confirmations: Confirmation($crate::login::Confirmation) |one| {
                 key { id: ConfirmationId = one.id }
                 account { one.account }
-                version { version }
+                changes { version, state, wrong_codes }
             }
             /// A row of the audit log, which never changes.
             audit: Audit($crate::audit::AuditRow) |one| {
                 key { id: AuditId = one.id }
                 account { one.account }
-                version {}
+                changes {}
             }
         }
     };
@@ -157,7 +157,7 @@ macro_rules! define {
         $plural:ident: $name:ident($type:ty) |$one:ident| {
             key { $($field:ident: $key:ty = $value:expr),+ }
             account { $account:expr }
-            version { $($version:ident)? }
+            changes { $($version:ident $(, $changing:ident)+)? }
         }
     )+) => {
         /// A record of any type.
