@@ -3,13 +3,11 @@
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use diesel::QueryResult;
-
 use crate::committer::Op;
 use crate::error::Fault;
 use crate::sql::spec::same_as;
 use crate::sql::table::Row;
-use crate::sql::{Query, Session};
+use crate::sql::{Loaded, Query, Session};
 
 /// The keys of the requested rows, as texts, in the order of [`Lookup::keys`].
 pub(crate) type Keys = Vec<Vec<String>>;
@@ -234,20 +232,19 @@ fn versions<R: Row<'static>>() -> String {
 }
 
 /// Finds the rows of `keys`. Keys without a row are absent from the result.
-pub(crate) fn find<R>(
+pub(crate) fn find<R: Loaded>(
     engine: &dyn Engine,
     session: &mut dyn Session,
     lookup: &Lookup,
     keys: &[Vec<String>],
     lock: bool,
-    load: impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
 ) -> Result<Vec<R>, Fault> {
     let mut rows = Vec::new();
     if keys.is_empty() {
         return Ok(rows);
     }
     for question in engine.questions(lookup, keys, lock) {
-        rows.extend(load(session, &question)?);
+        rows.extend(session.load(&question)?);
     }
     Ok(rows)
 }

@@ -16,7 +16,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use crate::OpenError;
 use crate::error::Fault;
 use crate::postgres::Postgres;
-use crate::sql::{Query, Session};
+use crate::sql::{NumberRow, Query, Session};
 use crate::sqlite::{Sqlite, WAL};
 use crate::url::{Address, DatabaseUrl};
 
@@ -268,7 +268,8 @@ fn take_lease(connection: &mut dyn Session, owner: &str, now: &str) -> Result<()
                 return Ok(());
             }
             let read = Query::new("SELECT owner, owner, lease_until FROM migration_lease WHERE name = 'schema'");
-            holder = connection.marks(&read).map_err(Fault::from)?.pop().map_or(holder, |(owner, ..)| owner);
+            holder =
+                connection.load::<NumberRow>(&read).map_err(Fault::from)?.pop().map_or(holder, |(owner, ..)| owner);
         }
         if started.elapsed() >= WAIT {
             return Err(MigrationError::Busy { owner: holder });

@@ -16,8 +16,8 @@ use crate::rows::block::BlockRow;
 use crate::rows::endpoint::EndpointRow;
 use crate::rows::idempotency::IdempotencyRow;
 use crate::rows::{Record as _, block, idempotency, table_of};
-use crate::sql::Session;
 use crate::sql::table::{Row as _, names};
+use crate::sql::{BalanceRow, NumberRow, Session};
 
 static IDEMPOTENCY_RECORDS: Lookup =
     Lookup::of(|| names::<IdempotencyRow<'_>>("c"), "idempotency_records AS c", "c", &["account_id", "key"]);
@@ -67,7 +67,7 @@ pub(super) fn balances<'a>(
         accounts.into_iter().map(|account| ((account.holder(), account.bucket()), account)).collect();
     let mut keys: Keys = named.keys().map(|(holder, bucket)| vec![holder.clone(), bucket.clone()]).collect();
     keys.sort_unstable();
-    let rows = find(engine, session, &BALANCES, &keys, true, |session, query| session.balances(query))?;
+    let rows: Vec<BalanceRow> = find(engine, session, &BALANCES, &keys, true)?;
     rows.into_iter()
         .map(|(holder, bucket, amount, entries, last, seized)| {
             let last = last
@@ -89,7 +89,7 @@ pub(super) fn counters(
     session: &mut dyn Session,
     accounts: impl IntoIterator<Item = AccountId>,
 ) -> Result<BTreeMap<AccountId, i64>, Fault> {
-    let rows = find(engine, session, &COUNTERS, &named(accounts), true, |session, query| session.marks(query))?;
+    let rows: Vec<NumberRow> = find(engine, session, &COUNTERS, &named(accounts), true)?;
     rows.into_iter()
         .map(|(account, _, last)| {
             let account =
@@ -105,8 +105,7 @@ pub(super) fn short_blocks(
     session: &mut dyn Session,
     accounts: impl IntoIterator<Item = AccountId>,
 ) -> Result<BTreeSet<AccountId>, Fault> {
-    let keys = named(accounts);
-    let rows = find(engine, session, &SHORT_BLOCKS, &keys, false, |session, query| session.marks(query))?;
+    let rows: Vec<NumberRow> = find(engine, session, &SHORT_BLOCKS, &named(accounts), false)?;
     let parse =
         |account: String| AccountId::parse(&account).map_err(|error| Fault::Corrupt(format!("blocks: {error}")));
     rows.into_iter().map(|(account, ..)| parse(account)).collect()
@@ -119,7 +118,7 @@ pub(super) fn blocks(
     accounts: impl IntoIterator<Item = AccountId>,
 ) -> Result<BTreeMap<AccountId, Blocks>, Fault> {
     let mut blocks: BTreeMap<AccountId, Blocks> = BTreeMap::new();
-    for row in find(engine, session, &BLOCKS, &named(accounts), false, |session, query| session.blocks(query))? {
+    for row in find(engine, session, &BLOCKS, &named(accounts), false)? {
         let block = block::read(row)?;
         blocks.entry(block.account).or_default().insert(block.infraction, block);
     }
@@ -134,7 +133,7 @@ pub(super) fn endpoints(
 ) -> Result<Endpoints, Fault> {
     let mut endpoints: Endpoints = accounts.into_iter().map(|account| (account, BTreeMap::new())).collect();
     let keys = named(endpoints.keys().copied());
-    for row in find(engine, session, &ENDPOINTS, &keys, false, |session, query| session.endpoints(query))? {
+    for row in find::<EndpointRow<'_>>(engine, session, &ENDPOINTS, &keys, false)? {
         let name = row.name();
         match Endpoint::read(row) {
             Ok(endpoint) => {
@@ -162,8 +161,7 @@ pub(super) fn keys(
 ) -> Result<KeySnapshot, Fault> {
     let owners = owners(engine, session, touched)?;
     let keys = sorted(touched.idempotency_records.iter().map(|name| row_of_idempotency_record(name).1));
-    let records =
-        find(engine, session, &IDEMPOTENCY_RECORDS, &keys, true, |session, query| session.idempotency_records(query))?;
+    let records = find(engine, session, &IDEMPOTENCY_RECORDS, &keys, true)?;
     let records =
         records.into_iter().map(idempotency::read).map(|read| read.map(|record| (record.name.clone(), record)));
     let idempotency_records = records.collect::<Result<_, Fault>>()?;
@@ -178,8 +176,8 @@ fn owners(
     let mut owners = HashMap::new();
     for (lookup, named) in by_table(touched.reservations.iter().map(|key| (row_of_value(key), *key))) {
         let keys = sorted(named.keys().cloned());
-        let load = |session: &mut dyn Session, query: &crate::sql::Query<'_>| session.quads(query);
-        for (account, space, value, owner) in find(engine, session, lookup, &keys, true, load)? {
+        let rows: Vec<(String, String, String, String)> = find(engine, session, lookup, &keys, true)?;
+        for (account, space, value, owner) in rows {
             let row = if lookup.keys.len() == 2 { vec![space, value] } else { vec![account, space, value] };
             owners.extend(named.get(&row).map(|key| ((*key).clone(), owner)));
         }
@@ -196,8 +194,8 @@ fn versions(
     for (lookup, named) in by_table(touched.records.iter().filter_map(|record| Some((row_of_record(record)?, record))))
     {
         let keys = sorted(named.keys().cloned());
-        let load = |session: &mut dyn Session, query: &crate::sql::Query<'_>| session.marks(query);
-        for (key, _, version) in find(engine, session, lookup, &keys, true, load)? {
+        let rows: Vec<NumberRow> = find(engine, session, lookup, &keys, true)?;
+        for (key, _, version) in rows {
             let row: Vec<_> = key.split(KEY_SEPARATOR).map(str::to_owned).collect();
             versions.extend(named.get(&row).map(|record| ((*record).clone(), version)));
         }

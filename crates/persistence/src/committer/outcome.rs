@@ -11,7 +11,7 @@ use super::ops::Op;
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::sql::spec::{Kind, Spec};
-use crate::sql::{Query, Session};
+use crate::sql::{NumberRow, Query, Session};
 
 /// The outcome that a batch writes itself.
 const COMMITTED: &str = "committed";
@@ -55,7 +55,7 @@ pub(super) fn abort_if_uncommitted(
         return Ok(BatchOutcome::Aborted);
     }
     // Only a separate statement sees the row that the insert conflicted with.
-    let found = session.marks(&Query::new(FIND).bind(batch))?.pop();
+    let found = session.load::<NumberRow>(&Query::new(FIND).bind(batch))?.pop();
     Ok(stored(found.as_ref().map(|(_, outcome, _)| outcome.as_str())))
 }
 

@@ -47,9 +47,7 @@ pub(super) fn put(
     lock_events(engine, session, wanted.values().copied())?;
     let events: BTreeSet<Key> = deliveries.iter().map(|new| vec![new.event.to_string()]).collect();
     let events: Vec<Key> = events.into_iter().collect();
-    let there = find(engine, session, &THERE, &events, false, |session, query| {
-        session.load::<(String, String, String, String)>(query)
-    })?;
+    let there: Vec<(String, String, String, String)> = find(engine, session, &THERE, &events, false)?;
     let mut ids = BTreeMap::new();
     for (account, event, endpoint, id) in there {
         let id: DeliveryId = DeliveryId::parse(&id).map_err(|error| Fault::Corrupt(error.to_string()))?;
@@ -109,9 +107,7 @@ fn lock_events<'d>(
     let kept = deliveries.filter(|new| new.sequence.is_some());
     let keys: BTreeSet<Key> = kept.map(|new| vec![new.queue.account.to_string(), new.event.to_string()]).collect();
     let keys: Vec<Key> = keys.into_iter().collect();
-    let found = find(engine, session, &EVENTS, &keys, true, |session, query| {
-        session.load::<(String, String, String, String)>(query)
-    })?;
+    let found: Vec<(String, String, String, String)> = find(engine, session, &EVENTS, &keys, true)?;
     if found.len() == keys.len() { Ok(()) } else { Err(Fault::Again("an event was removed concurrently".into())) }
 }
 

@@ -318,7 +318,7 @@ impl Worker {
             Some(session) => session,
             empty @ None => empty.insert(self.engine.connect_by_id()?),
         };
-        find(&*self.engine, &mut **session, lookup, keys, false, |session, query| session.load(query))
+        find(&*self.engine, &mut **session, lookup, keys, false)
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) mod spec;
 pub(crate) mod table;
 
 pub(crate) use fragment::Statement;
-pub(crate) use session::{Connection, Loaded, Session, loaded};
+pub(crate) use session::{BalanceRow, Connection, Loaded, NumberRow, Session, loaded};
 
 use std::borrow::Cow;
 

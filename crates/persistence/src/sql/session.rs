@@ -102,7 +102,7 @@ loaded! {
     Text => String,
     (BigInt, BigInt) => (i64, i64),
     (BigInt, BigInt, BigInt, BigInt) => (i64, i64, i64, i64),
-    (Text, Text, BigInt) => (String, String, i64),
+    (Text, Text, BigInt) => NumberRow,
     (Text, BigInt, BigInt) => (String, i64, i64),
     (BigInt, BigInt, BigInt, BigInt, Text) => (i64, i64, i64, i64, String),
     (Text, Text, Text, Text, BigInt, BigInt, BigInt) => (String, String, String, String, i64, i64, i64),
@@ -110,33 +110,8 @@ loaded! {
     (Text, Text, BigInt, BigInt, Nullable<Text>, BigInt) => BalanceRow,
 }
 
+/// Two texts and a number.
+pub(crate) type NumberRow = (String, String, i64);
+
 /// A stored ledger account: holder, bucket, amount, entries, last entry, amount seized from it.
 pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>, i64);
-
-/// The reads of the committer, one for each type of row.
-impl dyn Session + '_ {
-    pub(crate) fn idempotency_records(
-        &mut self,
-        query: &Query<'_>,
-    ) -> QueryResult<Vec<crate::rows::idempotency::IdempotencyRow<'static>>> {
-        self.load(query)
-    }
-    pub(crate) fn endpoints(
-        &mut self,
-        query: &Query<'_>,
-    ) -> QueryResult<Vec<crate::rows::endpoint::EndpointRow<'static>>> {
-        self.load(query)
-    }
-    pub(crate) fn blocks(&mut self, query: &Query<'_>) -> QueryResult<Vec<crate::rows::block::BlockRow<'static>>> {
-        self.load(query)
-    }
-    pub(crate) fn balances(&mut self, query: &Query<'_>) -> QueryResult<Vec<BalanceRow>> {
-        self.load(query)
-    }
-    pub(crate) fn marks(&mut self, query: &Query<'_>) -> QueryResult<Vec<(String, String, i64)>> {
-        self.load(query)
-    }
-    pub(crate) fn quads(&mut self, query: &Query<'_>) -> QueryResult<Vec<(String, String, String, String)>> {
-        self.load(query)
-    }
-}
