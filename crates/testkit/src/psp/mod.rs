@@ -2,6 +2,7 @@
 //! orders, look-ups and lists.
 
 mod acquirer;
+mod acquirers;
 mod disputes;
 mod money;
 mod orders;
@@ -21,7 +22,7 @@ use cais_ports::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ManualClock;
-pub use acquirer::FakeAcquirers;
+pub use acquirers::FakeAcquirers;
 use orders::Order;
 pub use orders::OrderKind;
 
