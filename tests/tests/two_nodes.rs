@@ -19,12 +19,18 @@ pub async fn pair_with(more: &[(&str, &str)]) -> (Institution, Node, Node) {
     let environment = psp.environment("main");
     let mut environment = borrowed(&environment);
     environment.extend(more);
+    let (one, two) = pair_in(environment).await;
+    (psp, one, two)
+}
+
+/// Starts two nodes on one database, with these environment variables.
+pub async fn pair_in(mut environment: Vec<(&str, &str)>) -> (Node, Node) {
     let one = own(Engine::Postgres, &environment).await;
     let url = one.cais.database_url().unwrap().to_owned();
     environment.push(("CAIS_DATABASE_URL", &url));
     // The URL is used instead of the node's own engine.
     let two = own(Engine::Sqlite, &environment).await;
-    (psp, one, two)
+    (one, two)
 }
 
 #[tokio::test]

@@ -47,6 +47,23 @@ fn sources_have_no_unfinished_or_hidden_code() -> Result<()> {
     })
 }
 
+#[test]
+fn roundings_of_crypto_are_named() -> Result<()> {
+    let mut violations = Vec::new();
+    for folder in ["crates/acquirers/src/nowpayments", "crates/use-cases/src/crypto"] {
+        let files = rust_files(folder)?;
+        assert!(!files.is_empty(), "{folder} has no file");
+        for file in files {
+            if fs::read_to_string(&file)?.contains("Rounding::") {
+                violations
+                    .push(format!("{} rounds without a name of crates/domain/src/crypto/rounding.rs", file.display()));
+            }
+        }
+    }
+    assert_no_violations(&violations);
+    Ok(())
+}
+
 fn check(violation: impl Fn(&str) -> Option<String>) -> Result<()> {
     check_but(&[], violation)
 }

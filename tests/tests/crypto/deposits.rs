@@ -387,6 +387,7 @@ async fn forged_callback_is_refused(engine: Engine) {
         (has("cais_crypto_owed_brl ") && has(r#"cais_crypto_held_brl{currency="btc"} "#)).then_some(())
     })
     .await;
+    node.verify();
     let unsigned = |path: &str| shop.client.post(format!("{}{path}", node.base())).body("{}");
     assert_eq!(Reply::of(unsigned("/callbacks/nowpayments/00000000000000000000000000000000")).await.status, 404);
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod deposits;
+mod failing_parts;
 mod quotes;
 mod sandbox;
 mod withdrawals;

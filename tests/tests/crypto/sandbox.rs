@@ -179,6 +179,7 @@ async fn moved_rates_stop_quotes_until_they_return() {
     let factor = decimal(&json!("1.1"));
     assert_eq!(decimal(&moved["rate"]), decimal(&first["rate"]) * factor);
     quote(&shop, 2_000).await.refused(422, "amount_below_minimum");
+    node.verify();
 }
 
 #[tokio::test]
