@@ -1,4 +1,4 @@
-//! The ledger check and the reconciliation of a day: both read only.
+//! The ledger check and the reconciliation of a day: neither moves money.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use cais_domain::charge::ChargeStatus;
 use cais_domain::ids::PayoutId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, Transfer};
 use cais_domain::money::Money;
-use cais_ports::{ChargeQueries as _, Clock as _, Store as _};
+use cais_ports::{ChargeQueries as _, Clock as _, Maintenance as _, Store as _};
 use cais_testkit::builders::{fresh, steps};
 use cais_use_cases::days;
 
@@ -34,6 +34,11 @@ async fn lose_track(shop: &Shop<'_>) -> String {
     payout
 }
 
+/// Returns the differences of the last verification that monitoring shows.
+async fn last_differences(world: &World) -> Option<u64> {
+    world.store.last_verification().await.unwrap().map(|last| last.differences)
+}
+
 /// Compares the present day.
 async fn compared(world: &World, browser: &mut Browser<'_>) -> Seen {
     browser.get(RECONCILIATION).await;
@@ -50,6 +55,7 @@ async fn ledger_check_shows_differences_and_coins() {
     let right = browser.post(LEDGER, &[]).await;
     assert!(right.status == 200 && right.body.contains("O livro-razão fecha."), "{}", right.body);
     assert!(right.body.contains("Creditado por elas"), "{}", right.body);
+    assert_eq!(last_differences(&world).await, Some(0));
     let payout = lose_track(&shop).await;
     assert!(browser.get(LEDGER).await.body.contains("O livro-razão fecha."), "the last check stays");
     let wrong = browser.post(LEDGER, &[]).await;
@@ -57,6 +63,7 @@ async fn ledger_check_shows_differences_and_coins() {
         assert!(wrong.body.contains(text), "{text}: {}", wrong.body);
     }
     assert!(browser.get(LEDGER).await.body.contains(&payout));
+    assert!(last_differences(&world).await > Some(0), "monitoring shows the differences");
 }
 
 #[actix_web::test]

@@ -13,9 +13,9 @@ const MAX_DIFFERENCES: usize = 1_000;
 
 const COUNTS: &str = "SELECT (SELECT count(*) FROM balances WHERE entries > 0), (SELECT count(*) FROM entries)";
 
-/// Keeps one row per verification. A second verification of the same instant has the same result.
-const RECORD: &str =
-    "INSERT INTO ledger_verifications (verified_at, differences) VALUES (?, ?) ON CONFLICT (verified_at) DO NOTHING";
+/// Keeps one row per instant: of two verifications of one instant, the later result.
+const RECORD: &str = "INSERT INTO ledger_verifications (verified_at, differences) VALUES (?, ?) \
+     ON CONFLICT (verified_at) DO UPDATE SET differences = excluded.differences";
 const LAST: &str = "SELECT verified_at, differences FROM ledger_verifications ORDER BY verified_at DESC LIMIT 1";
 
 /// A rule as a statement. The columns of a violation: subject, expected value, stored value. Each rule has one parameter: the greatest

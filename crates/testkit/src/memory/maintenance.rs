@@ -34,7 +34,7 @@ impl Maintenance for MemoryStore {
     }
 
     async fn record_verification(&self, verification: Verification) -> Result<(), QueryError> {
-        self.read()?.verifications.entry(verification.at).or_insert(verification);
+        self.read()?.verifications.insert(verification.at, verification);
         Ok(())
     }
 

@@ -4,8 +4,8 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use cais_ports::LedgerReport;
-use cais_use_cases::Ports;
 use cais_use_cases::crypto::exposure::{self, Exposure};
+use cais_use_cases::{Ports, ledger};
 
 use crate::failure::Failure;
 use crate::form::Form;
@@ -52,7 +52,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     page(&visit)
 }
 
-/// Starts the check, and shows its result if it ends soon. The check changes nothing, so no code is needed.
+/// Starts the check, and shows its result if it ends soon. The check moves no money, so no code is needed.
 pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     visit.operator()?;
@@ -62,7 +62,7 @@ pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
 }
 
 async fn check(ports: &Ports) -> Result<LedgerCheck, String> {
-    let report = ports.maintenance.verify_ledger().await.map_err(|error| error.to_string())?;
+    let report = ledger::verify(ports).await.map_err(|error| error.to_string())?;
     let exposure = match &ports.crypto {
         Some(crypto) => Some(exposure::read(ports, crypto).await.map_err(|error| error.to_string())),
         None => None,
