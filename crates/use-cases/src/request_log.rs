@@ -100,7 +100,9 @@ impl RequestLog {
         let trim = self.due_trims(&accounts);
         let stored = ports.maintenance.record_requests(requests, trim).await;
         if stored.is_err() {
-            accounts.iter().for_each(|account| self.count_dropped(*account));
+            for account in &accounts {
+                self.count_dropped(*account);
+            }
         }
         stored?;
         Ok(Pass { done: accounts.len(), more: false })
