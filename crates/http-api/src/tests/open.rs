@@ -150,7 +150,7 @@ async fn document_and_pages_are_compressed_and_revalidated() {
         let small = send(&world, get().insert_header(("accept-encoding", "br, gzip;q=0.8"))).await;
         assert_eq!(small.header("content-encoding"), Some("gzip"), "{path}");
         assert!(small.body.len() < plain.body.len(), "{path}");
-        let most = if path.ends_with(".json") { MAX_DOCUMENT_BYTES } else { usize::MAX };
+        let most = if path == "/v1/openapi.json" { MAX_DOCUMENT_BYTES } else { usize::MAX };
         assert!(small.body.len() <= most, "{path}: {} bytes", small.body.len());
         let mut unpacked = Vec::new();
         GzDecoder::new(&*small.body).read_to_end(&mut unpacked).unwrap();
