@@ -21,6 +21,7 @@ use cais_http_api::{
 use cais_ports::{Clock as _, PageRequest};
 use cais_sandbox::{Sandbox, credentials_file};
 use cais_use_cases::Ports;
+use cais_use_cases::export_places::ExportPlaces;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::sync_gate::SyncGate;
@@ -179,9 +180,10 @@ impl Service {
             let name = acquirer.name().clone();
             wiring::sandbox::controls(sandbox.control(), name, Arc::clone(&infrastructure.clock))
         });
-        let requests = RequestLog::default();
+        let (requests, exports) = (RequestLog::default(), ExportPlaces::default());
         let usage = (keys.clone(), requests.clone());
-        let pages = wiring::dashboard(&ports, (&keys, &requests), &syncs, &currencies, public_url, controls.as_ref())?;
+        let shared = (&keys, &requests, &exports);
+        let pages = wiring::dashboard(&ports, shared, &syncs, &currencies, public_url, controls.as_ref())?;
         let state = AppState {
             ports: ports.clone(),
             keys,
@@ -190,7 +192,7 @@ impl Service {
             trusted_proxies: config.trusted_proxies.clone(),
             syncs,
             currencies,
-            exports: Exports::default(),
+            exports: Exports::new(exports),
             public_url: public_url.map(str::to_owned),
             sandbox: controls,
             callbacks: callbacks::restricted(CallbackPaths::new(paths), &config),

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use actix_web::web::Bytes;
+use cais_domain::ids::AccountId;
+use cais_use_cases::export_places::ExportPlaces;
 use futures_util::stream::{StreamExt as _, once, try_unfold};
 use tokio::sync::Semaphore;
 
@@ -16,37 +18,41 @@ pub(crate) const ROWS: u32 = 200;
 /// Concurrent page reads of one process for files. Read connections are few, and other pages need them.
 const PAGES_AT_ONCE: usize = 2;
 
-/// The page reads for files. Each process has one; clones share it.
+/// The unfinished files, one per account, and the page reads for them. Each process has one; clones share it.
 #[derive(Debug, Clone)]
-pub struct Downloads(Arc<Semaphore>);
-
-impl Default for Downloads {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(PAGES_AT_ONCE)))
-    }
+pub struct Downloads {
+    places: ExportPlaces,
+    pages: Arc<Semaphore>,
 }
 
 /// A part of a file, and the cursor of its last row; `None` after the last row.
 pub(crate) type Part<C> = (Vec<u8>, Option<C>);
 
 impl Downloads {
-    /// Returns a CSV file with that name. `read` is called with the cursor of the last row so far.
+    /// Creates the page reads. The API shares the places.
+    #[must_use]
+    pub fn new(places: ExportPlaces) -> Self {
+        Self { places, pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
+    }
+
+    /// Returns a CSV file of the account with that name. `read` is called with the cursor of the last row so far.
     ///
     /// # Errors
-    /// The failure of the first read. If a later read fails, the connection is cut, so that a part is not mistaken for the
+    /// [`Failure::FileUnfinished`]; the failure of the first read. If a later read fails, the connection is cut, so that a part is not mistaken for the
     /// whole.
-    pub(crate) async fn csv<C, F>(&self, name: &str, read: F) -> Result<HttpResponse, Failure>
+    pub(crate) async fn csv<C, F>(&self, account: AccountId, name: &str, read: F) -> Result<HttpResponse, Failure>
     where
         C: 'static,
         F: AsyncFn(Option<C>) -> Result<Part<C>, Failure> + 'static,
     {
+        let place = self.places.enter(account).ok_or(Failure::FileUnfinished)?;
         let (beginning, next) = self.page(read(None)).await?;
-        let rest = try_unfold((self.clone(), read, next), |(downloads, read, next)| async move {
+        let rest = try_unfold((self.clone(), read, next, place), |(downloads, read, next, place)| async move {
             let Some(cursor) = next else { return Ok(None) };
             let (text, next) = downloads.page(read(Some(cursor))).await.inspect_err(|failure| {
                 tracing::error!(%failure, "file cut off; its reader receives an incomplete download");
             })?;
-            Ok::<_, Failure>(Some((Bytes::from(text), (downloads, read, next))))
+            Ok::<_, Failure>(Some((Bytes::from(text), (downloads, read, next, place))))
         });
         let first = once(async { Ok(Bytes::from(beginning)) });
         Ok(HttpResponse::Ok()
@@ -58,7 +64,7 @@ impl Downloads {
     /// Reads a page with a permit.
     async fn page<T>(&self, read: impl Future<Output = T>) -> T {
         // The semaphore is never closed; without a permit the page is read all the same.
-        let _turn = self.0.acquire().await.ok();
+        let _turn = self.pages.acquire().await.ok();
         read.await
     }
 }

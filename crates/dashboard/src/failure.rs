@@ -23,6 +23,8 @@ pub(crate) enum Failure {
     NotFound,
     /// The last permitted wrong code ended the action.
     Ended,
+    /// Another file of the account is not read to its end.
+    FileUnfinished,
     /// Too many attempts.
     Throttled,
     /// A part of the service failed. The text is for the log.
@@ -36,6 +38,7 @@ impl fmt::Display for Failure {
             Self::Forged(why) | Self::BadForm(why) => formatter.write_str(why),
             Self::NotFound => formatter.write_str("not found"),
             Self::Ended => formatter.write_str("the last wrong code ended the action"),
+            Self::FileUnfinished => formatter.write_str("another file of the account is not read to its end"),
             Self::Throttled => formatter.write_str("too many attempts"),
             Self::Unavailable(why) => formatter.write_str(why),
         }
@@ -52,7 +55,7 @@ impl ResponseError for Failure {
             Self::BadForm(_) => StatusCode::BAD_REQUEST,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Ended => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Throttled => StatusCode::TOO_MANY_REQUESTS,
+            Self::Throttled | Self::FileUnfinished => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }

@@ -58,11 +58,14 @@ impl FromRequest for Form {
             let visit = Visit::of(&request).await?;
             let fields: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
             let form = Self { visit, fields };
-            if form.visit.has_token(form.raw(TOKEN_FIELD)) {
-                Ok(form)
-            } else {
-                Err(Failure::Forged("the token of the form is missing or wrong"))
+            if !form.visit.has_token(form.raw(TOKEN_FIELD)) {
+                return Err(Failure::Forged("the token of the form is missing or wrong"));
             }
+            // The parser replaces invalid bytes. A text that nobody wrote must not be stored.
+            if form.fields.iter().any(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER)) {
+                return Err(Failure::BadForm("the form is not UTF-8"));
+            }
+            Ok(form)
         })
     }
 }
@@ -74,7 +77,8 @@ impl FromRequest for Form {
 pub(crate) fn check_origin(request: &HttpRequest) -> Result<(), Failure> {
     let headers = request.headers();
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let is_form = text(CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+    let kind = text(CONTENT_TYPE).and_then(|kind| kind.split(';').next());
+    let is_form = kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded"));
     if !is_form {
         return Err(Failure::BadForm("the request has no form"));
     }

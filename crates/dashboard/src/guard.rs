@@ -40,14 +40,14 @@ pub(crate) async fn guard(request: ServiceRequest, next: Next<BoxBody>) -> Resul
 
 fn log(request: &HttpRequest, failure: &Failure) {
     let route = request.match_pattern();
+    let client = request.extensions().get::<IpAddr>().map(ToString::to_string);
     match failure {
         Failure::LoginNeeded => {}
-        Failure::NotFound | Failure::Ended | Failure::Throttled => {
-            let client = request.extensions().get::<IpAddr>().map(ToString::to_string);
+        Failure::NotFound | Failure::Ended | Failure::Throttled | Failure::FileUnfinished => {
             tracing::info!(route, client, reason = %failure, "page refused; nothing was shown or changed");
         }
         Failure::Forged(why) | Failure::BadForm(why) => {
-            tracing::warn!(route, reason = why, "form refused; nothing was changed");
+            tracing::warn!(route, client, reason = why, "form refused; nothing was changed");
         }
         Failure::Unavailable(cause) => tracing::error!(route, cause, "page not shown; the user has to try again"),
     }
@@ -70,6 +70,7 @@ fn shown(request: &HttpRequest, failure: &Failure) -> HttpResponse {
         Failure::BadForm(_) => (t.bad_form_title, t.bad_form_text),
         Failure::NotFound => (t.not_found_title, t.not_found_text),
         Failure::Ended => (t.ended_title, t.ended_text),
+        Failure::FileUnfinished => (t.file_unfinished_title, t.file_unfinished_text),
         Failure::Throttled => (t.throttled_title, t.throttled_text),
         Failure::Unavailable(_) => (t.unavailable_title, t.unavailable_text),
     };

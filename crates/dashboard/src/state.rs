@@ -69,7 +69,7 @@ pub struct Dashboard {
     pub site: Site,
     /// Pays a charge at the built-in sandbox; `None` at real acquirers.
     pub sandbox_pay: Option<SandboxPay>,
-    /// The reads of pages for files.
+    /// The unfinished files, one per account, shared with the API.
     pub downloads: Downloads,
     /// The checks that operators start.
     pub checks: Checks,

@@ -82,6 +82,11 @@ impl Visit {
             tracing::warn!(session = %session.id, "request refused; the session exceeds its limit");
             return Err(Failure::Throttled);
         }
+        // An open page goes on with its refreshes after the end of its session; those are not logged.
+        if cookie.is_some() && visitor.is_none() && !is_poll(request) {
+            let client = browser.address.map(|address| address.to_string());
+            tracing::info!(client, "cookie refused; it belongs to no open session");
+        }
         let of_session = cookie.filter(|_| visitor.is_some());
         let of_forms = || cookies::read(request, site, Purpose::Form).filter(|value| value.len() == FORM_CHARS);
         let (secret, is_new) = match of_session.or_else(of_forms) {

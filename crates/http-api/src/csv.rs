@@ -1,10 +1,9 @@
 //! Lists as CSV: all rows of a filter. A page is read only when the caller has received the previous one, so memory does not grow with the
 //! number of rows.
 
-use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -13,6 +12,7 @@ use actix_web::web::Bytes;
 use cais_domain::ids::AccountId;
 use cais_ports::PageRequest;
 use cais_strict_json::Issues;
+use cais_use_cases::export_places::{ExportPlace, ExportPlaces};
 use futures_util::stream::{StreamExt as _, once, try_unfold};
 use tokio::sync::Semaphore;
 use utoipa::openapi::path::Parameter;
@@ -64,49 +64,33 @@ pub struct Rows<R, C> {
     pub next: Option<C>,
 }
 
-/// The unfinished files, one per account. Each process has one; clones share it.
+/// The unfinished files, one per account, and the page reads for them. Each process has one; clones share it.
 #[derive(Debug, Clone)]
 pub struct Exports {
-    accounts: Arc<Mutex<HashSet<AccountId>>>,
+    places: ExportPlaces,
     pages: Arc<Semaphore>,
 }
 
-impl Default for Exports {
-    fn default() -> Self {
-        Self { accounts: Arc::default(), pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
-    }
-}
-
 impl Exports {
+    /// Creates the page reads. The dashboard shares the places.
+    #[must_use]
+    pub fn new(places: ExportPlaces) -> Self {
+        Self { places, pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
+    }
+
     /// Reserves the account's place until the value is dropped.
     fn enter(&self, account: AccountId) -> Result<ExportPlace, ApiError> {
-        if self.accounts.lock().unwrap_or_else(PoisonError::into_inner).insert(account) {
-            return Ok(ExportPlace { exports: self.clone(), account });
-        }
-        let error = ApiError::new(ErrorCode::RateLimitExceeded).retry_after(RETRY_AFTER_S);
-        Err(error.with_message("Another file of this account is still being read: read that file to its end first."))
+        self.places.enter(account).ok_or_else(|| {
+            let error = ApiError::new(ErrorCode::RateLimitExceeded).retry_after(RETRY_AFTER_S);
+            error.with_message("Another file of this account is still being read: read that file to its end first.")
+        })
     }
-}
 
-/// The file of an account.
-#[derive(Debug)]
-struct ExportPlace {
-    exports: Exports,
-    account: AccountId,
-}
-
-impl ExportPlace {
     /// Reads a page with a permit.
     async fn page<T>(&self, read: impl Future<Output = T>) -> T {
         // The semaphore is never closed. If it were, the page would be read without a permit.
-        let _turn = self.exports.pages.acquire().await.ok();
+        let _turn = self.pages.acquire().await.ok();
         read.await
-    }
-}
-
-impl Drop for ExportPlace {
-    fn drop(&mut self) {
-        self.exports.accounts.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.account);
     }
 }
 
@@ -162,21 +146,22 @@ where
     F: AsyncFn(Option<C>) -> Result<Rows<R, C>, ApiError> + 'static,
 {
     let File { account, dialect, .. } = file;
-    let place = call.state.exports.enter(account)?;
-    let Rows { rows, next } = place.page(read(None)).await?;
+    let exports = call.state.exports.clone();
+    let place = exports.enter(account)?;
+    let Rows { rows, next } = exports.page(read(None)).await?;
     if call.context.is_head {
         return Ok(file.named(reply::bytes(StatusCode::OK, CSV, Bytes::new())));
     }
     let beginning = lines(&rows, dialect, true);
     drop(rows);
     let request = call.context.id;
-    let rest = try_unfold((read, next, place), move |(read, next, place)| async move {
+    let rest = try_unfold((read, next, exports, place), move |(read, next, exports, place)| async move {
         let Some(cursor) = next else { return Ok(None) };
-        let Rows { rows, next } = place.page(read(Some(cursor))).await.map_err(|error| {
+        let Rows { rows, next } = exports.page(read(Some(cursor))).await.map_err(|error| {
             tracing::error!(%request, code = error.code.name(), cause = error.cause, "file cut off; its reader receives an incomplete download");
             CutOff
         })?;
-        Ok(Some((Bytes::from(lines(&rows, dialect, false)), (read, next, place))))
+        Ok(Some((Bytes::from(lines(&rows, dialect, false)), (read, next, exports, place))))
     });
     Ok(file.named(reply::streamed(CSV, once(async { Ok::<_, CutOff>(Bytes::from(beginning)) }).chain(rest))))
 }

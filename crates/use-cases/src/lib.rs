@@ -11,6 +11,7 @@ pub mod crypto;
 pub mod daily_totals;
 pub mod days;
 pub mod events;
+pub mod export_places;
 pub mod external_id_conflict;
 pub mod housekeeping;
 mod idempotency;

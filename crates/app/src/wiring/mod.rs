@@ -25,6 +25,7 @@ use cais_use_cases::callbacks::OpenCallbacks;
 use cais_use_cases::crypto::CryptoSources;
 use cais_use_cases::crypto::currency_cache::RecentCurrencies;
 use cais_use_cases::daily_totals::DailyTotals;
+use cais_use_cases::export_places::ExportPlaces;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use cais_use_cases::request_log::RequestLog;
@@ -162,7 +163,7 @@ pub fn router(acquirers: Vec<Arc<dyn Acquirer>>, config: &Config) -> Arc<Router>
 /// Passwords cannot be hashed.
 pub fn dashboard(
     ports: &Ports,
-    (keys, requests): (&KeyRing, &RequestLog),
+    (keys, requests, exports): (&KeyRing, &RequestLog, &ExportPlaces),
     syncs: &SyncGate,
     currencies: &RecentCurrencies,
     public_url: Option<&str>,
@@ -178,7 +179,7 @@ pub fn dashboard(
         totals: DailyTotals::default(),
         site: Site::new(public_url, sandbox.is_some()).context("`public_url` is no URL")?,
         sandbox_pay: sandbox.map(sandbox::payer),
-        downloads: Downloads::default(),
+        downloads: Downloads::new(exports.clone()),
         checks: Checks::default(),
     });
     Ok(Arc::new(move |config| cais_dashboard::configure(&dashboard, config)))

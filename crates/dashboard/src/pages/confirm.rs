@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::When;
 use crate::layout::{Layout, redirect};
+use crate::pages::logins::recovery_codes::NewCodesPage;
 use crate::pages::operator::accounts::terms;
 use crate::pages::operator::decision::{self, Shown};
 use crate::pages::webhooks::rotate::SecretPage;
@@ -77,6 +78,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             let (endpoint, secret) = *rotated;
             Ok(visit.ok(&SecretPage::new(visit, &endpoint, &secret)))
         }
+        Ok(Confirmed::RecoveryCodesRenewed(codes)) => Ok(visit.ok(&NewCodesPage { page: visit.layout(), codes })),
         Ok(Confirmed::EndpointMoved(endpoint)) => Ok(redirect(&format!("/webhooks/{endpoint}"))),
         Ok(Confirmed::Approved) => Err(Failure::NotFound),
         Ok(Confirmed::AccountChanged(account)) => Ok(redirect(&format!("/operator/accounts/{account}?changed"))),
@@ -126,6 +128,10 @@ async fn waiting(
             let t = WebhookTexts::of(visit.language);
             let details = vec![(t.subscription, subscription.names().join(", "))];
             (t.move_title, url.to_string(), details, format!("/webhooks/{endpoint}"))
+        }
+        PendingAction::RenewRecoveryCodes => {
+            let user = visit.complete()?.user.email.clone();
+            (page.t.recovery_renew, user, Vec::new(), "/recovery-codes".to_owned())
         }
         PendingAction::ChangeAccount { account, change, .. } => {
             let found = visit.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)?;

@@ -33,7 +33,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
 
 /// Adds the first page, and the pages of logins.
 fn logins(config: &mut ServiceConfig) {
-    use logins::{code, enrol, log_in, log_out, password, sessions, sign_up, welcome};
+    use logins::{code, enrol, log_in, log_out, password, recovery_codes, sessions, sign_up, welcome};
     for page in [
         page("/", vec![get().to(home::show)]),
         page("/login", vec![get().to(log_in::show), post().to(log_in::submit)]),
@@ -44,6 +44,7 @@ fn logins(config: &mut ServiceConfig) {
         page("/logout", vec![post().to(log_out::submit)]),
         page("/language", vec![post().to(language::submit)]),
         page("/password", vec![get().to(password::show), post().to(password::submit)]),
+        page("/recovery-codes", vec![get().to(recovery_codes::show), post().to(recovery_codes::submit)]),
         page("/sessions", vec![get().to(sessions::show)]),
         page("/sessions/{id}/end", vec![post().to(sessions::end)]),
     ] {

@@ -107,7 +107,7 @@ pub(crate) async fn download(visit: Visit, query: Query) -> Result<HttpResponse,
         let next = listed.rows.last().filter(|_| listed.has_more).map(|entry| entry.id);
         Ok((ports.representation.entries_csv(listed.rows, dialect, starting_after.is_none()), next))
     };
-    visit.dashboard.downloads.csv("statement.csv", read).await
+    visit.dashboard.downloads.csv(account, "statement.csv", read).await
 }
 
 /// Returns the filter of the address; `None` for a malformed or reversed one.

@@ -5,38 +5,34 @@ use cais_testkit::CapturedLogs;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::logins::invite;
 
-use super::browser::{PASSWORD, World};
+use super::browser::{PASSWORD, Seen, World};
 use super::keys::{asked, created};
+use super::routes::{forms, pages};
+use super::shop::an_operator_browser;
 
 const EMAIL: &str = "ana@shop.example";
 const OTHER: &str = "bia@shop.example";
+
+/// Returns whether the answer leads to the login. A malformed id may have no page instead.
+fn is_closed(path: &str, seen: &Seen) -> bool {
+    (seen.status, seen.location()) == (303, "/login") || (path.contains("/x") && seen.status == 404)
+}
 
 #[actix_web::test]
 async fn page_without_login_leads_to_the_login() {
     let world = World::new(None);
     let mut browser = world.browser();
     browser.get("/login").await;
-    for path in [
-        "/",
-        "/transactions",
-        "/transactions.csv",
-        "/charges/new",
-        "/charges/chg_01h455vb4pex5vsknk084sn02q",
-        "/keys",
-        "/keys/new",
-        "/keys/ABCdef123456/revoke",
-        "/sessions",
-        "/password",
-        "/login/code",
-        "/login/enrol",
-    ] {
+    // The first steps of a login, and the forms of a browser without a user.
+    let open = ["/login", "/signup", "/welcome/x", "/logout", "/language"];
+    for path in pages().iter().filter(|path| !open.contains(&path.as_str())) {
         let seen = browser.get(path).await;
-        assert_eq!((seen.status, seen.location()), (303, "/login"), "{path}");
+        assert!(is_closed(path, &seen), "{path}: {seen:?}");
         assert!(seen.header("content-security-policy").is_some(), "{path}");
     }
-    for path in ["/keys/new", "/charges/new", "/charges/x/refunds", "/charges/x/pay", "/password", "/login/code"] {
+    for path in forms().iter().filter(|path| !open.contains(&path.as_str())) {
         let seen = browser.post(path, &[("code", "123456")]).await;
-        assert_eq!((seen.status, seen.location()), (303, "/login"), "{path}");
+        assert!(is_closed(path, &seen), "{path}: {seen:?}");
     }
 }
 
@@ -46,8 +42,16 @@ async fn half_login_reaches_no_page() {
     world.logged_in(EMAIL).await;
     let mut browser = world.browser();
     browser.log_in(EMAIL).await;
-    for path in ["/", "/transactions", "/charges/new", "/keys", "/keys/new", "/sessions", "/password"] {
-        assert_eq!(browser.get(path).await.location(), "/login", "{path}");
+    let token = browser.get("/login/code").await.between("name=\"token\" value=\"", "\"");
+    let open = ["/login", "/login/code", "/login/enrol", "/signup", "/welcome/x", "/logout", "/language"];
+    for path in pages().iter().filter(|path| !open.contains(&path.as_str())) {
+        let seen = browser.get(path).await;
+        assert!(is_closed(path, &seen), "{path}: {seen:?}");
+    }
+    for path in forms().iter().filter(|path| !open.contains(&path.as_str())) {
+        browser.token.clone_from(&token);
+        let seen = browser.post(path, &[]).await;
+        assert!(is_closed(path, &seen), "{path}: {seen:?}");
     }
     // An authenticator in use is not shown or replaced.
     assert_eq!(browser.get("/login/enrol").await.status, 404);
@@ -99,22 +103,48 @@ async fn operator_sets_a_password_and_has_no_merchant_pages() {
     assert_eq!(browser.post("/login/enrol", &[("code", &code)]).await.status, 200);
     let home = browser.get("/").await;
     assert!(home.body.contains("operador") && !home.body.contains("/keys"), "{}", home.body);
-    for path in [
-        "/keys",
-        "/keys/new",
-        "/webhooks",
-        "/webhooks/new",
-        "/webhooks/x",
-        "/events",
-        "/events/x",
-        "/api-log",
-        "/transactions",
-        "/transactions.csv",
-        "/charges/new",
-        "/charges/x",
-    ] {
-        assert_eq!(browser.get(path).await.status, 404, "{path}");
+}
+
+/// The pages of every user.
+const SHARED: [&str; 13] = [
+    "/",
+    "/login",
+    "/login/code",
+    "/login/enrol",
+    "/signup",
+    "/welcome/x",
+    "/logout",
+    "/language",
+    "/password",
+    "/recovery-codes",
+    "/sessions",
+    "/sessions/x/end",
+    "/confirm/x",
+];
+
+#[actix_web::test]
+async fn pages_of_the_other_role_do_not_exist() {
+    let world = World::new(None);
+    let (mut merchant, mut operator) = (world.logged_in(EMAIL).await, an_operator_browser(&world).await);
+    let logs = CapturedLogs::start();
+    let mut refused = 0;
+    for (browser, is_foreign) in [(&mut merchant, true), (&mut operator, false)] {
+        let token = browser.get("/password").await.between("name=\"token\" value=\"", "\"");
+        let foreign = |path: &&String| !SHARED.contains(&path.as_str()) && path.starts_with("/operator/") == is_foreign;
+        for path in pages().iter().filter(foreign) {
+            assert_eq!(browser.get(path).await.status, 404, "{path}");
+            refused += 1;
+        }
+        for path in forms().iter().filter(foreign) {
+            browser.token.clone_from(&token);
+            assert_eq!(browser.post(path, &[]).await.status, 404, "{path}");
+            refused += 1;
+        }
     }
+    let is_refusal = |line: &serde_json::Value| {
+        line.get("message").and_then(|text| text.as_str()).is_some_and(|text| text.starts_with("page refused"))
+    };
+    assert_eq!(logs.infos().into_iter().filter(is_refusal).count(), refused, "each refusal is logged");
 }
 
 #[actix_web::test]

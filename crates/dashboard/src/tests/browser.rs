@@ -19,6 +19,7 @@ use cais_testkit::{FakePsp, ManualClock, MemoryStore, PlainCodes, PlainPasswords
 use cais_use_cases::SyncGate;
 use cais_use_cases::crypto::currency_cache::RecentCurrencies;
 use cais_use_cases::daily_totals::DailyTotals;
+use cais_use_cases::export_places::ExportPlaces;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::logins::Logins;
 use cais_use_cases::request_log::RequestLog;
@@ -39,6 +40,8 @@ pub(super) struct World {
     pub(super) store: Arc<MemoryStore>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) psp: FakePsp,
+    /// The unfinished files.
+    pub(super) exports: ExportPlaces,
 }
 
 impl World {
@@ -47,6 +50,7 @@ impl World {
         base.ports.webhooks = Arc::new(receivers());
         let cais_testkit::World { ports, store, clock, psp, .. } = base.clone();
         let payer = psp.clone();
+        let exports = ExportPlaces::default();
         let dashboard = Arc::new(Dashboard {
             keys: KeyRing::new(ports.clone()),
             requests: RequestLog::default(),
@@ -60,10 +64,10 @@ impl World {
                 payer.pay(txid, charge.amount.centavos());
                 Ok(())
             })),
-            downloads: Downloads::default(),
+            downloads: Downloads::new(exports.clone()),
             checks: Checks::default(),
         });
-        Self { dashboard, base, store, clock, psp }
+        Self { dashboard, base, store, clock, psp, exports }
     }
 
     pub(super) fn browser(&self) -> Browser<'_> {

@@ -1,8 +1,10 @@
 //! Forms of other sites, and forms without the browser's token, change nothing.
 
 use actix_web::test::TestRequest;
+use cais_testkit::CapturedLogs;
 
 use super::browser::{ORIGIN, PASSWORD, World};
+use super::routes::forms;
 
 const EMAIL: &str = "ana@shop.example";
 
@@ -38,7 +40,11 @@ async fn form_without_the_own_token_is_refused() {
     let own = browser.token.clone();
     for token in [String::new(), "0".repeat(64), other.token.clone(), own.to_uppercase() + "0", "é".repeat(32)] {
         browser.token = token;
+        let logs = CapturedLogs::start();
         assert_eq!(browser.post("/logout", &[]).await.status, 403);
+        let warned = logs.warnings();
+        let field = |name: &str| warned.first().and_then(|line| line.get(name)).and_then(|text| text.as_str());
+        assert_eq!((warned.len(), field("route"), field("client")), (1, Some("/logout"), Some("192.0.2.9")));
     }
     // A token from before the login is refused after the login.
     let mut early = world.browser();
@@ -55,27 +61,10 @@ async fn form_without_the_own_token_is_refused() {
 async fn every_form_is_checked_before_its_handler() {
     let world = World::new(None);
     let mut browser = world.logged_in(EMAIL).await;
-    for path in [
-        "/login",
-        "/login/code",
-        "/login/enrol",
-        "/signup",
-        "/welcome/x",
-        "/logout",
-        "/language",
-        "/password",
-        "/sessions/x/end",
-        "/keys/new",
-        "/charges/new",
-        "/charges/x/refunds",
-        "/refunds/confirm/x",
-        "/charges/x/pay",
-        "/keys/x/revoke",
-        "/confirm/x",
-    ] {
+    for path in forms() {
         browser.token = "0".repeat(64);
-        assert_eq!(browser.post(path, &[]).await.status, 403, "{path}");
-        let form = TestRequest::post().uri(path).insert_header(("origin", ORIGIN));
+        assert_eq!(browser.post(&path, &[]).await.status, 403, "{path}");
+        let form = TestRequest::post().uri(&path).insert_header(("origin", ORIGIN));
         let other = form.insert_header(("content-type", "text/plain")).set_payload("token=x");
         assert_eq!(browser.send(other).await.status, 400, "{path}");
     }
@@ -121,4 +110,31 @@ async fn configured_origin_alone_is_accepted() {
     assert_eq!(browser.post("/login", &[("email", EMAIL), ("password", "x")]).await.status, 403);
     browser.origin = Some("https://pay.example".to_owned());
     assert_eq!(browser.post("/login", &[("email", EMAIL), ("password", "x")]).await.status, 422);
+}
+
+#[actix_web::test]
+async fn malformed_bodies_are_refused() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    browser.get("/keys/new").await;
+    let token = browser.token.clone();
+    let form = "application/x-www-form-urlencoded";
+    let fields: Vec<String> = (0..1_000).map(|number| format!("f{number}=1")).collect();
+    for (kind, body, expected) in [
+        (form, format!("token={token}&name=%ff%fe&scope=charges%3Aread"), 400),
+        (form, format!("token={token}&name=%C3%28&scope=charges%3Aread"), 400),
+        (form, String::new(), 403),
+        (form, format!("token=x&token={token}&name=a&scope=charges%3Aread"), 403),
+        (form, format!("token={token}&name=a%00b&scope=charges%3Aread"), 422),
+        (form, format!("token={token}&name=a%0D%0ASet-Cookie:x&scope=charges%3Aread"), 422),
+        (form, format!("token={token}&{}", fields.join("&")), 422),
+        ("application/x-www-form-urlencodedx", format!("token={token}&name=a&scope=charges%3Aread"), 400),
+        ("application/json", format!("{{\"token\":\"{token}\"}}"), 400),
+        ("multipart/form-data; boundary=x", format!("token={token}"), 400),
+        ("Application/X-WWW-Form-Urlencoded; charset=UTF-8", format!("token={token}&name=a&scope=charges%3Aread"), 303),
+    ] {
+        let request = TestRequest::post().uri("/keys/new").insert_header(("origin", ORIGIN));
+        let request = request.insert_header(("content-type", kind)).set_payload(body.clone());
+        assert_eq!(browser.send(request).await.status, expected, "{kind}: {body}");
+    }
 }

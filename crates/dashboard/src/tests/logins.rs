@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use actix_web::test::TestRequest;
+use cais_testkit::CapturedLogs;
 
 use super::browser::{PASSWORD, World};
 
@@ -109,7 +110,10 @@ async fn ended_and_idle_sessions_lead_to_the_login() {
     assert_eq!((out.location(), browser.session()), ("/login", None));
     let mut thief = world.browser();
     thief.cookies.insert("cais-session".to_owned(), stolen);
+    let logs = CapturedLogs::start();
     assert_eq!(thief.get("/").await.location(), "/login");
+    let is_refusal = |line: &serde_json::Value| line["message"].as_str().unwrap().starts_with("cookie refused");
+    assert_eq!(logs.infos().iter().filter(|line| is_refusal(line)).count(), 1, "{:?}", logs.infos());
     browser.log_in(EMAIL).await;
     browser.get("/login/code").await;
     let code = world.code(EMAIL, 0).await;
@@ -212,4 +216,26 @@ async fn requests_of_a_session_are_limited() {
     world.clock.advance(Duration::from_millis(100));
     assert_eq!(ana.get("/sessions").await.status, 200);
     assert_eq!(ana.get("/sessions").await.status, 429);
+}
+
+#[actix_web::test]
+async fn recovery_codes_are_replaced_with_a_code() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    let page = browser.get("/recovery-codes").await;
+    assert!(page.body.contains("<strong>10</strong>"), "{}", page.body);
+    let path = browser.post("/recovery-codes", &[]).await.location().to_owned();
+    let asked = browser.get(&path).await;
+    assert!(asked.body.contains("Criar novos códigos") && asked.body.contains(EMAIL), "{}", asked.body);
+    assert!(!asked.body.contains("class=\"codes\""), "no codes before the authenticator's: {}", asked.body);
+    let code = world.code(EMAIL, 0).await;
+    let shown = browser.post(&path, &[("code", &code)]).await;
+    assert_eq!(shown.body.matches("<li><code>").count(), 10, "{}", shown.body);
+    assert_eq!(browser.get(&path).await.status, 404, "shown once");
+    let new = shown.between("<li><code>", "<");
+    let mut other = world.browser();
+    other.log_in(EMAIL).await;
+    other.get("/login/code").await;
+    assert_eq!(other.post("/login/code", &[("code", &new)]).await.location(), "/");
+    assert!(other.get("/recovery-codes").await.body.contains("<strong>9</strong>"));
 }

@@ -70,6 +70,23 @@ async fn pages_follow_each_other_and_the_file_has_all_rows() {
 }
 
 #[actix_web::test]
+async fn second_file_of_an_account_waits_for_the_first() {
+    let world = World::new(None);
+    let (mut ana, mut bia) = (merchant(&world, EMAIL).await, merchant(&world, "bia@shop.example").await);
+    let account = world.user(EMAIL).await.role.account().unwrap();
+    let unfinished = world.exports.enter(account).unwrap();
+    for path in ["/transactions.csv", "/statement.csv"] {
+        let refused = ana.get(path).await;
+        assert!(refused.status == 429 && refused.body.contains("ainda está sendo baixado"), "{}", refused.body);
+        assert_eq!(bia.get(path).await.status, 200, "another account");
+    }
+    drop(unfinished);
+    for path in ["/transactions.csv", "/statement.csv", "/transactions.csv"] {
+        assert_eq!(ana.get(path).await.status, 200, "a file that was read to its end leaves its place");
+    }
+}
+
+#[actix_web::test]
 async fn search_finds_by_every_identifier_of_the_own_account() {
     let world = World::new(None);
     let mut browser = merchant(&world, EMAIL).await;

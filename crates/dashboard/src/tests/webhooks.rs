@@ -26,7 +26,7 @@ async fn endpoint(world: &World, id: EndpointId) -> Endpoint {
 }
 
 /// Creates an endpoint for all events by the form. Returns its path and its id.
-async fn created(browser: &mut Browser<'_>) -> (String, EndpointId) {
+pub(super) async fn created(browser: &mut Browser<'_>) -> (String, EndpointId) {
     browser.get("/webhooks/new").await;
     let seen = browser.post("/webhooks/new", &[("url", URL), ("event", "*")]).await;
     assert_eq!(seen.status, 200, "{}", seen.body);
@@ -58,7 +58,7 @@ async fn claimed(world: &World, id: EndpointId) -> ClaimedDelivery {
 }
 
 /// Makes an attempt at the delivery that waits, with this answer.
-async fn attempted(world: &World, id: EndpointId, body: &str, outcome: AttemptOutcome) {
+pub(super) async fn attempted(world: &World, id: EndpointId, body: &str, outcome: AttemptOutcome) {
     let (endpoint, now) = (endpoint(world, id).await, world.clock.now());
     let claimed = claimed(world, id).await;
     let is_failure = outcome != AttemptOutcome::Succeeded;

@@ -154,6 +154,9 @@ catalogue! {
     enrol_qr: "Código QR para o aplicativo autenticador", "QR code for the authenticator app";
     recovery_title: "Códigos de recuperação", "Recovery codes";
     recovery_text: "Guarde estes códigos em lugar seguro. Cada um substitui uma vez o autenticador. Eles não serão mostrados de novo.", "Keep these codes in a safe place. Each one replaces the authenticator once. They are not shown again.";
+    recovery_left: "Códigos que ainda valem:", "Codes that are still valid:";
+    recovery_hint: "Cada código substitui uma vez o autenticador na entrada. Ao criar novos códigos, os anteriores deixam de valer.", "Each code replaces the authenticator once at a login. New codes end the old ones.";
+    recovery_renew: "Criar novos códigos", "Create new codes";
     recovery_next: "Guardei os códigos", "I have saved the codes";
 
     sign_up: "Criar conta", "Create an account";
@@ -222,6 +225,8 @@ catalogue! {
     not_found_text: "A página não existe, ou o registro não está mais disponível.", "The page does not exist, or its record is no longer available.";
     ended_title: "Ação encerrada", "Action ended";
     ended_text: "Cinco códigos incorretos encerraram esta ação. Nada foi feito. Confira o relógio do celular e comece a ação de novo.", "Five wrong codes ended this action. Nothing was done. Check the clock of your phone, and begin the action again.";
+    file_unfinished_title: "Outro arquivo em andamento", "Another file in progress";
+    file_unfinished_text: "Um arquivo desta conta ainda está sendo baixado. Espere até o fim e tente de novo.", "A file of this account is still being downloaded. Wait until its end and try again.";
     throttled_title: "Muitas tentativas", "Too many attempts";
     throttled_text: "Tente de novo em alguns minutos.", "Try again in a few minutes.";
     unavailable_title: "Serviço indisponível", "Service unavailable";

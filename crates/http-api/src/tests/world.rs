@@ -22,6 +22,7 @@ use cais_ports::{
 };
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
 use cais_testkit::{FakeAcquirers, ManualClock, MemoryStore};
+use cais_use_cases::export_places::ExportPlaces;
 use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
 use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::sync_gate::SyncGate;
@@ -83,7 +84,7 @@ impl World {
             syncs: SyncGate::new(),
             currencies: RecentCurrencies::default(),
             public_url: None,
-            exports: Exports::default(),
+            exports: Exports::new(ExportPlaces::default()),
             sandbox: with_sandbox.then(|| SandboxControls {
                 institution: bank.clone(),
                 processor: bank.clone(),

@@ -1,14 +1,13 @@
 //! The second step of a login: the user enters a one-time code or a recovery code.
 
 use cais_domain::login::Code;
-use cais_ports::{ChangeSet, CommitError, SecretHash, Session, SessionStage, Totp, User, Write};
+use cais_ports::{ChangeSet, CommitError, Session, SessionStage, Totp, User, Write};
 use jiff::Timestamp;
 
 use super::log_in::NewSession;
-use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, log_wrong_code, sessions};
-
-/// The purpose of the keyed hash of a recovery code.
-pub(super) const RECOVERY_PURPOSE: &str = "dashboard-recovery";
+use super::{
+    Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, log_wrong_code, recovery_codes, sessions,
+};
 
 /// Checks the code. If it is right, the session is replaced by a complete session with another secret. Each code is
 /// accepted once. The fifth wrong code ends the session.
@@ -76,23 +75,10 @@ pub(super) fn wrong_code(session: Session, now: Timestamp) -> (ChangeSet, LoginE
 fn judge(logins: &Logins, user: &User, text: &str, now: Timestamp) -> Result<Option<Totp>, LoginError> {
     let Totp::Enrolled { secret, last_step, recovery } = &user.totp else { return Err(LoginError::Over) };
     let Some(code) = Code::parse(text) else {
-        let Some(left) = without(logins, recovery, text) else { return Ok(None) };
+        let Some(left) = recovery_codes::without(logins, recovery, text) else { return Ok(None) };
         return Ok(Some(Totp::Enrolled { secret: secret.clone(), last_step: *last_step, recovery: left }));
     };
     let opened = logins.ports.secret_cipher.decrypt(&user.id.to_string(), secret).map_err(|_| LoginError::Secret)?;
     let step = logins.accept(now, &opened, Some(*last_step), code);
     Ok(step.map(|step| Totp::Enrolled { secret: secret.clone(), last_step: step, recovery: recovery.clone() }))
-}
-
-/// Returns the recovery codes without `text`. Returns `None` if `text` is not one of them.
-fn without(logins: &Logins, recovery: &[SecretHash], text: &str) -> Option<Vec<SecretHash>> {
-    let plain = plain_recovery_code(text);
-    let is_used = |hash: &SecretHash| logins.ports.keyed_hash.verify(RECOVERY_PURPOSE, plain.as_bytes(), hash);
-    let left: Vec<SecretHash> = recovery.iter().filter(|hash| !is_used(hash)).copied().collect();
-    (left.len() < recovery.len()).then_some(left)
-}
-
-/// Returns a recovery code without its separators. The separators only make the code easier to read.
-pub(super) fn plain_recovery_code(text: &str) -> String {
-    text.chars().filter(char::is_ascii_alphanumeric).map(|character| character.to_ascii_lowercase()).collect()
 }

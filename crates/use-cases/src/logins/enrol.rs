@@ -1,19 +1,12 @@
 //! Enrols the authenticator of a user. Enrolment is part of the first login.
 
 use cais_domain::login::Code;
-use cais_ports::{ChangeSet, CommitError, SecretHash, Session, SessionStage, SigningSecret, Totp, User, Write};
+use cais_ports::{ChangeSet, CommitError, Session, SessionStage, SigningSecret, Totp, User, Write};
 
-use super::code::{RECOVERY_PURPOSE, wrong_code};
+use super::code::wrong_code;
 use super::log_in::NewSession;
-use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, log_wrong_code, person, sessions};
+use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, log_wrong_code, person, recovery_codes, sessions};
 use crate::audit::{self, AuditedChange};
-
-/// The number of recovery codes.
-const RECOVERY_CODES: usize = 10;
-/// The characters of recovery codes. Characters that look alike are left out.
-const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-/// The number of characters in a recovery code. Together they are 60 random bits.
-const RECOVERY_CHARS: usize = 12;
 
 /// A complete login with a new authenticator. The recovery codes cannot be read later.
 #[derive(Debug, Clone)]
@@ -63,7 +56,7 @@ pub async fn confirm(
             return Err(error);
         };
         let Totp::Enrolling { secret } = user.totp.clone() else { return Err(LoginError::Over) };
-        let (recovery_codes, recovery) = draw_recovery_codes(logins);
+        let (recovery_codes, recovery) = recovery_codes::draw(logins);
         let created = NewSession::draw(logins, &user, SessionStage::Complete, browser, now);
         let email = user.email.clone();
         let audited = AuditedChange {
@@ -88,19 +81,4 @@ pub async fn confirm(
         }
     }
     Err(LoginError::Contended)
-}
-
-/// Returns new recovery codes and their hashes.
-fn draw_recovery_codes(logins: &Logins) -> (Vec<String>, Vec<SecretHash>) {
-    let keyed_hash = &logins.ports.keyed_hash;
-    (0..RECOVERY_CODES)
-        .map(|_| {
-            let mut random = [0; RECOVERY_CHARS];
-            keyed_hash.fill_random(&mut random);
-            let letter = |byte: &u8| ALPHABET.get(usize::from(byte & 31)).copied().map_or('a', char::from);
-            let plain: String = random.iter().map(letter).collect();
-            let shown = plain.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join("-");
-            (shown, keyed_hash.hash(RECOVERY_PURPOSE, plain.as_bytes()))
-        })
-        .unzip()
 }

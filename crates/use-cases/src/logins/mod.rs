@@ -7,6 +7,7 @@ pub mod invite;
 pub mod log_in;
 pub mod orders;
 pub mod password;
+mod recovery_codes;
 pub mod sessions;
 pub mod sign_up;
 mod throttle;

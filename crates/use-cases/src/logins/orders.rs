@@ -76,6 +76,7 @@ fn sum_with(action: &PendingAction, session: &Session) -> Option<Money> {
         | PendingAction::RevokeKey { .. }
         | PendingAction::RotateSecret { .. }
         | PendingAction::MoveEndpoint { .. }
+        | PendingAction::RenewRecoveryCodes
         | PendingAction::ChangeAccount { .. }
         | PendingAction::Decide { .. }
         | PendingAction::SendWithdrawal { .. } => None,
@@ -156,6 +157,7 @@ pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confir
         | PendingAction::RevokeKey { .. }
         | PendingAction::RotateSecret { .. }
         | PendingAction::MoveEndpoint { .. }
+        | PendingAction::RenewRecoveryCodes
         | PendingAction::ChangeAccount { .. }
         | PendingAction::Decide { .. } => return change,
     };

@@ -11,7 +11,7 @@ use cais_testkit::{CapturedLogs, Crash};
 use cais_use_cases::accounts::suspend::suspend;
 use cais_use_cases::logins::begin::begin;
 use cais_use_cases::logins::confirm::{Confirmed, confirm};
-use cais_use_cases::logins::{LoginError, Visitor};
+use cais_use_cases::logins::{LoginError, Visitor, code, enrol};
 
 use crate::world::{EMAIL, PASSWORD, World, browser, email, name, operator};
 
@@ -245,6 +245,32 @@ async fn change_of_an_older_account_is_refused() {
     let late = with(&world, &operator, second, &world.code(&operator.user, 1)).await.unwrap_err();
     assert_eq!(late, LoginError::Over);
     assert_eq!(world.store.find_account(account).await.unwrap().unwrap(), stored);
+}
+
+#[tokio::test]
+async fn new_recovery_codes_end_the_old_ones() {
+    let world = World::new();
+    world.sign_up(EMAIL, PASSWORD).await.unwrap();
+    let half = world.found(&world.log_in(EMAIL, PASSWORD).await.unwrap()).await.unwrap();
+    let first = enrol::confirm(&world.logins, &browser(), &half, &world.code(&half.user, 0)).await.unwrap();
+    let visitor = world.found(&first.created).await.unwrap();
+    world.clock.advance(Duration::from_secs(30));
+    let old = first.recovery_codes.first().unwrap();
+    let id = begun(&world, &visitor, PendingAction::RenewRecoveryCodes).await;
+    assert_eq!(with(&world, &visitor, id, old).await.unwrap_err(), LoginError::Refused, "only the authenticator");
+    let renewed = with(&world, &visitor, id, &world.code(&visitor.user, 0)).await.unwrap();
+    let Confirmed::RecoveryCodesRenewed(codes) = renewed else { panic!("not renewed") };
+    let page = PageRequest { limit: 1, starting_after: None };
+    let rows = world.store.list_audit(AuditFilter::default(), page).await.unwrap().rows;
+    assert_eq!(rows.first().map(|row| row.action.as_str()), Some("user.renew_recovery_codes"));
+
+    let log_in = async |text: &str| {
+        let half = world.found(&world.log_in(EMAIL, PASSWORD).await.unwrap()).await.unwrap();
+        code::enter(&world.logins, &browser(), &half, text).await.map(|_| ())
+    };
+    assert_eq!((codes.len(), log_in(old).await), (10, Err(LoginError::Refused)));
+    let new = codes.last().unwrap();
+    assert_eq!((log_in(new).await, log_in(new).await), (Ok(()), Err(LoginError::Refused)), "each code once");
 }
 
 #[tokio::test]

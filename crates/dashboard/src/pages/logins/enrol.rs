@@ -13,6 +13,7 @@ use cais_use_cases::logins::{LoginError, enrol};
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::{Layout, redirect};
+use crate::pages::logins::recovery_codes::NewCodesPage;
 use crate::visit::Visit;
 
 /// The alphabet of base32 (RFC 4648, section 6), in which authenticators read a secret.
@@ -27,13 +28,6 @@ struct EnrolPage<'a> {
     secret: String,
 }
 
-#[derive(Template)]
-#[template(path = "logins/recovery.html")]
-struct RecoveryPage {
-    page: Layout,
-    codes: Vec<String>,
-}
-
 /// Shows the secret as a QR code and as text.
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     enrol_page(&visit, StatusCode::OK, None)
@@ -46,7 +40,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     match enrol::confirm(&visit.dashboard.logins, &visit.browser, visitor, form.get("code")).await {
         Ok(enrolled) => {
             let inside = visit.with_session(&enrolled.created, visitor.user.clone());
-            let shown = inside.ok(&RecoveryPage { page: inside.layout(), codes: enrolled.recovery_codes });
+            let shown = inside.ok(&NewCodesPage { page: inside.layout(), codes: enrolled.recovery_codes });
             Ok(inside.begin_session(shown, &enrolled.created))
         }
         Err(LoginError::Refused) => {

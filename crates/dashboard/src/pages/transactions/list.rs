@@ -115,7 +115,7 @@ pub(crate) async fn download(visit: Visit, query: Query) -> Result<HttpResponse,
         let next = page.rows.last().filter(|_| page.has_more).map(|row| (row.direction(), row.key()));
         Ok((text.map_err(Failure::Unavailable)?, next))
     };
-    visit.dashboard.downloads.csv("transactions.csv", read).await
+    visit.dashboard.downloads.csv(account, "transactions.csv", read).await
 }
 
 fn directions(t: &'static TransactionsTexts, fields: &Fields) -> Vec<Choice> {

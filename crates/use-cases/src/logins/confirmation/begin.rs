@@ -39,6 +39,7 @@ pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) ->
         },
         // The record is checked when the decision is executed.
         PendingAction::Decide { .. } => visitor.user.role == Role::Operator,
+        PendingAction::RenewRecoveryCodes => true,
         PendingAction::ChangeAccount { account: changed, .. } => {
             visitor.user.role == Role::Operator && ports.queries.find_account(*changed).await?.is_some()
         }

@@ -8,8 +8,8 @@ use cais_domain::merchant::api_key::KeyPrefix;
 use cais_domain::merchant::webhook::{Endpoint, EndpointChange};
 use cais_domain::money::Money;
 use cais_ports::{
-    ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, Role, Session, SessionStage, SigningSecret,
-    Totp, User, Write,
+    ChangeSet, CommitError, Confirmation, ConfirmationState, PendingAction, Role, SecretHash, Session, SessionStage,
+    SigningSecret, Totp, User, Write,
 };
 
 use super::{begin, decide};
@@ -19,7 +19,8 @@ use crate::infractions::resolve::Resolved;
 use crate::keys::create::{self, CreatedKey, KeyTerms};
 use crate::keys::revoke;
 use crate::logins::{
-    Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, log_wrong_code, orders, sessions,
+    Browser, LoginError, Logins, MAX_ATTEMPTS, MAX_WRONG_CODES, Visitor, log_wrong_code, orders, recovery_codes,
+    sessions,
 };
 use crate::webhooks::{change as move_endpoint, rotate};
 
@@ -34,6 +35,8 @@ pub enum Confirmed {
     SecretRotated(Box<(Endpoint, SigningSecret)>),
     /// An endpoint has another address.
     EndpointMoved(EndpointId),
+    /// The recovery codes of the user were replaced. The new codes are available only here.
+    RecoveryCodesRenewed(Vec<String>),
     /// An order was approved. `logins::orders` sends it.
     Approved,
     /// An account was changed.
@@ -69,7 +72,7 @@ pub async fn confirm(
         let visitor = sessions::reread(logins, &visitor.session).await?;
         let confirmation = begin::find(logins, &visitor, id).await?;
         let now = ports.clock.now();
-        let Totp::Enrolled { secret, last_step, recovery } = visitor.user.totp.clone() else {
+        let Totp::Enrolled { secret, last_step, mut recovery } = visitor.user.totp.clone() else {
             return Err(LoginError::Over);
         };
         if visitor.session.stage != SessionStage::Complete {
@@ -88,7 +91,7 @@ pub async fn confirm(
             log_wrong_code(action, visitor.user.id, browser, &error);
             return Err(error);
         };
-        let (confirmed, mut change) = carry_out(logins, browser, &visitor, &confirmation).await?;
+        let (confirmed, mut change) = carry_out(logins, browser, &visitor, &confirmation, &mut recovery).await?;
         let totp = Totp::Enrolled { secret, last_step: step, recovery };
         change.writes.push(Write::update(User { totp, ..visitor.user }));
         change.writes.push(Write::update(Confirmation { state: ConfirmationState::Done, ..confirmation }));
@@ -112,12 +115,13 @@ pub async fn confirm(
     Err(LoginError::Contended)
 }
 
-/// Returns the result of the action, and its changes.
+/// Returns the result of the action, and its changes. New recovery codes replace `recovery`.
 async fn carry_out(
     logins: &Logins,
     browser: &Browser,
     visitor: &Visitor,
     confirmation: &Confirmation,
+    recovery: &mut Vec<SecretHash>,
 ) -> Result<(Confirmed, ChangeSet), LoginError> {
     let ports = &logins.ports;
     let operator = visitor.operator(browser);
@@ -172,6 +176,13 @@ async fn carry_out(
                 Confirmed::EndpointMoved(*endpoint),
                 moved.map_or_else(|| ChangeSet::new(ports.clock.now()), |(_, change)| change),
             ))
+        }
+        PendingAction::RenewRecoveryCodes => {
+            let (codes, hashes) = recovery_codes::draw(logins);
+            *recovery = hashes;
+            let mut change = ChangeSet::new(ports.clock.now());
+            change.writes.push(recovery_codes::renewal(logins, browser, visitor, change.at));
+            Ok((Confirmed::RecoveryCodesRenewed(codes), change))
         }
         PendingAction::RevokeKey { prefix } => {
             let account = own_account()?;
