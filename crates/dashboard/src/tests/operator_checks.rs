@@ -81,7 +81,7 @@ async fn failed_ledger_check_is_shown() {
 }
 
 #[actix_web::test]
-async fn reconciliation_of_a_day_shows_differences_and_repairs_nothing() {
+async fn reconciliation_of_a_day_only_shows_differences() {
     let world = World::new(None);
     let shop = Shop::open(&world, EMAIL).await;
     let charge = shop.base.pending(1_000).await;

@@ -88,7 +88,7 @@ fn spread_is_a_percentage_of_at_most_ten() {
 }
 
 #[test]
-fn rate_may_double_within_a_day_and_change_fivefold_within_a_week() {
+fn rate_may_double_in_a_day_and_grow_fivefold_in_a_week() {
     let hours = SignedDuration::from_hours;
     for (age, next, allowed) in [
         (hours(0), "5", true),

@@ -4,7 +4,7 @@
 use super::super::*;
 use super::table::{arrival, credited, deposit, later, usdt};
 
-/// What the processor shows, or what an operator decides. The stored payment has 9 coins.
+/// A status that the processor shows, or a decision of an operator. The stored payment has 9 coins.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     /// The processor has the same coins.
