@@ -28,7 +28,7 @@ const PASSING: [&str; 4] =
 /// The height of the window in pixels.
 const HEIGHT: u32 = 900;
 
-/// A running browser. It ends when this is dropped, and never outlives the test process.
+/// A running browser. The browser ends when this value is dropped, at the latest with the test process.
 pub struct Chromium {
     driver: Child,
     watchdog: Option<Watchdog>,

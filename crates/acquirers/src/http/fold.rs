@@ -1,6 +1,7 @@
-//! The comparison of Portuguese prose: without case and accents.
+//! Removes case and accents from Portuguese text, so that two texts can be compared.
 
-/// Returns the text in lower case without Portuguese accents, composed or not, and without surrounding blanks.
+/// Returns the text in lower case, without Portuguese accents and without surrounding blanks. An accent is removed both
+/// as part of its letter and as a combining character.
 pub(crate) fn folded(text: &str) -> String {
     let plain = |letter: char| match letter {
         'á' | 'à' | 'â' | 'ã' => Some('a'),

@@ -1,4 +1,4 @@
-//! Authenticated requests of NOWPayments, with raw answers.
+//! Sends authenticated requests to NOWPayments. The answers are returned unparsed.
 
 use std::sync::Arc;
 
@@ -98,7 +98,8 @@ impl Api {
             .map_err(|_| AcquirerError::Refused("the path is not a valid address".to_owned()))
     }
 
-    /// Sends one request. After a 401, renews the token and sends the request again. A 401 proves that the request was not executed.
+    /// Sends one request. If a request with a token is answered 401, renews the token and sends the request once more.
+    /// Status 401 proves that the request was not executed.
     async fn call(
         &self,
         request: &Request,

@@ -18,11 +18,11 @@ use crate::logging::chain;
 
 /// The name of the source of BRL per USD in metrics and findings.
 const PTAX: &str = "ptax";
-/// The time limit of one check. A slower answer would be too late for a deposit too.
+/// The time limit of one check. The creation of a deposit does not wait longer for an answer.
 const CHECK_BUDGET: Duration = Duration::from_secs(5);
 
-/// Creates the configured processor without a request to it. `callback_url` is the address for its callbacks. Returns
-/// `None` without a processor.
+/// Creates the configured processor, and sends no request. The processor sends its callbacks to `callback_url`. Returns
+/// `None` if no processor is configured.
 ///
 /// # Errors
 /// [`Problems`]: the problem of a secret or an address.
@@ -60,7 +60,7 @@ pub fn of_sandbox(
     Ok(sources(processor, rates, &config.crypto))
 }
 
-/// Reads the processor's list with key and login.
+/// Lists the processor's deposits of the last 24 hours. The list needs both the API key and the login.
 ///
 /// # Errors
 /// The configuration cannot be used, or the processor does not answer.
@@ -111,7 +111,7 @@ fn nowpayments(settings: &ProcessorConfig, callback_url: Option<String>) -> anyh
     })
 }
 
-/// Returns the problem of a key. The messages of the adapters contain no secret.
+/// Returns the problem with the configuration key that caused it. The messages of the adapters contain no secret.
 fn problem(error: &anyhow::Error) -> Problem {
     let key = match error.downcast_ref() {
         Some(NowPaymentsConfigError::BaseUrl(_)) => "crypto.base_url",
@@ -121,5 +121,5 @@ fn problem(error: &anyhow::Error) -> Problem {
         Some(NowPaymentsConfigError::IpnSecret) => "crypto.ipn_secret",
         Some(NowPaymentsConfigError::Tls(_)) | None => "crypto",
     };
-    Problem { key: key.to_owned(), what: chain(error.as_ref()), origin: "its addresses and secrets".to_owned() }
+    Problem { key: key.to_owned(), what: chain(error.as_ref()), origin: "crypto settings".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! The holder of an account in the dashboard: logs in as a browser without scripts does.
+//! An account's holder who uses the dashboard with a browser without scripts.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl Visitor {
         let (cookies, token) = (BTreeMap::new(), String::new());
         let mut visitor = Self { http: Http::to(&origin)?, origin, cookies, token };
         let link = service.login_link(number)?;
-        let link = link.find("/welcome/").and_then(|start| link.get(start..)).context("a link without a page")?;
+        let link = link.find("/welcome/").and_then(|start| link.get(start..)).context("the login link has no page")?;
         visitor.get(link).await?;
         visitor.post(link, &[("password", PASSWORD)]).await?;
         visitor.get("/login").await?;
@@ -40,7 +40,7 @@ impl Visitor {
         Ok(visitor)
     }
 
-    /// Returns a whole request of a page.
+    /// Returns the bytes of a complete HTTP request for a page.
     pub(super) fn request(&self, path: &str) -> Vec<u8> {
         let (host, cookies) = (self.origin.trim_start_matches("http://"), self.cookie_header());
         format!("GET {path} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookies}\r\n\r\n").into_bytes()
@@ -71,7 +71,7 @@ impl Visitor {
         let reply = self.http.send(request.header("origin", &self.origin).body(body)).await?;
         for line in reply.headers.get_all("set-cookie") {
             let pair = line.to_str()?.split(';').next().unwrap_or_default();
-            let (name, value) = pair.split_once('=').context("a cookie without a value")?;
+            let (name, value) = pair.split_once('=').context("a cookie has no value")?;
             self.cookies.insert(name.to_owned(), value.to_owned());
         }
         Ok(reply)
@@ -82,7 +82,7 @@ impl Visitor {
     }
 }
 
-/// Returns the text after a mark, up to the next quote or tag.
+/// Returns the text after `before`, up to the next quote or tag.
 fn between<'p>(page: &'p str, before: &str) -> Result<&'p str> {
     let (_, rest) = page.split_once(before).with_context(|| format!("no `{before}` in {page}"))?;
     rest.split(['"', '<']).next().context("no text")

@@ -40,9 +40,9 @@ const LOOKS: usize = 100;
 /// Queues with one delivery each, and the number of due ones.
 const QUEUES: usize = 200_000;
 const DUE_QUEUES: usize = 100;
-/// Endpoints opened, and deliveries added, per commit.
+/// The endpoints and deliveries that one step of the preparation creates.
 const TOGETHER: usize = 1_000;
-/// The delay of the other deliveries.
+/// The delay of the deliveries that are not due.
 const LATER: SignedDuration = SignedDuration::from_hours(1);
 
 /// Measures claims, claims with outcomes, and the search for due queues.
@@ -62,7 +62,10 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     }
     let finished = count(claims.saturating_mul(plan.rounds));
     let tally = Tally::of(&queue.store, &queue.accounts).await?;
-    ensure!(tally.succeeded == finished && tally.attempts == finished, "{tally:?} of {finished} that were finished");
+    ensure!(
+        tally.succeeded == finished && tally.attempts == finished,
+        "{tally:?}: not all of the {finished} finished deliveries are counted"
+    );
     queue.store.close().await;
     let line = |series: Series, what: &str| series.line(engine, what);
     let claimed = line(claimed, "deliveries claimed, of 100 endpoints").note("none twice under one lease");
@@ -104,8 +107,8 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
         let began = Instant::now();
         let found = store.due_queues(clock::now(), None, SEARCH_LIMIT).await?;
         waits.record(began.elapsed());
-        ensure!(found.due.len() == DUE_QUEUES, "{} queues have something due", found.due.len());
-        ensure!(store.cancel_stale(LIMIT).await? == 0, "something was cancelled");
+        ensure!(found.due.len() == DUE_QUEUES, "{} queues have due deliveries", found.due.len());
+        ensure!(store.cancel_stale(LIMIT).await? == 0, "a delivery was cancelled");
     }
     store.close().await;
     let looks = waits.percentiles();
@@ -150,7 +153,7 @@ struct Queue {
     store: Persistence,
     accounts: Vec<AccountId>,
     queues: Vec<EndpointQueue>,
-    /// The instant of the next claim, ahead of the clock: a lease ends before the next claim.
+    /// The instant of the next claim. The instant runs ahead of the clock, so that leases end without waiting.
     now: Timestamp,
     due: usize,
 }
@@ -180,7 +183,7 @@ impl Queue {
             let began = Instant::now();
             let found = self.store.due_queues(self.now, None, SEARCH_LIMIT).await?;
             waits.record(began.elapsed());
-            ensure!(found.due.len() == self.queues.len(), "{} queues have something due", found.due.len());
+            ensure!(found.due.len() == self.queues.len(), "{} queues have due deliveries", found.due.len());
         }
         Ok(waits.percentiles())
     }

@@ -1,4 +1,4 @@
-//! Callers that pay charges in the sandbox. The answer follows the credit.
+//! Callers that pay charges in the sandbox. Each payment is answered after the charge is credited.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub fn request(charge: &Created) -> Vec<u8> {
 /// Checks that the answer shows a paid charge.
 ///
 /// # Errors
-/// The text of another answer.
+/// The status and the body of any other answer.
 pub fn judge(answer: Answer<'_>) -> Result<()> {
     ensure!(answer.status == 200, "{}: {}", answer.status, String::from_utf8_lossy(answer.body));
     let paid = answer.body.windows(PAID.len()).any(|window| window == PAID);
@@ -37,7 +37,7 @@ pub struct Pay {
     request: Vec<u8>,
 }
 
-/// Returns the callers of a load.
+/// Returns all callers of one measurement.
 #[must_use]
 pub fn payers(charges: &Arc<Vec<Created>>) -> Vec<Pay> {
     (0..CALLERS).map(|next| Pay { charges: Arc::clone(charges), next, request: Vec::new() }).collect()

@@ -1,4 +1,4 @@
-//! The public payment page. It needs no session, only its secret address.
+//! The public payment page, which needs no session, only its secret address.
 
 use actix_web::test::TestRequest;
 use cais_domain::charge::ChargeStatus;

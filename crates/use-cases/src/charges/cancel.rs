@@ -11,7 +11,7 @@ use super::sync::{SyncError, apply, refresh};
 use crate::ports::Ports;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 
-/// The acquirer's share of the 10 s within which a POST answers.
+/// The acquirer's share of the 10 s within which the API answers a POST.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 
 /// The reason why a charge was not cancelled.

@@ -18,7 +18,7 @@ const MAY_HAVE_RACED: SignedDuration = SignedDuration::from_hours(24);
 /// The identifier of a charge in a request.
 pub type ChargeName = ResourceName<ChargeId>;
 
-/// Returns the charge with this identifier. If the acquirer answers in time, its state is applied first.
+/// Returns the charge with this identifier. If the acquirer answers in time, the acquirer's record is applied first.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -10,7 +10,7 @@ use cais_ports::{Acquirer, AcquirerError, ChargeOrder, IssueError, UpstreamCharg
 use crate::ports::Ports;
 use crate::upstream_result::EarlierRequests;
 
-/// The acquirer's share of the 10 s within which a POST answers. The rest is for two commits.
+/// The acquirer's share of the 10 s within which the API answers a POST. The rest is for two commits.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 /// The part of [`UPSTREAM_BUDGET`] for a look-up after a repeated request is refused.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);

@@ -10,7 +10,7 @@ use super::{CryptoSources, CryptoUnavailable};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The time for one read. A POST answers within 10 s.
+/// The time for one read. The API answers a POST within 10 s.
 const READ_BUDGET: Duration = Duration::from_secs(3);
 
 /// A rate, its inputs, and the minimum of the deposits or withdrawals.

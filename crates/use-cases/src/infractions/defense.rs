@@ -18,7 +18,7 @@ use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::OrderReads;
 use crate::upstream_result::Evidence;
 
-/// The time for sending. A POST answers within 10 s.
+/// The time for sending. The API answers a POST within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 
 /// Returns the order for the acquirer. Returns `None` if the infraction has no defense text of this service.
@@ -51,7 +51,7 @@ pub(super) async fn send(
     acquirer.send_defense(&order, SEND_BUDGET).await
 }
 
-/// A defense that was sent. The acquirer gives a defense no id of its own.
+/// A defense that was sent. Acquirers assign no id to a defense.
 pub(super) struct SentDefense<'a> {
     pub(super) ports: &'a Ports,
     pub(super) acquirer: &'a dyn Acquirer,
@@ -64,8 +64,8 @@ pub(super) struct SentDefense<'a> {
 impl OrderReads for SentDefense<'_> {
     type Record = UpstreamInfraction;
 
-    /// Reads the list, because acquirers show infractions only in lists. An infraction that is missing in the list
-    /// proves nothing.
+    /// Reads the list, because acquirers show infractions only in lists. If the list does not contain the infraction,
+    /// the outcome stays unknown.
     async fn look_up(&self) -> Evidence<UpstreamInfraction> {
         let Infraction { upstream_id, opened_at, .. } = self.infraction;
         match fetch_upstream(self.acquirer, upstream_id, Some(*opened_at), self.ports.clock.now(), self.deadline).await

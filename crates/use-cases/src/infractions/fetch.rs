@@ -23,7 +23,7 @@ pub(super) struct ReadDeadline {
     pub pages: u32,
 }
 
-/// The limits while a caller waits. A POST answers within 10 s, and sending may use 5 s of them.
+/// The limits while a caller waits. The API answers a POST within 10 s, and sending may use 5 s of them.
 pub(super) const REQUEST_DEADLINE: ReadDeadline = ReadDeadline { budget: Duration::from_secs(1), pages: 3 };
 /// The limits of a worker.
 pub(super) const BACKGROUND_DEADLINE: ReadDeadline = ReadDeadline { budget: Duration::from_secs(10), pages: 300 };

@@ -21,7 +21,7 @@ const MAY_COME_BACK: SignedDuration = SignedDuration::from_hours(24);
 /// The identifier of a payout in a request.
 pub type PayoutName = ResourceName<PayoutId>;
 
-/// Returns the payout with this identifier. If the acquirer answers in time, its state is applied first.
+/// Returns the payout with this identifier. If the acquirer answers in time, the acquirer's record is applied first.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -17,7 +17,7 @@ pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
 /// The identifier of a refund in a request.
 pub type RefundName = ResourceName<RefundId>;
 
-/// Returns the refund with this identifier. If the acquirer answers in time, its state is applied first.
+/// Returns the refund with this identifier. If the acquirer answers in time, the acquirer's record is applied first.
 ///
 /// # Errors
 /// [`FetchError`].

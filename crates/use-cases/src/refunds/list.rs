@@ -30,7 +30,7 @@ pub enum ListRefundsError {
     List(#[from] ListError),
 }
 
-/// Returns a page of the charge's refunds. If the acquirer answers in time, its state is applied first.
+/// Returns a page of the charge's refunds. If the acquirer answers in time, the acquirer's record is applied first.
 ///
 /// # Errors
 /// [`ListRefundsError`].

@@ -92,7 +92,7 @@ pub(crate) async fn list<T: KeyedResource>(
     Ok(read.await.map_err(StoreError::from)?)
 }
 
-/// Returns the resource with that identifier. If the acquirer answers in time, its state is applied first.
+/// Returns the resource with that identifier. If the acquirer answers in time, the acquirer's record is applied first.
 pub(crate) async fn fetch<T, F, E>(
     ports: &Ports,
     syncs: &SyncGate,

@@ -1,4 +1,5 @@
-//! The comparison of one day with the lists of the acquirers and of the crypto processor. Repairs nothing.
+//! Compares the stored records of one day with the lists of the acquirers and of the crypto processor. Differences are
+//! shown, not repaired.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -58,7 +59,8 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     page(&visit, None)
 }
 
-/// Compares a day, and shows the result if the comparison ends soon. It changes nothing, so no code is needed.
+/// Compares a day, and shows the result if the comparison ends soon. The comparison changes no record, so the operator
+/// enters no confirmation code.
 pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     visit.operator()?;

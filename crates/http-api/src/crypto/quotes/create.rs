@@ -22,7 +22,7 @@ use crate::representation::crypto_quote::CryptoQuote;
 /// Creates a quote.
 ///
 /// # Errors
-/// In the order that `docs/API.md` lists: the body, the account, the currency, limits, prices.
+/// The first failed check. The order of the checks is: body, account, currency, limits, prices.
 #[utoipa::path(
     operation_id = "createCryptoQuote",
     tag = "crypto",

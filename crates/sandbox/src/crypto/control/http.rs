@@ -37,7 +37,8 @@ struct DepositBody {
     hold: bool,
 }
 
-/// `POST /sandbox/payment/{payment_id}/pay` `{amount?, currency?, hold?}`: 200 with the payment that took the deposit.
+/// `POST /sandbox/payment/{payment_id}/pay` `{amount?, currency?, hold?}`: 200 with the payment that received the
+/// coins.
 ///
 /// # Errors
 /// 404 for an unknown payment, 400 for a bad amount or coin.
@@ -53,8 +54,8 @@ fn show_payment(psp: &Shared, id: &str) -> Result<HttpResponse, Problem> {
     answer(StatusCode::OK, &payment_views::read(&payment, false))
 }
 
-/// `POST /sandbox/payment/{payment_id}/{step}`: `confirm`, `send`, `finish`, `part`, `fail`, `refund`, `expire`, or `ipn` for
-/// another notification. 200 with the payment.
+/// `POST /sandbox/payment/{payment_id}/{step}`: `confirm`, `send`, `finish`, `part`, `fail`, `refund`, `expire`, or
+/// `ipn`. The step `ipn` sends another notification of the current status. 200 with the payment.
 ///
 /// # Errors
 /// 404 for an unknown payment or step, 409 for a step that the current status excludes.
@@ -69,7 +70,7 @@ pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Res
         "refund" => Some(PaymentStatus::Refunded),
         "expire" => Some(PaymentStatus::Expired),
         "ipn" => None,
-        _ => return Err(Problem::new(Kind::NotFound, "there is no such step")),
+        _ => return Err(Problem::new(Kind::NotFound, "the step does not exist")),
     };
     match status {
         Some(status) => control(&psp).move_crypto_payment(&id, status)?,
@@ -78,8 +79,8 @@ pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Res
     show_payment(&psp, &id)
 }
 
-/// `POST /sandbox/withdrawal/{id}/{step}`: `finish`, `reject`, `fail`, `stay`, or `ipn` for another notification. 200
-/// with the withdrawal.
+/// `POST /sandbox/withdrawal/{id}/{step}`: `finish`, `reject`, `fail`, `stay` or `ipn`. With `stay` the withdrawal
+/// remains in processing. The step `ipn` sends another notification of the current status. 200 with the withdrawal.
 ///
 /// # Errors
 /// 404 for an unknown withdrawal or step, 409 for a step that the current status excludes.
@@ -91,7 +92,7 @@ pub async fn move_withdrawal(path: web::Path<(String, String)>, psp: Shared) -> 
         "fail" => Some(WithdrawalFate::Fail),
         "stay" => Some(WithdrawalFate::Stay),
         "ipn" => None,
-        _ => return Err(Problem::new(Kind::NotFound, "there is no such step")),
+        _ => return Err(Problem::new(Kind::NotFound, "the step does not exist")),
     };
     match fate {
         Some(fate) => control(&psp).move_crypto_withdrawal(&id, fate)?,
@@ -136,7 +137,7 @@ struct CoinBody {
 /// with all values.
 ///
 /// # Errors
-/// 404 for an unknown coin, 400 for values that are no amounts.
+/// 404 for an unknown coin, 400 for values that are not amounts.
 pub async fn coin(code: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: CoinBody = read(payload).await?;
     let values = CoinValues {

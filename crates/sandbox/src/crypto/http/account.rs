@@ -12,7 +12,7 @@ use crate::{
 /// `POST /v1/auth` `{email, password}`: a JWT. No key is needed, and both values are case-sensitive.
 ///
 /// # Errors
-/// 401 for a wrong login, 400 for other fields.
+/// 401 for a wrong login, 400 for missing or unknown fields.
 pub async fn login(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, CryptoError> {
     psp.requests.count(Operation::CryptoLogin);
     let mut body = Fields::of_body(&request, payload).await?;

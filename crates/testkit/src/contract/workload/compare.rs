@@ -1,4 +1,4 @@
-//! Compares the store with the store in memory after the workload.
+//! Compares the tested store with the in-memory store after the workload.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ impl Workload {
         }
     }
 
-    /// Compares the events byte for byte, and their subscribers.
+    /// Compares the events byte for byte, and the webhook endpoints with their deliveries.
     async fn compare_events(&self, h: &Harness, account: AccountId) {
         for after_sequence in [None, Some(3)] {
             let filter = EventFilter { kind: None, after_sequence };

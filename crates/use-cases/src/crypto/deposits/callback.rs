@@ -1,5 +1,5 @@
-//! Processes a callback about a payment. A callback is only a hint. The processor's record has the state, and contains the
-//! deposit.
+//! Processes a callback about a payment. A callback is only a signal to read the processor's record. The record has the
+//! state of the payment, and identifies the deposit.
 
 use std::time::Duration;
 
@@ -41,7 +41,8 @@ pub(crate) async fn process(
     })
 }
 
-/// Returns the deposit of a payment. The deposit is found by the order in the record, by the payment, or by its parent.
+/// Returns the deposit of a payment. The search uses the record's order id, then the payment's id, then the id of its
+/// parent payment.
 pub(crate) async fn deposit_of(
     ports: &Ports,
     processor: &AcquirerName,

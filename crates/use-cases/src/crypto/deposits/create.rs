@@ -24,7 +24,7 @@ use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
 use crate::webhooks::postback;
 
-/// The time for reading the minimum of a deposit that uses a quote. A POST answers within 10 s.
+/// The time for reading the minimum of a deposit that uses a quote. The API answers a POST within 10 s.
 const MINIMUM_BUDGET: Duration = Duration::from_secs(3);
 
 /// The validated terms of a merchant's request.

@@ -18,7 +18,8 @@ const READ_BUDGET: Duration = Duration::from_secs(3);
 /// The identifier of a deposit in a request.
 pub type DepositName = ResourceName<CryptoDepositId>;
 
-/// Returns the deposit with this identifier. If the processor answers in time, its state is applied first.
+/// Returns the deposit with this identifier. If its state may have changed, the processor's record is read and applied
+/// first. If the processor does not answer in time, the stored deposit is returned.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -23,7 +23,7 @@ use crate::response::Response;
 use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
 
-/// The time for checking the address. A POST answers within 10 s. The price is read at the same time.
+/// The time for checking the address. The API answers a POST within 10 s. The price is read at the same time.
 const ADDRESS_BUDGET: Duration = Duration::from_secs(3);
 
 /// The validated terms of a merchant's request.

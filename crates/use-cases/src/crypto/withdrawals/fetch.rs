@@ -18,7 +18,8 @@ const READ_BUDGET: Duration = Duration::from_secs(3);
 /// The identifier of a withdrawal in a request.
 pub type WithdrawalName = ResourceName<CryptoWithdrawalId>;
 
-/// Returns the withdrawal with this identifier. If the processor answers in time, its state is applied first.
+/// Returns the withdrawal with this identifier. If the withdrawal is processing, the processor's record is read and
+/// applied first. If the processor does not answer in time, the stored withdrawal is returned.
 ///
 /// # Errors
 /// [`FetchError`].

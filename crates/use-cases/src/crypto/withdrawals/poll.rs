@@ -1,4 +1,5 @@
-//! Polls the withdrawals whose outcome is open. Those that are not verified yet are verified.
+//! Polls the withdrawals whose outcome is open. If the processor shows a withdrawal as not verified, the poll verifies
+//! it with a one-time code.
 
 use cais_domain::crypto::withdrawal::Withdrawal;
 

@@ -12,7 +12,7 @@ use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _, commit_update};
 
-/// The time for the verification. A POST answers within 10 s.
+/// The time for the verification. The API answers a POST within 10 s.
 const VERIFY_BUDGET: Duration = Duration::from_secs(2);
 
 /// Reads the withdrawal at the processor and applies the record. The withdrawal is not verified.
