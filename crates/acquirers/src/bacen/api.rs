@@ -130,7 +130,7 @@ impl Api {
         self.call(Question { body: Some(&body), ..question }, deadline).await
     }
 
-    /// Reads a charge; `None` if the institution names its absence.
+    /// Reads a charge. Returns `None` if the institution answers that the charge does not exist.
     pub(super) async fn find(
         &self,
         expected: Expected<'_>,

@@ -1,4 +1,4 @@
-//! Returns a received Pix, and reads the outcome.
+//! Sends the return of a received Pix (*devolução*), and reads its outcome.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::RefundId;
@@ -16,7 +16,8 @@ const RETURN_ABSENT: [&str; 3] = ["PixDevolucaoNaoEncontrada", "PixNaoEncontrado
 
 /// Sends `PUT /v2/pix/{e2eid}/devolucao/{id}` once.
 ///
-/// The standard answers a taken id with the same 400 as any other refusal. So a refusal does not prove that no return exists.
+/// By the standard, an id that exists already is refused with the same 400 as any other invalid request. So a refusal
+/// does not prove that no return exists.
 pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> Result<UpstreamReturn, AcquirerError> {
     let name = order.id.suffix();
     let body = wire::return_request(order)?;

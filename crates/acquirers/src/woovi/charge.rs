@@ -177,7 +177,7 @@ fn not_as_ordered(api: &Api, order: &ChargeOrder, reason: String) -> AcquirerErr
     AcquirerError::Refused(reason)
 }
 
-/// Reads a charge with its Pix; `None` if Woovi names its absence.
+/// Reads a charge with its Pix. Returns `None` if Woovi answers that the charge does not exist.
 pub(super) async fn find(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Option<UpstreamCharge>, AcquirerError> {
     look_up(api, txid, deadline).await.map_err(FindError::of_a_read)
 }

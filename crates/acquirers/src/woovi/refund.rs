@@ -1,4 +1,4 @@
-//! Returns a received Pix, reads the outcome, and lists the returns of a charge.
+//! Sends the return of a received Pix, reads its outcome, and lists the returns of a charge.
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::ids::RefundId;

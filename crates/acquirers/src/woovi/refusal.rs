@@ -62,7 +62,8 @@ impl Refusal {
         Some(Self { problem: Problem::new(code.as_deref().unwrap_or(NO_CODE), &message), words })
     }
 
-    /// Returns whether the text names the absence of one of `objects`, given in lower case without accents.
+    /// Returns whether the text reports that one of `objects` does not exist. `objects` are in lower case without
+    /// accents.
     fn names_absence_of(&self, objects: &[&str]) -> bool {
         self.has(&ABSENT) && self.has(objects) && !self.has(&OTHER_OBJECTS)
     }
@@ -81,7 +82,7 @@ fn part_of<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Option<T> {
     serde_json::from_slice(body).ok()
 }
 
-/// Returns whether an answer names the absence of one of `objects`.
+/// Returns whether an answer reports that one of `objects` does not exist.
 ///
 /// Woovi reports absences with 400. A 404 with an unrecognized text may come from a server without the path.
 pub(super) fn is_absence(reply: &Reply, objects: &[&str]) -> bool {

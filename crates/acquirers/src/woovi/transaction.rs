@@ -19,7 +19,7 @@ use super::wire::{at, cents, word};
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Reply, part};
 
-/// The number of refunded Pix of a page whose returns are read concurrently, so that the page is complete within its deadline.
+/// The number of concurrent reads of returns for one page. Sequential reads could exceed the page's deadline.
 const RETURNS_AT_ONCE: usize = 8;
 const TRANSACTIONS: List = List {
     path: "/transaction",
@@ -27,7 +27,7 @@ const TRANSACTIONS: List = List {
     per_page: 100,
     names: &["/endToEndId", "/charge/correlationID"],
 };
-/// The words of a transaction in texts of refusals.
+/// The words for a transaction in Woovi's error texts.
 const TRANSACTION: [&str; 2] = ["transaction", "transacao"];
 
 #[derive(Deserialize)]
@@ -82,7 +82,7 @@ pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Res
 
 /// Returns the received Pix of a charge, oldest first.
 ///
-/// Each row must name the charge. Otherwise, if the server ignored the filter, the Pix of other charges would be returned.
+/// Each row must name the charge, because a server that ignores the filter returns the Pix of other charges too.
 async fn bare_of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Vec<Received>, FindError> {
     let row = |place: &str, row: &RawValue| match read(place, row)? {
         Some(received) if received.pix.txid.as_ref() == Some(txid) => Ok(Some(received)),
@@ -112,11 +112,11 @@ async fn bare_of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Ve
     Ok(received)
 }
 
-/// Adds the returns of a charge to its Pix. A return belongs to the Pix that it names, otherwise to the charge's only Pix, otherwise to the
-/// only Pix whose status shows a return.
+/// Adds the returns of a charge to its Pix. A return belongs to the Pix that it names, otherwise to the charge's only
+/// Pix. A return by another system may also belong to the only Pix whose status shows a return.
 ///
-/// If the Pix of a return is uncertain, a refund of this service is left out, because it is read by its own id. A return by another system
-/// raises an alert.
+/// If the Pix of a return stays unknown, a refund of this service is skipped, because refunds are read by their own id.
+/// A return by another system raises an alert, unless the return failed.
 async fn attach_returns(
     api: &Api,
     txid: &Txid,
@@ -152,7 +152,7 @@ async fn attach_returns(
     Ok(())
 }
 
-/// Reads a received Pix with its returns; `None` if Woovi names its absence.
+/// Reads a received Pix with its returns. Returns `None` if Woovi answers that the Pix does not exist.
 pub(super) async fn find(
     api: &Api,
     end_to_end_id: &EndToEndId,
@@ -200,7 +200,7 @@ async fn read_one(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> 
     Ok(Some(received))
 }
 
-/// Requests `GET /transaction/{id}`; `None` if Woovi names the absence.
+/// Requests `GET /transaction/{id}`. Returns `None` if Woovi answers that the transaction does not exist.
 async fn look(api: &Api, id: &str, deadline: Deadline) -> Result<Option<Reply>, FindError> {
     let reply = api.get(&format!("/transaction/{id}"), deadline).await?;
     Ok((!refusal::is_absence(&reply, &TRANSACTION)).then_some(reply))
@@ -212,7 +212,7 @@ fn in_envelope(reply: &Reply) -> Result<&RawValue, FindError> {
     Ok(envelope.transaction.ok_or_else(missing)?)
 }
 
-/// Reads the return of a sent Pix by the id of the return; `None` if Woovi does not show the return as settled.
+/// Reads the return of a sent Pix by the id of the return. Returns `None` if Woovi does not show the return as settled.
 pub(super) async fn find_return(
     api: &Api,
     return_id: &ReturnId,
@@ -249,8 +249,8 @@ async fn look_up_return(
     Ok(Some(ReturnedPart { return_id: return_id.clone(), amount, at }))
 }
 
-/// Requests `GET /transaction`. Returns are read only for Pix whose status shows a return, because they need a request per charge. An
-/// unreadable Pix is reported if it may belong to one of our charges, otherwise skipped.
+/// Requests `GET /transaction`. Returns are read only for Pix whose status shows a return, because each read of returns
+/// is one more request. An unreadable Pix is reported if it may belong to one of our charges. Otherwise it is skipped.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -306,7 +306,7 @@ fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
     Ok(Some(Received { pix: ReceivedPix { txid: txid(&row), payment }, is_refunded }))
 }
 
-/// Returns the txid of the charge; `None` without one, or with one that cannot be ours.
+/// Returns the txid of the charge. Returns `None` without a charge, or if the charge's id is not a valid txid.
 fn txid(row: &Transaction<'_>) -> Option<Txid> {
     let charge: OfCharge<'_> = part(row.charge)?;
     Txid::parse(&word(charge.correlation_id)?).ok()

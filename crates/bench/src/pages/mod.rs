@@ -1,4 +1,5 @@
-//! The cost of a page is independent of the list's length: first and middle pages, read from the store.
+//! Measures first and middle pages, read from the store. A page of a long list should cost as much as a page of a short
+//! list.
 
 mod charges;
 mod money;
@@ -14,10 +15,10 @@ use crate::numbers::Rounds;
 use crate::report::{Line, Target};
 
 const LEVEL: &str = "pages";
-/// The short list and the long list.
+/// The rows of the short list and of the long list.
 const SHORT: usize = 1_000;
 const LONG: usize = 1_000_000;
-/// The long list of the short run.
+/// The rows of the long list with `--quick`.
 const LONG_IF_QUICK: usize = 50_000;
 /// Rows of a page.
 const ROWS: u32 = 50;

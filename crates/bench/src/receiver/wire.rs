@@ -30,7 +30,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<Hook<'_>>> {
     ensure!(bytes.len() <= MAX_BYTES, "the request is too large");
     let Some(end) = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD) else { return Ok(None) };
     let head = bytes.get(..end).unwrap_or_default();
-    ensure!(head.starts_with(b"POST "), "no POST: {}", String::from_utf8_lossy(head));
+    ensure!(head.starts_with(b"POST "), "the request is not a POST: {}", String::from_utf8_lossy(head));
     let (mut id, mut timestamp, mut signature, mut length) = (None, None, None, None);
     for line in head.split(|byte| *byte == b'\n').skip(1) {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
@@ -44,7 +44,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<Hook<'_>>> {
             _ => {}
         }
     }
-    let length: usize = length.context("no content-length")?;
+    let length: usize = length.context("the request has no content-length")?;
     let start = end.saturating_add(END_OF_HEAD.len());
     let end = start.saturating_add(length);
     let Some(body) = bytes.get(start..end) else { return Ok(None) };

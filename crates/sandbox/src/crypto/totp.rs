@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use ring::hmac;
 
-/// The length of a key in bytes, the output of SHA-1.
+/// The length of a key in bytes, equal to the length of a SHA-1 hash.
 pub const KEY_LENGTH: usize = 20;
 
 /// The seconds of a step.

@@ -17,7 +17,7 @@ pub struct LiveMinimum {
     pub effective_brl: Money,
 }
 
-/// A currency. If a side has no minimum, it is not available now.
+/// A currency. A side without a minimum is currently unavailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveCurrency {
     /// The currency.
@@ -28,8 +28,8 @@ pub struct LiveCurrency {
     pub withdrawal: Option<LiveMinimum>,
 }
 
-/// Returns all currencies with the prices for an account. If the price of a currency cannot be read, the currency is
-/// listed as unavailable.
+/// Returns all currencies with their minimums at the account's rates. If the price of one side cannot be read, that
+/// side is listed as unavailable.
 ///
 /// # Errors
 /// [`CryptoUnavailable`] if no price of any currency can be read.

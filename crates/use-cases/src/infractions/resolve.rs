@@ -22,7 +22,7 @@ pub enum ResolveError {
     /// No infraction has the id.
     #[error("the infraction {0} does not exist")]
     NotFound(InfractionId),
-    /// The infraction is not marked for review: the acquirer's record decides it.
+    /// The infraction is not marked for review: its acquirer decides it, or it is resolved.
     #[error("the infraction is {} and not marked for review: {}", .0.as_str(), if .0.is_open() { "its acquirer decides it" } else { "it is resolved" })]
     NotMarked(InfractionStatus),
     /// The infraction has changed since the operator saw it.
@@ -87,8 +87,8 @@ pub async fn resolve(
 
 /// Returns the infraction after the decision, and the changes with a row of the audit log.
 ///
-/// `seen` is the version that the operator saw; `None` accepts any version. If the infraction takes money from other
-/// infractions on its Pix, a commit of its own does so first.
+/// `seen` is the version that the operator saw; `None` accepts any version. If the other infractions on the Pix hold
+/// money that this infraction needs, an earlier, separate commit moves that money to this infraction.
 ///
 /// # Errors
 /// [`ResolveError`].

@@ -122,7 +122,7 @@ pub(crate) fn prepare(
     Ok((CreatedKey { token, record: ApiKeyRecord { version: 1, ..record } }, change))
 }
 
-/// Returns the expiry of a key that is created now.
+/// Checks the address blocks and the lifetime. Returns the expiry of a key that is created at `now`.
 fn end_of(terms: &KeyTerms, now: Timestamp) -> Result<Option<Timestamp>, CreateKeyError> {
     if terms.allowed_addresses.len() > MAX_ADDRESS_BLOCKS {
         return Err(CreateKeyError::TooManyAddresses);

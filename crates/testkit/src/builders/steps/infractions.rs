@@ -9,7 +9,8 @@ use super::super::records::right;
 use super::{charge_event_of, event_of, write};
 use crate::representation::TextRepresentation;
 
-/// Opens a dispute of the Pix as read, judged by the domain, with the acquirer's name for it and its block.
+/// Opens an infraction on the Pix of `disputed`, with the effects that the domain decides. Also reserves the acquirer's
+/// id of the infraction.
 #[must_use]
 pub fn open_infraction(asked: &NewInfraction, disputed: Disputed<'_>, at: Timestamp) -> ChangeSet {
     let step = right(Infraction::open(asked.clone(), disputed, at));
@@ -18,19 +19,19 @@ pub fn open_infraction(asked: &NewInfraction, disputed: Disputed<'_>, at: Timest
     ChangeSet { reserve: vec![reserve], ..follow(step, Write::insert, at) }
 }
 
-/// Returns the unique value of the acquirer's name for the dispute.
+/// Returns the reservation key of the acquirer's id of the infraction.
 #[must_use]
 pub fn infraction_key(asked: &NewInfraction) -> ReservationKey {
     ReservationKey::Infraction(format!("{}/{}", asked.acquirer, asked.upstream_id))
 }
 
-/// Stores the infraction in another state, without other effects. The infraction has the version that was read.
+/// Updates the stored infraction, without other effects. `infraction` must have the stored version.
 #[must_use]
 pub fn update_infraction(infraction: &Infraction, at: Timestamp) -> ChangeSet {
     write(Write::update(infraction.clone()), at)
 }
 
-/// Stores the effects of a step; none if the step was done before.
+/// Stores the effects of a step. A step that was taken before has no effects.
 #[must_use]
 pub fn move_infraction(step: InfractionStep, at: Timestamp) -> ChangeSet {
     follow(step, Write::update, at)

@@ -39,7 +39,7 @@ pub enum ResolveError {
     /// No withdrawal has the id.
     #[error("the withdrawal {0} does not exist")]
     NotFound(CryptoWithdrawalId),
-    /// The withdrawal is not marked for review: the processor's record decides it.
+    /// The withdrawal is not marked for review: the processor decides it, or it has ended.
     #[error("the withdrawal is {} and not marked for review", .0.as_str())]
     NotMarked(WithdrawalStatus),
     /// The processor's record contradicts the decision.
