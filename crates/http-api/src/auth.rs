@@ -7,7 +7,7 @@ use super::error::{ApiError, ErrorCode};
 
 /// The header that carries only a key.
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-/// The scheme of `Authorization` (RFC 6750), in any case.
+/// The scheme of `Authorization` (RFC 6750), in upper or lower case.
 const SCHEME: &str = "bearer";
 
 /// Returns the key from `Authorization: Bearer` or `x-api-key`. If both are sent, or one repeatedly, all values must be

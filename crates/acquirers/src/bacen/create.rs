@@ -36,8 +36,8 @@ enum Put {
 
 /// Sends a `PUT`. After an unknown outcome, reads the charge. If the charge is certainly absent, sends the same `PUT` again.
 ///
-/// After an unknown outcome, only a found charge (equal to the order or not) is certain. A refusal of the second request proves nothing
-/// about the first request.
+/// After an unknown outcome, only an answer that contains the charge decides, whether the charge equals the order or not. A refusal of the
+/// second request proves nothing about the first request.
 pub(super) async fn create(
     api: &Api,
     order: &ChargeOrder,
@@ -52,7 +52,10 @@ pub(super) async fn create(
         Put::Wrong(reason) => return Err(not_as_ordered(api, order, reason)),
         Put::Lost(reason) => reason,
     };
-    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "outcome of a charge unknown; the charge is read");
+    tracing::warn!(
+        acquirer = %api.name(), txid = %order.txid, reason,
+        "outcome of the creation of a charge unknown; reading the charge"
+    );
     match api.find(Expected::ordered(order), deadline).await {
         Ok(Some(charge)) => return Ok(charge),
         Ok(None) if deadline.left() >= MIN_RETRY => {}

@@ -36,7 +36,7 @@ pub(super) fn read(body: &[u8], name: &str, (amount, dates): (Option<Money>, Dat
 
 /// Parses a return within its Pix, including returns that other systems requested; `None` for an unreadable amount.
 ///
-/// A return with an unknown status counts as in flight, so its amount is not credited.
+/// A return with an unknown status counts as in flight, so the service does not credit the returned amount to the merchant.
 pub(super) fn within_pix(wire: &Return<'_>, dates: Dates) -> Option<UpstreamReturn> {
     let name = wire.id.as_deref().or(wire.rtr_id.as_deref()).unwrap_or_default();
     Some(UpstreamReturn {
@@ -52,8 +52,8 @@ fn return_id(wire: &Return<'_>) -> Option<ReturnId> {
     wire.rtr_id.as_deref().and_then(|text| ReturnId::parse(text).ok())
 }
 
-/// Returns the nature of a return from the field `natureza` (API Pix). Receivers request only `ORIGINAL` and `RETIRADA`; other natures mark
-/// returns that an institution took.
+/// Returns the nature of a return from the field `natureza` (API Pix). With `MED_…`, an institution took the amount because of an
+/// infraction. Receivers request only `ORIGINAL` and `RETIRADA`.
 fn nature(wire: &Return<'_>) -> ReturnNature {
     match wire.natureza.and_then(|found| serde_json::from_str::<String>(found.get()).ok()) {
         Some(word) if word.starts_with("MED_") => ReturnNature::Infraction,

@@ -58,7 +58,7 @@ pub(super) fn charge_request(order: &ChargeOrder, key: &str) -> Result<Vec<u8>, 
     let refused = |why: &str| AcquirerError::Refused(why.to_owned());
     let amount = amount_text(order.amount)?;
     if order.expires_in_s == 0 || order.expires_in_s > MAX_EXPIRATION_S {
-        return Err(refused("the time to pay cannot be written on the wire"));
+        return Err(refused("the expiration of the charge is zero or too long"));
     }
     let body = CobRequest {
         calendario: CalendarRequest { expiracao: order.expires_in_s },
@@ -108,7 +108,7 @@ pub(crate) fn amount_text(amount: Money) -> Result<String, AcquirerError> {
     if amount.is_positive() && is_wire_amount(&text) {
         return Ok(text);
     }
-    Err(AcquirerError::Refused("the amount cannot be written on the wire".to_owned()))
+    Err(AcquirerError::Refused("the acquirer's format cannot express the amount".to_owned()))
 }
 
 /// Returns one line of at most `max` characters; `None` for an empty result.

@@ -12,7 +12,7 @@ use crate::http::{Problem, Reply, of_order};
 
 /// The kind of a refused defense. With status 422, the text may mention the deadline.
 const NOT_POSSIBLE: &str = "InfracaoOperacaoInvalida";
-/// The problem kinds of a refusal for a business reason.
+/// The problem kinds after which Efí certainly did not store the defense.
 const REFUSALS: [&str; 3] = [NOT_POSSIBLE, "RequisicaoInvalida", "json_invalido"];
 /// Words of messages about a passed deadline. Efí documents no fixed text.
 const OF_DEADLINES: [&str; 4] = ["prazo", "deadline", "expir", "intempestiv"];

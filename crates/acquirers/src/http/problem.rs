@@ -105,7 +105,7 @@ impl Problem {
         self.kind.as_deref().is_some_and(|kind| kinds.contains(&kind))
     }
 
-    /// Returns whether the kind or the texts contain one of these lower-case words, in any case.
+    /// Returns whether the kind or the texts contain one of these words, given in lower case. The case of the texts is ignored.
     pub(crate) fn mentions(&self, words: &[&str]) -> bool {
         let kind = self.kind.as_deref().unwrap_or_default();
         [kind, &self.text, &self.detail]

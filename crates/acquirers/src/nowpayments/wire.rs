@@ -35,7 +35,7 @@ pub(super) fn short_text(value: Option<&RawValue>) -> Option<String> {
     value.and_then(text).and_then(|text| line(&text, MAX_TEXT_CHARS))
 }
 
-/// Returns the currency of a code in any case; `None` for an unsupported one.
+/// Parses a currency code in upper or lower case; `None` for an unsupported currency.
 pub(super) fn currency(code: &str) -> Option<Currency> {
     Currency::parse(&code.to_ascii_lowercase()).ok()
 }
@@ -57,7 +57,7 @@ pub(super) fn rounded_down(value: Option<&RawValue>, field: &str, currency: Curr
     rounded(value, field, currency, (currency.chain_decimals(), rounding::SHOWN_COINS))
 }
 
-/// Returns the address of a required field.
+/// Parses the blockchain address in a required field.
 pub(super) fn address(value: Option<&RawValue>, field: &str, currency: Currency) -> Result<Address, Defect> {
     let text = value.and_then(text).ok_or_else(|| Defect::mismatch(field, "is missing"))?;
     Address::parse(currency, &text).map_err(|error| Defect::mismatch(field, &error.to_string()))
@@ -73,6 +73,6 @@ pub(super) fn optional_instant(value: Option<&RawValue>) -> Option<Timestamp> {
 /// # Errors
 /// [`AcquirerError::Refused`]; it does not occur, because the text of an amount is a number.
 pub(super) fn number(amount: CryptoAmount) -> Result<Number, AcquirerError> {
-    let refused = |_| AcquirerError::Refused("the amount cannot be written on the wire".to_owned());
+    let refused = |_| AcquirerError::Refused("the acquirer's format cannot express the amount".to_owned());
     amount.to_string().parse().map_err(refused)
 }

@@ -176,7 +176,7 @@ fn sendable(order: &CryptoWithdrawalOrder) -> Result<CryptoAmount, AcquirerError
         rounding::COINS_PAID_OUT,
     );
     if amount.is_zero() || floor != Ok(amount) || order.address.currency() != currency {
-        return Err(AcquirerError::Refused("the order cannot be written on the wire".to_owned()));
+        return Err(AcquirerError::Refused("the amount or the address does not suit the currency".to_owned()));
     }
     Ok(amount)
 }

@@ -29,7 +29,7 @@ const MAX_COMMENT_CHARS: usize = 140;
 const MAX_NAME_CHARS: usize = 200;
 /// The longest accepted `expiresIn`, in seconds: ten years.
 const MAX_EXPIRATION_S: i64 = 10 * 365 * 86_400;
-/// The words of a charge in texts of refusals.
+/// The words for a charge in Woovi's error messages.
 const CHARGE: [&str; 2] = ["charge", "cobranca"];
 
 #[derive(Serialize)]
@@ -93,8 +93,8 @@ enum Post {
 /// Sends `POST /charge?return_existing=true`. After an unknown outcome, reads the charge. If the charge is certainly
 /// absent, sends the same `POST` again.
 ///
-/// After an unknown outcome, only a found charge (equal to the order or not) is certain. A refusal of the second request proves nothing
-/// about the first request.
+/// After an unknown outcome, only an answer that contains the charge decides, whether the charge equals the order or not. A refusal of the
+/// second request proves nothing about the first request.
 pub(super) async fn create(
     api: &Api,
     order: &ChargeOrder,
@@ -108,7 +108,10 @@ pub(super) async fn create(
         Post::Exists => ("the correlationID is taken, and its charge cannot be read".to_owned(), true),
         Post::Lost(reason) => (reason, false),
     };
-    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "outcome of a charge unknown; the charge is read");
+    tracing::warn!(
+        acquirer = %api.name(), txid = %order.txid, reason,
+        "outcome of the creation of a charge unknown; reading the charge"
+    );
     match find_ordered(api, order, deadline).await {
         Ok(Some(charge)) => return Ok(charge),
         Ok(None) if !exists && deadline.left() >= MIN_RETRY => {}
@@ -127,7 +130,7 @@ pub(super) async fn create(
 
 fn request(order: &ChargeOrder) -> Result<Request<'_>, AcquirerError> {
     if order.expires_in_s == 0 {
-        return Err(AcquirerError::Refused("the time to pay cannot be written on the wire".to_owned()));
+        return Err(AcquirerError::Refused("the expiration of the charge is zero seconds".to_owned()));
     }
     Ok(Request {
         correlation_id: order.txid.as_str(),
@@ -190,9 +193,9 @@ async fn look_up(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Option<Up
     Ok(Some(UpstreamCharge { payments, ..charge }))
 }
 
-/// Deletes a payable charge. A charge that is paid, expired or gone is not deleted.
+/// Deletes an unpaid charge, expired or not. A paid charge is returned unchanged.
 ///
-/// Woovi no longer shows a deleted charge, so the charge is read first.
+/// Woovi no longer shows a deleted charge, so the charge is read first. A charge that Woovi does not show is an error.
 pub(super) async fn cancel(api: &Api, txid: &Txid, deadline: Deadline) -> Result<UpstreamCharge, AcquirerError> {
     let before = look_up(api, txid, deadline).await.map_err(FindError::of_a_read)?;
     let charge = before.ok_or_else(|| AcquirerError::Refused("no charge has this txid".to_owned()))?;
@@ -226,7 +229,7 @@ pub(super) async fn cancel(api: &Api, txid: &Txid, deadline: Deadline) -> Result
     }
 }
 
-/// Requests `GET /charge/{correlationID}`; `None` if Woovi names the charge's absence.
+/// Requests `GET /charge/{correlationID}`; `None` if Woovi answers that the charge does not exist.
 async fn get(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Option<Reply>, AcquirerError> {
     let reply = api.get(&format!("/charge/{txid}"), deadline).await?;
     if refusal::is_absence(&reply, &CHARGE) { Ok(None) } else { Ok(Some(reply)) }
@@ -261,7 +264,7 @@ fn facts(charge: &Charge<'_>, txid: &Txid, reply: &Reply) -> Result<UpstreamChar
     let amount = charge.value.and_then(cents).ok_or_else(|| Defect::mismatch("value", "is not an amount"))?;
     let status = match word(charge.status).as_deref() {
         Some("COMPLETED") => UpstreamStatus::Completed,
-        // An expired charge counts as active until its `expiresDate`. A charge with an unknown status counts as active too.
+        // `ACTIVE`, `EXPIRED` or an unknown status. Only `expires_at` shows whether the charge has expired.
         Some(_) => UpstreamStatus::Active,
         None => return Err(Defect::mismatch("status", "is missing")),
     };

@@ -1,4 +1,4 @@
-//! Reads payments, the sent Pix of Woovi. Answers that contradict the order are refused.
+//! Reads sent Pix, which Woovi calls payments. Answers that contradict the order are refused.
 
 use cais_domain::document::Cpf;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -87,8 +87,8 @@ pub(super) fn read(reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamPay
     Ok(payout)
 }
 
-/// Parses a row of the list. A payment whose identifier cannot be ours is skipped, even if its other fields are
-/// unreadable.
+/// Parses a row of the list. A payment whose identifier is no instruction id is skipped. A payment with another client's
+/// instruction id is skipped only if its other fields cannot be read.
 pub(super) fn row(place: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, Defect> {
     let unreadable = || Defect::mismatch(place, "cannot be read");
     let sent: Sent<'_> = part(Some(row)).ok_or_else(unreadable)?;
@@ -140,7 +140,7 @@ fn facts(
     })
 }
 
-/// Returns the recipient institution's reason, else Woovi's text, else its code.
+/// Returns the recipient institution's reason, else Woovi's description, else Woovi's code.
 fn reason(failure: Option<&Failure<'_>>, transaction: Option<&Transaction<'_>>) -> Option<String> {
     let shown = |value: Option<&RawValue>| word(value).and_then(|text| line(&text, MAX_REASON_CHARS));
     let of_failure = |failure: &Failure<'_>| shown(failure.description).or_else(|| shown(failure.code));

@@ -170,7 +170,7 @@ async fn approve(
     Ok(after)
 }
 
-/// Requests `GET /payment/{correlationID}`; `None` if Woovi names the payment's absence.
+/// Requests `GET /payment/{correlationID}`; `None` if Woovi answers that the payment does not exist.
 pub(super) async fn find(
     api: &Api,
     instruction_id: &InstructionId,

@@ -19,10 +19,10 @@ pub(super) fn to_cents(amount: Money) -> Result<i64, AcquirerError> {
     if (1..=MAX_CENTAVOS).contains(&centavos) {
         return Ok(centavos);
     }
-    Err(AcquirerError::Refused("the amount cannot be written on the wire".to_owned()))
+    Err(AcquirerError::Refused("the acquirer's format cannot express the amount".to_owned()))
 }
 
-/// Parses an amount: a whole number above zero, also as a text. A number with a point or an exponent is no amount.
+/// Parses an amount: a whole number above zero, as a JSON number or a JSON string. A number with a point or an exponent is no amount.
 pub(super) fn cents(value: &RawValue) -> Option<Money> {
     let text = text(value)?;
     let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -143,7 +143,7 @@ impl TransactionRow {
         Self::new((Direction::CashIn, credit.id.uuid()), credit.amount, credit.created_at)
     }
 
-    /// Returns a completed row with an amount, without a fee or a resource.
+    /// Returns a row with the status `completed` and the same value in all amounts, without a fee and without a resource.
     fn new(cursor: Cursor, amount: Money, created_at: Timestamp) -> Self {
         let amount = Amount(amount);
         Self {
@@ -163,8 +163,8 @@ impl TransactionRow {
     }
 }
 
-/// Returns the creator's credit: the amount less the fee and the shares of others. The shares are fixed at the payment. Before the payment,
-/// they are computed from the charge's amount.
+/// Returns the creator's credit: the amount less the fee and the shares of others. The payment fixes the
+/// shares. Before the payment, the shares are computed from the amount less the fee.
 fn credited(charge: &Charge) -> Result<Money, Unshowable> {
     let net = charge.terms.amount.checked_sub(charge.terms.fee)?;
     if let Some(settlement) = charge.state.settlement() {

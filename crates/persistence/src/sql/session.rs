@@ -34,7 +34,8 @@ impl Connection<'_> {
     }
 }
 
-/// A connection to an engine, including the work before and after each use.
+/// A connection to an engine. An implementation adds the work around a statement: the SQLite writer waits for its turn, and a PostgreSQL
+/// connection renews its plans.
 pub(crate) trait Session: Send {
     /// Returns the connection of the engine.
     fn connection(&mut self) -> Connection<'_>;

@@ -139,7 +139,7 @@ pub const COINS: [Coin; 6] = [
     },
 ];
 
-/// Returns the coin with this code in any case.
+/// Returns the coin with this code in upper or lower case.
 #[must_use]
 pub fn find(code: &str) -> Option<&'static Coin> {
     COINS.iter().find(|coin| coin.code.eq_ignore_ascii_case(code))

@@ -1,8 +1,8 @@
-//! The same institution through the API of Woovi (`OpenPix`), under `/woovi/api/v1/`.
+//! The second API of the simulated institution, in the form of Woovi (`OpenPix`), under `/woovi/api/v1/`.
 //!
-//! Charges, Pix, sends, returns and infractions are those of the institution's state. This folder adds identifiers and webhooks, but no
-//! money. `http` has one file per group of endpoints. `state` stores the identifiers and the waiting deliveries. `events` builds the bodies
-//! of webhooks, and `deliveries` signs and sends them. The tester uses `control` and `settings`.
+//! Both APIs share the charges, Pix, sends, returns and infractions in the institution's state. This folder adds only identifiers and
+//! webhooks. `http` has one file per group of endpoints. `state` stores the identifiers and the waiting deliveries. `events` builds the
+//! bodies of webhooks, and `deliveries` signs and sends them. The tester uses `control` and `settings`.
 //!
 //! The README lists the behavior that the real service does not document.
 

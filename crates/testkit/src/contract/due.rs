@@ -11,11 +11,12 @@ use super::harness::after_s;
 use super::probe::take;
 use crate::builders::{a_callback, in_status, pending_charge, start, steps};
 
-/// An order in which no list is sorted yet.
+/// Due times, in seconds, in an order that no list returns.
 const DUE_S: [i64; 5] = [40, 10, 30, 50, 20];
 
-/// An instant, a limit, and the range of the five that are due then, in the order of their instants. The last rows have instants so early
-/// that only a clock that was ahead explains the due time. Work that is due later than any pause is due at once. Work within a pause is not.
+/// An instant, a limit, and the range of the due items: how many of the five are skipped, and how many follow, by due time. The last rows
+/// are before the due times by about the longest pause (300 s) or more. An item that is further ahead than this pause
+/// is due at once, because only a wrong clock can have written its due time ([`cais_ports::Due`]).
 pub(super) const AT_S: [(i64, u32, usize, usize); 9] = [
     (9, 50, 0, 0),
     (10, 50, 0, 1),
@@ -50,7 +51,7 @@ pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
         (45, 50, vec!["10", "30", "40"]),
         (45, 2, vec!["10", "30"]),
         (1_000, 50, vec!["10", "30", "40", "50"]),
-        // A clock was ahead of every lease and every pause when the records were created.
+        // At these instants some leases are further ahead than a correct clock can write, so these leases count as expired.
         (-311, 50, vec!["30", "40", "50"]),
         (-321, 2, vec!["10", "30"]),
         (-275, 50, vec![]),
@@ -107,7 +108,7 @@ pub async fn overdue_charges_come_longest_overdue_first(h: &mut Harness) {
     }
 }
 
-/// Waiting, unmatched and young records stay.
+/// Records that wait stay, and so do young ones. An unmatched callback stays as long as an event.
 pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     let account = h.account().await.id;
     for (key, at_s, answered) in [("old-answered", 0, true), ("old-waiting", 0, false), ("new-answered", 100, true)] {
@@ -118,7 +119,7 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
         }
         h.good(change).await;
     }
-    // The record was released to its caller alone, who never returned.
+    // The record was released without a due time, and no repeat followed.
     h.good(take(account, "old-released", "chg_1")).await;
     let name = steps::idempotency_ref(account, "old-released");
     h.good(with_idempotency(IdempotencyChange::Release { name, fence: 1, due_at: None })).await;
@@ -154,7 +155,7 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     }
     let due = h.store.list_due_callbacks(after_s(1), 50).await.unwrap();
     assert_eq!(due, [Callback { version: 1, ..waiting.clone() }]);
-    // A pruned callback is unknown; one that was kept can still be changed.
+    // The callback that was kept can still be updated, and the pruned key can be used again.
     let done = Callback { version: 1, state: CallbackState::Done, due_at: None, ..waiting };
     h.good(steps::write(Write::update(done), start())).await;
     h.good(take(account, "old-answered", "chg_2")).await;

@@ -11,7 +11,7 @@ use super::harness::after_s;
 use super::probe::{Probe, take};
 use crate::builders::{start, steps};
 
-/// The record is stored with fence 1, and a worker continues after the lease.
+/// The new record has fence 1. The end of its lease is also its due time, when a worker resumes the request.
 pub async fn first_use_of_key_creates_its_record(h: &mut Harness) {
     let (name, record) = taken(h, "the-first-use").await;
     let expected = IdempotencyRecord {
@@ -108,7 +108,7 @@ pub async fn record_is_answered_once(h: &mut Harness) {
     }
 }
 
-/// This includes an immediate answer, an empty one and a long one.
+/// The bodies are empty, binary and long. Each is stored once together with a new record, and once for a record that waits.
 pub async fn answer_is_read_back_byte_for_byte(h: &mut Harness) {
     let account = h.account().await;
     let bodies = [Vec::new(), (0..=u8::MAX).collect(), "\u{1F980}".repeat(20_000).into_bytes()];
@@ -132,7 +132,7 @@ pub async fn answer_is_read_back_byte_for_byte(h: &mut Harness) {
     assert_eq!(h.store.list_due_idempotency_records(after_s(1_000_000), 50).await.unwrap(), []);
 }
 
-/// The caller resumes at once; a worker resumes at its set time.
+/// A release ends the lease, so a repeat of the request resumes at once. With a due time, the record is also due for a worker.
 pub async fn released_record_is_resumed(h: &mut Harness) {
     let (name, _) = taken(h, "given-back").await;
     let release = |fence, due_at| IdempotencyChange::Release { name: name.clone(), fence, due_at };
@@ -153,7 +153,7 @@ pub async fn released_record_is_resumed(h: &mut Harness) {
     assert_eq!(h.store.list_due_idempotency_records(after_s(61), 50).await.unwrap(), [record]);
 }
 
-/// A refused record leaves no record, no money, no event.
+/// If the idempotency change is refused, nothing of the change set is stored: no record, no money, no event.
 pub async fn refused_record_leaves_nothing(h: &mut Harness) {
     let account = h.account().await;
     let (probe, mut change) = Probe::prepare(h, account.id).await;

@@ -1,5 +1,5 @@
-//! Resolves the recipients of a charge's split. The request contains their e-mail addresses. They are checked when the
-//! charge is created.
+//! Resolves the recipients of a charge's split. The request names each recipient by e-mail address. The recipients
+//! are checked only when the charge is created.
 
 use cais_domain::merchant::account::{Account, AccountStatus, Kyc};
 use cais_domain::rate::Percentage;
@@ -34,8 +34,10 @@ pub(super) async fn resolve(
             None => return Ok(Err(index)),
         }
     }
-    // The parser of the request has already checked these rules.
-    Split::try_new(shares).map(Ok).map_err(|error| StoreError::Internal(format!("a split that was read: {error}")))
+    // The parser of the request has already checked the rules of a split, so no error is expected.
+    Split::try_new(shares)
+        .map(Ok)
+        .map_err(|error| StoreError::Internal(format!("the split of a checked request is invalid: {error}")))
 }
 
 /// Returns whether the account may receive a share. A recipient is another account that is active and approved, because

@@ -25,7 +25,7 @@ pub enum QuoteRefusal {
         limit: Money,
     },
     /// The amount is below the minimum of the currency.
-    #[error("the amount is below the minimum of {coins} {}, {brl} BRL now", .coins.currency())]
+    #[error("the amount is below the current minimum of {coins} {}, which is {brl} BRL", .coins.currency())]
     BelowMinimum {
         /// The minimum in coins.
         coins: CryptoAmount,

@@ -1,4 +1,5 @@
-//! Limits login attempts with token buckets: one for each e-mail, known or unknown, and one for each address.
+//! Limits login attempts, public pages and requests of sessions with token buckets. A login attempt uses the bucket of its e-mail, known
+//! or unknown, and the bucket of its address.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,31 +9,31 @@ use std::sync::{Mutex, PoisonError};
 use cais_domain::ids::SessionId;
 use jiff::{SignedDuration, Timestamp};
 
-/// The number of attempts that one e-mail can make at once. A person may try several passwords.
+/// The number of attempts for one e-mail without a pause. A person may try several passwords.
 const EMAIL_BURST: i32 = 10;
 /// The time after which an e-mail gets one further attempt. This allows about 290 guesses per day.
 const EMAIL_EVERY: SignedDuration = SignedDuration::from_mins(5);
-/// The number of attempts that one address can make at once. All people in an office can share an address.
+/// The number of attempts from one address without a pause. All people in an office can share an address.
 const ADDRESS_BURST: i32 = 60;
 /// The time after which an address gets one further attempt.
 const ADDRESS_EVERY: SignedDuration = SignedDuration::from_secs(10);
-/// The number of public pages that one address can request at once. Many payers can share the address of a mobile
-/// network.
+/// The number of public pages for one address without a pause. Many payers can share the address of a mobile network.
 const PAGE_BURST: i32 = 300;
 /// The time after which an address gets one further public page. This allows about 30 open payment pages that refresh
 /// every three seconds.
 const PAGE_EVERY: SignedDuration = SignedDuration::from_millis(100);
-/// The number of requests that one session can make at once. A person may open many pages.
+/// The number of requests of one session without a pause. A person may open many pages.
 const SESSION_BURST: i32 = 300;
-/// The time after which a session has one request more: 600 per minute, as an API key. An open page refreshes itself
-/// every three seconds.
+/// The time after which a session gets one further request: 600 per minute, the default limit of an API key. An open page
+/// refreshes itself every three seconds.
 const SESSION_EVERY: SignedDuration = SignedDuration::from_millis(100);
-/// The largest number of tracked e-mails, and of tracked addresses. All others share one bucket.
+/// The largest number of tracked keys of each kind: e-mails, addresses, addresses of pages, sessions. All other keys of a kind share one
+/// bucket.
 const MAX_TRACKED: usize = 16_384;
 /// The number of segments of an IPv6 address that identify one subscriber: a /64 network.
 const IPV6_NETWORK_SEGMENTS: usize = 4;
 
-/// The login attempts and public pages that this node counts.
+/// The login attempts, public pages and requests of sessions that this node counts.
 #[derive(Debug, Default)]
 pub struct Throttle {
     emails: Buckets<String>,
@@ -50,12 +51,12 @@ impl Throttle {
             && self.emails.take(email.to_owned(), now, EMAIL_BURST, EMAIL_EVERY)
     }
 
-    /// Uses one public page of the address. Returns `false` if the address has none left.
+    /// Counts a request of the address for a public page. Returns `false` if the address has reached its limit.
     pub fn take_page(&self, address: Option<IpAddr>, now: Timestamp) -> bool {
         address.map(network).is_none_or(|network| self.pages.take(network, now, PAGE_BURST, PAGE_EVERY))
     }
 
-    /// Takes a request of the session. Returns `false` if the session has none left.
+    /// Counts a request of the session. Returns `false` if the session has reached its limit.
     pub fn take_request(&self, session: SessionId, now: Timestamp) -> bool {
         self.sessions.take(session, now, SESSION_BURST, SESSION_EVERY)
     }
@@ -84,7 +85,7 @@ impl<K: Eq + Hash> Buckets<K> {
     fn take(&self, key: K, now: Timestamp, burst: i32, every: SignedDuration) -> bool {
         let mut buckets = self.lock();
         let whole = every.checked_mul(burst).unwrap_or(SignedDuration::MAX);
-        // If the instant is further ahead than a whole bucket, a wrong clock wrote it, and it is ignored.
+        // A correct clock writes an instant at most `whole` ahead. A later instant comes from a clock that was moved, and is ignored.
         let is_used = |full_at: Timestamp| full_at > now && full_at.duration_since(now) <= whole;
         if buckets.len() >= MAX_TRACKED {
             buckets.retain(|_, full_at| is_used(*full_at));

@@ -109,7 +109,7 @@ fn explain(session: &mut dyn Session, query: &Query<'_>) -> (Vec<String>, u64) {
     (plan, pages)
 }
 
-/// Statements are prepared when a service starts, possibly on empty tables. Their plans are kept until the server analyzes the tables.
+/// Statements are prepared when a service starts, possibly on empty tables. Their plans stay in use for seconds while the tables grow.
 #[test]
 fn plans_that_were_made_while_there_was_nothing_are_right() {
     let (server, _url) = server();
@@ -169,7 +169,7 @@ fn backlog_costs_no_more_than_its_head() {
 fn costs_no_more_than_its_head(server: &Postgres, session: &mut dyn Session, long: &str) {
     let look = |text: &str| format!("EXPLAIN (ANALYZE, BUFFERS) {text}");
     let (plan, pages) = explain(session, &cancelling(look(CANCEL)));
-    assert!(pages < 100, "{pages} pages to look at one queue: {plan:#?}");
+    assert!(pages < 100, "{pages} pages to cancel the deliveries of one queue: {plan:#?}");
     let (plan, pages) = explain(session, &walking(look(QUEUES), "", 1_000));
     assert!(pages < 1_000, "{pages} pages to go from queue to queue: {plan:#?}");
     // At most 10,000 due deliveries are counted.
@@ -303,7 +303,7 @@ fn in_flight(url: &DatabaseUrl, key: DeliveryKey) {
     Cluster::shared().unwrap().sql(url.expose(), &make).unwrap();
 }
 
-/// Returns when a statement in the database waits for a lock.
+/// Waits until a statement in the database waits for a lock.
 fn wait_for_a_lock(url: &DatabaseUrl) {
     let waiting =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";

@@ -60,7 +60,7 @@ fn order(mut body: Fields) -> Result<PaymentOrder, CryptoError> {
     Ok(order)
 }
 
-/// Returns the coin of a code in any case.
+/// Returns the coin of a code in upper or lower case.
 ///
 /// # Errors
 /// 400 for unknown codes.

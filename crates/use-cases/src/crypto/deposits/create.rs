@@ -24,7 +24,7 @@ use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
 use crate::webhooks::postback;
 
-/// The time for reading the minimum of a deposit that uses a quote. The API answers a POST within 10 s.
+/// The processor's share of the 10 s within which a POST answers: the read of the minimum, for a deposit with a quote.
 const MINIMUM_BUDGET: Duration = Duration::from_secs(3);
 
 /// The validated terms of a merchant's request.
@@ -81,7 +81,7 @@ pub enum DepositRefusal {
     #[error(transparent)]
     Quote(UseQuoteError),
     /// The amount is below the minimum of the currency.
-    #[error("the amount is below the minimum of {coins} {}, {brl} BRL now", .coins.currency())]
+    #[error("the amount is below the current minimum of {coins} {}, which is {brl} BRL", .coins.currency())]
     BelowMinimum {
         /// The minimum in coins.
         coins: CryptoAmount,
@@ -125,7 +125,7 @@ pub async fn create(ports: &Ports, command: CreateDeposit) -> Result<Response, C
 }
 
 impl CreateDeposit {
-    /// Prices the deposit `id` from the request.
+    /// Returns the price of the deposit `id`: the requested quote, or a new quote at the current price.
     async fn price(&self, ports: &Ports, id: CryptoDepositId) -> Result<TakenQuote, CreateDepositError> {
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let terms = QuotedTerms { side: Side::Deposit, currency: self.terms.currency, amount: self.terms.amount };

@@ -74,7 +74,7 @@ pub enum WithdrawalRefusal {
     #[error(transparent)]
     Quote(UseQuoteError),
     /// The amount is below the minimum of the currency.
-    #[error("the amount is below the minimum of {coins} {}, {brl} BRL now", .coins.currency())]
+    #[error("the amount is below the current minimum of {coins} {}, which is {brl} BRL", .coins.currency())]
     BelowMinimum {
         /// The minimum in coins.
         coins: CryptoAmount,
