@@ -13,7 +13,7 @@ use crate::output::{Output, amount, fields, table};
 /// The operations on the ledger.
 #[derive(Debug, Subcommand)]
 pub enum LedgerCommand {
-    /// Rebuild every balance from its entries and compare; exit with 1 when something differs
+    /// Rebuild every balance from its entries and compare; exit with 1 if a difference is found
     Verify,
     /// Compare the coins at the crypto processor with the BRL that the ledger records for them
     Report,

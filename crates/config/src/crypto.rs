@@ -73,7 +73,7 @@ keys! {
         spread: Percentage = text("percentage in quotes, 0 to 10", parse_spread).default("1");
         /// The source of BRL per USD.
         ptax: PtaxSettings = PtaxSettings::read;
-        /// The processor; `None` without one.
+        /// The processor. `None` if no processor is configured.
         processor: Option<ProcessorConfig> = |reader: &mut Reader, path: &str| {
             let table = path.strip_suffix(".processor")?;
             if has_processor(reader, table) { ProcessorConfig::read(reader, table).map(Some) } else { Some(None) }

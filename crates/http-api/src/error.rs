@@ -109,7 +109,7 @@ error_codes! {
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "The method is not allowed on this path.";
     /// The head of a request did not arrive in time.
     RequestTimeout "request_timeout" REQUEST_TIMEOUT true "The request did not arrive in time.";
-    /// The `external_id` names something with other material data.
+    /// A resource with this `external_id` exists, with other material data.
     ExternalIdConflict "EXTERNAL_ID_CONFLICT" CONFLICT false "The external_id already exists with different data.";
     /// The Idempotency-Key was used for another request.
     IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT false "The Idempotency-Key was already used for a different request: use a new key for a new request.";

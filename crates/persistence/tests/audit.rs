@@ -45,7 +45,7 @@ async fn held(store: &Persistence, account: &Account) -> Payout {
     store.find_payout(account.id, payout.id).await.unwrap().unwrap()
 }
 
-/// Creates a refund of the charge as read, in centavos.
+/// Reads the charge, and creates a refund of `centavos` of it.
 async fn refund(store: &Persistence, charge: &Charge, centavos: i64) -> (Refund, Charge) {
     let charge = store.find_charge(charge.account, charge.id).await.unwrap().unwrap();
     let asked = new_refund(Some(centavos));

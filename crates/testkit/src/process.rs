@@ -94,7 +94,7 @@ pub(crate) fn output(command: &mut Command) -> Result<Output> {
     output.with_context(|| format!("cannot run {command:?}"))
 }
 
-/// Calls `look` until it finds something, at most for `deadline`.
+/// Calls `look` until `look` returns a value, at most for `deadline`.
 pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     let begun = Instant::now();
     loop {

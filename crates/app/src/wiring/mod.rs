@@ -199,7 +199,7 @@ pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
 pub struct Upstream {
     /// The acquirers.
     pub acquirers: Vec<Arc<dyn Acquirer>>,
-    /// The crypto sources; `None` without a processor.
+    /// The crypto sources. `None` if no processor is configured.
     pub crypto: Option<CryptoSources>,
 }
 

@@ -37,7 +37,7 @@ pub struct Pay {
     request: Vec<u8>,
 }
 
-/// Returns all callers of one measurement.
+/// Returns the callers of a load. Each caller begins with another charge.
 #[must_use]
 pub fn payers(charges: &Arc<Vec<Created>>) -> Vec<Pay> {
     (0..CALLERS).map(|next| Pay { charges: Arc::clone(charges), next, request: Vec::new() }).collect()

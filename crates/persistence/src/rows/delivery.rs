@@ -90,7 +90,7 @@ type Waiting = (Option<i64>, i64);
 /// Fence, instant, status, duration, error, reply.
 type Tried = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
 
-/// A delivery and one of its attempts, as read.
+/// The read row of a delivery with one of its attempts.
 pub(crate) type DeliveryRow = (Facts, Waiting, Tried);
 
 loaded! { DeliveryColumns => DeliveryRow }
@@ -154,7 +154,7 @@ fn attempt(tried: Tried) -> Result<Option<DeliveryAttempt>, Fault> {
 /// A queue: account, endpoint, epoch, earliest due time, number of counted rows, and [`QueueState`].
 pub(crate) type QueueColumns = (Text, Text, BigInt, BigInt, BigInt, BigInt);
 
-/// A queue, as read.
+/// The read row of a queue.
 pub(crate) type QueueRow = (String, String, i64, i64, i64, i64);
 
 loaded! { QueueColumns => QueueRow }
@@ -224,7 +224,7 @@ pub(crate) type ClaimedColumns = (
 /// Identifier, type, sequence number, data, instant.
 type EventFacts = (String, String, Option<i64>, Option<Vec<u8>>, i64);
 
-/// A claimed delivery, as read.
+/// The read row of a claimed delivery.
 pub(crate) type ClaimedRow = ((String, String, String), (i64, i64), EventFacts, (Option<i64>, i64, i64));
 
 loaded! { ClaimedColumns => ClaimedRow }

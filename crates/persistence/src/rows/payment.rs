@@ -28,7 +28,7 @@ pub(crate) fn columns() -> String {
            AND r.end_to_end_id = p.end_to_end_id AND r.of_charge < r.amount AND r.status IN ('pending', 'processing', 'completed'))"
 }
 
-/// A payment as read, and the amount refunded beyond the charge's amount.
+/// The read row of a payment, and the amount refunded beyond the charge's amount.
 pub(crate) type ReadPayment = (PaymentRow<'static>, i64);
 
 loaded! { (<PaymentRow<'static> as Row<'static>>::Sql, diesel::sql_types::BigInt) => ReadPayment }

@@ -13,7 +13,7 @@ const TABLE: &str = "entries";
 
 type LineColumns = ((Text, Text, Text, BigInt, BigInt), (Nullable<Text>, Nullable<Text>, Nullable<Text>, BigInt));
 
-/// A line as read: id, kind, bucket, amount, balance after it; resource, Pix, description, instant.
+/// The read row of a line: id, kind, bucket, amount, balance after it; resource, Pix, description, instant.
 pub(crate) type LineRow = ((String, String, String, i64, i64), (Option<String>, Option<String>, Option<String>, i64));
 
 loaded! { LineColumns => LineRow }

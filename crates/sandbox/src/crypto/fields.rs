@@ -134,7 +134,7 @@ impl Fields {
     /// Refuses the fields that were not read.
     ///
     /// # Errors
-    /// 400 that names the first one.
+    /// 400 with the name of the first unread field.
     pub fn conclude(self) -> Result<(), CryptoError> {
         match self.0.into_keys().next() {
             Some(name) => Err(CryptoError::invalid(format!("\"{name}\" is not allowed"))),

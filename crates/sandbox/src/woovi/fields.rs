@@ -136,7 +136,7 @@ impl Fields {
     /// Refuses the fields that were not read.
     ///
     /// # Errors
-    /// 400 that names the first one.
+    /// 400 with the name of the first unread field.
     pub fn conclude(self) -> Result<(), WooviError> {
         match self.0.into_iter().find(|(_, value)| !value.is_null()) {
             Some((name, _)) => Err(WooviError::refused(format!("{name} is not a field that the sandbox serves"))),

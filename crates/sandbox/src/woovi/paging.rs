@@ -75,7 +75,7 @@ impl Query {
     /// Refuses the parameters that were not read.
     ///
     /// # Errors
-    /// 400 that names the first one.
+    /// 400 with the name of the first unread parameter.
     pub fn conclude(self) -> Result<(), WooviError> {
         match self.0.into_keys().next() {
             Some(name) => Err(WooviError::refused(format!("{name} is not a parameter that the sandbox serves"))),

@@ -193,7 +193,7 @@ impl Cais {
     /// Runs a subcommand on the same data and returns the JSON that it prints; `null` if it prints nothing.
     ///
     /// # Errors
-    /// If it fails, with its output, or prints something else.
+    /// The output of a subcommand that fails, or that prints no JSON.
     pub fn cli(&self, arguments: &[&str]) -> Result<Value> {
         let printed = run(self.command()?.args(arguments).arg("--json"))?;
         if printed.trim().is_empty() {

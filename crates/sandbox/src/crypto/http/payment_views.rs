@@ -86,7 +86,7 @@ pub fn created(payment: &Payment, as_text: bool) -> CreatedPayment<'_> {
     }
 }
 
-/// A payment as read. Ids are numbers, and `burning_percent` is the text `"null"`.
+/// A payment in the answers to reads. Ids are numbers, and `burning_percent` is the text `"null"`.
 #[derive(Serialize)]
 pub struct ReadPayment<'a> {
     payment_id: u64,
@@ -119,7 +119,7 @@ pub struct ReadPayment<'a> {
     origin_type: Option<&'static str>,
 }
 
-/// Returns a payment as read.
+/// Returns a payment for the answer to a read.
 #[must_use]
 pub fn read(payment: &Payment, as_text: bool) -> ReadPayment<'_> {
     let terms = &payment.terms;

@@ -131,19 +131,21 @@ pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Times
     }
 }
 
-/// Stores the charge in another state. The charge has the version that was read.
+/// Updates the stored charge, without other effects. `charge` must have the stored version.
 #[must_use]
 pub fn update_charge(charge: &Charge, at: Timestamp) -> ChangeSet {
     write(Write::update(charge.clone()), at)
 }
 
-/// Credits a payment of the charge as read, judged by the domain, without a release delay.
+/// Credits a payment of the charge by the rules of the domain, without a release delay. `charge` must have the stored
+/// version.
 #[must_use]
 pub fn confirm_payment(charge: &Charge, payment: Payment, at: Timestamp) -> ChangeSet {
     credit_payment(charge, payment, 0, at)
 }
 
-/// Credits a payment of the charge as read, judged by the domain. The creator's part waits for `release_delay_s` seconds.
+/// Credits a payment of the charge by the rules of the domain. The creator's part becomes available after
+/// `release_delay_s` seconds. `charge` must have the stored version.
 #[must_use]
 pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, at: Timestamp) -> ChangeSet {
     let credit = right(charge.clone().credit(payment, release_delay_s, at));
@@ -170,7 +172,8 @@ pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, a
     }
 }
 
-/// Makes the release as read; no change before its time, or if it was made before.
+/// Makes the release. Changes nothing before the release is due, or after it was made. `release` must have the stored
+/// version.
 #[must_use]
 pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
     let made = release.clone().release(at);

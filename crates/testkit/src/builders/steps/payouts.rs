@@ -32,13 +32,13 @@ pub fn create_payout(payout: &Payout, name: IdempotencyRef) -> ChangeSet {
     ChangeSet { idempotency: Some(IdempotencyChange::Take(record)), ..open_payout(payout) }
 }
 
-/// Stores the payout in another state. The payout has the version that was read.
+/// Updates the stored payout, without other effects. `payout` must have the stored version.
 #[must_use]
 pub fn update_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     write(Write::update(payout.clone()), at)
 }
 
-/// Stores the effects of a step; none if the step was done before.
+/// Stores the effects of a step. A step that was taken before has no effects.
 #[must_use]
 pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
     match step {

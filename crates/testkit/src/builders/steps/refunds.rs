@@ -11,7 +11,8 @@ use super::super::records::{main_acquirer, right};
 use super::{charge_event_of, event_of, write};
 use crate::representation::TextRepresentation;
 
-/// Returns commit 1 of a refund of the charge as read: the external id, the refund, the changed charge, and the hold.
+/// Returns commit 1 of a refund: the external id, the refund, the changed charge, and the hold. `charge` must have the
+/// stored version.
 #[must_use]
 pub fn open_refund(charge: &Charge, asked: &NewRefund, at: Timestamp) -> ChangeSet {
     begin_refund(charge, asked, right(Refund::open(charge.clone(), asked.clone(), main_acquirer(), at)), at)
@@ -34,13 +35,13 @@ fn begin_refund(charge: &Charge, asked: &NewRefund, step: RefundStep, at: Timest
     ChangeSet { reserve: reserve.into_iter().collect(), ..follow(step, Write::insert, at) }
 }
 
-/// Stores the refund in another state without a change of its charge. The refund has the version that was read.
+/// Updates the stored refund without a change of its charge. `refund` must have the stored version.
 #[must_use]
 pub fn update_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
     write(Write::update(refund.clone()), at)
 }
 
-/// Stores the effects of a step; none if the step was done before.
+/// Stores the effects of a step. A step that was taken before has no effects.
 #[must_use]
 pub fn move_refund(step: RefundStep, at: Timestamp) -> ChangeSet {
     follow(step, Write::update, at)

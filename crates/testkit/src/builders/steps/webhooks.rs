@@ -17,13 +17,13 @@ pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
     }
 }
 
-/// Stores the changed endpoint. The endpoint has the version that was read.
+/// Updates the stored endpoint. `endpoint` must have the stored version.
 #[must_use]
 pub fn update_endpoint(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
     write(Write::update(endpoint.clone()), at)
 }
 
-/// Stores the effects of a step; none if the step was done before. Deletion frees the address and the slot.
+/// Stores the effects of a step. A step that was taken before has no effects. Deletion frees the address and the slot.
 #[must_use]
 pub fn move_endpoint(step: EndpointStep, at: Timestamp) -> ChangeSet {
     let EndpointStep::Taken(endpoint) = step else {

@@ -18,7 +18,7 @@ use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 use crate::upstream_order::UpstreamOrder as _;
 
-/// The largest number of listed withdrawals. Those that have waited longest come first.
+/// The largest number of listed withdrawals.
 const LIST_LIMIT: u32 = 200;
 /// The time for one read of the processor.
 const READ_BUDGET: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ pub enum ResolveError {
     Store(#[from] StoreError),
 }
 
-/// Lists the withdrawals of all accounts that wait for a decision. Those that have waited longest come first.
+/// Lists the withdrawals of all accounts that wait for a decision, longest waiting first.
 ///
 /// # Errors
 /// [`QueryError`].
