@@ -67,7 +67,7 @@ impl Folder {
         Ok(Self { path, janitor })
     }
 
-    /// Returns its path.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

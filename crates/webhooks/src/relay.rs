@@ -21,7 +21,7 @@ const PAGE: u32 = 100;
 const PAGE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest accepted page, in bytes. A real one has some hundred KiB.
 const MAX_PAGE_BYTES: usize = 16 * 1024 * 1024;
-/// The longest part of a foreign error text that is shown, in characters.
+/// The longest part of the service's error text that is shown, in characters.
 const MAX_SHOWN: usize = 200;
 
 /// An event from `GET /events`.

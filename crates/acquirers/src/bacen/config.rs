@@ -17,7 +17,7 @@ pub struct BacenConfig {
     pub base_url: String,
     /// The address that issues tokens; `None` means `/oauth/token` below `base_url`.
     pub token_url: Option<String>,
-    /// `OAuth2` client.
+    /// The id of the `OAuth2` client.
     pub client_id: String,
     /// The client's secret.
     pub client_secret: Secret,
@@ -54,10 +54,10 @@ impl Default for Timeouts {
 /// The reason a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum BacenConfigError {
-    /// The address of the API.
+    /// The address of the API is invalid.
     #[error("base_url {0}")]
     BaseUrl(UrlError),
-    /// The address of tokens.
+    /// The address that issues tokens is invalid.
     #[error("token_url {0}")]
     TokenUrl(UrlError),
     /// The id contains a colon, which separates id and secret in HTTP Basic (RFC 7617, 2), or is not visible ASCII.
@@ -67,12 +67,12 @@ pub enum BacenConfigError {
     #[error("client_secret must not be empty")]
     ClientSecret,
     /// A header or query of the profile needs the key of the application, which is missing.
-    #[error("application_key is missing: the institution's requests carry it")]
+    #[error("application_key is missing: each request to this institution needs it")]
     ApplicationKey,
     /// A path, header or query of the profile is not valid.
     #[error("the profile has an invalid {0}")]
     Profile(&'static str),
-    /// The certificates or TLS.
+    /// A certificate is unusable, or TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
 }

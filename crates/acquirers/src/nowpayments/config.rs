@@ -48,7 +48,7 @@ pub enum NowPaymentsConfigError {
     /// The secret of the signatures is empty, so every sender could sign.
     #[error("ipn_secret must not be empty")]
     IpnSecret,
-    /// The certificates or TLS.
+    /// A certificate is unusable, or TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
 }

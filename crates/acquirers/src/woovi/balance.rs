@@ -33,7 +33,8 @@ struct Balance<'a> {
     blocked: Option<&'a RawValue>,
 }
 
-/// Requests `GET /account/` and returns the balance of the default account. Returns Woovi's clock too.
+/// Requests `GET /account/`. Returns the balance of the default account, or of the first account if none is the default, and the time
+/// on Woovi's clock.
 pub(super) async fn read(api: &Api, deadline: Deadline) -> Result<(AccountBalance, Option<Timestamp>), AcquirerError> {
     fetch(api, deadline).await.map_err(FindError::of_a_read)
 }

@@ -43,7 +43,7 @@ pub enum WooviConfigError {
     /// No callback could be verified.
     #[error("webhook_public_key_file or webhook_hmac_secret is required: callbacks must be verified")]
     NoCallbackKey,
-    /// The certificates or TLS.
+    /// A certificate is unusable, or TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
 }

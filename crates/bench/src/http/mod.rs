@@ -1,4 +1,5 @@
-//! A cheap load generator: requests are rendered in advance, and answers are hardly parsed.
+//! A load generator that needs little processor time. Requests are rendered in advance. Of an answer, only the status and the length are
+//! parsed.
 
 mod connection;
 mod download;

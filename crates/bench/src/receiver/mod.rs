@@ -67,7 +67,7 @@ impl Receiver {
         self.process.id()
     }
 
-    /// Returns their URLs, in order.
+    /// Returns the URLs of the endpoints, in order.
     #[must_use]
     pub fn urls(&self) -> Vec<String> {
         self.ports.iter().map(|port| format!("http://127.0.0.1:{port}/hooks")).collect()

@@ -19,7 +19,7 @@ use crate::representation::webhook::{Delivery, DeliveryList};
 /// Delivers an event again to every endpoint that received it or subscribes to its type now.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, a missing permission to write; an error of the store.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, `rate_limit_exceeded`, a missing permission to write; an error of the store.
 #[utoipa::path(
     operation_id = "resendEvent",
     tag = "events",

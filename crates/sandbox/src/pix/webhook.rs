@@ -44,7 +44,7 @@ struct Registered<'a> {
 /// `PUT /v2/webhook/{chave}`: 200 with the address, as at Efí. The Central Bank's answer has no body.
 ///
 /// # Errors
-/// 400 `WebhookOperacaoInvalida` for a foreign key and for a bad body.
+/// 400 `WebhookOperacaoInvalida` for a Pix key of another receiver and for a bad body.
 pub async fn put(
     request: HttpRequest,
     key: web::Path<String>,

@@ -44,7 +44,7 @@ pub(super) enum Order {
     Payout(PayoutOrder),
     /// Return a Pix.
     Refund(RefundOrder),
-    /// Accept a defense.
+    /// Submit a defense.
     Defense(DefenseOrder),
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Record {
 }
 
 impl Order {
-    /// Returns its kind.
+    /// Returns the kind of the order.
     #[must_use]
     pub const fn kind(&self) -> OrderKind {
         match self {
@@ -69,7 +69,7 @@ impl Order {
         }
     }
 
-    /// Returns the name by which the acquirer executes it once.
+    /// Returns the name of the order. The acquirer executes one order of each name.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -94,7 +94,7 @@ impl Order {
 
     const fn refusal(&self) -> &'static str {
         match self {
-            Self::Charge(_) | Self::Cancellation(_) => "no",
+            Self::Charge(_) | Self::Cancellation(_) => "the acquirer refuses the charge",
             Self::Payout(_) => "the key has no owner",
             Self::Refund(_) => "90 days are over",
             Self::Defense(_) => "the defense is incomplete",
@@ -161,7 +161,7 @@ impl State {
         }
     }
 
-    /// Executes an order, or finds the record of an earlier request by its name.
+    /// Executes an order. If an order of the same name was executed before, returns the record of that order.
     pub(super) fn execute(
         &mut self,
         order: &Order,

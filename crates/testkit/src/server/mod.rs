@@ -251,7 +251,7 @@ impl Cais {
         format!("http://{}", self.addresses.listen)
     }
 
-    /// Returns its data folder.
+    /// Returns the data folder of the server.
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         self.folder.path()

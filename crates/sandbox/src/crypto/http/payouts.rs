@@ -53,7 +53,7 @@ fn check_address(text: &str, code: &str) -> Result<(), CryptoError> {
 /// `GET /v1/payout-withdrawal/min-amount/{coin}`.
 ///
 /// # Errors
-/// 403 without the API key or the feature, 400 for an unknown coin.
+/// 403 without the API key, or while `payout_minimum_allowed` is off. 400 for an unknown coin.
 pub async fn min_amount(
     request: HttpRequest,
     code: web::Path<String>,
