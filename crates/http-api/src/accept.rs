@@ -11,7 +11,8 @@ pub enum Format {
     Csv,
 }
 
-/// The preference of a caller for a format: the quality in thousandths, and the exactness of the media range that names the format.
+/// The preference of a caller for a format: the quality in thousandths, and the exactness of the media range that names the format. The
+/// exactness is 3 for the type itself, 2 for `type/*`, 1 for `*/*`, and 0 if no range names the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Preference {
     quality: u16,
@@ -41,7 +42,7 @@ fn read(range: &str) -> Option<(&str, u16)> {
     Some((range, quality.map_or(Some(1_000), thousandths)?))
 }
 
-/// Parses a quality: `0`, `1`, or either with up to three decimals; at most 1.
+/// Parses a quality (`0`, `1`, or either with up to three decimals; at most 1). Returns thousandths.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let well_formed =

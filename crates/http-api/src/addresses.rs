@@ -1,4 +1,5 @@
-//! The file with the addresses of a running service, whose ports may have been chosen at the start.
+//! The file with the addresses of a running service. With port 0 in the configuration, the system chooses the port at the start, so other
+//! processes read the port here.
 
 use std::fs;
 use std::io::{self, Write};

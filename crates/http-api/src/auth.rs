@@ -14,7 +14,7 @@ const SCHEME: &str = "bearer";
 /// equal.
 ///
 /// # Errors
-/// `missing_api_key` without either header, `invalid_api_key` without a single valid key.
+/// `missing_api_key` without either header, `invalid_api_key` if the values differ or do not have the form of a key.
 pub fn presented_key(headers: &HeaderMap) -> Result<ApiKeyToken, ApiError> {
     let bearers = headers.get_all(AUTHORIZATION).map(|value| value.to_str().ok().and_then(bearer));
     let plain = headers.get_all(X_API_KEY).map(|value| value.to_str().ok());

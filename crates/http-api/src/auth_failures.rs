@@ -41,7 +41,7 @@ impl AuthFailures {
         full_at.saturating_duration_since(now) + EVERY <= EVERY * BURST
     }
 
-    /// Removes a token of the address.
+    /// Records a failed authentication: removes a token from the bucket of the address.
     pub fn record(&self, address: Option<IpAddr>, now: Instant) {
         let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MAX_ADDRESSES {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn address_fails_ten_times_a_second_after_its_burst() {
+    fn address_may_fail_ten_times_a_second_after_a_burst() {
         let failures = AuthFailures::default();
         let start = Instant::now();
         let (address, other) = (Some("192.0.2.1".parse().unwrap()), Some("192.0.2.2".parse().unwrap()));
@@ -95,7 +95,7 @@ mod tests {
         }
         assert!(failures.full_at.lock().unwrap().len() <= MAX_ADDRESSES + 1);
         assert!(!failures.permits(address(MAX_ADDRESSES + 200), now), "the others share one bucket");
-        assert!(failures.permits(address(0), now), "which does not touch those with their own");
+        assert!(failures.permits(address(0), now), "a full shared bucket does not affect tracked addresses");
         // Full buckets are removed.
         failures.record(address(0), now + Duration::from_mins(1));
         assert_eq!(failures.full_at.lock().unwrap().len(), 1);

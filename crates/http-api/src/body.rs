@@ -61,7 +61,7 @@ impl Stream for RequestBody {
     }
 }
 
-/// Reads a JSON body. The body must arrive `within` that time, so that a slow client cannot hold a connection.
+/// Reads a JSON body. The body must arrive within the time `within`, so that a slow client cannot hold a connection.
 ///
 /// # Errors
 /// `payload_too_large`, then `unsupported_media_type`; `VALIDATION_ERROR` if the body does not arrive completely and in
@@ -71,7 +71,7 @@ pub async fn json(headers: &HeaderMap, payload: &mut Payload, within: Duration) 
     if is_json(headers, body.is_empty()) { Ok(body) } else { Err(ApiError::new(ErrorCode::UnsupportedMediaType)) }
 }
 
-/// Reads the body of a callback. Its memory is reserved from `room`.
+/// Reads the body of a callback. The memory of the body is reserved from `room`.
 ///
 /// # Errors
 /// `payload_too_large`; `service_unavailable` without room; `VALIDATION_ERROR` if the body does not arrive completely
@@ -125,7 +125,7 @@ fn unfinished(what: &'static str) -> ApiError {
     ApiError::invalid(vec![Issue::new("", what)])
 }
 
-/// Returns `true` if the headers declare JSON. An empty body needs no type.
+/// Returns `true` if the headers declare JSON without a content encoding. An empty body needs no content type.
 fn is_json(headers: &HeaderMap, is_empty: bool) -> bool {
     let plain = |value: &[u8]| value.eq_ignore_ascii_case(b"identity");
     if headers.get_all(CONTENT_ENCODING).any(|value| !plain(value.as_bytes())) {

@@ -1,4 +1,5 @@
-//! Receives the callbacks of acquirers and of the crypto processor: stored at once, processed later.
+//! Receives the callbacks of acquirers and of the crypto processor. A callback is stored at once, and a worker processes it later. Only a
+//! callback about a crypto withdrawal is applied at once, and not stored.
 
 use std::net::IpAddr;
 
@@ -27,7 +28,7 @@ const ROOM_KIB: usize = 32 * 1024;
 /// Seconds until an acquirer with too many open callbacks may retry. In that time open callbacks are counted four times.
 const FULL_RETRY_AFTER_S: u32 = 60;
 
-/// The signature of a callback of the crypto processor.
+/// The header with the signature of a callback of the crypto processor.
 const SIGNATURE: &str = "x-nowpayments-sig";
 
 /// The acquirers and their secret paths.
@@ -65,7 +66,7 @@ impl Room<'_> {
 }
 
 impl CallbackPaths {
-    /// Returns the paths `/callbacks/<acquirer>/<token>`, by acquirer.
+    /// Returns the paths `/callbacks/<acquirer>/<token>`. An acquirer appears twice while its previous token is still valid.
     #[must_use]
     pub fn new<'t>(tokens: impl IntoIterator<Item = (AcquirerName, &'t str)>) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, b"callback paths");
@@ -73,7 +74,7 @@ impl CallbackPaths {
         Self { key, tokens, networks: Vec::new(), room: Semaphore::new(ROOM_KIB) }
     }
 
-    /// Restricts the senders of each acquirer to networks. An empty list restricts none.
+    /// Restricts each of these acquirers to its networks. With an empty list, the acquirer may send from every address.
     #[must_use]
     pub fn only_from(self, networks: impl IntoIterator<Item = (AcquirerName, Vec<IpNet>)>) -> Self {
         Self { networks: networks.into_iter().filter(|(_, networks)| !networks.is_empty()).collect(), ..self }
@@ -103,8 +104,9 @@ impl CallbackPaths {
 /// Stores a callback and notifies the worker that processes it.
 ///
 /// # Errors
-/// `not_found` for a path without an acquirer, and for a sender outside of the acquirer's networks. `VALIDATION_ERROR` for a body that is not a callback of the acquirer, or has no valid signature. `service_unavailable`
-/// if the callback was not stored, so that the acquirer retries.
+/// `not_found` for an unknown acquirer, a wrong token, and a sender outside of the acquirer's networks. `VALIDATION_ERROR` for a body that
+/// is not a callback of the acquirer, or has no valid signature. `service_unavailable` if the callback was not stored, so that the acquirer
+/// retries.
 pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppState>) -> Result<HttpResponse, ApiError> {
     // The path is checked before the body is read.
     let acquirer = shared.callbacks.find(&segment(&request, "acquirer"), &segment(&request, "token"));

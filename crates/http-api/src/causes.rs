@@ -1,4 +1,5 @@
-//! The warnings of a request, for its log line. So a search for the request's id also finds the cause of a failure.
+//! Collects the warnings and errors of a request for the log line of the request, so that a search for the request's id also finds the
+//! cause of a failure.
 
 use std::fmt::{self, Write as _};
 
@@ -10,7 +11,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 /// The name of a request's span.
 pub const REQUEST: &str = "request";
-/// Limit of the stored warnings of a request, in characters.
+/// Limit of the stored warnings and errors of a request, in characters.
 const MAX_CHARS: usize = 1_000;
 
 /// Stores the warnings and errors of each request in its span.
@@ -34,7 +35,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Causes {
     }
 }
 
-/// Returns the warnings in the span of a request.
+/// Returns the warnings and errors in the span of a request; `None` without any.
 #[must_use]
 pub fn of(request: &Span) -> Option<String> {
     let found = request.with_subscriber(|(id, dispatch)| {

@@ -9,7 +9,7 @@ use ipnet::IpNet;
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Returns the client's address, usually the socket's peer. If the peer is a trusted proxy, the address is the right-most hop of
-/// `X-Forwarded-For` that is not a trusted proxy.
+/// `X-Forwarded-For` that is not a trusted proxy. Returns `None` if the socket has no peer address.
 #[must_use]
 pub fn address(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip().to_canonical();
@@ -22,7 +22,8 @@ pub fn is_in(blocks: &[IpNet], address: IpAddr) -> bool {
     blocks.iter().any(|block| block.contains(&address))
 }
 
-/// Goes from hop to hop towards the client while each hop is a trusted proxy.
+/// Follows the hops from the proxy towards the client. Returns the first hop that is not a trusted proxy, or the last readable hop if all
+/// hops are trusted.
 fn behind(proxy: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let lines: Vec<&str> = headers.get_all(X_FORWARDED_FOR).map(|line| line.to_str().unwrap_or_default()).collect();
     let mut last = proxy;

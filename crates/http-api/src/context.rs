@@ -107,7 +107,7 @@ permissions! {
     CryptoWrite
     /// Read webhook endpoints and deliveries.
     WebhooksRead
-    /// Register and change webhook endpoints.
+    /// Register, change and test webhook endpoints; resend events.
     WebhooksWrite
     /// Read events.
     EventsRead

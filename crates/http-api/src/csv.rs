@@ -28,8 +28,8 @@ use crate::{filters, reply};
 
 /// Rows per read, which is the largest page of the store. A page has about 40 KiB.
 pub const ROWS: u32 = 200;
-/// Concurrent page reads for files in one process. The limit leaves most read connections to other requests. For a caller that receives
-/// nothing, no pages are read.
+/// Concurrent page reads for files in one process. The limit leaves most read connections to other requests. No page is read while the
+/// caller does not receive the bytes of the previous page.
 const PAGES_AT_ONCE: usize = 2;
 /// Seconds until an account with an unfinished file may retry.
 const RETRY_AFTER_S: u32 = 5;
@@ -56,15 +56,15 @@ impl File {
     }
 }
 
-/// Some rows and the cursor of the next ones; `None` after the last.
+/// Rows of a file that one read returned.
 pub struct Rows<R, C> {
     /// The rows, newest first.
     pub rows: Vec<R>,
-    /// The cursor of the last row.
+    /// The cursor of the last row, after which the next read begins; `None` if no further rows exist.
     pub next: Option<C>,
 }
 
-/// The unfinished files, one per account, and the page reads for them. Each process has one; clones share it.
+/// The limits of files: one unfinished file per account, and few page reads at a time. Clones share the limits of the process.
 #[derive(Debug, Clone)]
 pub struct Exports {
     places: ExportPlaces,
@@ -72,7 +72,7 @@ pub struct Exports {
 }
 
 impl Exports {
-    /// Creates the page reads. The dashboard shares the places.
+    /// Returns the limits. The dashboard shares `places`, so that its files count too.
     #[must_use]
     pub fn new(places: ExportPlaces) -> Self {
         Self { places, pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
@@ -86,7 +86,7 @@ impl Exports {
         })
     }
 
-    /// Reads a page with a permit.
+    /// Reads a page once fewer than [`PAGES_AT_ONCE`] page reads are running.
     async fn page<T>(&self, read: impl Future<Output = T>) -> T {
         // The semaphore is never closed. If it were, the page would be read without a permit.
         let _turn = self.pages.acquire().await.ok();
@@ -94,7 +94,7 @@ impl Exports {
     }
 }
 
-/// The parameter that requests a file in a given dialect, regardless of `Accept`. So a link in a browser can request a file.
+/// The parameter that requests a file in the named dialect, regardless of `Accept`, so that a link in a browser can request a file.
 pub const DIALECT: &str = "csv";
 
 /// The form of a list: a page of JSON, or a file of all rows.
@@ -106,7 +106,7 @@ pub enum Wanted<C> {
     File(Dialect),
 }
 
-/// Returns the form that a request names; `page` reads the parameters of pages. Problems are added to `issues`.
+/// Returns the form that a request names. For a page, `page` reads its parameters. Problems are added to `issues`.
 pub fn wanted<C>(
     headers: &HeaderMap,
     query: &Query,
@@ -126,7 +126,7 @@ pub fn wanted<C>(
     Some(Wanted::File(dialect))
 }
 
-/// Returns the parameters of a list that is available as a file too: those of its filters, then the common ones.
+/// Returns the parameters of a list that is available as a file too: `filters`, the period, the page and the dialect.
 #[must_use]
 pub fn parameters(filters: Vec<Parameter>) -> Vec<Parameter> {
     let dialect = "Returns a file of all rows in this dialect, for every value of `Accept`.";
@@ -134,11 +134,11 @@ pub fn parameters(filters: Vec<Parameter>) -> Vec<Parameter> {
     filters.into_iter().chain(paging).chain([parameters::word(DIALECT, dialect, ["excel-br"])]).collect()
 }
 
-/// Returns a file of all rows. `read` reads the rows after the given cursor, the last row so far.
+/// Returns a file of all rows. `read` reads the rows after a cursor, and the first rows without a cursor.
 ///
 /// # Errors
 /// `rate_limit_exceeded` while another file of the account is read; the error of the first `read`. If a later `read` fails, the connection
-/// is cut, so that the caller does not take an incomplete file as complete.
+/// is cut, so that the caller notices that the file is incomplete.
 pub async fn file<P, R, C, F>(call: &Authorized<P>, file: File, read: F) -> Result<HttpResponse, ApiError>
 where
     R: Row + 'static,
@@ -158,7 +158,7 @@ where
     let rest = try_unfold((read, next, exports, place), move |(read, next, exports, place)| async move {
         let Some(cursor) = next else { return Ok(None) };
         let Rows { rows, next } = exports.page(read(Some(cursor))).await.map_err(|error| {
-            tracing::error!(%request, code = error.code.name(), cause = error.cause, "file cut off; its reader receives an incomplete download");
+            tracing::error!(%request, code = error.code.name(), cause = error.cause, "rows of a CSV file could not be read; the connection is cut, and the caller receives an incomplete file");
             CutOff
         })?;
         Ok(Some((Bytes::from(lines(&rows, dialect, false)), (read, next, exports, place))))

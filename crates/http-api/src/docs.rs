@@ -101,7 +101,7 @@ static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
 /// The files that were requested so far, so that each is compressed only once. Compressing the largest file takes tens of milliseconds.
 static ASSETS: RwLock<BTreeMap<String, Asset>> = RwLock::new(BTreeMap::new());
 
-/// The page and its script: Swagger UI without its second bundle (standalone).
+/// The page and its script. They use Swagger UI without the layout of its second bundle (`standalone`).
 const INDEX: &[u8] = include_bytes!("docs/index.html");
 const INITIALIZER: &[u8] = include_bytes!("docs/swagger-initializer.js");
 /// The files of Swagger UI that the page loads.
@@ -116,7 +116,7 @@ pub async fn document(request: HttpRequest) -> Result<HttpResponse, ApiError> {
     Ok(asset.response(request.headers(), None))
 }
 
-/// Redirects from `/docs` to `/docs/`: the pages use relative links.
+/// Redirects from `/docs` to `/docs/`, because the pages use relative links.
 pub async fn redirect() -> HttpResponse {
     reply::redirect("/docs/")
 }
@@ -124,7 +124,7 @@ pub async fn redirect() -> HttpResponse {
 /// Returns a file of the documentation pages.
 ///
 /// # Errors
-/// `not_found` if no file has that name.
+/// `not_found` if no file has that name; `internal_error` if the file cannot be read or compressed.
 pub async fn page(request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let file = &*segment(&request, "file");
     let known = ASSETS.read().unwrap_or_else(PoisonError::into_inner).get(file).cloned();

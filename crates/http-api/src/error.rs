@@ -40,7 +40,7 @@ macro_rules! error_codes {
             pub const WITHOUT_ROUTE: &'static [Self] =
                 &[Self::MalformedRequest, Self::RequestTimeout, Self::HeadersTooLarge];
 
-            /// Returns the code in responses.
+            /// Returns the name of the code in responses.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
@@ -83,29 +83,29 @@ error_codes! {
     ValidationError "VALIDATION_ERROR" BAD_REQUEST false "The request is not valid.";
     /// The head of a request is not HTTP.
     MalformedRequest "malformed_request" BAD_REQUEST false "The request is not valid HTTP.";
-    /// An operation on money came without its key.
+    /// An operation that requires an Idempotency-Key was sent without one.
     IdempotencyKeyRequired "idempotency_key_required" BAD_REQUEST false "The header Idempotency-Key is required.";
-    /// The key is not 8 to 255 visible ASCII characters.
+    /// The Idempotency-Key is not 8 to 255 visible ASCII characters, or was sent more than once.
     InvalidIdempotencyKey "invalid_idempotency_key" BAD_REQUEST false "The Idempotency-Key must have 8 to 255 visible ASCII characters.";
     /// The URL names no active webhook endpoint of the account.
     PostbackUrlNotRegistered "postback_url_not_registered" BAD_REQUEST false "The postback_url is not a registered, active webhook endpoint of the account.";
-    /// No key was sent.
+    /// No API key was sent.
     MissingApiKey "missing_api_key" UNAUTHORIZED false "An API key is required: Authorization: Bearer <key>, or x-api-key: <key>.";
-    /// The key is unknown, malformed, revoked, expired, used from an address that it does not allow, or sent as two different ones.
+    /// The API key is unknown, malformed, revoked, expired or used from an address that it does not allow; or two different keys were sent.
     InvalidApiKey "invalid_api_key" UNAUTHORIZED false "The API key is not valid. Send it as Authorization: Bearer <key>, or as x-api-key: <key>.";
-    /// The key may not do this.
+    /// The API key does not have the scope of the operation.
     InsufficientScope "insufficient_scope" FORBIDDEN false "The API key does not have the required scope.";
     /// An operator suspended the account: it may read but not write.
     AccountSuspended "account_suspended" FORBIDDEN false "The account is suspended: it can read but not write.";
     /// KYC is pending or was rejected.
     KycNotApproved "kyc_not_approved" FORBIDDEN false "The account has no approved KYC: an operator of the service approves it.";
-    /// The account does not have the function.
+    /// The feature is not enabled for the account, or no crypto processor is configured.
     FeatureDisabled "feature_disabled" FORBIDDEN false "The feature is not enabled for the account: an operator of the service enables it.";
-    /// The account does not have the split.
+    /// The split is not enabled for the account.
     SplitDisabled "split_disabled" FORBIDDEN false "The split is not enabled for the account: an operator of the service enables it.";
     /// The account has no such resource, or the path does not exist.
     NotFound "not_found" NOT_FOUND false "The resource does not exist.";
-    /// The path exists, but not for that method; the header `Allow` lists those it has.
+    /// The path does not have this method; the header `Allow` lists its methods.
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "The method is not allowed on this path.";
     /// The head of a request did not arrive in time.
     RequestTimeout "request_timeout" REQUEST_TIMEOUT true "The request did not arrive in time.";
@@ -121,7 +121,7 @@ error_codes! {
     InvalidState "invalid_state" CONFLICT false "The state of the resource does not allow this.";
     /// The body is larger than the limit.
     PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE false "The body is too large.";
-    /// The body is not JSON by its declared type.
+    /// The declared type of the body is not JSON, or the body has a content encoding.
     UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE false "The body must be sent as application/json, without a content encoding.";
     /// `split_rule_id` was sent.
     SplitNotAvailable "split_not_available" UNPROCESSABLE_ENTITY false "split_rule_id is not supported: name the recipients in split.";
@@ -143,11 +143,12 @@ error_codes! {
     RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds the rest of the charge.";
     /// An infraction on the charge is open or under review.
     InfractionOpen "infraction_open" UNPROCESSABLE_ENTITY false "An infraction on the charge is not resolved yet.";
-    /// The account has reached a limit.
+    /// The account has reached a limit on the number of its resources.
     LimitReached "limit_reached" UNPROCESSABLE_ENTITY false "The account has reached the limit of these resources.";
     /// The deadline of the operation has passed.
     DeadlinePassed "deadline_passed" UNPROCESSABLE_ENTITY false "The deadline has passed.";
-    /// The key has used all requests of its window.
+    /// The API key has used all requests of its window, or another limit per time is reached: failed authentications of
+    /// an address, files of an account, tests and resends of an endpoint.
     RateLimitExceeded "rate_limit_exceeded" TOO_MANY_REQUESTS true "Too many requests with this API key.";
     /// The head of a request is larger than the limit.
     HeadersTooLarge "headers_too_large" REQUEST_HEADER_FIELDS_TOO_LARGE false "The request's headers are too large.";
@@ -239,7 +240,7 @@ impl ApiError {
         Self { cause: Some(cause.into()), ..self }
     }
 
-    /// Returns the envelope of the contract.
+    /// Returns the response body: the error envelope as JSON.
     #[must_use]
     pub fn body(&self, request: RequestId) -> Vec<u8> {
         let issues = self.issues.iter().map(|issue| IssueBody { path: &issue.path, message: &issue.message });
@@ -257,7 +258,7 @@ impl ApiError {
     }
 }
 
-/// Every failure.
+/// The body of every error response.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Error)]
 pub struct ErrorBody<'a> {
@@ -272,7 +273,7 @@ pub struct ErrorBody<'a> {
 /// The details of an error.
 #[derive(Serialize, ToSchema)]
 pub struct ErrorDetail<'a> {
-    /// The cause, for programs.
+    /// The code of the error, for programs.
     #[schema(value_type = Code)]
     pub code: &'static str,
     /// For people.

@@ -1,4 +1,4 @@
-//! The filters of lists: a value from a closed list, a span of time.
+//! The filters of lists: one value of a closed list, or a period.
 
 use cais_ports::Span;
 use cais_strict_json::{Issues, Problem};
@@ -12,7 +12,7 @@ pub const CREATED_FROM: &str = "created_from";
 /// The parameter for the last day or instant.
 pub const CREATED_TO: &str = "created_to";
 
-/// Returns the value of a parameter, if present. An unknown value is added to `issues` with the permitted ones.
+/// Returns the value of a parameter, if present. For an unknown value, a problem that lists the permitted values is added to `issues`.
 #[must_use]
 pub fn word<T: Copy>(
     query: &Query,

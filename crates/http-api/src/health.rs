@@ -29,8 +29,9 @@ fn alive() -> HttpResponse {
 /// Reports readiness for requests.
 ///
 /// # Errors
-/// `service_unavailable` before the process stops, and while the store does not respond, accepts no writes, delivers no
-/// webhooks or is not migrated. The message names the reason and no secret.
+/// `service_unavailable` while the process is about to stop, and while the store does not respond, accepts no writes,
+/// delivers no webhooks or is not migrated. If the store reports an error, the message is its text, which contains no
+/// secret.
 pub async fn ready(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
     let not_ready =
         |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(cause);

@@ -1,4 +1,4 @@
-//! The header that makes a retry safe.
+//! The header `Idempotency-Key`, which makes a retry safe.
 
 use actix_web::http::header::HeaderMap;
 use cais_domain::merchant::idempotency_key::IdempotencyKey;
@@ -28,7 +28,7 @@ pub fn required_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {
     key.ok_or_else(|| report(ErrorCode::InvalidIdempotencyKey, "must have 8 to 255 visible ASCII characters"))
 }
 
-/// The header in the document.
+/// The header as a parameter in the `OpenAPI` document.
 pub struct KeyHeader;
 
 impl IntoParams for KeyHeader {

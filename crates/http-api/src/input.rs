@@ -48,7 +48,7 @@ impl<'r> Parts<'r> {
         self.request.headers()
     }
 
-    /// Returns the JSON of the body. Problems are added to `issues` once.
+    /// Returns the JSON of the body. Only the first call parses the body and adds problems to `issues`.
     pub fn json(&self, issues: &Issues) -> &Node<'r> {
         self.json.get_or_init(|| read(self.body, issues))
     }
@@ -66,7 +66,7 @@ pub fn segment<'r>(request: &'r HttpRequest, name: &str) -> Cow<'r, str> {
     if segment.contains('%') { segment.replace("%25", "%").into() } else { segment.into() }
 }
 
-/// A part of a request.
+/// A part of a request that a handler needs: its query, a name in its path, or its body.
 pub trait Part: Sized {
     /// `true` if the part is in the body. If no part is in the body, the body stays unread.
     const IN_BODY: bool = false;
@@ -113,7 +113,7 @@ impl Part for NoQuery {
     }
 }
 
-/// A type of body that is read from JSON and has a schema in the document.
+/// A type of body that is read from JSON and has a schema in the `OpenAPI` document.
 pub trait JsonBody: Sized {
     /// Reads the body. Problems are added to `issues`; `None` if the body is unusable.
     fn read(body: &Node<'_>, issues: &Issues) -> Option<Self>;
@@ -154,7 +154,7 @@ impl JsonBody for NoFields {
     }
 }
 
-/// The data of a request, read strictly.
+/// The data of a request. Unknown parameters and fields are problems.
 ///
 /// # Errors
 /// First `payload_too_large` and `unsupported_media_type` for the body, then `VALIDATION_ERROR` with every problem.

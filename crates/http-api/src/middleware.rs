@@ -1,4 +1,5 @@
-//! The checks and records around every handler. `respond` surrounds the application, `authenticate` the scope `/v1`.
+//! The checks and records around every handler. `respond` surrounds the whole application, and `authenticate` surrounds the paths below
+//! `/v1`.
 
 use std::any::Any;
 use std::cell::OnceCell;
@@ -37,7 +38,7 @@ const MAX_PATH: usize = 200;
 /// every error as its envelope.
 ///
 /// # Errors
-/// An error that contains the complete response, if the request was dropped.
+/// If the request was dropped by the code that failed, the complete response is inside the error.
 pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse, Error> {
     let started = Instant::now();
     let state = state_of(request.request())?;
@@ -73,7 +74,7 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
     }
     request.extensions_mut().insert(Rc::clone(&context));
 
-    // Routing runs inside the future too, so that its panic is caught.
+    // Routing runs inside the future too, so that a panic of the router is caught.
     let work = trace::scope(traceparent, async move { next.call(request).await }.instrument(span.clone()));
     let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
     let (request, mut response, error) = match result {
@@ -155,7 +156,7 @@ fn as_api_error(error: &Error) -> ApiError {
 /// Returns the error of a panic, with its message for the log.
 fn panicked(panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    ApiError::internal(format!("the handler panicked: {}", text.unwrap_or("without a word"))).into()
+    ApiError::internal(format!("the handler panicked: {}", text.unwrap_or("no message"))).into()
 }
 
 /// Identifies the caller and counts the request before the route is looked up, so that callers without a key cannot find out which paths
@@ -167,7 +168,8 @@ pub async fn authenticate(request: ServiceRequest, next: Next<BoxBody>) -> Resul
     let context = RequestContext::of(request.request())?;
     let state = state_of(request.request())?;
     if let Err(error) = admit(&state, request.headers(), &context).await {
-        // The route is set here, so that the log line of a rejected request contains it too. Only known methods and patterns become labels.
+        // The route is set here, so that the log line of a rejected request contains it too. Only the patterns of
+        // existing paths match, so a caller cannot add labels to the metrics.
         let _known = context.route.set(request.match_pattern());
         return Err(error.into());
     }
@@ -217,7 +219,7 @@ fn unauthenticated(code: ErrorCode, reason: String) -> ApiError {
 
 fn too_many(state: &AppState, rate: RateDecision) -> ApiError {
     let left = rate.reset_s.saturating_sub(state.ports.clock.now().as_second());
-    // The time is at least one second, because an immediate retry would fall in the same window.
+    // The delay is at least one second, because an immediate retry would fall in the same window.
     let seconds = u32::try_from(left.max(1)).unwrap_or(u32::MAX);
     ApiError::new(ErrorCode::RateLimitExceeded).retry_after(seconds)
 }

@@ -20,7 +20,7 @@ const EXTERNAL: &str = "ext:";
 /// Reads an id, or `ext:` and the caller's own identifier, percent-encoded.
 ///
 /// # Errors
-/// The rule that the segment breaks, as a text that follows `id`.
+/// The rule that the segment breaks, as a text that follows the name of the parameter.
 pub fn read<K: IdKind>(segment: &str) -> Result<ResourceName<Id<K>>, String> {
     let segment = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8")?;
     match segment.strip_prefix(EXTERNAL) {
@@ -45,7 +45,7 @@ macro_rules! in_path {
 
 in_path! {
     Charge "A charge's id (`chg_…`), or `ext:` and the caller's external_id, percent-encoded."
-    Refund "A refund's id (`rfd_…`), or `ext:` and its external_id, percent-encoded."
+    Refund "A refund's id (`rfd_…`), or `ext:` and the caller's external_id, percent-encoded."
     Payout "A payout's id (`pyt_…`), or `ext:` and the caller's external_id, percent-encoded."
     Infraction "An infraction's id (`inf_…`)."
     CryptoDeposit "A crypto deposit's id (`cdp_…`), or `ext:` and the caller's external_id, percent-encoded."
@@ -102,7 +102,7 @@ pub fn fetch_error(error: FetchError, missing: &'static str) -> ApiError {
     }
 }
 
-/// Returns an id, for resources without another name. Problems are added to `issues` under `name`.
+/// Parses the id in a segment of the path, for resources without another name. A problem is added to `issues` under `name`.
 #[must_use]
 pub fn id<K: IdKind>(segment: &str, name: &str, issues: &Issues) -> Option<Id<K>> {
     let decoded = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8".to_owned());

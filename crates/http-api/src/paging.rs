@@ -1,4 +1,4 @@
-//! Cursor pagination: the length of a page, and the row before its first.
+//! Cursor pagination: the number of rows in a page, and the cursor, which names the row before the page.
 
 use cais_domain::ids::{Id, IdKind};
 use cais_ports::PageRequest;
@@ -19,13 +19,13 @@ pub const DEFAULT_LIMIT: u32 = 50;
 /// Rows of the largest page.
 pub const MAX_LIMIT: u32 = 200;
 
-/// Returns the page that a query requests. Problems are added to `issues`.
+/// Returns the page that a query requests; `None` after a problem, which is added to `issues`.
 #[must_use]
 pub fn page<K: IdKind>(query: &Query, issues: &Issues) -> Option<PageRequest<Id<K>>> {
     page_after(query, issues, |text| Id::parse(text).map_err(|error| error.to_string()))
 }
 
-/// Returns the page, with cursors parsed by `cursor`.
+/// As [`page`], for a list whose cursor `cursor` parses.
 #[must_use]
 pub fn page_after<C>(
     query: &Query,
@@ -57,7 +57,7 @@ impl<K: IdKind> IntoParams for PageQuery<K> {
     }
 }
 
-/// Parses digits only: a sign or a blank is a mistake.
+/// Parses a `limit`, which has digits only, and is at most [`MAX_LIMIT`].
 fn rows(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten().filter(|limit| (1..=MAX_LIMIT).contains(limit))

@@ -36,7 +36,8 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 /// The referrer policy. With `no-referrer`, browsers would send `Origin: null`.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// The number of bytes that are passed to the connection at a time. So a slow reader does not hold a copy of a large response.
+/// The number of bytes that are passed to the connection at a time, so that the connection does not copy a whole large response for a slow
+/// reader.
 const PIECE_BYTES: usize = 32 * 1024;
 
 /// Marks a response that repeats the response of an earlier request.
@@ -119,7 +120,8 @@ pub fn failure(error: &ApiError, request: RequestId) -> HttpResponse {
     response
 }
 
-/// Adds the headers of every response.
+/// Adds the headers of every response. `shown` is the id for `x-request-id`: in a replay, the id of the first request. `rate` is `None` if
+/// the request was not counted in a rate window.
 pub fn add_headers(response: &mut HttpResponse, shown: RequestId, rate: Option<RateDecision>, is_replay: bool) {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::try_from(shown.to_string()) {
@@ -139,7 +141,7 @@ pub fn add_headers(response: &mut HttpResponse, shown: RequestId, rate: Option<R
     }
 }
 
-/// Returns the response. The request of a streamed response ends after the whole body was passed to the connection.
+/// Returns the response. If its body is streamed, `request` ends only after the whole body was passed to the connection.
 #[must_use]
 pub fn held_by(response: HttpResponse, request: Option<RequestGuard>) -> HttpResponse {
     match request {

@@ -1,4 +1,4 @@
-//! The bodies of resources. Each resource has one struct, which is used for responses, stored answers, events and the document.
+//! The bodies of resources. Each resource has one struct, which is used for responses, stored responses, events and the `OpenAPI` document.
 
 pub mod charge;
 pub mod crypto;
@@ -35,14 +35,14 @@ use self::transaction::TransactionRow;
 use self::values::to_json;
 use crate::error::{ApiError, ErrorCode};
 
-/// Renders resources before they are sent, and caches the images of recent codes.
+/// Renders resources before they are sent, and caches the QR images of recent Pix codes.
 #[derive(Debug, Default)]
 pub struct JsonRepresentation {
     images: QrImages,
 }
 
 impl JsonRepresentation {
-    /// Returns a renderer without images.
+    /// Returns a renderer with an empty cache.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -38,7 +38,8 @@ pub fn api(
         })
 }
 
-/// Returns `/v1` without any path below it, for the admin address. So callers without a key cannot find out there which paths exist.
+/// Returns `/v1` without any path below it, for the admin address. A request without a valid key is answered 401 there, as on the public
+/// address, so its caller cannot find out which paths exist.
 #[must_use]
 pub fn without_paths() -> actix_web::Scope<
     impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse<BoxBody>, Error = Error, InitError = ()>,
@@ -122,8 +123,8 @@ pub fn open(config: &mut web::ServiceConfig) {
         .service(only("/v1/openapi.json", web::get().to(docs::document)))
         .service(only("/docs", web::get().to(docs::redirect)))
         .service(only("/docs/{file:.*}", web::get().to(docs::page)));
-    // There are two paths: the path that is configured at acquirers, and the same path with the suffix that the API Pix appends. Other
-    // methods return the error of an unknown path, because the path contains a secret.
+    // There are two paths: the path that is configured at acquirers, and the same path with the suffix that the API Pix appends. Methods
+    // other than POST are answered like an unknown path, because the path contains a secret.
     for path in ["/callbacks/{acquirer}/{token}", "/callbacks/{acquirer}/{token}/pix"] {
         let callback = web::resource(path).route(web::post().to(callbacks::receive));
         config.service(callback.default_service(web::to(not_found)));

@@ -11,8 +11,9 @@ use cais_strict_json::{Node, Problem};
 
 /// Characters beside letters and digits in an e-mail's local part (RFC 5322, `atext` and the dot).
 const LOCAL_PUNCTUATION: &[u8] = b"!#$%&'*+-/=?^_`{|}~.";
-/// Longest local part and longest label of a domain (RFC 5321, section 4.5.3.1.1; RFC 1035, section 2.3.4).
+/// The longest local part of an e-mail address (RFC 5321, section 4.5.3.1.1).
 const MAX_LOCAL_BYTES: usize = 64;
+/// The longest label of a domain (RFC 1035, section 2.3.4).
 const MAX_LABEL_BYTES: usize = 63;
 
 /// Reads an amount in BRL of at least `least`.

@@ -1,4 +1,4 @@
-//! `/v1/sandbox/…`: the payer's side and the clock, for tests against the built-in sandbox.
+//! `/v1/sandbox/…`: the payer's side, simulated failures and the clock, for tests against the built-in sandbox.
 
 pub mod crypto;
 pub mod infractions;
@@ -171,7 +171,7 @@ pub struct SandboxControls {
 /// Pays a charge as a payer would.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`; an error of the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`; an error of the sandbox or the store.
 #[utoipa::path(
     operation_id = "sandboxPayCharge",
     tag = "sandbox",
@@ -233,7 +233,7 @@ async fn move_charge(
         let before = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let txid = before.txid;
         blocking(move || step(institution.as_ref(), &txid)).await?;
-        // A new gate forces a fetch, because the state that was fetched a moment ago is outdated now.
+        // The shared gate permits one fetch per second. A new gate permits this second fetch, because the step changed the charge.
         let after: Result<Charge, ApiError> =
             fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await.map_err(charges::fetch_error);
         after
@@ -245,7 +245,7 @@ async fn move_charge(
 /// Starts or ends simulated failures.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`; a missing permission to write.
+/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
 #[utoipa::path(
     operation_id = "sandboxSetFaults",
     tag = "sandbox",
@@ -286,7 +286,7 @@ pub async fn set_faults(
 /// Sets the clocks of service and sandbox together.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`; a missing permission to write.
+/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
 #[utoipa::path(
     operation_id = "sandboxSetClock",
     tag = "sandbox",

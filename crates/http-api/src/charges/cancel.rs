@@ -17,11 +17,10 @@ use crate::named::Named;
 use crate::reply;
 use crate::representation::charge::Charge;
 
-/// Cancels a charge. A charge that is already cancelled returns the same response.
+/// Cancels a charge. If the charge is already cancelled, the response is the same.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, a missing permission to write; an error of the acquirer or the
-/// store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the acquirer or the store.
 #[utoipa::path(
     operation_id = "cancelCharge",
     tag = "charges",

@@ -16,7 +16,7 @@ use crate::input::{Creation, Json, NoQuery};
 use crate::reply;
 use crate::representation::charge::Charge;
 
-/// Creates a charge, or repeats the stored response.
+/// Creates a charge, or returns the stored response of the same `Idempotency-Key`.
 ///
 /// # Errors
 /// All errors of a creation, in the order that `docs/API.md` lists.

@@ -17,7 +17,7 @@ use crate::rules;
 /// The longest postback URL, in characters.
 pub const MAX_POSTBACK_URL: usize = 500;
 
-/// The smallest charge: R$ 2.00.
+/// The amount of a charge: at least R$ 2.00.
 pub type ChargeAmount = AmountFrom<{ MIN_AMOUNT.centavos() }>;
 
 /// The fields of a new charge.

@@ -105,17 +105,18 @@ impl Connection {
         }
     }
 
-    /// Returns the reason of the end of reading, once reading has ended.
+    /// Returns the reason why reading ended; `None` while the connection is read.
     pub(super) fn closing(&self) -> Option<Expired> {
         self.closing.get().map(|(_, why)| why)
     }
 
-    /// Returns `true` once for a late head. The caller then sends the response.
+    /// Returns `true` once for a late head. The caller then sends the error response.
     pub(super) fn take_late_head(&self) -> bool {
         self.late_head.take()
     }
 
-    /// Returns the deadline of the current phase, and the reason that its expiry has.
+    /// Returns the deadline of the current phase, and the reason to end the connection at that deadline. Returns `None` if the phase has no
+    /// deadline here.
     pub(super) fn deadline(&self) -> Option<(Instant, Expired)> {
         let limits = &self.limits;
         if let Some((since, why)) = self.closing.get() {
@@ -190,28 +191,28 @@ mod tests {
         let request = connection.begin_request();
         assert_eq!(left(&connection), None, "handlers have deadlines of their own");
         connection.on_read();
-        assert_eq!(left(&connection), None, "a body belongs to its handler");
+        assert_eq!(left(&connection), None, "the handler sets the deadline of its body");
         drop(request);
         assert_eq!(left(&connection), None, "the library ends idle connections");
         connection.on_read();
         tokio::time::advance(Duration::from_secs(3)).await;
         connection.on_read();
-        assert_eq!(left(&connection), Some((7, Expired::Head)), "more bytes do not move it");
+        assert_eq!(left(&connection), Some((7, Expired::Head)), "further bytes do not move the deadline");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn unread_body_ends_connection_after_answer() {
+    async fn unread_body_ends_connection_after_response() {
         let connection = Connection::new(limits(), None);
         connection.begin_request().leave_body();
         connection.on_read();
         assert_eq!(left(&connection), Some((5, Expired::Body)));
         assert!(connection.expire(Expired::Body), "the response is still sent");
         assert_eq!((connection.closing(), left(&connection)), (Some(Expired::Body), Some((5, Expired::Body))));
-        assert!(!connection.expire(Expired::Body), "the second end is final");
+        assert!(!connection.expire(Expired::Body), "after the second expiry the connection is dropped");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn blocked_write_expires_without_progress_only() {
+    async fn write_expires_only_without_progress() {
         let connection = Connection::new(limits(), None);
         let _request = connection.begin_request();
         connection.on_blocked();

@@ -1,5 +1,5 @@
 //! Responses to bytes that are not a valid request. The HTTP library writes such responses without a body. This module replaces them by
-//! responses with the envelope.
+//! responses with the error envelope.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const MAX_HEAD: usize = 160;
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
-/// Returns the bytes of an error response with the envelope and `connection: close`.
+/// Returns the bytes of an error response with the error envelope and `connection: close`.
 pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) -> Vec<u8> {
     let id = RequestId::new(state.ports.ids.next_uuid());
     let error = ApiError::new(code);
@@ -49,8 +49,8 @@ pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) ->
     out
 }
 
-/// Finds a response that the library created itself at the end of the written bytes. Returns its start and its code. The library writes
-/// such a response last, after a head that cannot be parsed. Every other response has a request id or a body.
+/// Finds a response that the library created itself at the end of the written bytes. Returns the start of that response and its error code.
+/// The library writes such a response last, after a head that cannot be parsed. Every other response has a request id or a body.
 pub fn bare(written: &[u8]) -> Option<(usize, ErrorCode)> {
     // Nearly all other output ends with a body.
     if !written.ends_with(END) {

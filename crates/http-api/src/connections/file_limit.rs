@@ -6,12 +6,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::MAX_CONNECTIONS;
 
 /// Descriptors reserved for other purposes than clients' connections. At peak, listeners, logs, calls to acquirers and webhook deliveries
-/// need some hundred. There are at most 80 database connections; with SQLite each needs three files.
+/// need a few hundred. There are at most 80 database connections; with SQLite each needs three files.
 const RESERVE: usize = 512;
 /// Limit of connections below which a warning is logged.
 const FEW: usize = 1_000;
 
-/// Raises the limit of open files to its maximum. Returns the resulting limit of connections.
+/// Raises the limit of open files to the hard limit. Returns the resulting limit of connections.
 #[must_use]
 pub fn raise_file_limit() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

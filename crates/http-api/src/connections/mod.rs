@@ -1,7 +1,7 @@
 //! Connections of the two listeners. Every wait of a connection has a deadline, and every address has a limit.
 //!
-//! The HTTP library ends idle connections. Its deadline for heads applies only to the first head of a connection. So `service` sets the
-//! deadlines of every head, of unread bodies and of writes. `super::body` sets the deadline of bodies that are read.
+//! The HTTP library ends idle connections. The library's deadline for heads applies only to the first head of a connection. So `service`
+//! enforces the deadlines of every head, of unread bodies and of writes. `super::body` sets the deadline of bodies that are read.
 
 mod connection;
 mod failure;
@@ -24,7 +24,7 @@ pub struct ConnectionLimits {
     pub head_within: Duration,
     /// Time from the end of a request head to the end of its body.
     pub body_within: Duration,
-    /// Time without progress after which a write ends.
+    /// Time without progress after which a blocked write ends the connection.
     pub write_within: Duration,
     /// Time after the response in which the client may still send an unread body.
     pub linger_within: Duration,

@@ -32,7 +32,7 @@ impl PerAddress {
     }
 }
 
-/// Returns the network that shares a limit: for IPv6 a whole /64, which one customer of a provider has.
+/// Returns the network that shares one limit: an IPv4 address alone, or a whole IPv6 /64, because providers assign a /64 to one customer.
 #[must_use]
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {

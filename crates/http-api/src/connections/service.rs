@@ -131,7 +131,7 @@ async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connecti
     .await;
 }
 
-/// Returns the reason of an expired deadline. If none has expired, the task is woken at the next deadline.
+/// Returns the reason of an expired deadline. If no deadline has expired, returns `None`, and wakes the task at the next deadline.
 fn due(timer: &mut Option<Pin<Box<Sleep>>>, connection: &Connection, context: &mut Context<'_>) -> Option<Expired> {
     loop {
         let (at, why) = connection.deadline()?;

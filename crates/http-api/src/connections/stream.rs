@@ -20,7 +20,7 @@ pub struct GuardedStream {
     io: TcpStream,
     connection: Rc<Connection>,
     state: Arc<AppState>,
-    /// A response of the service itself that is not sent yet.
+    /// The unsent bytes of an error response that this module writes without the HTTP library.
     own: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ impl GuardedStream {
         &self.connection
     }
 
-    /// Returns the peer's address. Bytes that are not a valid request name no other client.
+    /// Returns the peer's address. No header names another client, because the bytes are not a valid request.
     fn client(&self) -> Option<IpAddr> {
         self.connection.peer().map(|peer| peer.ip().to_canonical())
     }
@@ -50,7 +50,7 @@ impl GuardedStream {
         sent
     }
 
-    /// Sends the rest of the service's response.
+    /// Sends the bytes in `own`.
     fn poll_own(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.own.is_empty() {
             let own = std::mem::take(&mut self.own);

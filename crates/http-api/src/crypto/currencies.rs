@@ -14,7 +14,7 @@ use crate::representation::crypto_quote::{CryptoCurrency, CryptoCurrencyList};
 /// Returns all currencies with their current minimums.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for any query parameter; `service_unavailable` while no price can be read.
+/// `VALIDATION_ERROR` for any query parameter; `service_unavailable` if no price of any currency can be read.
 #[utoipa::path(
     operation_id = "listCryptoCurrencies",
     tag = "crypto",

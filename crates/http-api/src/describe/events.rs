@@ -1,4 +1,4 @@
-//! Events in the document: one schema per kind of `data`, and one entry of `webhooks` per type.
+//! Events in the `OpenAPI` document: one schema per kind of `data`, and one entry of `webhooks` per type.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -74,7 +74,9 @@ const fn meaning(kind: Kind) -> &'static str {
         Kind::ChargeExpired => "The payment period of a charge ended without a payment.",
         Kind::ChargeCancelled => "The merchant cancelled a charge.",
         Kind::ChargeRefunded => "The whole amount of a charge was refunded.",
-        Kind::PaymentUnexpected => "A payment in excess of charges was credited.",
+        Kind::PaymentUnexpected => {
+            "Money that its charge did not request was credited: an excess, a further or late payment, or a payment below the amount."
+        }
         Kind::SplitReceived => "A share in another account's charge was credited.",
         Kind::RefundCompleted => "A refund reached its payer.",
         Kind::RefundFailed => "A refund failed for good.",
@@ -151,13 +153,13 @@ impl ToSchema for Event {
     }
 }
 
-/// Adds a schema with all that it refers to.
+/// Adds a schema, and the schemas that it refers to.
 fn add<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     schemas.push((T::name().into(), T::schema()));
     T::schemas(schemas);
 }
 
-/// Groups the types of events by their schema's name, with the schema of `data`.
+/// Groups the types of events by the name of their schema. Each group has the name of the schema of `data`, and its types.
 fn by_shape() -> BTreeMap<&'static str, (&'static str, Vec<Kind>)> {
     let mut shapes: BTreeMap<&str, (&str, Vec<Kind>)> = BTreeMap::new();
     for kind in Kind::ALL {

@@ -1,4 +1,5 @@
-//! Example bodies. The bodies of resources are rendered by the service's own code.
+//! Example bodies of the `OpenAPI` document. The bodies of resources are rendered by the service's own code. A function
+//! returns `None` if one of its constants is invalid.
 
 mod crypto;
 mod infractions;
@@ -54,7 +55,7 @@ pub fn paid() -> Option<Value> {
     rendered(&charge(true)?)
 }
 
-/// Returns the same charge without a payment.
+/// Returns `charge` without its payment, with the status `status`.
 pub fn unpaid(mut charge: Value, status: &str) -> Option<Value> {
     *charge.pointer_mut("/status")? = Value::from(status);
     *charge.pointer_mut("/end_to_end_id")? = Value::Null;

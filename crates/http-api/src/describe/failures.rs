@@ -18,9 +18,9 @@ use crate::error::{ErrorCode, code};
 pub const DECLARED: [&str; 10] = ["400", "401", "403", "404", "409", "422", "429", "500", "502", "503"];
 /// The description of a declared status that this version does not return.
 const NOT_ANSWERED: &str = "Declared for the operations on charges; this version does not return it here.";
-/// Codes of every operation, and the name of their shared description.
+/// The name of the shared description of 401, and its codes, which every operation can return.
 const UNAUTHORIZED: (&str, [ErrorCode; 2]) = ("unauthorized", [ErrorCode::MissingApiKey, ErrorCode::InvalidApiKey]);
-/// Codes of every operation: the permission, the store and the service itself.
+/// The further codes that every operation can return.
 const EVERYWHERE: [ErrorCode; 5] = [
     ErrorCode::InsufficientScope,
     ErrorCode::MethodNotAllowed,
@@ -100,10 +100,10 @@ pub struct Errors<T>(PhantomData<T>);
 impl<T: Codes> IntoResponses for Errors<T> {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         let own = T::codes();
-        // Operations that move money require the key, and replay the stored rejection for insufficient balance.
+        // An operation with an Idempotency-Key stores its rejection for insufficient balance, and returns the stored response to a repeat.
         let is_creation = own.contains(&ErrorCode::IdempotencyKeyRequired);
         let mut by_status: BTreeMap<String, Vec<ErrorCode>> = BTreeMap::new();
-        // The codes are listed in the order of the table, each of them once.
+        // The codes are listed in the order of `ErrorCode::ALL`, each of them once.
         for code in ErrorCode::ALL {
             if [own.as_slice(), &UNAUTHORIZED.1, &EVERYWHERE].into_iter().flatten().any(|named| named == code) {
                 by_status.entry(code.status().as_u16().to_string()).or_default().push(*code);
@@ -125,7 +125,8 @@ pub fn declare(responses: &mut BTreeMap<String, RefOr<Response>>) {
     }
 }
 
-/// Returns the response with these codes: a reference if several operations share it.
+/// Returns the response with these codes: a reference if several operations share it. With `is_kept`, the response is stored under the
+/// Idempotency-Key, so a repeat returns it with the header `idempotent-replayed`.
 fn failure(status: &str, codes: &[ErrorCode], is_kept: bool) -> RefOr<Response> {
     match codes {
         [code] if !is_kept => Ref::from_response_name(code.name()).into(),

@@ -1,4 +1,4 @@
-//! The parameters of operations in the document. Each type that reads parameters implements `IntoParams` with these functions.
+//! The parameters of operations in the `OpenAPI` document. Each type that reads parameters implements `IntoParams` with these functions.
 
 use serde_json::Value;
 use utoipa::openapi::Required;
@@ -43,8 +43,8 @@ pub fn paging() -> Vec<Parameter> {
 pub fn created() -> Vec<Parameter> {
     let day = |what: &str| format!("{what}: a day of São Paulo as `YYYY-MM-DD`, or an instant (RFC 3339); inclusive.");
     vec![
-        parameter("created_from", ParameterIn::Query, false, &day("From when on"), text().build()),
-        parameter("created_to", ParameterIn::Query, false, &day("Until when"), text().build()),
+        parameter("created_from", ParameterIn::Query, false, &day("Start of the period"), text().build()),
+        parameter("created_to", ParameterIn::Query, false, &day("End of the period"), text().build()),
     ]
 }
 
@@ -58,7 +58,7 @@ pub fn word(name: &str, what: &str, words: impl IntoIterator<Item = &'static str
 #[must_use]
 pub fn after_sequence() -> Parameter {
     let what =
-        "Only events after that number of their `sequence`, the oldest first; 0 begins with the first that is kept.";
+        "Only events whose `sequence` is above this number, oldest first. 0 begins with the oldest event that is kept.";
     let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).build();
     parameter("after_sequence", ParameterIn::Query, false, what, schema)
 }
@@ -66,8 +66,7 @@ pub fn after_sequence() -> Parameter {
 /// Returns `Idempotency-Key`.
 #[must_use]
 pub fn idempotency_key() -> Parameter {
-    let what =
-        "8 to 255 visible ASCII characters. Repeating a request with the same key and body gives the original answer.";
+    let what = "8 to 255 visible ASCII characters. A repeat with the same key and body returns the first response.";
     let schema = text().min_length(Some(8)).max_length(Some(255)).build();
     parameter("Idempotency-Key", ParameterIn::Header, true, what, schema)
 }

@@ -16,7 +16,7 @@ use crate::named::ById;
 use crate::reply;
 use crate::representation::event::Event as Body;
 
-/// Returns an event as the bytes that were sent.
+/// Returns an event in the same bytes as its deliveries.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for a malformed id or any query parameter, `not_found`; an error of the store.

@@ -22,7 +22,7 @@ use crate::representation::values::Page;
 use crate::statement::list_error;
 use crate::{filters, reply};
 
-/// The parameter that continues after a sequence number, oldest first.
+/// The parameter for the events after a sequence number, oldest first.
 const AFTER_SEQUENCE: &str = "after_sequence";
 
 /// The query of the list.
@@ -49,7 +49,7 @@ impl IntoParams for EventQuery {
     }
 }
 
-/// Returns a page of events as the bytes that were sent. Newest first; after a sequence number, oldest first.
+/// Returns a page of events, each in the same bytes as its deliveries. The order is newest first; with `after_sequence`, oldest first.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
@@ -73,7 +73,7 @@ pub async fn list_events(call: Authorized<EventsRead>, input: Input<EventQuery>)
     Ok(reply::json(StatusCode::OK, &Page::new(page.rows.iter().map(Event::from).collect(), last)))
 }
 
-/// Parses a sequence number of digits only, as in a `limit`. The number 0 precedes the first event.
+/// Parses a sequence number, which has digits only. The number 0 precedes the first event. A malformed number is added to `issues`.
 fn sequence(text: &str, issues: &Issues) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| text.parse().ok()).flatten();

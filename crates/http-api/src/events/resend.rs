@@ -16,10 +16,10 @@ use crate::named::ById;
 use crate::reply;
 use crate::representation::webhook::{Delivery, DeliveryList};
 
-/// Delivers an event again to every endpoint that received it or subscribes to its type now.
+/// Delivers an event again to every active endpoint that had a delivery of it or subscribes to its type now.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, `rate_limit_exceeded`, a missing permission to write; an error of the store.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, `rate_limit_exceeded`, `account_suspended`; an error of the store.
 #[utoipa::path(
     operation_id = "resendEvent",
     tag = "events",

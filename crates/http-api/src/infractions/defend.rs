@@ -19,11 +19,11 @@ use crate::named::ById;
 use crate::reply;
 use crate::representation::infraction::InfractionDetail;
 
-/// Submits a defense to the acquirer. The same defense again returns the same response.
+/// Submits a defense to the acquirer. A repeat of the same defense returns the same response.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` (also if the acquirer rejects the content), `not_found`, `invalid_state`, `deadline_passed`, a
-/// missing permission to write; an error of the acquirer or the store.
+/// `VALIDATION_ERROR` (also if the acquirer rejects the content), `account_suspended`, `not_found`, `invalid_state`, `deadline_passed`; an
+/// error of the acquirer or the store.
 #[utoipa::path(
     operation_id = "defendInfraction",
     tag = "infractions",

@@ -9,10 +9,11 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use crate::describe::{events, failures};
 use crate::error::{ErrorBody, ErrorDetail, IssueBody};
 
-/// Names of the two ways to send a key.
+/// The name of the security scheme with `Authorization: Bearer`.
 pub const BEARER: &str = "bearer";
-/// See [`BEARER`].
+/// The name of the security scheme with the header of the same name.
 pub const X_API_KEY: &str = "x-api-key";
+
 /// Returns all components: the schemas of the operations, and the parts that operations share.
 pub fn all(schemas: BTreeMap<String, RefOr<Schema>>) -> Components {
     let mut components = ComponentsBuilder::new()
@@ -37,8 +38,8 @@ pub fn all(schemas: BTreeMap<String, RefOr<Schema>>) -> Components {
     components
 }
 
-/// Replaces combinations of schemas by one schema, which generators handle better: a body with the fields of another,
-/// a described amount, and an optional amount.
+/// Replaces combinations of schemas by one schema, which generators handle better: a body with the fields of another
+/// body, an amount with a description, and an optional amount.
 fn simplify(schema: &mut RefOr<Schema>) {
     let combined = match schema {
         RefOr::T(Schema::AllOf(all)) => Some((std::mem::take(&mut all.items), all.description.take())),

@@ -24,7 +24,7 @@ use crate::representation::event::API_VERSION;
 
 /// The introduction for readers.
 const INTRODUCTION: &str = include_str!("introduction.md");
-/// The chapters.
+/// The tags, in the order in which the documentation shows them.
 const TAGS: [(&str, &str); 9] = [
     ("charges", "Pix cash-in, and refunds of it."),
     ("payouts", "Pix cash-out."),
@@ -69,7 +69,7 @@ fn build() -> OpenApi {
     document
 }
 
-/// Returns the operations of a path, each in the place of its method.
+/// Returns the operations of a path.
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten()
 }
@@ -90,7 +90,8 @@ pub fn methods() -> &'static Methods {
     &METHODS
 }
 
-/// Adds the facts of every operation: the keys, and the headers of its responses.
+/// Completes an operation: adds the security schemes and the headers of successful responses, and marks its body as required or optional.
+/// Operations on `/v1/charges` also declare the further statuses of the contract.
 fn complete(path: &str, operation: &mut Operation) {
     let none: [&str; 0] = [];
     operation.security = Some(vec![SecurityRequirement::new(BEARER, none), SecurityRequirement::new(X_API_KEY, none)]);
@@ -136,11 +137,11 @@ fn headers() -> BTreeMap<String, RefOr<Header>> {
         ("x-ratelimit-limit", "Requests per minute and key.", Type::Integer),
         ("x-ratelimit-remaining", "Requests left in this window.", Type::Integer),
         ("x-ratelimit-reset", "End of the window, Unix seconds.", Type::Integer),
-        ("Retry-After", "Seconds after which a repeat makes sense, where that is known.", Type::Integer),
+        ("Retry-After", "Seconds until a repeat can succeed, if known.", Type::Integer),
         ("Allow", "The methods of this path.", Type::String),
         (
             "idempotent-replayed",
-            "`true` when this repeats the first response to the same Idempotency-Key; else absent.",
+            "`true` if this is the stored first response to the same Idempotency-Key; else absent.",
             Type::String,
         ),
     ];

@@ -30,7 +30,7 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
 }
 
 #[test]
-fn document_is_deterministic_and_names_the_service() {
+fn document_is_deterministic_and_states_its_versions() {
     assert_eq!(document().unwrap(), document().unwrap());
     let document = parsed();
     assert_eq!(document.pointer("/info/version").unwrap(), "1.1.0");
@@ -196,7 +196,7 @@ fn compare(document: &Value, schema: &Value, value: &Value, place: &str) {
 
 #[expect(clippy::panic, reason = "a test fails by panicking")]
 fn unknown(place: &str, name: &str) -> ! {
-    panic!("{place}: nothing is called {name}")
+    panic!("{place}: `{name}` is not declared")
 }
 
 #[test]

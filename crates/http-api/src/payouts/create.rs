@@ -15,7 +15,7 @@ use crate::input::{Creation, Json, NoQuery};
 use crate::reply;
 use crate::representation::payout::Payout;
 
-/// Creates a payout, or repeats the stored response; a rejection for insufficient balance is stored too.
+/// Creates a payout, or returns the stored response of the same `Idempotency-Key`. A rejection for insufficient balance is stored too.
 ///
 /// # Errors
 /// All errors of a creation, in the order that `docs/API.md` lists.

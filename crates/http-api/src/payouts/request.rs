@@ -24,7 +24,7 @@ closed_list! {
     PixKeyType KeyType::ALL.map(KeyType::as_str)
 }
 
-/// The smallest payout: R$ 0.01.
+/// The amount of a payout: at least R$ 0.01.
 pub type PayoutAmount = AmountFrom<{ MIN_AMOUNT.centavos() }>;
 
 /// The fields of a new payout.

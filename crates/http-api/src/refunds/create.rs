@@ -18,7 +18,7 @@ use crate::reply;
 use crate::representation::refund::Refund;
 use crate::representation::values::AmountFrom;
 
-/// Refunds a charge, or repeats the stored response; a rejection for insufficient balance is stored too.
+/// Refunds a charge, or returns the stored response of the same `Idempotency-Key`. A rejection for insufficient balance is stored too.
 ///
 /// # Errors
 /// All errors of a creation, in the order that `docs/API.md` lists.

@@ -17,7 +17,7 @@ use crate::representation::refund::Refund;
 /// Returns a refund.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`, `external_id_in_progress`; an error of the
+/// `VALIDATION_ERROR` for a malformed id or any query parameter, `not_found`, `external_id_in_progress`; an error of the
 /// store.
 #[utoipa::path(
     operation_id = "getRefund",

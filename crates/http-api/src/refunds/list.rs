@@ -20,7 +20,7 @@ use crate::{charges, reply};
 /// Returns a page of a charge's refunds, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a malformed id or at the invalid parameter; `not_found`; an error of the store.
+/// `VALIDATION_ERROR` for a malformed id or at the invalid parameter, `not_found`, `external_id_in_progress`; an error of the store.
 #[utoipa::path(
     operation_id = "listRefunds",
     tag = "charges",

@@ -65,7 +65,7 @@ pub struct Charge<'a> {
 pub type ChargePage = Page<Charge<'static>>;
 
 impl<'a> Charge<'a> {
-    /// Returns the body of `charge` with the image of its code.
+    /// Returns the body of `charge`. `image` is the QR code as a data URL; `None` unless the charge is pending.
     pub fn of(charge: &'a cais_domain::charge::Charge, image: Option<&'a str>) -> Self {
         let issued = charge.state.issued();
         let settlement = charge.state.settlement();

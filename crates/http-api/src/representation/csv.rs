@@ -34,7 +34,7 @@ const fn separator(dialect: Dialect) -> u8 {
     }
 }
 
-/// Returns lines of CSV, after the line of names if `is_first`.
+/// Returns the rows as lines of CSV. If `is_first`, the line of names precedes them.
 pub fn lines<R: Row>(rows: &[R], dialect: Dialect, is_first: bool) -> Vec<u8> {
     let mut out = if is_first { header(R::NAMES, dialect) } else { Vec::new() };
     out.reserve(rows.len().saturating_mul(LINE_BYTES));
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_quoted_where_they_need_it() {
+    fn texts_are_quoted_only_if_needed() {
         for (text, expected) in [
             (None, ""),
             (Some(""), "\"\""),

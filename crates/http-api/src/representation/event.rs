@@ -16,7 +16,7 @@ use super::values::{Instant, to_json};
 /// row.
 pub const API_VERSION: &str = "1.1.0";
 
-/// An event as endpoints receive it and as its GET returns it.
+/// An event, in the same form in deliveries and in `GET /v1/events/{id}`.
 #[derive(Serialize, ToSchema)]
 pub struct Event<'a> {
     /// Public id, prefix `evt_`; also the header `webhook-id`.

@@ -1,4 +1,4 @@
-//! Accounts and API keys for operators: on the command line, and in the audit log.
+//! Renders accounts and API keys for operators: on the command line, and in the audit log.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::fee::Operation;
@@ -10,7 +10,7 @@ use cais_ports::ApiKeyRecord;
 use jiff::Timestamp;
 use serde_json::{Map, Number, Value, json};
 
-/// Returns an account with all fields that operators may change.
+/// Returns an account with its id, its time of creation and all fields that operators can change.
 #[must_use]
 pub fn account(account: &Account) -> Value {
     let rule = |operation: Operation| {

@@ -1,4 +1,4 @@
-//! The body of a payment beyond the amount of a charge.
+//! The body of a payment that does not match its charge.
 
 use cais_domain::payment::UnexpectedReason as Reason;
 use serde::Serialize;
@@ -7,11 +7,11 @@ use utoipa::ToSchema;
 use super::values::{Amount, Instant, closed_list};
 
 closed_list! {
-    /// The reason why a payment exceeds or does not match its charge.
+    /// The reason why a payment does not match its charge.
     UnexpectedReason [Reason::Overpaid, Reason::Duplicate, Reason::Underpaid, Reason::Late].map(Reason::as_str)
 }
 
-/// The data of `payment.unexpected`: money that was credited in addition to a charge's amount. `POST
+/// The data of `payment.unexpected`: money that was credited although the charge did not request it. `POST
 /// /v1/charges/{charge_id}/refunds` with this `end_to_end_id` and `amount` refunds exactly this money.
 #[derive(Serialize, ToSchema)]
 pub struct UnexpectedPayment {

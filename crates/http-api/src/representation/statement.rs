@@ -9,7 +9,7 @@ use super::csv::{Line, Row};
 use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
-    /// A part of the money.
+    /// A part of the balance.
     Bucket [Part::Available, Part::Pending, Part::Blocked].map(Part::as_str)
 }
 
@@ -35,7 +35,7 @@ pub struct Entry {
     /// The amount in the bucket after the movement.
     #[schema(inline)]
     pub balance_after: Amount,
-    /// The charge, payout, refund or infraction; null for a share in another account's charge.
+    /// The id of the charge, payout, refund, infraction, crypto deposit or crypto withdrawal; null for a share in another account's charge.
     #[schema(required)]
     pub resource_id: Option<String>,
     /// The Pix.

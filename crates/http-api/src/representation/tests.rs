@@ -123,7 +123,7 @@ fn balance_total_excludes_money_in_transit() {
 }
 
 #[test]
-fn page_names_the_cursor_of_the_next_one() {
+fn page_names_the_cursor_of_the_next_page() {
     let rows = [b"{}".to_vec(), b"{\"a\":1}".to_vec()];
     let text = |rows: &[Vec<u8>], next: Option<&str>| String::from_utf8(page_of_json(rows, next)).unwrap();
     assert_eq!(text(&rows, Some("chg_1")), r#"{"data":[{},{"a":1}],"has_more":true,"next_starting_after":"chg_1"}"#);

@@ -125,7 +125,7 @@ pub fn page_of_json(rows: &[Vec<u8>], next_starting_after: Option<impl Display>)
 impl<T: ToSchema> PartialSchema for Page<T> {
     fn schema() -> RefOr<Schema> {
         let rows = ArrayBuilder::new().items(Ref::from_schema_name(T::name())).description(Some("The rows."));
-        let has_more = ObjectBuilder::new().schema_type(Type::Boolean).description(Some("Whether further rows exist."));
+        let has_more = ObjectBuilder::new().schema_type(Type::Boolean).description(Some("True if further rows exist."));
         let next = ObjectBuilder::new()
             .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
             .description(Some("The `starting_after` of the next page."));
@@ -153,7 +153,7 @@ impl<T: ToSchema> ToSchema for Page<T> {
     }
 }
 
-/// Declares the schema of a string with one of `$words`, which the domain defines.
+/// Declares the type `$name` and its schema `$shown` (default: `$name`): a string that is one of `$words`.
 macro_rules! closed_list {
     ($(#[doc = $doc:literal])+ $name:ident $words:expr) => {
         crate::representation::values::closed_list! { $(#[doc = $doc])+ $name as $name $words }

@@ -109,7 +109,7 @@ pub struct Delivery<'a> {
     pub id: String,
     /// The event.
     pub event_id: String,
-    /// Its type.
+    /// The type of the event.
     #[schema(value_type = EventType)]
     pub event_type: &'static str,
     /// The status.

@@ -20,7 +20,7 @@ use crate::representation::webhook::WebhookEndpoint;
 /// Changes an endpoint; omitted fields stay unchanged.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, a missing permission to write; an error of the store.
+/// `VALIDATION_ERROR`, `not_found`, `account_suspended`; an error of the store.
 #[utoipa::path(
     operation_id = "changeWebhookEndpoint",
     tag = "webhooks",

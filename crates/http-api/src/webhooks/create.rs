@@ -18,7 +18,7 @@ use crate::representation::webhook::WebhookEndpointWithSecret;
 /// Registers an endpoint. Its secret is shown only once.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, a missing permission to write, `limit_reached`; an error of the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `limit_reached`; an error of the store.
 #[utoipa::path(
     operation_id = "createWebhookEndpoint",
     tag = "webhooks",

@@ -17,7 +17,7 @@ use crate::reply;
 /// Deletes an endpoint. Its waiting deliveries are not sent.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, a missing permission to write; an error of the store.
+/// `VALIDATION_ERROR`, `not_found`, `account_suspended`; an error of the store.
 #[utoipa::path(
     operation_id = "deleteWebhookEndpoint",
     tag = "webhooks",

@@ -41,7 +41,7 @@ impl IntoParams for OneDelivery {
 /// Sends a delivery again at once, with a new schedule of retries.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, `rate_limit_exceeded`, a missing permission to write; an error of the store.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, `rate_limit_exceeded`, `account_suspended`; an error of the store.
 #[utoipa::path(
     operation_id = "resendWebhookDelivery",
     tag = "webhooks",

@@ -21,7 +21,7 @@ use crate::representation::webhook::WebhookEndpointWithSecret;
 /// signs.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, a missing permission to write; an error of the store.
+/// `VALIDATION_ERROR`, `not_found`, `account_suspended`; an error of the store.
 #[utoipa::path(
     operation_id = "rotateWebhookSecret",
     tag = "webhooks",

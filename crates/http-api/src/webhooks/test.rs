@@ -19,7 +19,7 @@ use crate::representation::webhook::Delivery;
 /// Sends a test event to an endpoint.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, `rate_limit_exceeded`, a missing permission to write; an error of the store.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, `rate_limit_exceeded`, `account_suspended`; an error of the store.
 #[utoipa::path(
     operation_id = "testWebhookEndpoint",
     tag = "webhooks",

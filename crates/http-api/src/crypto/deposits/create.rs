@@ -17,7 +17,7 @@ use crate::input::{Creation, Json, NoQuery};
 use crate::reply;
 use crate::representation::crypto::CryptoDeposit;
 
-/// Creates a deposit, or repeats the stored response.
+/// Creates a deposit, or returns the stored response of the same `Idempotency-Key`.
 ///
 /// # Errors
 /// All errors of a creation, in the order that `docs/API.md` lists.
@@ -48,8 +48,9 @@ pub async fn create_deposit(
 ) -> Result<HttpResponse, ApiError> {
     let (_, Json(deposit)) = new.input;
     let account = call.caller.account.clone();
-    // A replay always has a supported currency. So an unsupported currency is refused here, after the check of the account. The remaining
-    // checks of the account follow the look-up of the key, because a replay must succeed even if the account has changed.
+    // A replay always has a supported currency, so an unsupported currency is refused before the look-up of the key. Only in this case, the
+    // account is checked here first, because its errors precede. With a supported currency, the account is checked after the look-up,
+    // because a replay must succeed even if the account has changed.
     let currency = deposit
         .currency
         .clone()

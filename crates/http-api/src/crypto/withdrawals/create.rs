@@ -18,7 +18,7 @@ use crate::input::{Creation, Json, NoQuery};
 use crate::reply;
 use crate::representation::crypto::CryptoWithdrawal;
 
-/// Creates a withdrawal, or repeats the stored response; a rejection for insufficient balance is stored too.
+/// Creates a withdrawal, or returns the stored response of the same `Idempotency-Key`. A rejection for insufficient balance is stored too.
 ///
 /// # Errors
 /// All errors of a creation, in the order that `docs/API.md` lists.
@@ -49,8 +49,9 @@ pub async fn create_withdrawal(
 ) -> Result<HttpResponse, ApiError> {
     let (_, Json(withdrawal)) = new.input;
     let account = call.caller.account.clone();
-    // A replay always has a valid currency and address. So invalid ones are refused here, after the check of the account. The remaining
-    // checks of the account follow the look-up of the key, because a replay must succeed even if the account has changed.
+    // A replay always has a valid currency and address, so an invalid value is refused before the look-up of the key.
+    // Only in this case, the account is checked here first, because its errors precede. With valid values, the account
+    // is checked after the look-up, because a replay must succeed even if the account has changed.
     let address = withdrawal
         .recipient()
         .or_else(|error| account.permit(Feature::CryptoOut).map_err(ApiError::from).and(Err(error)))?;

@@ -1,4 +1,4 @@
-//! Examples of crypto currencies and quotes.
+//! Examples of crypto currencies, quotes, deposits and withdrawals.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Origin;
@@ -144,7 +144,7 @@ pub fn completed_crypto_deposit() -> Option<Value> {
     value(&CryptoDeposit::from(&credited_deposit()?))
 }
 
-/// Returns a deposit without coins.
+/// Returns an expired deposit, which received no coins.
 pub fn expired_crypto_deposit() -> Option<Value> {
     let at = instant("2026-01-09T17:00:01Z")?;
     value(&CryptoDeposit::from(&deposit(|issued| DepositState::Expired { issued, at })?))

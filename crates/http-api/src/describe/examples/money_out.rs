@@ -30,7 +30,7 @@ const SENT: &str = "E1234567820260102140000000000002";
 const RECEIVED: &str = "E1234567820260102120300000000001";
 const RETURNED: &str = "D1234567820260102150000000000003";
 
-/// Returns a payout in transit.
+/// Returns a payout with the status `processing`.
 pub fn processing() -> Option<Value> {
     rendered(&payout(|sent| Some(PayoutState::Processing(sent)))?)
 }
@@ -55,7 +55,7 @@ pub fn payouts() -> Option<Value> {
     value(&Page::new(vec![PayoutBody::from(&payout)], Some(payout.id)))
 }
 
-/// Returns a refund in transit.
+/// Returns a refund with the status `processing`.
 pub fn refund() -> Option<Value> {
     let state = RefundState::Processing { sent_at: instant("2026-01-02T15:00:00Z")?, return_id: returned() };
     value(&RefundBody::from(&refund_in(state)?))
@@ -81,7 +81,7 @@ pub fn entries() -> Option<Value> {
     value(&Page::new(entries.into(), Some(last)))
 }
 
-/// Returns the same statement as a file.
+/// Returns the same statement as CSV.
 pub fn entries_csv() -> Option<Value> {
     file(&statement()?)
 }
@@ -96,7 +96,7 @@ pub fn transactions() -> Option<Value> {
     value(&Page::new(timeline()?.into(), Some("txn_in_01h455vb4pex5vsknk084sn02q")))
 }
 
-/// Returns the same timeline as a file.
+/// Returns the same timeline as CSV.
 pub fn transactions_csv() -> Option<Value> {
     file(&timeline()?)
 }

@@ -16,7 +16,7 @@ use crate::representation::webhook::{Delivery as Row, DeliveryList, WebhookEndpo
 
 const ACCOUNT: &str = "acc_01h455vb4pex5vsknk084sn02q";
 const EVENT: &str = "evt_01h455vb4pex5vsknk084sn02x";
-/// 32 bytes that count from 0; not a secret in use.
+/// A secret for examples only: the bytes 0 to 31.
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// Returns an endpoint.

@@ -34,7 +34,7 @@ const QUOTE: &[&str] = &[
 ];
 const PAGE: &[&str] = &["data", "has_more", "next_starting_after"];
 
-/// The fields of each resource; some extend those of another.
+/// The fields of each resource: the fields that it shares with another resource, and further fields.
 const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     (
         "Charge",
@@ -181,7 +181,7 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     ("EventPage", PAGE, &[]),
 ];
 
-/// The required fields of bodies; an error's body may have more.
+/// The required fields of bodies.
 const REQUIRED: &[(&str, &[&str])] = &[
     ("NewCharge", &["amount"]),
     ("NewPayout", &["amount", "pix_key"]),
@@ -223,7 +223,7 @@ fn resources_are_described_with_the_fields_of_the_contract() {
 }
 
 #[test]
-fn facts_of_visible_crypto_resources_are_never_null() {
+fn always_known_crypto_fields_are_not_nullable() {
     let document = parsed();
     for (schema, fields) in [
         ("CryptoDeposit", ["fee", "net_amount", "pay_address", "pay_uri", "expires_at"].as_slice()),

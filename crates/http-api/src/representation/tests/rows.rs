@@ -103,7 +103,7 @@ fn creator_net_amount_excludes_split_shares() {
         let charge = charge(state);
         Charge { terms: ChargeTerms { split: split("33.3333"), ..charge.terms.clone() }, ..charge }
     };
-    // A third of 9.90, rounded down, is 3.29: the share of a payment of this amount.
+    // 33.3333 % of the amount less the fee (9.90), rounded down, is 3.29.
     assert!(
         json(&row_of(divided(ChargeState::Pending(issued())))).contains(r#""net_amount":6.61,"gross_amount":10.50"#)
     );

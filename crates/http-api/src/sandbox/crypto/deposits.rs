@@ -1,4 +1,4 @@
-//! `/v1/sandbox/crypto/deposits/…`: a payer of coins, and the end of the payment period.
+//! `/v1/sandbox/crypto/deposits/…`: payments of coins, their status at the processor, and the end of the payment period.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ fn step(node: &Node<'_>) -> Result<PaymentStep, Problem> {
 /// Sends coins to the address of a deposit as a payer would.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
 #[utoipa::path(
     operation_id = "sandboxPayCryptoDeposit",
     tag = "sandbox",
@@ -169,7 +169,8 @@ pub async fn expire_deposit(
     move_deposit(&call, name, is_applied, |processor, payment| processor.expire(payment)).await
 }
 
-/// Changes a deposit at the sandbox, and returns its state once the change is applied.
+/// Changes a deposit at the sandbox. Returns the deposit once `is_applied` accepts the state before and the current state, or after
+/// [`APPLIED_WITHIN`].
 async fn move_deposit(
     call: &Authorized<CryptoWrite>,
     name: DepositName,
@@ -199,7 +200,7 @@ async fn move_deposit(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.crypto_deposit(&deposit)))
 }
 
-/// Returns the current deposit. A new gate forces a fetch, because the last fetched state may be outdated.
+/// Returns the current deposit. The shared gate permits one fetch per second; a new gate permits a fetch at every call.
 async fn current(state: &AppState, account: AccountId, name: &DepositName) -> Result<Deposit, ApiError> {
     fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(fetch_error)
 }

@@ -123,7 +123,7 @@ pub struct SandboxDollar {
 /// Sets values of a currency at the sandbox's processor.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`; a missing permission to write.
+/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
 #[utoipa::path(
     operation_id = "sandboxSetCryptoCoin",
     tag = "sandbox",
@@ -153,7 +153,7 @@ pub async fn set_coin(
 /// Sets the rate of the US dollar at the sandbox.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`; a missing permission to write.
+/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
 #[utoipa::path(
     operation_id = "sandboxSetDollar",
     tag = "sandbox",
@@ -184,7 +184,7 @@ pub(super) fn currency(node: &Node<'_>) -> Result<Currency, Problem> {
         .map_err(|_| Problem::from(format!("must be one of {}", Currency::ALL.map(Currency::code).join(", "))))
 }
 
-/// Reads a decimal text above zero. The sandbox checks its decimals.
+/// Reads a decimal text above zero. The sandbox checks the number of its decimals.
 pub(super) fn positive(node: &Node<'_>) -> Result<String, Problem> {
     let text = decimal(node)?;
     let is_positive = text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));

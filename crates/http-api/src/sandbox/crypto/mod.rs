@@ -18,9 +18,9 @@ use crate::state::AppState;
 
 /// The name of the crypto processor in requests for faults.
 pub const CRYPTO: &str = "crypto";
-/// Time limit for the service to process a change at the processor; usually a few milliseconds.
+/// Time limit for the service to apply a change at the processor. Usually the service needs a few milliseconds.
 const APPLIED_WITHIN: Duration = Duration::from_secs(5);
-/// Pause between two reads.
+/// Pause between two reads of a resource, until the change is applied.
 const READ_EVERY: Duration = Duration::from_millis(100);
 
 /// Coins that a payer sends.
@@ -28,13 +28,13 @@ const READ_EVERY: Duration = Duration::from_millis(100);
 pub struct SentCoins {
     /// The amount, a decimal; `None` means the requested coins.
     pub amount: Option<String>,
-    /// The code of another coin.
+    /// The code of another currency; `None` means the currency of the deposit.
     pub currency: Option<String>,
     /// `true`: the payment stays `confirming` until the tester moves it.
     pub hold: bool,
 }
 
-/// A status of a payment to which a tester moves it.
+/// A status at the processor to which a tester can move a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentStep {
     /// The chain has confirmed the payment.
@@ -56,7 +56,7 @@ impl PaymentStep {
     pub const ALL: [Self; 6] =
         [Self::Confirmed, Self::Sending, Self::Finished, Self::PartiallyPaid, Self::Failed, Self::Refunded];
 
-    /// Returns the name in requests, which is that of the processor.
+    /// Returns the name in requests, which is the processor's own name of the status.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -101,13 +101,13 @@ pub trait SimulatedProcessor: Send + Sync {
     /// [`InstitutionError`].
     fn pay(&self, payment: &ProcessorId, coins: &SentCoins) -> Result<(), InstitutionError>;
 
-    /// Ends the time of a payment.
+    /// Ends the period in which a payment can be paid.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn expire(&self, payment: &ProcessorId) -> Result<(), InstitutionError>;
 
-    /// Moves the newest payment to the address of a payment to another status.
+    /// Finds the newest payment to the address of `payment`, and moves it to the status `to`.
     ///
     /// # Errors
     /// [`InstitutionError`].
@@ -119,7 +119,7 @@ pub trait SimulatedProcessor: Send + Sync {
     /// [`InstitutionError`].
     fn fail_withdrawal(&self, batch: &ProcessorId, failure: WithdrawalFailure) -> Result<(), InstitutionError>;
 
-    /// Sets the failure of all further calls.
+    /// Sets the failure that all further calls simulate.
     ///
     /// # Errors
     /// [`InstitutionError`].
@@ -144,7 +144,7 @@ pub trait SimulatedProcessor: Send + Sync {
     fn set_notifications(&self, change: &SandboxNotificationsChange) -> Result<SandboxNotifications, InstitutionError>;
 }
 
-/// Calls the processor. A step that the state excludes is `invalid_state`.
+/// Calls the processor. Returns `invalid_state` if the state does not permit the step.
 async fn simulate(step: impl FnOnce() -> Result<(), InstitutionError> + Send + 'static) -> Result<(), ApiError> {
     blocking(|| Ok(step())).await?.map_err(|error| match error {
         InstitutionError::InvalidState(why) => {

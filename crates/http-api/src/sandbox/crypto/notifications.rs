@@ -100,7 +100,7 @@ pub struct SandboxNotifications {
 /// Sets the way in which the sandbox's processor sends its notifications.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`; a missing permission to write.
+/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
 #[utoipa::path(
     operation_id = "sandboxSetCryptoNotifications",
     tag = "sandbox",

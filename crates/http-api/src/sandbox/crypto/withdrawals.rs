@@ -60,7 +60,7 @@ fn mode(node: &Node<'_>) -> Result<WithdrawalFailure, Problem> {
 /// Makes a withdrawal fail before its completion, and returns the new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
 #[utoipa::path(
     operation_id = "sandboxFailCryptoWithdrawal",
     tag = "sandbox",
@@ -115,7 +115,7 @@ const fn is_over(withdrawal: &Withdrawal) -> bool {
     }
 }
 
-/// Returns the current withdrawal. A new gate forces a fetch, because the last fetched state may be outdated.
+/// Returns the current withdrawal. The shared gate permits one fetch per second; a new gate permits a fetch at every call.
 async fn current(state: &AppState, account: AccountId, name: &WithdrawalName) -> Result<Withdrawal, ApiError> {
     fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(fetch_error)
 }
