@@ -160,7 +160,7 @@ pub fn router(acquirers: Vec<Arc<dyn Acquirer>>, config: &Config) -> Arc<Router>
 /// Creates the dashboard for the public URL of the service. Without a public URL the dashboard is for development only.
 ///
 /// # Errors
-/// Passwords cannot be hashed.
+/// The public URL is invalid.
 pub fn dashboard(
     ports: &Ports,
     (keys, requests, exports): (&KeyRing, &RequestLog, &ExportPlaces),
@@ -169,9 +169,8 @@ pub fn dashboard(
     public_url: Option<&str>,
     sandbox: Option<&SandboxControls>,
 ) -> anyhow::Result<Pages> {
-    let passwords = Argon2Passwords::new().context("passwords cannot be hashed")?;
     let dashboard = Arc::new(Dashboard {
-        logins: Logins::new(ports.clone(), Arc::new(passwords), Arc::new(TotpCodes)),
+        logins: Logins::new(ports.clone(), Arc::new(Argon2Passwords::default()), Arc::new(TotpCodes)),
         keys: keys.clone(),
         syncs: syncs.clone(),
         currencies: currencies.clone(),

@@ -40,9 +40,6 @@ const WITHDRAWAL_TAKES_MS: u32 = 2_000;
 const STATE_FILE: &str = "sandbox.journal";
 
 /// Returns the path of the sandbox's state file and creates its directory.
-///
-/// # Errors
-/// The directory cannot be created.
 fn state_file(config: &Config) -> anyhow::Result<PathBuf> {
     super::make_data_dir(config)?;
     Ok(config.data_dir.join(STATE_FILE))
@@ -132,9 +129,6 @@ fn is_in_use(error: &anyhow::Error) -> bool {
 }
 
 /// Returns the acquirer of the built-in sandbox.
-///
-/// # Errors
-/// The sandbox's credentials are invalid.
 fn acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acquirer>> {
     let config = BacenConfig::new(
         AcquirerName::parse(SANDBOX)?,
