@@ -191,7 +191,7 @@ pub(super) async fn find_bare(
 }
 
 async fn read_one(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> Result<Option<Received>, FindError> {
-    let Some(reply) = look(api, end_to_end_id.as_str(), deadline).await? else { return Ok(None) };
+    let Some(reply) = get(api, end_to_end_id.as_str(), deadline).await? else { return Ok(None) };
     let received = read("transaction", in_envelope(&reply)?)?;
     let received = received.ok_or_else(|| Defect::mismatch("transaction", "is not a received Pix"))?;
     if received.pix.payment.end_to_end_id != *end_to_end_id {
@@ -201,7 +201,7 @@ async fn read_one(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> 
 }
 
 /// Requests `GET /transaction/{id}`. Returns `None` if Woovi answers that the transaction does not exist.
-async fn look(api: &Api, id: &str, deadline: Deadline) -> Result<Option<Reply>, FindError> {
+async fn get(api: &Api, id: &str, deadline: Deadline) -> Result<Option<Reply>, FindError> {
     let reply = api.get(&format!("/transaction/{id}"), deadline).await?;
     Ok((!refusal::is_absence(&reply, &TRANSACTION)).then_some(reply))
 }
@@ -226,7 +226,7 @@ async fn look_up_return(
     return_id: &ReturnId,
     deadline: Deadline,
 ) -> Result<Option<ReturnedPart>, FindError> {
-    let Some(reply) = look(api, return_id.as_str(), deadline).await? else { return Ok(None) };
+    let Some(reply) = get(api, return_id.as_str(), deadline).await? else { return Ok(None) };
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("transaction.{field}"), what);
     let unreadable = || Defect::mismatch("transaction", "cannot be read");
     let row: Transaction<'_> = part(Some(in_envelope(&reply)?)).ok_or_else(unreadable)?;

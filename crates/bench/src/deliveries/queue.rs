@@ -214,7 +214,7 @@ impl Queue {
             finished?;
             let got = got?;
             claimed = claimed.saturating_add(got.len());
-            arrived = got.iter().map(|one| taken(one, self.now)).collect();
+            arrived = got.iter().map(|one| succeeded(one, self.now)).collect();
             self.now = self.now.checked_add(Duration::from_millis(1))?;
         }
         self.store.finish(arrived).await?;
@@ -239,7 +239,7 @@ impl Queue {
 }
 
 /// Returns the outcome of an immediate success.
-fn taken(claimed: &ClaimedDelivery, at: Timestamp) -> FinishedAttempt {
+fn succeeded(claimed: &ClaimedDelivery, at: Timestamp) -> FinishedAttempt {
     let response_body = Some("ok".to_owned());
     FinishedAttempt {
         key: claimed.key,

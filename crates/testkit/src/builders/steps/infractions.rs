@@ -12,17 +12,17 @@ use crate::representation::TextRepresentation;
 /// Opens an infraction on the Pix of `disputed`, with the effects that the domain decides. Also reserves the acquirer's
 /// id of the infraction.
 #[must_use]
-pub fn open_infraction(asked: &NewInfraction, disputed: Disputed<'_>, at: Timestamp) -> ChangeSet {
-    let step = right(Infraction::open(asked.clone(), disputed, at));
-    let key = infraction_key(asked);
-    let reserve = Reservation { key, account: disputed.charge.account, owner: asked.id.to_string() };
+pub fn open_infraction(report: &NewInfraction, disputed: Disputed<'_>, at: Timestamp) -> ChangeSet {
+    let step = right(Infraction::open(report.clone(), disputed, at));
+    let key = infraction_key(report);
+    let reserve = Reservation { key, account: disputed.charge.account, owner: report.id.to_string() };
     ChangeSet { reserve: vec![reserve], ..follow(step, Write::insert, at) }
 }
 
 /// Returns the reservation key of the acquirer's id of the infraction.
 #[must_use]
-pub fn infraction_key(asked: &NewInfraction) -> ReservationKey {
-    ReservationKey::Infraction(format!("{}/{}", asked.acquirer, asked.upstream_id))
+pub fn infraction_key(report: &NewInfraction) -> ReservationKey {
+    ReservationKey::Infraction(format!("{}/{}", report.acquirer, report.upstream_id))
 }
 
 /// Updates the stored infraction, without other effects. `infraction` must have the stored version.

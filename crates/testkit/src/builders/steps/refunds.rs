@@ -14,23 +14,28 @@ use crate::representation::TextRepresentation;
 /// Returns commit 1 of a refund: the external id, the refund, the changed charge, and the hold. `charge` must have the
 /// stored version.
 #[must_use]
-pub fn open_refund(charge: &Charge, asked: &NewRefund, at: Timestamp) -> ChangeSet {
-    begin_refund(charge, asked, right(Refund::open(charge.clone(), asked.clone(), main_acquirer(), at)), at)
+pub fn open_refund(charge: &Charge, request: &NewRefund, at: Timestamp) -> ChangeSet {
+    begin_refund(charge, request, right(Refund::open(charge.clone(), request.clone(), main_acquirer(), at)), at)
 }
 
 /// Returns commit 1 of a refund of a payment of the charge, without an infraction.
 #[must_use]
-pub fn open_payment_refund(charge: &Charge, payment: &CreditedPayment, asked: &NewRefund, at: Timestamp) -> ChangeSet {
+pub fn open_payment_refund(
+    charge: &Charge,
+    payment: &CreditedPayment,
+    request: &NewRefund,
+    at: Timestamp,
+) -> ChangeSet {
     let refundable = Refundable { payment, infractions: &[] };
-    begin_refund(charge, asked, right(Refund::open_of_payment(charge.clone(), asked.clone(), refundable, at)), at)
+    begin_refund(charge, request, right(Refund::open_of_payment(charge.clone(), request.clone(), refundable, at)), at)
 }
 
-fn begin_refund(charge: &Charge, asked: &NewRefund, step: RefundStep, at: Timestamp) -> ChangeSet {
-    let external_id = asked.external_id.clone();
+fn begin_refund(charge: &Charge, request: &NewRefund, step: RefundStep, at: Timestamp) -> ChangeSet {
+    let external_id = request.external_id.clone();
     let reserve = external_id.map(|external_id| Reservation {
         key: ReservationKey::RefundExternalId(charge.account, external_id),
         account: charge.account,
-        owner: asked.id.to_string(),
+        owner: request.id.to_string(),
     });
     ChangeSet { reserve: reserve.into_iter().collect(), ..follow(step, Write::insert, at) }
 }
