@@ -1,5 +1,5 @@
-//! Drains an acquirer for an operator. New orders go to other acquirers, and the open orders of the drained acquirer
-//! are finished.
+//! Drains an acquirer for an operator. New charges and payouts go to other acquirers. The drained acquirer finishes its
+//! open orders, and still receives the refunds of its payments.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{AcquirerDrain, ChangeSet, Operator, QueryError, Write};

@@ -11,13 +11,15 @@ use crate::Ports;
 pub struct AuditedChange {
     /// The command, for example `account.suspend`.
     pub action: &'static str,
-    /// The public id of the record, or the prefix of an API key.
+    /// The public id of the record, the prefix of an API key, or the name of an acquirer.
     pub subject: String,
-    /// The account that the change concerns.
+    /// The account that the change concerns. `None` if the change concerns no single account.
     pub account: Option<AccountId>,
-    /// The record before the change, as JSON without secrets. `None` for a new record.
+    /// The record before the change, as JSON without secrets. `None` for a new record, and for a change of secrets
+    /// alone.
     pub before: Option<Vec<u8>>,
-    /// The record after the change.
+    /// The record after the change, as JSON without secrets. `None` for a deleted record, and for a change of secrets
+    /// alone.
     pub after: Option<Vec<u8>>,
 }
 

@@ -136,7 +136,7 @@ impl DailyTotals {
     }
 }
 
-/// The mark that a task counts the entries of an account. The end of the task removes the mark, also a panic.
+/// The mark that a task counts the entries of an account. The mark is removed when the task ends, even by a panic.
 struct CatchingUp<'t> {
     totals: &'t DailyTotals,
     account: AccountId,

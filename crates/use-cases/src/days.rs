@@ -9,8 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 
 /// The time zone of the days in filters.
 const ZONE: &str = "America/Sao_Paulo";
-/// The offset of the zone, used if the time zone database is damaged. Brazil abolished daylight saving time in 2019
-/// (Decree 9,772), so the offset is constant.
+/// The offset of the zone, used if the time zone database does not have the zone. Brazil abolished daylight saving time
+/// in 2019 (Decree 9,772), so the offset is constant since then.
 const HOURS_FROM_UTC: i8 = -3;
 /// The length of `YYYY-MM-DD`.
 const DAY_LENGTH: usize = 10;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_those_of_sao_paulo_and_both_inclusive() {
+    fn span_of_days_in_sao_paulo_includes_both_days() {
         assert_eq!(beginning("2026-01-31").unwrap(), instant("2026-01-31T03:00:00Z"));
         assert_eq!(end("2026-01-31").unwrap(), instant("2026-02-01T03:00:00Z"));
         assert_eq!(beginning("2018-12-01").unwrap(), instant("2018-12-01T02:00:00Z"), "with daylight saving time");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn instants_are_inclusive_too() {
+    fn span_of_instants_includes_both_instants() {
         assert_eq!(beginning("2026-01-31T12:00:00Z").unwrap(), instant("2026-01-31T12:00:00Z"));
         assert_eq!(end("2026-01-31T12:00:00-03:00").unwrap(), instant("2026-01-31T15:00:00.001Z"));
         assert_eq!(end("2026-01-31T12:00:00.5Z").unwrap(), instant("2026-01-31T12:00:00.501Z"));

@@ -1,4 +1,5 @@
-//! Limits the files of all rows to one unfinished file per account. The API and the dashboard share the limit.
+//! Limits exports, the files with all rows of a list, to one unfinished file per account. The API and the dashboard
+//! share the limit.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

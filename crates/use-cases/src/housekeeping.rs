@@ -12,7 +12,7 @@ const IDEMPOTENCY_RECORDS_KEPT: SignedDuration = SignedDuration::from_hours(30 *
 /// commit mark is a row that shows that a batch was committed. Used quotes are never removed: they explain the price of
 /// their operation, and a new rate is compared with the newest quote.
 const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
-/// Events are kept for 90 days, so that consumers can catch up.
+/// Events and unmatched callbacks are kept for 90 days, so that consumers and operators can catch up.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Logged requests are kept for a week, so that support can answer questions about them.

@@ -70,7 +70,7 @@ pub(crate) struct RequestLease {
     pub name: IdempotencyRef,
     /// The fence of the lease.
     pub fence: i64,
-    /// The request that is answered.
+    /// The id of the request that receives the response.
     pub request: RequestId,
     /// The end of the lease.
     pub until: Timestamp,
@@ -149,7 +149,8 @@ impl RequestLease {
     }
 }
 
-/// Returns the stored response of the process that took over the lease.
+/// Returns the stored response of the process that took over the lease. If no response is stored yet, the error is
+/// [`KeyInUse::SOON`].
 pub(crate) fn stored_response(record: IdempotencyRecord) -> Result<Response, KeyInUse> {
     record.answer.map(Response::replayed).ok_or(KeyInUse::SOON)
 }
@@ -188,7 +189,8 @@ pub(crate) async fn keep_answer(
     Ok(other.map_or(Stored::Answered(response), Stored::Known))
 }
 
-/// Answers a request whose creation was abandoned. The creation is not resumed.
+/// Stores the response to a request whose creation no process works on. The creation is not resumed. If another process
+/// has stored a response first, returns that response.
 pub(crate) async fn answer_orphaned<R>(
     ports: &Ports,
     call: &IdempotentRequest,

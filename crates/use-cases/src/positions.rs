@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Stores the first position of a list. Returns the stored position. Another node may have stored it.
+/// Stores the first position of a list. If another node has stored a position first, returns that position.
 pub(crate) async fn first(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -25,7 +25,7 @@ pub(crate) async fn first(
     }
 }
 
-/// Moves a position. Returns the stored position. Another node may have moved it.
+/// Moves a position. If another node has moved it first, returns the position of that node.
 pub(crate) async fn move_to(
     ports: &Ports,
     position: PollPosition,

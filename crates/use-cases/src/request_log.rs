@@ -15,8 +15,8 @@ use crate::work::{Pass, WorkError};
 pub const MAX_PER_PASS: usize = 200;
 /// After this number of stored requests, the oldest requests of an account are removed.
 const TRIM_AFTER: u32 = 1_000;
-/// The largest number of accounts with a count. When it is reached, all counts are removed. Housekeeping still removes
-/// old requests by age.
+/// The largest number of accounts with a count. When it is reached, all counts start again at zero. Housekeeping still
+/// removes old requests by age.
 const MAX_COUNTED: usize = 10_000;
 
 /// The request log of one node. Clones share the log.
@@ -40,8 +40,8 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Adds a request. If the pass is full, an account takes a place of the account with the most places, until it has as
-    /// many. Returns the account that lost a request.
+    /// Adds a request. If the pass is full, the request replaces a request of the account with the most requests, while
+    /// that account has at least two more requests than this one. Returns the account that lost a request.
     fn add(&mut self, account: AccountId, request: impl FnOnce() -> LoggedRequest) -> Option<AccountId> {
         let mut loser = None;
         if self.count < MAX_PER_PASS {
@@ -70,7 +70,8 @@ impl RequestLog {
         }
     }
 
-    /// Returns the number of requests of the account that this node has dropped since its start.
+    /// Returns the number of requests of the account that this node has dropped since its start, or since the counts
+    /// started again at zero.
     #[must_use]
     pub fn dropped(&self, account: AccountId) -> u64 {
         let dropped = self.0.dropped.lock().unwrap_or_else(PoisonError::into_inner);

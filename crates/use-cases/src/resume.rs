@@ -47,7 +47,7 @@ async fn resume(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreE
         Some(CryptoDepositId::PREFIX) => upstream_order::resume::<Deposit>(ports, record).await,
         Some(CryptoWithdrawalId::PREFIX) => upstream_order::resume::<Withdrawal>(ports, record).await,
         Some(_) | None => Err(StoreError::Internal(format!(
-            "the idempotency record names {}, which is created by no acquirer",
+            "the idempotency record names {}, whose kind is never ordered from an acquirer",
             record.resource
         ))),
     }

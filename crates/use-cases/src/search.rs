@@ -21,7 +21,7 @@ pub const MAX_FOUND: u32 = 50;
 /// Returns the visible transactions of the account that `text` identifies. The newest come first.
 ///
 /// The text can be:
-/// - the id of a transaction, charge, payout or refund;
+/// - the id of a transaction, charge or payout, or of a refund, which finds its charge;
 /// - an external id, a txid or an end-to-end id;
 /// - the payer's CPF or CNPJ.
 ///

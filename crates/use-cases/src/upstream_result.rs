@@ -61,7 +61,7 @@ pub(crate) enum UpstreamResult<T> {
     NotAccepted(String),
     /// The acquirer may have the order.
     Unknown(String),
-    /// The acquirer refuses the order but may have it. An operator must review it.
+    /// The acquirer refuses the order but may have it. An operator must review the order.
     RefusedUnproven(String),
 }
 

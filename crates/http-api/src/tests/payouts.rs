@@ -88,7 +88,7 @@ async fn failed_payout_returns_amount_and_fee() {
     world.bank.psp.set_for(OrderKind::Payout, Sending::Fails);
     let seen = post(&world, PAYOUTS, "failing-key", r#"{"amount":10,"pix_key":"ana@example.com"}"#).await;
     assert_eq!((seen.status, seen.at("/status")), (201, "failed".into()), "{seen:?}");
-    assert_eq!(seen.at("/error_message"), "the institution of the recipient did not take it");
+    assert_eq!(seen.at("/error_message"), "the recipient's institution did not accept the Pix");
     assert_eq!(balance(&world).await, "20.00");
 }
 

@@ -36,7 +36,7 @@ pub enum CreateAccountError {
         id: String,
     },
     /// The store failed. If the error is `Unavailable`, the account may exist.
-    #[error("the account was not opened")]
+    #[error("the account could not be stored")]
     Store(#[source] CommitError),
 }
 

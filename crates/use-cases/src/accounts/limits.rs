@@ -8,7 +8,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Sets the limits that the request contains. Other limits stay unchanged. A repeat has no effect.
+/// Sets the limits. `None` leaves a limit unchanged. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

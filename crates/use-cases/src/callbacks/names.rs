@@ -12,8 +12,8 @@ use jiff::Timestamp;
 /// The text of an absent part.
 const NONE: &str = "-";
 
-/// Writes the identifiers in sorted lines, so that repeats of a callback have equal texts. A text has at most `most`
-/// lines.
+/// Writes the identifiers in sorted lines, so that repeats of a callback have equal texts. The lines are divided into
+/// texts of at most `most` lines.
 pub(super) fn write(items: &[CallbackItem], most: usize) -> Vec<Vec<u8>> {
     let lines: BTreeSet<String> = items.iter().map(line).collect();
     let lines: Vec<String> = lines.into_iter().collect();

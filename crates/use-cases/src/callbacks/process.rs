@@ -29,7 +29,7 @@ use crate::upstream::is_overload;
 use crate::work::{COMMITS_AT_ONCE, Pass, WorkError};
 use crate::{crypto, infractions, payouts};
 
-/// The time that the worker waits for the acquirer.
+/// The time for one read of an acquirer.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
 /// The largest number of attempts before an operator must review the callback. These attempts take about one day.
 const MAX_ATTEMPTS: u32 = 300;
@@ -41,13 +41,15 @@ const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
 /// The largest number of unmatched callbacks of one acquirer that are kept for an operator. A pass can exceed the limit
 /// by the callbacks of that pass.
 const MAX_UNMATCHED: u64 = 10_000;
-/// The largest number of charges of one acquirer that one pass reads one by one. These reads take about a second,
-/// at 200 ms each. The limit prevents callbacks that no page answers from delaying the others.
+/// The largest number of charges of one acquirer that one pass reads one by one. Many of these reads run concurrently,
+/// so together they take about a second, at 200 ms each. Without the limit, callbacks whose Pix no page shows would
+/// delay the other callbacks.
 ///
-/// A callback has at most this number of items. Callbacks are read in order, so each pass completes at least one callback.
+/// A callback has at most this number of items. Callbacks are read in order, so each pass completes at least one
+/// callback.
 pub(super) const CHARGES_PER_PASS: usize = 256;
 /// The largest number of infractions of one acquirer that one pass looks up. An unlisted infraction needs several
-/// reads. In addition, a worker reads the list every minute.
+/// reads. In addition, the poll of infractions reads the acquirer's list every minute.
 pub(super) const INFRACTIONS_PER_PASS: usize = 16;
 /// The largest number of callbacks in one pass. Callbacks of one pass share their reads.
 const CALLBACKS_PER_PASS: u32 = 2_048;
@@ -86,10 +88,11 @@ pub(super) enum Unread {
     Upstream(#[from] AcquirerError),
 }
 
-/// Processes at most `CALLBACKS_PER_PASS` waiting callbacks.
+/// Processes at most `CALLBACKS_PER_PASS` due callbacks.
 ///
 /// # Errors
-/// [`WorkError`] if the list cannot be read. A failure of one callback is logged and does not stop the others.
+/// [`WorkError`] if the store cannot list or count callbacks. A failure of one callback is logged and does not stop the
+/// others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let callbacks = ports.queries.list_due_callbacks(ports.clock.now(), CALLBACKS_PER_PASS).await?;
     let listed = callbacks.len();
@@ -144,7 +147,8 @@ async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict,
     verdicts
 }
 
-/// Returns the items of a callback.
+/// Returns the items of a callback. The error is the result of a callback whose items are not processed, because its
+/// acquirer is not configured or its text is unreadable.
 fn names(ports: &Ports, callback: &Callback) -> Result<Vec<CallbackItem>, Result<Verdict, Unread>> {
     if ports.acquirers.named(&callback.acquirer).is_none() && ports.crypto_processor(&callback.acquirer).is_err() {
         return Err(Err(AcquirerError::Unavailable("the acquirer is no longer configured".to_owned()).into()));
@@ -152,8 +156,8 @@ fn names(ports: &Ports, callback: &Callback) -> Result<Vec<CallbackItem>, Result
     names::read(&callback.body).ok_or(Ok(Verdict::Unmatched))
 }
 
-/// Marks a callback for review by an operator. If the acquirer has too many unmatched callbacks, the callback is done
-/// instead.
+/// Raises the alert for a callback that could not be matched, and returns its new state. With `is_full`, the acquirer
+/// has too many unmatched callbacks, so the callback is done instead of kept for an operator.
 fn unmatched(callback: &Callback, attempts: u32, is_full: bool) -> CallbackState {
     let names = String::from_utf8_lossy(&callback.body);
     if let Some(items) = names::read(&callback.body) {
@@ -232,6 +236,7 @@ impl Named {
 }
 
 /// Stores the result of a callback. If `is_full`, an unmatched callback is only logged and is not kept for an operator.
+/// Returns `true` if the callback needs no further attempt.
 async fn mark(
     ports: &Ports,
     callback: Callback,
@@ -263,7 +268,8 @@ async fn mark(
     change.writes.push(Write::update(Callback { state, attempts, due_at, ..callback }));
     match ports.store.commit(change).await {
         Ok(_) => Ok(state != CallbackState::Waiting),
-        // Another node processed the same callback. Each effect happens only once, also in this case.
+        // Another node processed the same callback, or a repeat of it arrived. Each effect happens only once, also in
+        // these cases.
         Err(CommitError::Stale) => Ok(false),
         Err(error) => Err(error),
     }

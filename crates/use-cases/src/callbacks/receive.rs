@@ -48,7 +48,7 @@ pub fn verify(
 /// identifiers is not stored. If the callback is a repeat, the stored callback becomes due.
 ///
 /// # Errors
-/// [`ReceiveError`]. In that case no part of the callback is stored.
+/// [`ReceiveError`]. No part of the callback is stored, except perhaps if the store is unavailable.
 pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u8]>) -> Result<(), ReceiveError> {
     let adapter = ports.acquirers.named(acquirer).ok_or(ReceiveError::NotConfigured)?;
     let items = adapter.callbacks(body.as_ref()).map_err(|error| ReceiveError::Malformed(error.to_string()))?;
@@ -142,8 +142,8 @@ fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
 /// Makes an open or unmatched callback due. The version increases even if the callback is already due. So a worker that
 /// read the acquirer before this repeat cannot mark the callback as done.
 fn repeat(ports: &Ports, open: Callback) -> Write {
-    // An unmatched callback gets all its attempts again. An open callback keeps its count, so that repeats do not
-    // prolong it. Exception: if each pass meets a repeat, no pass can mark the callback, and it stays open.
+    // An unmatched callback gets all its attempts again. An open callback keeps its count, so that repeats add no
+    // attempts. If a repeat arrives during every pass, no pass can store its result, and the callback stays open.
     let attempts = if open.state == CallbackState::Waiting { open.attempts } else { 0 };
     Write::update(Callback { state: CallbackState::Waiting, attempts, due_at: Some(ports.clock.now()), ..open })
 }

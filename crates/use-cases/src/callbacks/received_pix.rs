@@ -1,5 +1,5 @@
-//! Reads the acquirer's records of received Pix. Pages of its list answer most callbacks, and single reads answer the
-//! rest.
+//! Reads the acquirer's records of received Pix. Pages of the acquirer's list show the Pix of most callbacks. For each
+//! other callback, its charge is read.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::work::COMMITS_AT_ONCE;
 
 /// A Pix in a callback, with the index of that callback in the pass.
 pub(super) type Item = (usize, CallbackPix);
-/// The verdict on an item.
+/// The verdict on an item, with the index of its callback in the pass.
 pub(super) type Judged = (usize, Result<Verdict, Unread>);
 
 /// A stored charge, with the Pix of its callbacks.
@@ -88,7 +88,8 @@ fn is_issued(charge: &Charge) -> bool {
     !matches!(charge.state.status(), ChargeStatus::Creating | ChargeStatus::Abandoned)
 }
 
-/// Credits the Pix of one charge that the list contains. Returns the items that are left.
+/// Credits the Pix of one charge, as far as the list contains them. Returns the verdicts on these items, and the charge
+/// with its other items.
 async fn credit_listed(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -120,7 +121,7 @@ async fn credit_listed(
     let seen = seen.map_err(SyncError::from);
     let mut judged = Vec::new();
     for (place, end_to_end_id) in listed_items {
-        // A Pix without a return is credited, unless the commit failed.
+        // A Pix without a return is credited by now, because no commit failed.
         let untouched =
             |payment: &UpstreamPayment| payment.end_to_end_id == end_to_end_id && payment.returns.is_empty();
         let verdict = match &seen {

@@ -12,7 +12,7 @@ pub enum RetryError {
     /// No callback has this id.
     #[error("the callback {0} does not exist")]
     NotFound(CallbackId),
-    /// All items of the callback were applied before.
+    /// The callback is done: its items were applied, or it was unmatched and not kept for an operator.
     #[error("the callback {0} was processed before")]
     Done(CallbackId),
     /// The store could not be read.

@@ -63,7 +63,7 @@ impl From<SyncError> for CancelChargeError {
 /// Cancels a pending charge. If the charge is already cancelled, it is returned unchanged.
 ///
 /// # Errors
-/// [`CancelChargeError`]. If the charge was paid or has expired, the error is `InvalidState`.
+/// [`CancelChargeError`]. In any other status, such as `Paid` or `Expired`, the error is `InvalidState`.
 pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Result<Charge, CancelChargeError> {
     account.permit_write()?;
     let mut charge: Charge = find(ports, account.id, name).await?;
@@ -74,14 +74,15 @@ pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Resu
         } else {
             let adapter = ports.acquirers.named(&acquirer).ok_or(CancelChargeError::AcquirerUnavailable)?;
             let upstream = adapter.cancel_charge(&charge.txid, UPSTREAM_BUDGET).await.inspect_err(|error| {
-                tracing::warn!(charge = %charge.id, %error, "charge not cancelled at its acquirer; the cancellation fails");
+                tracing::warn!(charge = %charge.id, %error, "cancellation of a charge not confirmed by its acquirer; the request fails");
             })?;
             apply(ports, charge, &acquirer, &upstream).await?
         };
     }
     match charge.state.status() {
         ChargeStatus::Cancelled => Ok(charge),
-        // The acquirer accepted the cancellation but still shows the charge as active. A repeat resolves it.
+        // The acquirer still shows the charge as active, although it accepted the cancellation or the charge is
+        // overdue. A repeat of the request resolves this.
         ChargeStatus::Pending => Err(CancelChargeError::UNKNOWN),
         status @ (ChargeStatus::Creating
         | ChargeStatus::Abandoned

@@ -81,7 +81,7 @@ pub enum ChargeRefusal {
         /// The limit.
         limit: Money,
     },
-    /// A recipient does not exist, is not permitted, or is the creator.
+    /// A recipient does not exist, is suspended, has no approved KYC, or is the creator of the charge.
     #[error("the recipient of share {index} is not eligible")]
     SplitRecipientNotEligible {
         /// The position of the share, from 0.

@@ -12,7 +12,7 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
-/// The time for the last read.
+/// The time for the last read of one charge.
 const LOOK_BUDGET: Duration = Duration::from_secs(5);
 /// The maximum time for which an overdue charge stays pending. This limit applies if the acquirer does not answer, or
 /// shows the charge as completed without a payment that pays it.

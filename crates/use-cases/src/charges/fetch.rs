@@ -18,7 +18,8 @@ const MAY_HAVE_RACED: SignedDuration = SignedDuration::from_hours(24);
 /// The identifier of a charge in a request.
 pub type ChargeName = ResourceName<ChargeId>;
 
-/// Returns the charge with this identifier. If the acquirer answers in time, the acquirer's record is applied first.
+/// Returns the charge with this identifier. If the charge may have an unread payment, the acquirer's record is read and
+/// applied first. If the acquirer does not answer in time, the stored charge is returned.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -15,7 +15,8 @@ const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 /// The part of [`UPSTREAM_BUDGET`] for a look-up after a repeated request is refused.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
-/// The charge as an acquirer issued it, or the reason why no acquirer issued it.
+/// The charge as an acquirer issued it. The error shows whether certainly no acquirer issued the charge, or the outcome
+/// is unknown.
 pub(super) type Issuing = Result<(AcquirerName, UpstreamCharge), IssueError>;
 
 /// Requests the charge. A first request may go to several acquirers, one after another. After an earlier request, only

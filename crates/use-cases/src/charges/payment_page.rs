@@ -34,7 +34,7 @@ pub fn url(ports: &Ports, base: &str, charge: ChargeId) -> String {
     format!("{}/pay/{}", base.trim_end_matches('/'), token(ports, charge))
 }
 
-/// Returns the charge of the token, and its account. If the acquirer answers in time, the acquirer's record is applied first.
+/// Returns the charge of the token, refreshed as by [`fetch`], and the charge's account.
 ///
 /// # Errors
 /// [`FetchError`]. The error is `NotFound` for every text that is not the token of a visible charge.

@@ -14,7 +14,7 @@ use crate::store_error::StoreError;
 pub struct RequestedShare {
     /// The e-mail of the receiving account, case-insensitive.
     pub recipient_email: String,
-    /// The share of the net value, greater than zero. All shares of a charge sum to at most 100.
+    /// The percentage of the net amount, greater than zero. All shares of a charge sum to at most 100.
     pub percentage: Percentage,
 }
 

@@ -1,4 +1,4 @@
-//! Updates a charge from its acquirer's record. Only this file applies such records.
+//! Updates a charge from its acquirer's record. Only this file applies such records, except the reply to the creation.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ pub(crate) struct Seen {
     /// The Pix that were returned in full before this service read them. They are never credited. An alert was raised
     /// unless an infraction explains the return.
     pub went_back: Vec<EndToEndId>,
-    /// `true` if, by its own clock, the acquirer still accepts a payment for the charge.
+    /// `true` if the charge's status was read, and the acquirer still accepts a payment by its own clock.
     pub is_payable: bool,
 }
 
@@ -114,7 +114,8 @@ async fn apply_seen(
     Ok(seen)
 }
 
-/// Credits each payment in the record of `acquirer` once, and updates the refunds from the payment's returns.
+/// Credits each payment at `acquirer` once, unless its whole amount was returned before. Also updates the refunds from
+/// the payments' returns.
 pub(crate) async fn credit_payments(
     ports: &Ports,
     mut charge: Charge,
@@ -234,11 +235,11 @@ async fn adopt(
     Err(StoreError::contended())
 }
 
-/// Returns the owner of a Pix, if the Pix was probably credited before. The check avoids a second credit, which would
-/// make the whole batch of commits fail.
+/// Returns the id of the charge to which the Pix was credited before, if a charge is found. The check prevents most
+/// attempts of a second credit. Such an attempt would fail, and the whole batch would be committed again.
 ///
-/// The Pix of a charge that can still be paid is almost always new. For such a charge nothing is read: the commit
-/// detects a duplicate.
+/// The Pix of a charge that can still be paid is almost always new. For such a charge the store is not read, because
+/// the commit detects a second credit.
 async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) -> Result<Option<String>, StoreError> {
     if charge.state.settlement().is_some_and(|settlement| settlement.end_to_end_id == payment.end_to_end_id) {
         return Ok(Some(charge.id.to_string()));
@@ -251,7 +252,7 @@ async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) 
 
 fn alert_ambiguous_payment(charge: &Charge, by: &str, payment: &EndToEndId, acquirer: &AcquirerName) {
     if by != charge.id.to_string() {
-        tracing::error!(alert = alerts::PAYMENT_AMBIGUOUS, charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "one Pix reported for two charges; the Pix was credited to the other charge");
+        tracing::error!(alert = alerts::PAYMENT_AMBIGUOUS, charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "one Pix reported for two charges; the Pix was credited only to the charge in `by`");
     }
 }
 

@@ -71,7 +71,7 @@ async fn minimum(
 
 fn available(currency: Currency, read: Result<LiveMinimum, CryptoUnavailable>) -> Option<LiveMinimum> {
     read.inspect_err(|error| {
-        tracing::warn!(currency = currency.code(), %error, "minimum of a currency could not be read; the currency is shown as unavailable");
+        tracing::warn!(currency = currency.code(), %error, "minimum of a currency could not be read; its deposits or withdrawals are shown as unavailable");
     })
     .ok()
 }

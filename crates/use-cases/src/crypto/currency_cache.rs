@@ -13,19 +13,20 @@ use super::currencies::{self, LiveCurrency};
 use super::{CryptoSources, CryptoUnavailable};
 use crate::ports::Ports;
 
-/// The largest age of a list that is returned. An older minimum does no harm, because a quote reads the minimum again.
+/// The largest age of a list that is returned. A minimum of this age does no harm, because a quote reads the minimum
+/// again.
 const MAX_AGE: Duration = Duration::from_secs(10);
 
 /// A list, or the reason why it could not be read. The instant is the end of the read.
 type Read = (Instant, Result<Vec<LiveCurrency>, CryptoUnavailable>);
 
-/// The newest list for each spread. Only one list is read at a time, and all callers that wait share the result. Clones
-/// share the lists.
+/// The newest list for each spread. The key `None` is the configured spread. Only one list is read at a time, and
+/// callers with the same spread share the result. Clones share the lists.
 #[derive(Debug, Clone, Default)]
 pub struct RecentCurrencies(Arc<Mutex<BTreeMap<Option<Percentage>, Read>>>);
 
 impl RecentCurrencies {
-    /// Returns the currencies with the prices for an account. The prices are at most `MAX_AGE` old.
+    /// Returns the currencies with their minimums at the account's rates. The list is at most `MAX_AGE` old.
     ///
     /// # Errors
     /// [`CryptoUnavailable`] if no price could be read.

@@ -1,4 +1,4 @@
-//! The reason why no price is given. Without a price, every crypto operation is refused.
+//! The reason why no price is given. Without a price, no quote, deposit or withdrawal is created.
 
 use cais_domain::crypto::quote::QuoteError;
 use cais_domain::crypto::{CryptoAmountError, RateError};

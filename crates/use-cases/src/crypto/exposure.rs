@@ -32,7 +32,7 @@ pub struct HeldCoins {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exposure {
     /// The BRL credited for deposits minus the BRL debited for withdrawals. This is the balance of `crypto:<processor>`
-    /// with the opposite sign. The amount is negative if more coins were sent than received.
+    /// with the opposite sign. The amount is negative if the debits are greater than the credits.
     pub owed: Money,
     /// The coins of each currency whose balance is not zero.
     pub held: Vec<HeldCoins>,

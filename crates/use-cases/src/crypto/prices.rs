@@ -55,8 +55,8 @@ pub(super) async fn read(
     Ok(Price { rate, inputs, minimum })
 }
 
-/// Compares a rate with the rate of the currency's newest quote. A jump is more likely an error of a source than a
-/// change of the market price.
+/// Refuses a rate that differs too much from the rate of the currency's newest quote. A jump is more likely an error of
+/// a source than a change of the market price.
 async fn check_jump(ports: &Ports, currency: Currency, rate: &Rate) -> Result<(), CryptoUnavailable> {
     let newest = ports.queries.find_newest_crypto_quote(currency).await.map_err(StoreError::from)?;
     let now = ports.clock.now();

@@ -15,7 +15,7 @@ use crate::store_error::StoreError;
 /// The reason why no quote is given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuoteRefusal {
-    /// The account may not use deposits, or may not use withdrawals.
+    /// The account is not permitted to make the quoted operation, a deposit or a withdrawal.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The amount is above the account's limit.
@@ -65,8 +65,8 @@ impl From<QuoteRefusal> for TakeQuoteError {
     }
 }
 
-/// Uses the account's quote `named` for the order `owner`. If `named` is `None`, the terms are priced now, and a quote
-/// that is already used is created.
+/// Uses the account's quote `named` for the order `owner`. If `named` is `None`, the terms are priced now, and the new
+/// quote is created as used by `owner`.
 pub(super) async fn take(
     ports: &Ports,
     crypto: &CryptoSources,
@@ -94,7 +94,7 @@ pub(super) async fn take(
 /// Creates a quote, and stores it with the inputs of its rate.
 ///
 /// # Errors
-/// [`QuoteRefusal`]. The variants are checked in their order.
+/// [`QuoteRefusal`]. The order of the checks is: the permission, the limit, the prices, the minimum.
 pub async fn create(
     ports: &Ports,
     crypto: &CryptoSources,

@@ -65,5 +65,5 @@ fn stored(infraction: Infraction) -> Infraction {
 
 pub(super) async fn reread(ports: &Ports, infraction: &Infraction) -> Result<Infraction, StoreError> {
     let found = ports.queries.find_infraction(infraction.account, infraction.id).await?;
-    found.ok_or_else(|| StoreError::Internal(format!("{} vanished", infraction.id)))
+    found.ok_or_else(|| StoreError::Internal(format!("{} is no longer stored", infraction.id)))
 }

@@ -9,7 +9,7 @@ const REMEMBERED: usize = 10_000;
 
 static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Returns whether this process has not logged `what` about the infraction yet.
+/// Returns `true` if this process has not logged `what` about the infraction yet, and records that it is logged now.
 pub(super) fn is_first(acquirer: &impl ToString, infraction: &str, what: &str) -> bool {
     let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
     if logged.len() >= REMEMBERED {

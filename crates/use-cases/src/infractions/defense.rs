@@ -56,6 +56,7 @@ pub(super) struct SentDefense<'a> {
     pub(super) ports: &'a Ports,
     pub(super) acquirer: &'a dyn Acquirer,
     pub(super) infraction: &'a Infraction,
+    /// The limits of the look-up.
     pub(super) deadline: ReadDeadline,
     /// True if an earlier request may have delivered a defense.
     pub(super) may_have_arrived: bool,
@@ -86,7 +87,7 @@ impl OrderReads for SentDefense<'_> {
     }
 }
 
-/// Stores the arrival of the defense, even if the stored infraction has changed since.
+/// Stores the arrival of the defense. An infraction that is no longer open stays unchanged.
 pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Infraction, StoreError> {
     let mut infraction = sent.clone();
     for _ in 0..MAX_COMMIT_RETRIES {

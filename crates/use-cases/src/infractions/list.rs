@@ -8,7 +8,8 @@ use crate::ports::Ports;
 use crate::statement::ListError;
 use crate::store_error::StoreError;
 
-/// Returns a page of the account's infractions, newest first.
+/// Returns a page of the account's infractions, newest first. If `status` is `None`, infractions of every status are
+/// listed.
 ///
 /// # Errors
 /// [`ListError`].

@@ -20,7 +20,7 @@ fn of_infractions(returns: &[UpstreamReturn]) -> impl Iterator<Item = &UpstreamR
     returns.iter().filter(|one| one.nature == ReturnNature::Infraction)
 }
 
-/// Returns the sum of the completed returns.
+/// Returns the sum of the completed returns that infractions caused.
 pub(crate) fn returned_amount(returns: &[UpstreamReturn]) -> Result<Money, StoreError> {
     let done = of_infractions(returns).filter(|one| match one.progress {
         UpstreamProgress::Done { .. } => true,
@@ -29,18 +29,19 @@ pub(crate) fn returned_amount(returns: &[UpstreamReturn]) -> Result<Money, Store
     Money::sum(done.map(|one| one.amount)).map_err(|error| StoreError::Internal(error.to_string()))
 }
 
-/// Returns the sum of the returns that are completed or in flight.
+/// Returns the sum of the returns that infractions caused and that are completed or in flight.
 pub(super) fn returned_or_in_flight(returns: &[UpstreamReturn]) -> Result<Money, StoreError> {
     let counted = of_infractions(returns).filter(|one| !matches!(one.progress, UpstreamProgress::Failed { .. }));
     Money::sum(counted.map(|one| one.amount)).map_err(|error| StoreError::Internal(error.to_string()))
 }
 
-/// Returns whether a return is still processing. The final sum is then unknown.
+/// Returns whether a return that an infraction caused is still processing. The final sum is then unknown.
 pub(crate) fn has_return_in_flight(returns: &[UpstreamReturn]) -> bool {
     of_infractions(returns).any(|one| one.progress == UpstreamProgress::Processing)
 }
 
-/// Returns the times of the completed returns. Returns whose time the acquirer does not report are left out.
+/// Returns the times of the completed returns that infractions caused. Returns whose time the acquirer does not report
+/// are left out.
 pub(crate) fn return_times(returns: &[UpstreamReturn]) -> impl Iterator<Item = Timestamp> {
     of_infractions(returns).filter_map(|one| match one.progress {
         UpstreamProgress::Done { at } => at,

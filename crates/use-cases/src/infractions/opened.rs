@@ -89,7 +89,7 @@ fn is_plausible(acquirer: &AcquirerName, upstream: &UpstreamInfraction, round: u
 }
 
 /// Returns the charge to which the Pix was credited. If the Pix is not credited yet, it is read from the acquirer and
-/// credited now.
+/// credited now. The inner error is the result for an infraction that cannot be opened.
 async fn charge_of(
     ports: &Ports,
     name: &AcquirerName,

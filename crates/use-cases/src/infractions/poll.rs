@@ -24,8 +24,8 @@ const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// A list is read from this time before the start of the oldest open infraction, so that the end of that infraction is
 /// found.
 const BEFORE_OPEN: SignedDuration = SignedDuration::from_hours(1);
-/// A row with an unknown Pix prevents the position from advancing. After this time from the infraction's start, the row
-/// no longer does.
+/// A row whose Pix is not credited yet prevents the position from advancing. After this time from the infraction's
+/// start, the row no longer does.
 const WAITS_FOR_PIX: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The result of one pass over one acquirer's list.
@@ -43,8 +43,8 @@ impl Tally {
     }
 }
 
-/// Reads the list of every acquirer that reports infractions, from the earliest row that may have changed. Once an
-/// hour, all rows that can still change are read, so that reopened infractions are found.
+/// Reads the list of every acquirer that reports infractions: the rows of the last day, and all rows since the oldest
+/// open infraction. Once an hour, the rows of 90 days are read, so that reopened infractions are found.
 ///
 /// # Errors
 /// None: a failure of one acquirer or one infraction is logged and does not stop the others.
@@ -150,7 +150,7 @@ async fn begins_at(
     Ok(from.min(oldest).max(farthest))
 }
 
-/// Searches for the open infractions that started before the list's span. Each search covers the time around the
+/// Searches for the open infractions that started before the list's span. Each search begins with the time around the
 /// infraction's start.
 async fn fetch_older(
     ports: &Ports,
@@ -171,7 +171,7 @@ async fn fetch_older(
                 tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "old open infraction not listed by its acquirer; the infraction's money stays blocked");
             }
             Err(error) => {
-                tracing::warn!(infraction = %ours.id, acquirer = %name, %error, "old open infraction could not be read at its acquirer; the next run tries again");
+                tracing::warn!(infraction = %ours.id, acquirer = %name, %error, "old open infraction could not be read at its acquirer; the next hourly read tries again");
             }
         }
     }

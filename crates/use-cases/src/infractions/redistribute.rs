@@ -25,7 +25,7 @@ pub(crate) async fn hold(
         return Ok(());
     }
     let infractions = ports.queries.list_infractions_of_pix(charge.account, end_to_end_id).await?;
-    // All open infractions may concern another Pix of the charge.
+    // The charge's open infractions may all be on another Pix of the charge.
     if !infractions.iter().any(|infraction| infraction.state.status().is_open()) {
         return Ok(());
     }

@@ -16,7 +16,7 @@ use crate::upstream_order::resolve;
 use crate::upstream_result::{EarlierRequests, SendReply, UpstreamResult};
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 
-/// The longest duration of one request to an acquirer.
+/// The smallest result of [`time_to_arrive`]: the longest duration of one request to an acquirer.
 const MIN_TIME_TO_ARRIVE: SignedDuration = SignedDuration::from_secs(10);
 
 /// After this number of checks without a result, an operator is alerted. The pauses between checks double, so eight
@@ -126,8 +126,8 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
         Ok(DefenseReceipt::Taken) => return note_receipt(ports, &infraction).await.map(drop).map_err(SyncError::from),
         Ok(DefenseReceipt::AlreadyThere) => {
             if !store_receipt_if_shown(ports, acquirer, &infraction).await? {
-                // The acquirer reports that a defense exists and shows no other defense. So the defense is from this service: every
-                // request of this service has arrived or failed by now.
+                // The acquirer reports that a defense exists and shows no other defense. So the defense is from this
+                // service: every request of this service has arrived or failed by now.
                 note_receipt(ports, &infraction).await?;
             }
             return Ok(());
@@ -174,7 +174,8 @@ async fn abandon_defense(ports: &Ports, infraction: &Infraction, why: &str) -> R
     Ok(())
 }
 
-/// Logs a check without a result. If the checks are many and the acquirer is reachable, raises the alert.
+/// Logs a check without a result. After `UNPROVEN_ATTEMPTS` checks, raises the alert instead, unless the acquirer is
+/// unavailable.
 fn log_unresolved(infraction: &Infraction, error: &AcquirerError) {
     let reachable = !matches!(error, AcquirerError::Unavailable(_));
     if reachable && infraction.attempts >= UNPROVEN_ATTEMPTS {

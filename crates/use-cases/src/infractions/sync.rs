@@ -67,7 +67,7 @@ pub(super) fn adapter(ports: &Ports, name: &AcquirerName) -> Result<Arc<dyn Acqu
 pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result<Option<Applied>, SyncError> {
     let acquirer = adapter(ports, name)?;
     if !acquirer.reports_infractions() || !is_valid_id(id) {
-        tracing::error!(acquirer = %name, "infraction id is impossible at this acquirer; the infraction is not looked up");
+        tracing::error!(acquirer = %name, "acquirer reports no infractions, or the infraction's id is not valid; the infraction is not looked up");
         return Ok(Some(Applied::Rejected));
     }
     let known = latest(ports, name, id).await?;

@@ -90,7 +90,8 @@ impl KeyRing {
         Self { ports, known: Arc::default(), uses: Arc::default() }
     }
 
-    /// Returns the caller with the key `token`, at the address `from`.
+    /// Returns the caller with the key `token`, at the address `from`. Without an address, a key that is restricted to
+    /// addresses is refused.
     ///
     /// # Errors
     /// [`AuthenticateError`].

@@ -26,7 +26,7 @@ pub struct CreateKey {
     pub name: Text,
     /// The scopes of the key.
     pub scopes: Scopes,
-    /// Days until the key expires, at most [`MAX_EXPIRES_IN_DAYS`].
+    /// Days until the key expires, at most [`MAX_EXPIRES_IN_DAYS`]. `None` for a key that never expires.
     pub expires_in_days: Option<u32>,
     /// The permitted addresses of callers. If empty, all addresses are permitted.
     pub allowed_addresses: Vec<IpNet>,
@@ -65,7 +65,7 @@ pub struct KeyTerms {
     pub name: Text,
     /// The scopes of the key.
     pub scopes: Scopes,
-    /// Days until the key expires, at most [`MAX_EXPIRES_IN_DAYS`].
+    /// Days until the key expires, at most [`MAX_EXPIRES_IN_DAYS`]. `None` for a key that never expires.
     pub expires_in_days: Option<u32>,
     /// The permitted addresses of callers. If empty, all addresses are permitted.
     pub allowed_addresses: Vec<IpNet>,

@@ -15,8 +15,7 @@ pub async fn list(ports: &Ports, email: &AccountEmail) -> Result<Vec<ApiKeyRecor
     Ok(ports.queries.list_keys(account.id).await.map_err(StoreError::from)?)
 }
 
-/// Returns the last use of each of these keys. All keys must belong to one account. Keys that were never used are left
-/// out.
+/// Returns the last use of every key of the account that owns `keys`. Keys that were never used are left out.
 ///
 /// # Errors
 /// [`StoreError`].

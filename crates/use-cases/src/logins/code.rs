@@ -13,8 +13,8 @@ use super::{
 /// accepted once. The fifth wrong code ends the session.
 ///
 /// # Errors
-/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other variants
-/// of [`LoginError`].
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other
+/// variants of [`LoginError`].
 pub async fn enter(
     logins: &Logins,
     browser: &Browser,

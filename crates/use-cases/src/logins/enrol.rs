@@ -29,8 +29,8 @@ pub fn pending_secret(logins: &Logins, user: &User) -> Result<SigningSecret, Log
 /// Checks the first code of the authenticator. If it is right, the session is replaced by a complete session.
 ///
 /// # Errors
-/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other variants
-/// of [`LoginError`].
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other
+/// variants of [`LoginError`].
 pub async fn confirm(
     logins: &Logins,
     browser: &Browser,

@@ -1,5 +1,5 @@
-//! Creates one-time links. With a link, a user sets a password: a new operator, or a user who lost the password or the
-//! authenticator.
+//! Creates one-time links. With a link, a user sets a password: a new operator, the holder of an account without a
+//! login, or a user who lost the password or the authenticator.
 
 use cais_domain::ids::{AccountId, UserId};
 use cais_ports::{ChangeSet, CommitError, Invitation, Operator, Reservation, ReservationKey, Role, Totp, User, Write};
@@ -42,7 +42,8 @@ pub async fn create_operator(ports: &Ports, by: &Operator, email: AccountEmail) 
 }
 
 /// Creates a link for the holder of an account or for an operator. Until the link is used, the old password and the old
-/// authenticator stay valid. When it is used, both are replaced and all sessions end.
+/// authenticator stay valid. When the link is used, the password is replaced, the authenticator is removed, and all
+/// sessions end.
 ///
 /// # Errors
 /// [`InviteError`].

@@ -103,7 +103,7 @@ pub enum LoginError {
     /// The e-mail, the password or the code is wrong. The error does not show which one is wrong.
     #[error("e-mail, password or code is wrong")]
     Refused,
-    /// Too many attempts for this e-mail or from this address.
+    /// The e-mail, the user or the address has no attempt left.
     #[error("too many attempts; try again later")]
     Throttled,
     /// The session, the confirmation or the link does not exist or has ended.

@@ -28,9 +28,9 @@ use crate::refunds::create as refunds;
 use crate::refunds::create::{CreateRefund, CreateRefundError};
 use crate::response::Response;
 
-/// The largest sum of payouts and refunds that a session can send without a one-time code: R$ 1,000.00. Each code resets the sum to
-/// zero. So a thief with a stolen session can send at most this amount. The Central Bank limits Pix at night to the
-/// same amount.
+/// The largest sum of payouts and refunds that a session can send without a one-time code: R$ 1,000.00. Each code
+/// resets the sum to zero. So a thief with a stolen session can send at most this amount. The Central Bank limits Pix
+/// at night to the same amount.
 pub const LARGEST_WITHOUT_CODE: Money = Money::from_centavos(100_000);
 /// The purpose of the keyed hash that identifies the terms of an order.
 const TERMS_PURPOSE: &str = "dashboard-order";
@@ -47,7 +47,7 @@ pub enum SentOrder {
 /// The reason why an approved order was not sent. `E` is the error type of the order.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError<E> {
-    /// The confirmation contains another kind of action, or the account does not exist.
+    /// The confirmation contains another kind of action or is not approved, or its account does not exist.
     #[error("the confirmation contains no order of this kind")]
     OtherAction,
     /// The order was not created.
@@ -83,8 +83,8 @@ fn sum_with(action: &PendingAction, session: &Session) -> Option<Money> {
     }
 }
 
-/// Returns an order of this session that waits for its confirmation, or that was confirmed and is less than ten minutes
-/// old.
+/// Returns an order of this session that is less than ten minutes old, and that waits for its confirmation or was
+/// confirmed.
 ///
 /// # Errors
 /// [`LoginError::Over`] if the session has no such order.
@@ -96,13 +96,12 @@ pub async fn find(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Res
     if found.action.is_order() && is_own && is_usable { Ok(found) } else { Err(LoginError::Over) }
 }
 
-/// Approves an order, and returns its confirmation for [`send_payout`], [`send_refund`] or
-/// [`send_withdrawal`]. If the order is already
-/// approved, no code is needed, and the confirmation is returned again.
+/// Approves an order, and returns its confirmation for [`send_payout`], [`send_refund`] or [`send_withdrawal`]. If the
+/// order is already approved, no code is needed, and the confirmation is returned again.
 ///
 /// # Errors
-/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other variants
-/// of [`LoginError`].
+/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other
+/// variants of [`LoginError`].
 pub async fn approve(
     logins: &Logins,
     browser: &Browser,
@@ -121,7 +120,7 @@ pub async fn approve(
         }
         if needs_code(&confirmation.action, &visitor.session) {
             match confirm::confirm(logins, browser, &visitor, id, code).await {
-                // `Over`: the same form was sent twice, and the other request has approved the order.
+                // `Over`: another request with the same form may have approved the order, so the order is read again.
                 Ok(_) | Err(LoginError::Over) => continue,
                 Err(error) => return Err(error),
             }
@@ -213,8 +212,8 @@ pub async fn send_refund(
     Ok(sent(ports, &name, &response).await?)
 }
 
-/// Sends the withdrawal of an approved confirmation at the price of `quote`. If an earlier call has sent the withdrawal,
-/// returns that withdrawal.
+/// Sends the withdrawal of an approved confirmation at the price of `quote`. If an earlier call has sent the
+/// withdrawal, returns that withdrawal.
 ///
 /// # Errors
 /// [`SendError`].

@@ -8,13 +8,13 @@ use super::log_in::SESSION_PURPOSE;
 use super::token::SecretToken;
 use super::{LoginError, Logins, MAX_ATTEMPTS, Visitor};
 
-/// A session ends if it is not used for this time.
+/// A complete session ends if it is not used for this time.
 const IDLE: SignedDuration = SignedDuration::from_mins(60);
 /// The time of the last use is stored at most this often, so that not every page view writes.
 const SEEN_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-/// Returns the visitor with this cookie. Returns `None` if the cookie belongs to no open session. A request that a script
-/// sends by itself (`is_poll`) is no use of the session.
+/// Returns the visitor with this cookie. Returns `None` if the cookie belongs to no open session. A request that a
+/// script sends by itself (`is_poll`) is no use of the session.
 ///
 /// # Errors
 /// [`LoginError::Query`].

@@ -1,5 +1,5 @@
-//! Limits login attempts, public pages and requests of sessions with token buckets. A login attempt uses the bucket of its e-mail, known
-//! or unknown, and the bucket of its address.
+//! Limits login attempts, public pages and requests of sessions with token buckets. A login attempt uses the bucket of
+//! its e-mail, known or unknown, and the bucket of its address.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -24,11 +24,11 @@ const PAGE_BURST: i32 = 300;
 const PAGE_EVERY: SignedDuration = SignedDuration::from_millis(100);
 /// The number of requests of one session without a pause. A person may open many pages.
 const SESSION_BURST: i32 = 300;
-/// The time after which a session gets one further request: 600 per minute, the default limit of an API key. An open page
-/// refreshes itself every three seconds.
+/// The time after which a session gets one further request: 600 per minute, the default limit of an API key. An open
+/// page refreshes itself every three seconds.
 const SESSION_EVERY: SignedDuration = SignedDuration::from_millis(100);
-/// The largest number of tracked keys of each kind: e-mails, addresses, addresses of pages, sessions. All other keys of a kind share one
-/// bucket.
+/// The largest number of tracked keys of each kind: e-mails, addresses, addresses of pages, sessions. All other keys of
+/// a kind share one bucket.
 const MAX_TRACKED: usize = 16_384;
 /// The number of segments of an IPv6 address that identify one subscriber: a /64 network.
 const IPV6_NETWORK_SEGMENTS: usize = 4;
@@ -43,7 +43,8 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// Uses one attempt of the e-mail and one of the address. Returns `false` if one of them has no attempt left.
+    /// Uses one attempt of the e-mail and one of the address. Returns `false` if one of them has no attempt left. After
+    /// the first step of a login, `email` is the id of the user instead.
     pub(super) fn take(&self, email: &str, address: Option<IpAddr>, now: Timestamp) -> bool {
         let network = address.map(network);
         // The address is checked first, so that one address cannot use up the attempts of all e-mails.
@@ -61,7 +62,7 @@ impl Throttle {
         self.sessions.take(session, now, SESSION_BURST, SESSION_EVERY)
     }
 
-    /// Restores all attempts of the e-mail. Called after a complete login.
+    /// Restores all attempts of the e-mail, or of the user id, after a correct code or password.
     pub(super) fn forgive(&self, email: &str) {
         self.emails.lock().remove(&Some(email.to_owned()));
     }
@@ -85,7 +86,8 @@ impl<K: Eq + Hash> Buckets<K> {
     fn take(&self, key: K, now: Timestamp, burst: i32, every: SignedDuration) -> bool {
         let mut buckets = self.lock();
         let whole = every.checked_mul(burst).unwrap_or(SignedDuration::MAX);
-        // A correct clock writes an instant at most `whole` ahead. A later instant comes from a clock that was moved, and is ignored.
+        // A correct clock writes an instant at most `whole` ahead. A later instant comes from a clock that was moved,
+        // and is ignored.
         let is_used = |full_at: Timestamp| full_at > now && full_at.duration_since(now) <= whole;
         if buckets.len() >= MAX_TRACKED {
             buckets.retain(|_, full_at| is_used(*full_at));

@@ -36,7 +36,7 @@ impl Steps {
         Self { payout, moved, change, refused: Vec::new() }
     }
 
-    /// Credits every returned part that was not credited before.
+    /// Adds the credit of every returned part that was not credited before.
     pub(super) async fn take_back(&mut self, ports: &Ports, parts: &[ReturnedPart]) -> Result<(), StoreError> {
         for part in parts {
             self.take_back_one(ports, part).await?;
@@ -52,7 +52,7 @@ impl Steps {
         }
         if let Some(by) = ports.queries.find_owner(&key).await? {
             if by != id.to_string() {
-                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "one return reported for two payouts; the return was credited to the other payout");
+                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "one return reported for two payouts; the return was credited only to the payout in `by`");
             }
             return Ok(());
         }

@@ -54,8 +54,8 @@ pub enum CreditReturnError {
 }
 
 /// Credits a return to the account of its payout, as if the acquirer had shown the return. The same commit writes a row
-/// of the audit log. Returns the payout, and `true` if this call credited the return. If it was credited before,
-/// nothing changes.
+/// of the audit log. Returns the payout, and `true` if this call credited the return. If the return was credited
+/// before, nothing changes.
 ///
 /// # Errors
 /// [`CreditReturnError`].

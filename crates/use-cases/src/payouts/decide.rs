@@ -8,7 +8,7 @@ use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
 /// The reason of a failure if the acquirer reports none.
-const NO_REASON: &str = "the institution of the recipient did not take it";
+const NO_REASON: &str = "the recipient's institution did not accept the Pix";
 
 /// Returns the step that follows from the reply. A callback may have changed the payout since the request.
 pub(super) fn decide(
@@ -23,7 +23,8 @@ pub(super) fn decide(
         (UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_), PayoutState::Pending { .. }) => {
             payout.send(None, Recipient::default(), now)
         }
-        // The acquirer has shown the payout meanwhile. That record outweighs a refusal.
+        // Another process has changed the payout from newer evidence. A reply without a record does not reverse that
+        // change.
         (
             UpstreamResult::Refused(_)
             | UpstreamResult::NotAccepted(_)
@@ -64,7 +65,7 @@ pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -
             );
             Ok(PayoutStep::AlreadyTaken(payout))
         }
-        // The record was read before the outcome was stored.
+        // The record agrees with the outcome, or was read before the outcome was stored.
         (
             PayoutState::Completed { .. } | PayoutState::Reversed { .. },
             UpstreamProgress::Processing | UpstreamProgress::Done { .. },

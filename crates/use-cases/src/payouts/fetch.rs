@@ -21,7 +21,8 @@ const MAY_COME_BACK: SignedDuration = SignedDuration::from_hours(24);
 /// The identifier of a payout in a request.
 pub type PayoutName = ResourceName<PayoutId>;
 
-/// Returns the payout with this identifier. If the acquirer answers in time, the acquirer's record is applied first.
+/// Returns the payout with this identifier. If the payout is processing, or was completed in the last 24 hours, the
+/// acquirer's record is read and applied first. If the acquirer does not answer in time, the stored payout is returned.
 ///
 /// # Errors
 /// [`FetchError`].

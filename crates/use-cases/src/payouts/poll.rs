@@ -22,7 +22,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     poll::run_once::<Payout>(ports).await
 }
 
-/// Pairs each payout with its row in the acquirer's list. The list is read around the time of the payout's request.
+/// Pairs each payout with its row in the acquirer's list, if the list contains one. The list is read around the time of
+/// the payout's request.
 pub(super) async fn read_lists(
     ports: &Ports,
     acquirer: &AcquirerName,

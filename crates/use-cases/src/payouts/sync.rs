@@ -1,4 +1,4 @@
-//! Updates a payout from its acquirer's record. Only this file applies such records.
+//! Updates a payout from its acquirer's record. Only this file applies such records, except the reply to the creation.
 
 use std::time::Duration;
 

@@ -31,8 +31,8 @@ const CRYPTO_OVERLAP: SignedDuration = SignedDuration::from_hours(48);
 /// A payment that is not credited, or a row that cannot be read, prevents the position from advancing for this time.
 /// Each pass logs it.
 const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
-/// If a wrong clock wrote the position, it is ahead of now by more than [`OVERLAP`] and has no meaning. The comparison
-/// then starts this time before now. This time is longer than the time in which a wrong clock is detected.
+/// If a position is ahead of now by more than [`OVERLAP`], a wrong clock wrote it. The comparison then starts this time
+/// before now. This time is longer than the time in which a wrong clock is detected.
 const WITHOUT_POSITION: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// The largest number of open findings that one pass logs. Each finding is one line.
 const MAX_LOGGED: usize = 100;
@@ -51,7 +51,8 @@ pub struct AutomaticRun {
 pub struct Standing {
     /// The acquirer or processor.
     pub acquirer: AcquirerName,
-    /// All rows before this instant are compared. `None` until the first comparison is complete.
+    /// All rows from the first comparison up to this instant are compared. `None` if the local records could not be
+    /// read, or the acquirer is no longer configured.
     pub compared_until: Option<Timestamp>,
     /// The number of findings of this pass that a person must review.
     pub open: usize,
@@ -146,7 +147,8 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
 }
 
 impl Pass<'_> {
-    /// Compares every list of an acquirer. Returns the instant before which all its lists are compared.
+    /// Compares every list of an acquirer. Returns the instant before which its received and sent Pix are compared.
+    /// Returns `None` after an error of the local records.
     async fn compare_all(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Option<Timestamp> {
         let received = self.catch_up(name, Source::Received(acquirer)).await;
         if !acquirer.sends_payouts() {
@@ -159,7 +161,8 @@ impl Pass<'_> {
         Some(received.min(sent))
     }
 
-    /// Compares both lists of the crypto processor. Returns the instant before which both lists are compared.
+    /// Compares both lists of the crypto processor. Returns the instant before which both lists are compared, or `None`
+    /// after an error of the local records.
     async fn compare_processor(&mut self, processor: &dyn CryptoProcessor) -> Option<Timestamp> {
         let name = processor.name();
         let deposits = self.catch_up(name, Source::Deposits(processor)).await;

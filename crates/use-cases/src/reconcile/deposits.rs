@@ -1,7 +1,7 @@
 //! Compares a crypto processor's payments with the credited coins, in both directions.
 //!
-//! Credits payments that callbacks and polls missed. Most are later payments to an address, because only callbacks and
-//! the list show those.
+//! Credits payments that callbacks and polls missed. Most are later payments to an address, because they can arrive
+//! after the last poll of the deposit.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -172,7 +172,7 @@ fn covers(row: &UpstreamDeposit, payment: &DepositPayment) -> bool {
     has_enough && row.status != UpstreamDepositStatus::Refunded
 }
 
-/// Returns whether the row is a payment whose coins were credited, or wait for an operator.
+/// Returns whether the row is a payment whose coins must be credited, or must wait for an operator.
 fn is_paid(row: &UpstreamDeposit) -> bool {
     let has_ended = match row.status {
         UpstreamDepositStatus::PartiallyPaid

@@ -30,8 +30,8 @@ pub(super) async fn follow(ports: &Ports) -> Result<(), WorkError> {
     poll::run_once(ports).await.map(drop)
 }
 
-/// Returns the difference for one Pix of a charge. The amount returned here is lower if the account did not have enough
-/// money. The rest is a loss of the system account, and a person must resolve it.
+/// Returns the difference for one Pix of a charge. The amount returned here is lower than the acquirer's amount if the
+/// account did not have enough money. The rest is a loss of the system account, and a person must resolve it.
 pub(super) async fn compare(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -61,7 +61,7 @@ pub(super) async fn compare(
     for infraction in &infractions {
         if let InfractionState::Lost { returned, at, .. } = infraction.state {
             if run.is_young(at) {
-                // The return is still in process.
+                // The acquirer may not show the return yet.
                 return Ok(None);
             }
             ours = ours.checked_add(returned).map_err(|error| StoreError::Internal(error.to_string()))?;

@@ -3,7 +3,7 @@
 //!
 //! A missed payment is credited, and a missed outcome is applied, in the usual way: the charge, payout or refund is
 //! refreshed from the acquirer. The same holds for crypto deposits and withdrawals. A Pix is credited only if it has a
-//! txid of this service. The comparison itself never sends an order and never fails one.
+//! txid of this service. The comparison itself sends no order, and no order fails because a list does not contain it.
 
 mod automatic;
 mod deposits;

@@ -37,7 +37,7 @@ pub enum DifferenceKind {
     RefundAmount,
     /// Because of infractions, the acquirer returned another amount of a Pix than this service.
     InfractionReturned,
-    /// Coins for a stored deposit were not processed.
+    /// Coins for a stored deposit are neither credited nor waiting for an operator.
     DepositMissed,
     /// A payment contains the id of a deposit of this service, but no such deposit is stored.
     DepositUnknown,
@@ -92,7 +92,7 @@ impl DifferenceKind {
 pub struct Difference {
     /// The kind.
     pub kind: DifferenceKind,
-    /// The acquirer.
+    /// The acquirer or crypto processor.
     pub acquirer: AcquirerName,
     /// The public id of the charge, payout, refund, crypto deposit or crypto withdrawal, if one exists.
     pub resource: Option<String>,
@@ -145,7 +145,7 @@ impl Report {
 /// The progress of a reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// The acquirer whose list is being read.
+    /// The acquirer or crypto processor whose list is being read.
     pub acquirer: AcquirerName,
     /// The list: `received`, `sent`, `crypto payments` or `crypto withdrawals`.
     pub list: &'static str,

@@ -159,8 +159,8 @@ const fn moves(upstream: &UpstreamReturn) -> bool {
     }
 }
 
-/// Returns whether the whole Pix was returned before it was credited, without a refund of this service. Such a Pix is
-/// never credited.
+/// Returns whether the whole Pix was returned, or is being returned, without a refund of this service. Such a Pix is
+/// not credited afterwards.
 pub(super) async fn all_went_back(
     run: &Run<'_>,
     charge: Option<&Charge>,

@@ -83,8 +83,8 @@ pub enum RefundRefusal {
 }
 
 impl Refusal for RefundRefusal {
-    /// Returns the position of the refusal in the order of checks. A missing charge comes before the comparison with
-    /// the owner of the external id. Every other refusal comes after the comparison.
+    /// Returns the position of the refusal in the order of checks. A charge that is missing or in creation comes before
+    /// the comparison with the owner of the external id. Every other refusal comes after the comparison.
     fn precedence(&self) -> Precedence {
         match self {
             Self::NotFound | Self::ChargeInProgress { .. } => Precedence::First,
@@ -104,8 +104,8 @@ pub type CreateRefundError = CreateError<RefundRefusal>;
 /// refund, the response reports this and is stored for repeats.
 ///
 /// # Errors
-/// [`CreateRefundError`]. The order of checks is: a known key, the account's permissions, the external id, and the
-/// state of the charge.
+/// [`CreateRefundError`]. The order of checks is: a known key, the account's permissions, the existence of the charge,
+/// the external id, and the state of the charge.
 pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Response, CreateRefundError> {
     upstream_order::create(ports, &command).await
 }
@@ -139,7 +139,9 @@ impl CreateCommand for CreateRefund {
                 let record = Write::insert(step.refund.clone());
                 Ok(opened(*step, record, now))
             }
-            RefundStep::AlreadyTaken(refund) => Err(CreateError::Internal(format!("{} was there", refund.id))),
+            RefundStep::AlreadyTaken(refund) => {
+                Err(CreateError::Internal(format!("the new refund {} exists already", refund.id)))
+            }
         }
     }
 
@@ -243,7 +245,7 @@ async fn infractions_of(ports: &Ports, charge: &Charge, pix: &EndToEndId) -> Res
     Ok(ports.queries.list_infractions_of_pix(charge.account, pix).await?)
 }
 
-/// Returns a refund in its first state, with its changes: its record, the rest of its charge, and its hold.
+/// Returns a refund in its first state, with its changes: its record, its charge, and its hold.
 fn opened(step: RefundChange, record: Write, now: Timestamp) -> Opened<Refund> {
     let mut change = ChangeSet::new(now);
     change.writes.push(record);

@@ -30,7 +30,7 @@ pub(super) fn decide(
             }
         }
         UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => refund.send(None, now),
-        // The acquirer has shown the refund meanwhile. That record outweighs a refusal.
+        // Another process has changed the refund from newer evidence. A refusal does not reverse that change.
         UpstreamResult::Refused(_) if refund.state.status() != RefundStatus::Pending => {
             Ok(RefundStep::AlreadyTaken(Box::new(refund)))
         }

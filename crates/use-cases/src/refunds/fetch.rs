@@ -17,7 +17,8 @@ pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
 /// The identifier of a refund in a request.
 pub type RefundName = ResourceName<RefundId>;
 
-/// Returns the refund with this identifier. If the acquirer answers in time, the acquirer's record is applied first.
+/// Returns the refund with this identifier. If the refund is processing, the acquirer's record is read and applied
+/// first. If the acquirer does not answer in time, the stored refund is returned.
 ///
 /// # Errors
 /// [`FetchError`].

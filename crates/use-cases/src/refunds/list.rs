@@ -30,7 +30,8 @@ pub enum ListRefundsError {
     List(#[from] ListError),
 }
 
-/// Returns a page of the charge's refunds. If the acquirer answers in time, the acquirer's record is applied first.
+/// Returns a page of the charge's refunds. The newest refunds with an open outcome are refreshed first. If the acquirer
+/// does not answer in time, the stored refunds are returned.
 ///
 /// # Errors
 /// [`ListRefundsError`].

@@ -49,7 +49,7 @@ impl UpstreamOrder for Refund {
     async fn list(&self, _: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamReturn> {
         let returns = match acquirer.find_received(&self.end_to_end_id, LOOK_BUDGET).await {
             Ok(Some(received)) => received.payment.returns,
-            Ok(None) => return Evidence::Unreadable("the acquirer does not show the Pix itself".to_owned()),
+            Ok(None) => return Evidence::Unreadable("the acquirer does not show the refunded Pix".to_owned()),
             Err(error) => return Evidence::Unreadable(error.to_string()),
         };
         // A return without the identifier of its order may be this refund.

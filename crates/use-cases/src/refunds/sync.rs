@@ -53,8 +53,8 @@ pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamR
     Err(StoreError::contended())
 }
 
-/// Ends a refund that its acquirer refused and does not have. The whole amount is released. `refund` must be unchanged
-/// since it was sent.
+/// Ends a refund that its acquirer refused and does not have. The whole amount is released. `refund` must have the
+/// version that it had when it was sent.
 pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<Refund, StoreError> {
     for _ in 0..Refund::MAX_PASSES {
         let charge = charge_of(ports, &refund).await?;

@@ -10,8 +10,8 @@ use futures_util::stream::FuturesUnordered;
 
 /// The limit before the acquirer's first answer.
 const FIRST: usize = 32;
-/// The maximum of the limit. At 200 ms per read, 128 reads make 640 per second. They use half of the connections that
-/// are kept open.
+/// The maximum of the limit. At 200 ms per read, 128 concurrent reads make 640 reads per second. They use half of the
+/// connections that are kept open.
 const MOST: usize = 128;
 /// The limit grows by this number after a full round of answers: as many answers in a row as the limit itself.
 const STEP: usize = 8;

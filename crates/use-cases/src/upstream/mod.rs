@@ -1,5 +1,5 @@
-//! Reads many resources at an acquirer. Pages of its lists are read first, and the remaining resources one by one. The
-//! number of concurrent reads is limited.
+//! Reads many resources at an acquirer. Pages of the acquirer's lists are read first, and the remaining resources one
+//! by one. The number of concurrent reads is limited.
 
 mod limits;
 mod pages;

@@ -1,4 +1,4 @@
-//! Finds many rows in an acquirer's list. A page can contain hundreds of them.
+//! Finds many rows in an acquirer's list. A page can contain hundreds of the rows.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -14,7 +14,8 @@ use super::{UpstreamLimits, is_overload};
 /// The smallest number of expected rows for which a part of the list is read. For fewer rows, single reads need fewer
 /// requests.
 const WORTH_A_PAGE: usize = 8;
-/// The largest number of expected rows in one span. A page has as many rows.
+/// The number of expected rows after which a span ends. The rows of its last second are still added. A page has at most
+/// about this number of rows.
 const SPAN_OF: usize = 1_000;
 /// Within one span, two consecutive expected rows are at most this far apart. The instants in lists have whole seconds.
 const MAX_GAP: SignedDuration = SignedDuration::from_secs(2);
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_cover_what_is_near_and_leave_out_what_is_alone() {
+    fn rows_close_in_time_share_a_span_and_lone_rows_have_none() {
         for (seconds, expected) in [
             (vec![], vec![]),
             (vec![(0, 7)], vec![]),
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pages_after_a_first_with_their_number_are_read_at_once() {
+    async fn pages_of_a_known_number_are_read_concurrently() {
         // Columns: rows, rows per page, requests, concurrent requests.
         for (rows, per_page, requests, at_once) in [
             (100, 1_000, 1, 1),
@@ -306,7 +307,7 @@ mod tests {
             let book = &book;
             async move {
                 match request.page {
-                    1 => Err(AcquirerError::OutcomeUnknown("is of another page".to_owned())),
+                    1 => Err(AcquirerError::OutcomeUnknown("the page could not be read".to_owned())),
                     _ => book.page(request).await,
                 }
             }

@@ -40,7 +40,7 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
     let Creation { mut resource, lease, earlier } = creation;
     let reply = match resource.standing() {
         Standing::Creating => Some(resource.send_upstream(ports, earlier, lease.until).await),
-        // A callback has made the resource visible, so only the response is missing.
+        // A callback has made the resource visible, or another process has abandoned it. No request is needed.
         Standing::Visible | Standing::Abandoned => None,
     };
     for _ in 0..T::MAX_PASSES {
@@ -82,7 +82,7 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
                 }
                 return Ok(outcome);
             }
-            // A callback has made the resource visible.
+            // Another process has changed the resource, for example after a callback.
             Err(CommitError::Taken { .. } | CommitError::Stale) => resource = resource.reread(ports).await?,
             Err(CommitError::KeyInUse { record }) => {
                 return Ok(stored_response(*record).map_or(Outcome::TakenOver, Outcome::Answered));

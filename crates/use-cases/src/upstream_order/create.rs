@@ -121,8 +121,8 @@ async fn existing<C: CreateCommand>(
     }
 }
 
-/// Answers a request whose key is known. `refused` is the reason why the same request would be refused now. If the
-/// first request may have sent the order, its creation is still finished.
+/// Answers a request whose key is known. `refused` is the reason why the same request would be refused now; `None` if
+/// its checks were not made. If the first request may have sent the order, its creation is still finished.
 async fn repeat<C: CreateCommand>(
     ports: &Ports,
     command: &C,

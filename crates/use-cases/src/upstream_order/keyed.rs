@@ -67,7 +67,8 @@ pub(crate) trait KeyedResource: StoredRecord {
     /// The result of sending the order.
     type Reply: Send + Sync;
 
-    /// The maximum number of passes. A further pass is needed if another process changed the resource.
+    /// The maximum number of attempts to commit one step. A further attempt is needed if another process changed the
+    /// resource.
     const MAX_PASSES: usize = MAX_COMMIT_RETRIES;
 
     /// Returns the progress of the creation.
@@ -117,13 +118,13 @@ pub(crate) trait KeyedResource: StoredRecord {
     }
 }
 
-/// A resource in its first state, and the changes of commit 1. The reservations and the idempotency record are added
-/// later.
+/// A resource in its first state, and the changes of commit 1. The reservation of the external id and the idempotency
+/// record are added later.
 #[derive(Debug)]
 pub(crate) struct Opened<T> {
     /// The resource in its first state.
     pub resource: T,
-    /// The write of the resource and its hold.
+    /// The write of the resource, its hold, and the reservations of its other identifiers.
     pub change: ChangeSet,
 }
 

@@ -12,7 +12,7 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply, UpstreamResult, decide};
 
-/// The reason of [`Evidence::Unreadable`] if the acquirer's record differs from the order.
+/// The reason why the outcome is open if the acquirer's record differs from the order.
 const ANOTHER: &str = "the acquirer has another order with this identifier";
 
 /// The reason why a record could not be updated from its acquirer.
@@ -36,7 +36,7 @@ pub(crate) struct Sent {
     pub at: Timestamp,
     /// The longest time that a request can be in transit. After this time it has arrived or never will.
     pub arrives_within: SignedDuration,
-    /// The acquirer has shown the order before.
+    /// `true` if the acquirer has shown the order before.
     pub is_shown: bool,
 }
 
@@ -186,7 +186,7 @@ pub(crate) async fn send_begun<O: UpstreamOrder>(
             tracing::warn!(%order, %acquirer, reason, "order not accepted by its acquirer; the order is abandoned");
         }
         UpstreamResult::Unknown(reason) | UpstreamResult::RefusedUnproven(reason) => {
-            tracing::warn!(%order, %acquirer, reason, "order outcome unknown after sending; the order stays processing");
+            tracing::warn!(%order, %acquirer, reason, "order outcome unknown after sending; the order stays open");
         }
     }
     result

@@ -16,7 +16,7 @@ use crate::upstream::is_overload;
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
 use crate::work::{PASS_LIMIT, Pass, SEND_WITHIN, WorkError};
 
-/// Time for one read of an acquirer by a worker.
+/// The time for one read of an acquirer by a worker.
 pub(crate) const READ_BUDGET: Duration = Duration::from_secs(5);
 
 /// Polls at most `PASS_LIMIT` orders whose outcome is open.
@@ -42,9 +42,9 @@ pub(crate) async fn run_once<O: UpstreamOrder>(ports: &Ports) -> Result<Pass, Wo
 /// The result of one poll of an order.
 #[derive(Debug, Clone, Copy, Default)]
 struct Followed {
-    /// The outcome is known now.
+    /// `true` if the outcome is known now.
     is_ended: bool,
-    /// The acquirer could not answer, so fewer requests should be in flight.
+    /// `true` if the acquirer could not answer, so fewer requests should be in flight.
     is_overload: bool,
 }
 

@@ -76,7 +76,8 @@ pub(crate) async fn find<T: KeyedResource>(
     }
 }
 
-/// Returns a page of resources that `read` reads. The page starts after a visible resource of the account.
+/// Returns a page of resources that `read` reads. If the page has a cursor, the cursor must be a visible resource of
+/// the account.
 pub(crate) async fn list<T: KeyedResource>(
     ports: &Ports,
     account: AccountId,
@@ -92,7 +93,8 @@ pub(crate) async fn list<T: KeyedResource>(
     Ok(read.await.map_err(StoreError::from)?)
 }
 
-/// Returns the resource with that identifier. If the acquirer answers in time, the acquirer's record is applied first.
+/// Returns the resource with that identifier. If `may_have_moved` and `syncs` permit a read, `refresh` first reads the
+/// acquirer and applies its record. If `refresh` fails, the stored resource is returned.
 pub(crate) async fn fetch<T, F, E>(
     ports: &Ports,
     syncs: &SyncGate,

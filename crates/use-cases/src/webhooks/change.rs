@@ -59,7 +59,7 @@ pub async fn change_by(
     run(ports, Some(operator), account, id, asked).await
 }
 
-/// Checks an address that the endpoint is to get. Writes nothing.
+/// Checks a new address for the endpoint. Writes nothing.
 ///
 /// # Errors
 /// As [`change`].
@@ -109,8 +109,8 @@ async fn run(
     Err(StoreError::contended().into())
 }
 
-/// Returns the changed endpoint and the change set; `None` if nothing changes. A change of an `operator` has a row of the
-/// audit log.
+/// Returns the changed endpoint and the change set; `None` if nothing changes. A change of an `operator` has a row of
+/// the audit log.
 pub(crate) fn prepare(
     ports: &Ports,
     operator: Option<&Operator>,

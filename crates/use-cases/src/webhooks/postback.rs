@@ -1,5 +1,5 @@
-//! Resolves the `postback_url` of a charge to an endpoint. The endpoint receives the charge's events, as the subscribed
-//! endpoints do.
+//! Resolves the `postback_url` of a charge or crypto deposit to an endpoint. The endpoint receives the events of that
+//! charge or deposit, as the subscribed endpoints do.
 
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::webhook::{Endpoint, Postback, WebhookUrl};

@@ -33,8 +33,8 @@ pub async fn rotate(
     Err(StoreError::contended().into())
 }
 
-/// Returns the endpoint with its new secret as the store will have it, and the change set. A change of an `operator` has
-/// a row of the audit log.
+/// Returns the endpoint with its new secret as the store will have it, and the change set. A change of an `operator`
+/// has a row of the audit log.
 pub(crate) fn prepare(
     ports: &Ports,
     operator: Option<&Operator>,

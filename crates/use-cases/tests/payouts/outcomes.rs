@@ -96,7 +96,7 @@ async fn payout_sent_at_once_is_completed() {
 async fn payout_refused_or_failed_at_once_releases_its_hold() {
     for (sending, reason) in [
         (Sending::Refuses, "the key has no owner"),
-        (Sending::Fails, "the institution of the recipient did not take it"),
+        (Sending::Fails, "the recipient's institution did not accept the Pix"),
     ] {
         let world = World::new().await;
         world.psp.set(sending);

@@ -24,7 +24,8 @@ use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
 use crate::webhooks::postback;
 
-/// The processor's share of the 10 s within which a POST answers: the read of the minimum, for a deposit with a quote.
+/// The time for reading the minimum, if the deposit uses a quote: a part of the 10 s within which the API answers a
+/// POST.
 const MINIMUM_BUDGET: Duration = Duration::from_secs(3);
 
 /// The validated terms of a merchant's request.
@@ -38,7 +39,7 @@ pub struct NewDeposit {
     pub description: Option<Text>,
     /// The merchant's own id of the deposit.
     pub external_id: Option<ExternalId>,
-    /// The origin.
+    /// The origin of the request.
     pub origin: Origin,
     /// The address of one of the account's endpoints. The events of the deposit are sent to this endpoint, and to the
     /// subscribed endpoints.
@@ -152,7 +153,7 @@ impl CreateDeposit {
     }
 }
 
-/// Compares a quote with the processor's current minimum. The minimum can rise after the quote was given.
+/// Compares a quote with the processor's current minimum. The minimum can rise after the quote was created.
 async fn check_minimum(crypto: &CryptoSources, quote: &Quote) -> Result<(), CreateDepositError> {
     let (side, currency) = (quote.terms.side, quote.terms.currency);
     let technical = crypto.processor.minimum(side, currency, MINIMUM_BUDGET).await;
@@ -228,7 +229,7 @@ impl CreateCommand for CreateDeposit {
         Ok(Opened { resource: deposit, change })
     }
 
-    /// Reopens the deposit at the current price, or at the price of its quote.
+    /// Reopens the deposit at the price of the requested quote, or else at the current price.
     async fn reopen(&self, ports: &Ports, abandoned: Deposit) -> Result<Option<Opened<Deposit>>, CreateDepositError> {
         self.check(ports).await?;
         let TakenQuote { quote, write } = self.price(ports, abandoned.id).await?;

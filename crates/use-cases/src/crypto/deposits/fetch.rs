@@ -33,7 +33,8 @@ pub async fn fetch(
     upstream_order::fetch(ports, syncs, (account, name), may_have_moved, refresh).await
 }
 
-/// Returns whether the processor may have a newer state. On the first day, the poller reads such deposits too.
+/// Returns whether the processor may have a newer state. Coins can arrive for days after the poller reads the deposit
+/// for the last time.
 fn may_have_moved(deposit: &Deposit, now: Timestamp) -> bool {
     deposit.due_at.is_some() || deposit.awaits_coins(now)
 }

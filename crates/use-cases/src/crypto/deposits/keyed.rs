@@ -15,8 +15,9 @@ use crate::upstream_result::{EarlierRequests, UpstreamResult};
 /// The payment period: the time from the request of the address until the deposit expires. The rate is valid for the
 /// same time.
 pub const PAYMENT_PERIOD: SignedDuration = SignedDuration::from_mins(20);
-/// The time after the end of a quote in which a creation is still resumed at the quote's rate. A crashed creation is
-/// resumed after its lease of 30 s. After this time the deposit is abandoned.
+/// The time after the expiry of a quote within which a creation is still resumed at the quote's rate. A crashed
+/// creation is resumed after its lease of 30 s. If a creation is resumed later than this time, its deposit is
+/// abandoned.
 const RESUME_WITHIN: SignedDuration = SignedDuration::from_mins(2);
 
 /// The result of a request to the processor, and the instant of the request.
@@ -81,8 +82,8 @@ impl KeyedResource for Deposit {
         Issuing { result, asked_at }
     }
 
-    /// Abandons the deposit even if an earlier request may have created an address, because no payer has seen that
-    /// address.
+    /// If the processor refuses or does not accept the request, the deposit is abandoned. An earlier request may have
+    /// created an address, but no payer has seen that address.
     async fn settle(self, _: &Ports, reply: &Issuing, now: Timestamp) -> Result<Option<(Self, ChangeSet)>, StoreError> {
         let mut change = ChangeSet::new(now);
         if self.standing() == Standing::Visible {
@@ -111,7 +112,10 @@ impl KeyedResource for Deposit {
 
 /// Returns the data that the payer needs.
 fn issued(record: &UpstreamDeposit, asked_at: Timestamp) -> Result<Issued, StoreError> {
-    let address = record.address.as_ref().ok_or_else(|| StoreError::Internal("a deposit has no address".to_owned()))?;
+    let address = record
+        .address
+        .as_ref()
+        .ok_or_else(|| StoreError::Internal("the processor's record of a deposit has no address".to_owned()))?;
     Ok(Issued {
         payment: record.id.clone(),
         address: address.as_str().to_owned(),
@@ -120,8 +124,7 @@ fn issued(record: &UpstreamDeposit, asked_at: Timestamp) -> Result<Issued, Store
     })
 }
 
-/// Returns whether the rate of an unfinished creation is still valid. If the quote is no longer stored, it expired long
-/// ago.
+/// Returns whether an unfinished creation may still use its rate. A quote that is no longer stored expired long ago.
 async fn price_holds(ports: &Ports, deposit: &Deposit, now: Timestamp) -> Result<bool, StoreError> {
     let quote = ports.queries.find_crypto_quote(deposit.account, deposit.price.quote).await?;
     Ok(quote.is_some_and(|quote| now.duration_since(quote.expires_at) <= RESUME_WITHIN))

@@ -1,7 +1,8 @@
 //! Use cases of crypto deposits.
 //!
 //! The processor creates a new address for each request. An address that no payer has seen expires without effect. So a
-//! deposit may be requested again if a look-up by its id finds none. Payers see only the address that commit 2 stored.
+//! deposit may be requested again if a look-up by its id finds no record. Payers see only the address that the second
+//! commit of the creation stores.
 //!
 //! | record of the processor | consequence |
 //! |---|---|

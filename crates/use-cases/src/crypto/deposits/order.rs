@@ -20,7 +20,8 @@ const SEND_BUDGET: Duration = Duration::from_secs(4);
 /// The time for a look-up within the same 10 s.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
-/// A repeated creation makes a second address at the processor. Payers see only the address that commit 2 stored.
+/// A repeated creation makes a second address at the processor. Payers see only the address that the second commit of
+/// the creation stores.
 impl UpstreamOrder for Deposit {
     type Record = UpstreamDeposit;
     type Upstream = dyn CryptoProcessor;
@@ -38,7 +39,8 @@ impl UpstreamOrder for Deposit {
         accepted(self, processor.create_deposit(&order, SEND_BUDGET).await)
     }
 
-    /// A record with another amount was created at an earlier price. No payer has seen its address.
+    /// A record with another amount was created at an earlier price. No payer has seen its address, so it counts as
+    /// absent.
     async fn look_up(&self, _: &Ports, processor: &Self::Upstream) -> Evidence<UpstreamDeposit> {
         match processor.find_deposit(self.id, LOOK_BUDGET).await {
             Ok(Some(record)) if self.agrees(&record) => Evidence::Found(record),

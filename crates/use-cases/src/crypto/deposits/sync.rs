@@ -1,4 +1,5 @@
-//! Updates a deposit from the processor's records. Only this file applies such records.
+//! Updates a deposit from the processor's records. Only this file applies such records, except the reply to the
+//! creation.
 
 use std::time::Duration;
 
@@ -23,11 +24,11 @@ use crate::upstream_order::StoredRecord as _;
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_text::{plain, whole_microseconds};
 
-/// The largest number of payments of one deposit that are read. A payer usually makes one or two.
+/// The largest number of stored payments of one deposit that are read. A payer usually makes one or two.
 const MAX_PAYMENTS: u32 = 10_000;
 
 /// The largest number of later payments that one refresh reads. The newest are read first. The comparison with the
-/// processor's list finds the others.
+/// processor's list finds payments that no refresh reads.
 const MAX_LATER_READS: usize = 5;
 
 /// Reads the first payment of the deposit at its processor. Then reads the later payments that this record lists, and
@@ -57,7 +58,8 @@ pub(crate) async fn refresh(ports: &Ports, deposit: Deposit, budget: Duration) -
     Ok(deposit)
 }
 
-/// Returns the later payments that are not stored, or that were unfinished when they were stored.
+/// Returns the later payments that are not stored, or that were unfinished when they were stored: at most
+/// `MAX_LATER_READS`, the newest first.
 async fn open_later_payments(
     ports: &Ports,
     deposit: &Deposit,
@@ -190,7 +192,8 @@ async fn receive(
     }
 }
 
-/// Marks coins for review if the processor did not finish the payment, because it may not have the coins.
+/// Applies the record of a payment that failed or expired with coins. The coins are marked for review, because the
+/// processor may not have them.
 async fn unfinished(
     ports: &Ports,
     deposit: &Deposit,
@@ -210,8 +213,8 @@ async fn unfinished(
     })
 }
 
-/// Marks a payment for review. The write of the deposit checks its version, so that another process cannot credit the
-/// payment at the same time.
+/// Returns the steps that mark a payment for review. The write of the deposit checks its version, so that another
+/// process cannot credit the payment at the same time.
 fn review(deposit: &Deposit, payment: DepositPayment, is_unreserved: bool) -> Steps {
     let (events, transfers) = (Vec::new(), Vec::new());
     Steps { deposit: deposit.clone(), events, transfers, payment: Some((payment, is_unreserved)) }

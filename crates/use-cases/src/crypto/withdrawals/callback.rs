@@ -13,8 +13,8 @@ use crate::store_error::StoreError;
 /// The time for one read of the processor.
 const READ_BUDGET: Duration = Duration::from_secs(5);
 
-/// Reads the withdrawal of a callback, by our identifier or by its batch. Returns `false` if no such withdrawal is
-/// stored.
+/// Reads the withdrawal of a callback at the processor, and applies the record. `order` is the withdrawal's id; without
+/// it, the withdrawal is found by `batch`. Returns `false` if no such withdrawal is stored.
 ///
 /// The callback is not stored, because each open withdrawal is polled. A lost callback delays the outcome by some
 /// minutes. If the processor does not answer, the next poll reads the withdrawal.

@@ -203,7 +203,7 @@ impl CreateCommand for CreateWithdrawal {
         Ok(Opened { resource: withdrawal, change })
     }
 
-    /// Reopens the withdrawal at the current price, or at the price of its quote.
+    /// Reopens the withdrawal at the price of the requested quote, or else at the current price.
     async fn reopen(
         &self,
         ports: &Ports,

@@ -21,7 +21,8 @@ pub(super) fn decide(
     let steps = Steps::none(withdrawal);
     match reply {
         UpstreamResult::Known(upstream) => judge(steps, upstream, now),
-        // The processor has shown the withdrawal meanwhile. That record outweighs a refusal.
+        // Another process has changed the withdrawal from newer evidence. A reply without a record does not reverse
+        // that change.
         UpstreamResult::Refused(_)
         | UpstreamResult::NotAccepted(_)
         | UpstreamResult::Unknown(_)

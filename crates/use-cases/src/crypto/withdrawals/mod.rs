@@ -1,7 +1,7 @@
 //! Use cases of crypto withdrawals.
 //!
 //! A withdrawal needs two calls: the creation, which is sent once, and the verification by a one-time code. The
-//! processor would execute a repeated creation as a second withdrawal, so it is never repeated.
+//! processor would execute a repeated creation as a second withdrawal, so the creation is never repeated.
 //!
 //! | after the creation | consequence |
 //! |---|---|
@@ -16,8 +16,9 @@
 //! Absence proves nothing: a list can lag behind, and a processor's account may be configured to send without
 //! verification. So only a record of the processor, or an operator, ends such a withdrawal.
 //!
-//! A withdrawal is verified only after the commit that stores its batch. So if an operator has failed a withdrawal, it
-//! is never verified later. If its batch appears, the processor rejects it.
+//! A withdrawal is verified only after the commit that stores its batch. So if an operator has failed a withdrawal, the
+//! withdrawal is never verified later. If its batch appears, the batch stays unverified, and the processor rejects the
+//! batch after an hour.
 
 pub mod callback;
 mod changes;

@@ -75,7 +75,7 @@ impl UpstreamOrder for Withdrawal {
     }
 
     async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
-        // A record that differs from the order is no evidence of it.
+        // A record that differs from the order does not count as a record of the withdrawal.
         let found = sync::search(ports, &self, budget).await?.filter(|record| self.agrees(record));
         let Some(record) = found else {
             return Ok(Refreshed::Absent(sync::mark_absent(ports, self).await?));

@@ -29,7 +29,7 @@ pub enum MissingRecord {
     /// The decision is refused.
     Refused,
     /// The decision is made without a record, for a processor that will never answer again. The withdrawal need not be
-    /// marked for review, because a withdrawal is marked only after a read of the processor.
+    /// marked for review, because only a read of the processor marks it. Its outcome must have been open for minutes.
     Accepted,
 }
 
@@ -129,8 +129,9 @@ pub(crate) async fn prepare(
     Ok((after, change))
 }
 
-/// Reads the processor's record for the decision. Returns `None` if the record permits the decision. If no record can
-/// be read, returns the reason.
+/// Reads the processor's record for the decision. Returns `None` if the record, or its absence, permits the decision.
+/// Returns a reason if the processor cannot be read, or no longer shows a known batch that the operator decided as
+/// `Failed`.
 ///
 /// # Errors
 /// [`ResolveError::Shown`] if the record contradicts the decision.

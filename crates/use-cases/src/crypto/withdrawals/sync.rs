@@ -1,4 +1,4 @@
-//! Updates a withdrawal from the processor's record, and verifies it. Only this file does so.
+//! Updates a withdrawal from the processor's record, and verifies the withdrawal at the processor.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ async fn read(
 }
 
 /// Reads the withdrawal in its batch. If the batch is missing or cannot be read, searches for our identifier. The
-/// search is needed because the processor has the same error for a missing batch and for a lost reply.
+/// search is needed because a missing batch and a lost reply cause the same error.
 pub(crate) async fn search(
     ports: &Ports,
     withdrawal: &Withdrawal,

@@ -15,7 +15,7 @@ const LASTS: SignedDuration = SignedDuration::from_mins(10);
 /// [`LoginError::Over`] in these cases:
 /// - The login is not complete.
 /// - The user's role does not permit the action.
-/// - The action concerns an unknown account, or a key of another account.
+/// - The action concerns an unknown account, or a key or endpoint that the account does not have.
 pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) -> Result<ConfirmationId, LoginError> {
     let ports = &logins.ports;
     let account = visitor.user.role.account();

@@ -185,7 +185,7 @@ impl<'a> Dispatcher<'a> {
         self.requested.claim = false;
         let now = self.ports.clock.now();
         match claimed {
-            // The second half of a lease is reserved for the call. If the reply came later than that, the deliveries
+            // The second half of a lease is reserved for the call. If the reply came in the second half, the deliveries
             // are left to a later claim.
             Ok(got) if is_late(asked_at, now, self.limits) => {
                 self.claims.on_failure("claim deliveries", &"the request took too long");

@@ -29,8 +29,8 @@ mod waiting;
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
 /// The divisor of `per_endpoint` for endpoints with a reduced share of slots.
 const FEW: u32 = 4;
-/// If at least this number of deliveries is in flight, other nodes may be working on the same queue. A single event is
-/// not enough.
+/// If at least this number of deliveries to an endpoint is in flight, other nodes may be working on the same queue. A
+/// single event is not enough.
 const BURST: usize = 2;
 /// The largest number of queues in one claim.
 const MAX_CLAIM_QUEUES: usize = 128;
@@ -124,7 +124,8 @@ impl EndpointQueues {
         }
         let per_endpoint = self.slots_of(class);
         let limit = match class {
-            // While fewer than half of the slots are used, an endpoint may use all its slots.
+            // While fewer than half of the slots are used, a healthy endpoint may use all its slots. A claim then stops
+            // at half of the slots.
             EndpointClass::Healthy if self.slots_to_half() > 0 => self.free_slots_for(class).min(self.slots_to_half()),
             EndpointClass::Healthy | EndpointClass::Unknown | EndpointClass::Slow => self.free_slots_for(class),
         };

@@ -7,8 +7,8 @@ use cais_ports::{FinishedAttempt, Health, QueryError};
 
 /// The largest number of outcomes in one batch.
 const BATCH: usize = 256;
-/// The number of attempts to store an outcome, about one per second. After the last attempt its lease is over, and the
-/// delivery is sent again.
+/// The number of attempts to store an outcome, about one per second. After the last attempt the lease of the delivery
+/// is over, and the delivery is sent again.
 const TRIES: u32 = 30;
 /// The number of attempts after a stop. No tick follows a stop.
 const TRIES_AFTER_STOP: u32 = 3;
@@ -90,7 +90,7 @@ impl Finishing {
 }
 
 /// Keeps only the last change of health of each endpoint. If the last change is a failure, the success before it is
-/// kept too, because the time of failures starts at that success.
+/// kept too, because that success ends the earlier period of failures.
 fn keep_last_health(batch: &mut [Unwritten]) {
     let mut latest: HashMap<(EndpointId, i64), Health> = HashMap::new();
     for Unwritten { finished, .. } in batch.iter_mut().rev() {
