@@ -253,12 +253,12 @@ fn row(account: &Account) -> Vec<String> {
     ]
 }
 
-/// Returns the next step before the account can be used.
+/// Returns the step that the account still needs before it can create charges; empty if there is none.
 fn next_step(account: &Account) -> String {
     match account.kyc {
         Kyc::Approved => String::new(),
         Kyc::Pending | Kyc::Rejected => format!(
-            "\n\nIts KYC is not approved yet, so it cannot create charges. Next:\n  cais account approve --account {}",
+            "\n\nThe KYC of the account is not approved, so the account cannot create charges. Next:\n  cais account approve --account {}",
             account.email
         ),
     }

@@ -14,7 +14,7 @@ use crate::context::{CliContext, ConfiguredAcquirer};
 use crate::demo::client::{Client, Request};
 use crate::output::{Output, instant, table};
 
-/// The metric with the state of each acquirer's breaker, up to the acquirer's name.
+/// The beginning of each line with the state of a breaker, in the page of metrics. The acquirer's name follows.
 const BREAKER_METRIC: &str = "cais_acquirer_breaker_state{acquirer=\"";
 
 /// The commands for acquirers.
@@ -26,8 +26,8 @@ pub enum AcquirerCommand {
     Drain(NameArg),
     /// End a drain: the acquirer receives new orders again
     Undrain(NameArg),
-    /// Try the Central Bank's API Pix against a homologation account: a charge of R$ 1.00, which is cancelled, a webhook
-    /// for a moment, and lists; exit with 1 when an answer diverges from the standard
+    /// Test an acquirer's API Pix with a homologation account: create and cancel a charge of R$ 1.00, register a webhook for a moment, and
+    /// read lists; exit with 1 if an answer diverges from the Central Bank's standard
     Test(crate::acquirer_test::TestArgs),
 }
 
@@ -44,7 +44,7 @@ struct Standing {
     acquirer: ConfiguredAcquirer,
     open: OpenOrders,
     drained_since: Option<Timestamp>,
-    /// The breaker of the service on this machine; `None` if no service runs here.
+    /// The state of the acquirer's breaker in the service on this machine; `None` if no service runs here.
     breaker: Option<&'static str>,
 }
 
@@ -97,7 +97,7 @@ async fn standings(context: &dyn CliContext, ports: &Ports) -> anyhow::Result<Ve
     Ok(found)
 }
 
-/// Returns the state of each breaker by the metrics of the service on this machine; none if no service answers.
+/// Returns the state of each breaker, from the metrics of the service on this machine. Returns no states if no service answers.
 async fn breakers(context: &dyn CliContext) -> BTreeMap<String, &'static str> {
     let Ok(Some(address)) = context.metrics_address() else { return BTreeMap::new() };
     let client = Client { address, key: String::new() };
@@ -134,7 +134,7 @@ async fn list(context: &dyn CliContext, ports: &Ports, output: Output) -> anyhow
     Ok(())
 }
 
-/// Prints the acquirer, and a warning if no acquirer receives the kinds of orders that it received.
+/// Prints the acquirer, and a warning if no acquirer receives new charges, or no acquirer receives new payouts.
 async fn show(context: &dyn CliContext, ports: &Ports, name: &AcquirerName, output: Output) -> anyhow::Result<()> {
     let found = standings(context, ports).await?;
     let unserved: Vec<&str> = ["charges", "payouts"]

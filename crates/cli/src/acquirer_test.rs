@@ -1,4 +1,4 @@
-//! `cais acquirer test`: a trial of the standard's contract against an acquirer, with a report file.
+//! `cais acquirer test`: tests an acquirer against the Central Bank's API Pix, and writes a report file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::context::{AcquirerTest, CliContext};
 use crate::output::Output;
 
-/// The trial.
+/// The options of the test.
 #[derive(Debug, Args)]
 pub struct TestArgs {
     /// Name of the acquirer in the configuration; its credentials must be those of a homologation account
@@ -31,10 +31,10 @@ pub struct TestArgs {
     report: Option<PathBuf>,
 }
 
-/// Runs the trial, prints each step, and writes the report.
+/// Runs the test, prints each step, and writes the report.
 ///
 /// # Errors
-/// The configuration, an acquirer of another interface, or a report that cannot be written.
+/// The configuration has mistakes or no such acquirer, the acquirer does not have the kind `bacen`, or the report cannot be written.
 pub async fn run(context: &dyn CliContext, args: TestArgs, output: Output) -> anyhow::Result<ExitCode> {
     let TestArgs { name, paid, payout_to, report } = args;
     let (found, is_clean) = context.test_acquirer(&name, &AcquirerTest { paid, payout_to }).await?;

@@ -1,4 +1,4 @@
-//! `cais callback`: the callbacks that could not be matched, and another attempt at one.
+//! `cais callback`: lists the callbacks that could not be matched, and processes a callback again.
 
 use cais_domain::ids::CallbackId;
 use cais_ports::{Callback, Operator, PageRequest};

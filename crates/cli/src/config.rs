@@ -54,7 +54,7 @@ fn check(context: &dyn CliContext, output: Output) -> anyhow::Result<ExitCode> {
     Ok(if mistakes.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Returns a mistake as `config check` and failures show it.
+/// Returns a mistake as JSON, for `config check` and for the report of a failed command.
 pub fn problem_as_json(Problem { key, problem, origin }: &Problem) -> Value {
     json!({ "key": key, "problem": problem, "origin": origin })
 }

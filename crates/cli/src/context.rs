@@ -96,7 +96,7 @@ pub struct ConfiguredAcquirer {
     pub certificate: Option<Result<Timestamp, String>>,
 }
 
-/// The options of a trial of an acquirer.
+/// The options of a test of an acquirer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AcquirerTest {
     /// A received Pix, of which one centavo is refunded.
@@ -142,7 +142,7 @@ impl Opened {
 pub struct RunningSandbox {
     /// The names and values that a client needs, in the order of the output.
     pub credentials: Vec<(&'static str, String)>,
-    /// Stops the institution.
+    /// Stops the institution and the crypto processor.
     pub stop: BoxFuture<'static, ()>,
 }
 
@@ -191,10 +191,10 @@ pub trait CliContext: Send + Sync {
     /// The mistakes of the configuration.
     fn acquirers(&self) -> anyhow::Result<Vec<ConfiguredAcquirer>>;
 
-    /// Tries the contract of the standard against an acquirer. Returns the report as JSON, and whether it is clean.
+    /// Tests an acquirer against the Central Bank's API Pix. Returns the report as JSON, and `true` if no answer diverged.
     ///
     /// # Errors
-    /// The configuration, or an acquirer of another interface.
+    /// The configuration has mistakes or no such acquirer, or the acquirer does not have the kind `bacen`.
     async fn test_acquirer(&self, name: &AcquirerName, test: &AcquirerTest) -> anyhow::Result<(Value, bool)>;
 
     /// Returns the address of the metrics of the service that uses this data directory; `None` if none runs.
@@ -206,13 +206,13 @@ pub trait CliContext: Send + Sync {
     /// Runs the pending migrations, and returns their names. Blocks.
     ///
     /// # Errors
-    /// The configuration or the database.
+    /// The configuration has mistakes, or the database cannot be migrated.
     fn migrate(&self) -> anyhow::Result<Vec<String>>;
 
     /// Returns the state of the migrations. Blocks.
     ///
     /// # Errors
-    /// The configuration or the database.
+    /// The configuration has mistakes, or the database cannot be read.
     fn migrations(&self) -> anyhow::Result<Migrations>;
 
     /// Returns the address at which this machine reaches the service.
@@ -230,7 +230,7 @@ pub trait CliContext: Send + Sync {
     /// Opens the installation for one command, also beside a running service.
     ///
     /// # Errors
-    /// The configuration, the database, the master key or the acquirers.
+    /// The configuration has mistakes, or the database, the master key or an acquirer cannot be used.
     async fn open(&self, access: Access) -> anyhow::Result<Opened>;
 
     /// Starts the service. When this method returns, the API answers.
@@ -239,7 +239,7 @@ pub trait CliContext: Send + Sync {
     /// The reason that prevents the start.
     async fn start(&self, purpose: Purpose) -> anyhow::Result<Box<dyn RunningService>>;
 
-    /// Starts the simulated institution alone. Without `state_file` its file is in the data directory.
+    /// Starts only the simulated institution and crypto processor. Without `state_file`, their file is in the data directory.
     ///
     /// # Errors
     /// The reason that prevents the start.

@@ -46,12 +46,12 @@ pub enum ReviewCommand {
         #[arg(long, value_parser = note)]
         note: Text,
     },
-    /// Decide a withdrawal; its money moves as after the processor's outcome
+    /// Decide a withdrawal; the money moves as if the processor had reported this outcome
     Resolve {
         /// Id of the withdrawal, `cwd_…`
         #[arg(value_parser = CryptoWithdrawalId::parse)]
         id: CryptoWithdrawalId,
-        /// `sent` completes the withdrawal, `failed` gives amount and fee back
+        /// `sent` completes the withdrawal, `failed` makes amount and fee available again
         #[arg(long)]
         outcome: Outcome,
         /// Transaction on the chain in which the coins were sent
@@ -111,7 +111,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CryptoCommand, out
                 (Outcome::Sent, Some(tx_hash)) => Decision::Sent { tx_hash },
                 (Outcome::Failed, None) => Decision::Failed,
                 (Outcome::Sent, None) | (Outcome::Failed, Some(_)) => {
-                    anyhow::bail!("--tx-hash goes with --outcome sent only")
+                    anyhow::bail!("--tx-hash is required with --outcome sent, and not permitted with --outcome failed")
                 }
             };
             let missing = if without_processor { MissingRecord::Accepted } else { MissingRecord::Refused };

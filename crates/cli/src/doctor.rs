@@ -84,8 +84,8 @@ impl Finding {
     pub fn of_free_space(bytes: u64, directory: &str) -> Self {
         let free = format!("{} MiB are free in {directory}", bytes / 1024 / 1024);
         let (status, advice) = match bytes {
-            0..NO_SPACE => (Status::Failed, ": make room, before the database refuses writes"),
-            NO_SPACE..LOW_SPACE => (Status::Warning, ": make room"),
+            0..NO_SPACE => (Status::Failed, ": free some space now, because the database will soon refuse writes"),
+            NO_SPACE..LOW_SPACE => (Status::Warning, ": free some space"),
             LOW_SPACE.. => (Status::Ok, ""),
         };
         Self::new(status, "disk", format!("{free}{advice}"))
@@ -108,7 +108,7 @@ impl Finding {
     #[must_use]
     pub fn of_expiry(check: String, expires_at: Timestamp, now: Timestamp) -> Self {
         let left = expires_at.duration_since(now);
-        let advice = "order a new one from the acquirer";
+        let advice = "request a new certificate from the acquirer";
         if left <= SignedDuration::ZERO {
             Self::failed(check, format!("expired at {expires_at}: {advice}"))
         } else if left < EXPIRES_SOON {

@@ -37,12 +37,12 @@ pub enum InfractionCommand {
         #[arg(long, conflicts_with_all = ["email", "status"])]
         needs_review: bool,
     },
-    /// Decide an infraction that is marked for review; its money moves as after the acquirer's decision
+    /// Decide an infraction that is marked for review; the money moves as if the acquirer had decided this outcome
     Resolve {
         /// Id of the infraction, `inf_…`
         #[arg(value_parser = InfractionId::parse)]
         id: InfractionId,
-        /// `won` and `cancelled` free its money, `lost` returns it to the payer
+        /// `won` and `cancelled` free the blocked money, `lost` debits it as returned to the payer
         #[arg(long)]
         outcome: Outcome,
         /// Amount that was returned to the payer, in BRL; the rest is freed. By default the whole contested amount
@@ -97,7 +97,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: InfractionCommand,
                 (Outcome::Won, None) => Decision::Won,
                 (Outcome::Cancelled, None) => Decision::Cancelled,
                 (Outcome::Won | Outcome::Cancelled, Some(_)) => {
-                    anyhow::bail!("--lost-amount goes with --outcome lost only")
+                    anyhow::bail!("--lost-amount is permitted only with --outcome lost")
                 }
             };
             resolve(ports, operator, id, (decision, &note)).await?;
@@ -135,14 +135,14 @@ async fn list_all(
         }
         let is_last = !page.has_more || starting_after.is_none();
         let text = listing.page(&page.rows, &emails, is_last)?;
-        // The output ends if its reader closes the pipe.
+        // The command ends if the reader of its output closes the pipe.
         if !print_while_read(&text)? || is_last {
             return Ok(());
         }
     }
 }
 
-/// Prints a list of any length page by page. For programs all pages form one document.
+/// Prints a list of any length page by page. With `--json`, all pages together form one document.
 struct Listing {
     json: bool,
     /// `true` after the first page was printed.
@@ -199,7 +199,7 @@ async fn show(ports: &Ports, id: InfractionId, output: Output) -> anyhow::Result
     Ok(())
 }
 
-/// Returns the e-mail of an account; each is looked up once.
+/// Returns the e-mail of an account. `known` stores the e-mails, so that each account is read once.
 async fn email_of(
     ports: &Ports,
     account: AccountId,
@@ -209,7 +209,7 @@ async fn email_of(
         return Ok(email.clone());
     }
     let found = ports.queries.find_account(account).await?;
-    let email = found.with_context(|| format!("the account {account} is not there"))?.email;
+    let email = found.with_context(|| format!("the account {account} of the infraction does not exist"))?.email;
     known.insert(account, email.clone());
     Ok(email)
 }
@@ -247,7 +247,7 @@ fn row(infraction: &Infraction, emails: &BTreeMap<AccountId, String>) -> Vec<Str
     ]
 }
 
-/// Returns the state of the defense as one word.
+/// Returns the state of the defense as one word; `unknown` if the acquirer has not confirmed the defense.
 fn defense(infraction: &Infraction) -> &'static str {
     match infraction.defense.as_ref().map(|defense| defense.submitted_at.is_some()) {
         None => "none",
@@ -256,7 +256,7 @@ fn defense(infraction: &Infraction) -> &'static str {
     }
 }
 
-/// Returns the reason of the mark while the infraction waits for a decision, otherwise `-`.
+/// Returns the reason of the review while the infraction waits for an operator's decision, otherwise `-`.
 fn review(infraction: &Infraction) -> &'static str {
     infraction.review.filter(|_| infraction.needs_review()).map_or("-", |review| review.reason.as_str())
 }

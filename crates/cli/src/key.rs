@@ -122,7 +122,7 @@ fn expiry(key: &ApiKeyRecord) -> String {
     key.expires_at.map_or_else(|| "never".to_owned(), instant)
 }
 
-/// Adds the last use to the object of a key; both members are null before the first use.
+/// Adds the fields `last_used_at` and `last_used_address` to a key; both are null before the first use.
 fn with_use(mut key: Value, used: Option<&KeyUse>) -> Value {
     if let Value::Object(object) = &mut key {
         object.insert("last_used_at".to_owned(), json!(used.map(|used| shown::instant(used.at))));

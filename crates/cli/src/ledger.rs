@@ -1,4 +1,4 @@
-//! `cais ledger`: verifies balances against their entries, and reports the coins behind the ledger.
+//! `cais ledger`: verifies balances against their entries, and compares the ledger with the coins at the crypto processor.
 
 use std::process::ExitCode;
 
@@ -55,7 +55,7 @@ pub async fn verify(ports: &Ports, output: Output) -> anyhow::Result<ExitCode> {
 /// No processor is configured; the processor, the rates or the store fails.
 pub async fn report(ports: &Ports, output: Output) -> anyhow::Result<()> {
     let crypto =
-        ports.crypto.as_ref().context("no crypto processor is configured, so no coins are behind the ledger")?;
+        ports.crypto.as_ref().context("no crypto processor is configured, so there are no coins to compare")?;
     let exposure = exposure::read(ports, crypto).await?;
     let mut value = exposure_as_json(&exposure);
     if let Value::Object(object) = &mut value {

@@ -115,16 +115,16 @@ enum Command {
     /// List callbacks that could not be matched, and process one again
     #[command(subcommand)]
     Callback(callback::CallbackCommand),
-    /// Credit a payout that came back and that its acquirer does not show
+    /// Credit the return of a payout that the acquirer does not show
     #[command(subcommand)]
     Payout(payout::PayoutCommand),
-    /// List and show disputes (MED) of all accounts
+    /// List, show and decide disputes (MED) of all accounts
     #[command(subcommand)]
     Infraction(infraction::InfractionCommand),
     /// Decide crypto withdrawals and payments that wait for an operator
     #[command(subcommand)]
     Crypto(crypto::CryptoCommand),
-    /// Forward an account's events to an address of this machine as they happen, signed like webhooks
+    /// Forward an account's new events to a receiver, such as one on this machine, signed like webhooks
     Listen(listen::ListenArgs),
     /// Check the signature of a webhook
     #[command(subcommand)]
@@ -133,16 +133,16 @@ enum Command {
     Openapi,
     /// Demonstrate the service with the built-in sandbox: a charge, its payment, a webhook, a payout, a refund, a crypto deposit, a dispute
     Demo {
-        /// End after the walk instead of serving further
+        /// End after the demonstration instead of serving until a signal
         #[arg(long)]
         once: bool,
     },
-    /// Run only the simulated acquirer
+    /// Run only the simulated acquirer and crypto processor
     Sandbox {
         /// Address of this machine to listen on; port 0 selects a free one
         #[arg(long, default_value = "127.0.0.1:0")]
         listen: SocketAddr,
-        /// File with its state; by default `sandbox.journal` in the data directory
+        /// File with the state of the simulation; by default `sandbox.journal` in the data directory
         #[arg(long, value_name = "FILE")]
         state_file: Option<PathBuf>,
     },
@@ -180,7 +180,7 @@ impl Cli {
     /// Rejects options that the parser accepts and the command does not use.
     fn accept(self) -> Result<Self, clap::Error> {
         if self.json && matches!(self.command, Command::Demo { .. }) {
-            let message = "`cais demo` shows its walk to people and has no JSON form";
+            let message = "`cais demo` has no JSON output";
             return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
         }
         Ok(self)

@@ -1,4 +1,4 @@
-//! `cais listen`: forwards new events of an account to this machine, signed like webhooks.
+//! `cais listen`: forwards new events of an account to a receiver, usually on this machine, signed like webhooks.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -70,7 +70,7 @@ fn event_type(name: &str) -> Result<EventType, String> {
 /// Forwards new events until a signal ends the command.
 ///
 /// # Errors
-/// The key may not read events, the address is malformed, or the service was never reached.
+/// The API key is missing or may not read events, the secret cannot be read, the address is malformed, or the service was never reached.
 pub async fn run(context: &dyn CliContext, args: ListenArgs, output: Output) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
     let key = secret::read(args.key_file.as_deref(), API_KEY_VARIABLE)?;
@@ -88,14 +88,14 @@ pub async fn run(context: &dyn CliContext, args: ListenArgs, output: Output) -> 
     }
 }
 
-/// Returns the secret of the file or of the environment, otherwise a new secret. If a file is named, a new secret is saved in it.
+/// Returns the secret of the file or of the environment, otherwise a new secret. If `file` does not exist, it is created with a new secret.
 fn signing_secret(file: Option<&Path>) -> anyhow::Result<SigningSecret> {
     let missing = file.filter(|file| *file != Path::new(STANDARD_INPUT) && !file.exists());
     if let Some(file) = missing {
         let secret = new_secret()?;
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
         let written = made.and_then(|mut made| writeln!(made, "{}", secret.reveal()));
-        written.with_context(|| format!("{} cannot be made", file.display()))?;
+        written.with_context(|| format!("the secret file {} cannot be created", file.display()))?;
         return Ok(secret);
     }
     match secret::read(file, WEBHOOK_SECRET_VARIABLE)? {

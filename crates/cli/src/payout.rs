@@ -1,4 +1,4 @@
-//! `cais payout`: the credit of a returned payout that its acquirer does not show.
+//! `cais payout`: credits the return of a payout that the acquirer does not show.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::ids::PayoutId;

@@ -1,5 +1,5 @@
-//! `cais reconcile`: compares charges, payouts and refunds with the acquirers' lists, and crypto deposits and withdrawals
-//! with those of the processor. Credits missed payments.
+//! `cais reconcile`: compares charges, payouts and refunds with the acquirers' lists, and crypto deposits and withdrawals with the
+//! processor's lists. Missed payments are credited.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -54,9 +54,9 @@ pub async fn run(context: &dyn CliContext, args: ReconcileArgs, output: Output) 
 
 async fn compare(ports: &Ports, args: ReconcileArgs, output: Output) -> anyhow::Result<ExitCode> {
     let until = args.to.unwrap_or_else(|| ports.clock.now());
-    ensure!(args.from < until, "--to must not be before --from");
+    ensure!(args.from < until, "--to must be after --from");
     let span = until.duration_since(args.from);
-    ensure!(span <= LONGEST, "at most {} days at a time", LONGEST.as_hours() / 24);
+    ensure!(span <= LONGEST, "--from must be at most {} days before --to", LONGEST.as_hours() / 24);
     let bar = progress_bar()?;
     let show = |progress: Progress| {
         bar.set_message(format!("{}: {} {}", progress.acquirer, progress.done, progress.list));
@@ -158,7 +158,7 @@ fn for_people(report: &Report) -> String {
     text.push_str("\n\n");
     text.push_str(&table(&["DIFFERENCE", "ACQUIRER", "OURS", "THEIRS", "RESOURCE", "UPSTREAM ID", "REPAIRED"], &rows));
     if report.more {
-        text.push_str("\n\nThere are more: compare a shorter time.");
+        text.push_str("\n\nThere are more differences: compare a shorter span.");
     }
     text.push_str(&exposure_for_people(exposure.as_ref()));
     text

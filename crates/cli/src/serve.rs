@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::context::{CliContext, Purpose};
 use crate::signals::Signals;
 
-/// Serves until a signal ends it.
+/// Serves until a signal arrives.
 ///
 /// # Errors
 /// The service cannot start, or fails later.

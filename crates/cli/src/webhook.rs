@@ -22,7 +22,7 @@ const MAX_BODY_BYTES: u64 = 16 * 1024 * 1024;
 /// The operations on webhooks.
 #[derive(Debug, Subcommand)]
 pub enum WebhookCommand {
-    /// Check the signature of a webhook; exit with 1 when it is wrong or too old
+    /// Check the signature of a webhook; exit with 1 if the signature is wrong or the webhook is too old
     Verify(VerifyArgs),
 }
 
@@ -30,7 +30,7 @@ pub enum WebhookCommand {
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
     /// File with the endpoint's secret, which begins with `whsec_`, or `-` for standard input; by default the secret in
-    /// `CAIS_WEBHOOK_SECRET`. After a rotation the file may hold both secrets, each in a line
+    /// `CAIS_WEBHOOK_SECRET`. After a rotation the file may have both secrets, one per line
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
     /// Value of the header `webhook-id`

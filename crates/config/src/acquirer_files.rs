@@ -8,7 +8,7 @@ use cais_ports::Secret;
 
 use crate::{AcquirerConfig, Config, Pairs, read_secret};
 
-/// The key of the headers of every request: the only secret of an acquirer that is parsed.
+/// The key of the additional headers. Of an acquirer's secrets, only this one has a format that is parsed.
 const EXTRA_HEADERS: &str = "extra_headers";
 
 /// The state of the files with an acquirer's certificates and secrets. A change of any content changes the value.
@@ -65,7 +65,7 @@ mod tests {
     use crate::source::Sources;
     use crate::{AcquirerConfig, Config, Pairs, Problems, docs};
 
-    /// The values that every acquirer needs beside the key under test.
+    /// The values that an acquirer of the kind `bacen` needs beside the key under test.
     const BACEN: [(&str, &str); 5] = [
         ("kind", "bacen"),
         ("base_url", "https://pix.example"),
@@ -73,6 +73,7 @@ mod tests {
         ("client_secret", "hush"),
         ("pix_key", "7d9f0335-8dcc-4054-9bf9-0dbd61d36906"),
     ];
+    /// The values that an acquirer of the kind `woovi` needs beside the key under test.
     const WOOVI: [(&str, &str); 4] =
         [("kind", "woovi"), ("base_url", "https://woovi.example"), ("app_id", "hush"), ("webhook_hmac_secret", "hush")];
 

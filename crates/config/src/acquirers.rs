@@ -34,7 +34,7 @@ pub const SANDBOX: &str = "sandbox";
 pub enum AcquirerKind {
     /// The Central Bank's API Pix: charges and refunds.
     Bacen,
-    /// The Central Bank's API Pix and Efí's cash-out: also payouts.
+    /// The Central Bank's API Pix with Efí's additions: charges, refunds, payouts and infractions.
     Efi,
     /// Woovi's own API: charges, refunds, payouts and infractions.
     Woovi,
@@ -282,7 +282,7 @@ keys! {
     }
 }
 
-/// Reads every acquirer. Returns `None` after a mistake in one of them.
+/// Reads every acquirer. Returns `None` if any of them has a mistake.
 pub fn read(reader: &mut Reader, table: &str) -> Option<Vec<AcquirerConfig>> {
     let all: Vec<_> = reader.names(table).iter().map(|name| AcquirerConfig::read(reader, &path(table, name))).collect();
     all.into_iter().collect()
@@ -321,12 +321,12 @@ fn only<T>(is_met: bool) -> impl Fn(&T) -> bool {
     move |_| is_met
 }
 
-/// Parses the address of another company's service.
+/// Declares the URL of another company's service.
 pub fn upstream_url() -> Kind<String> {
     text("https URL (http on loopback)", url::upstream)
 }
 
-/// Parses a secret without a format.
+/// Declares a secret without a format.
 pub fn secret_text() -> Kind<Secret> {
     secret("text", |text| Ok::<_, Infallible>(Secret::new(text)))
 }

@@ -1,4 +1,4 @@
-//! The declaration of keys: [`keys!`](crate::declare::keys) makes a struct and its reader of one list of keys.
+//! The declaration of keys: [`keys!`](crate::declare::keys) generates a struct and its reader from one list of keys.
 //!
 //! A line contains the name, the type of the field, the kind of its values and the default. The documentation of the field becomes its text
 //! on the page. The checks, the environment variable, `config print` and the page are derived from the line.
@@ -56,7 +56,7 @@ pub struct Kind<T> {
     read: Read<T>,
 }
 
-/// The result of a key without a value.
+/// The value of a key for which no source has a value.
 pub enum Absent<T> {
     /// The text of the default, which is read like a given value.
     Default(String),
@@ -114,7 +114,7 @@ impl<T: 'static> Kind<T> {
 }
 
 impl<T> Key<T> {
-    /// Sets the default on the page.
+    /// Sets the text of the default on the page of all keys.
     pub fn default_shown(self, text: &'static str) -> Self {
         Self { shown_default: Some(text), ..self }
     }
@@ -139,7 +139,7 @@ pub fn text<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Result<
     })
 }
 
-/// Declares a text that is never shown, set directly or as a file that contains it. The error of `parse` must not repeat it.
+/// Declares a text that is never shown, set directly or as a file that contains it. The error of `parse` must not repeat the text.
 pub fn secret<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Result<T, E> + 'static) -> Kind<T> {
     masked_secret(takes, parse, |_| MASK.to_owned())
 }
@@ -169,7 +169,7 @@ pub fn number<T: TryFrom<u32> + 'static>(range: RangeInclusive<u32>) -> Kind<T> 
     Kind { is_literal: true, ..Kind::new(format!("{first} to {last}"), read) }
 }
 
-/// `true` or `false`.
+/// Declares a flag: `true` or `false`.
 pub fn flag() -> Kind<bool> {
     let read = |given: &Given| {
         let flag = given.flag().ok_or("must be true or false")?;
@@ -178,7 +178,7 @@ pub fn flag() -> Kind<bool> {
     Kind { is_literal: true, ..Kind::new("true or false", read) }
 }
 
-/// Blocks of addresses: an array in the file, or one text with commas.
+/// Declares blocks of addresses: an array in the file, or one text with commas.
 pub fn blocks() -> Kind<Vec<IpNet>> {
     const RULE: &str = "must be a list of CIDR blocks such as 10.0.0.0/8";
     Kind::new("CIDR blocks, separated by commas", |given| {

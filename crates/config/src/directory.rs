@@ -4,8 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Returns the problem of a data directory: if the directory exists, it must be writable; otherwise its nearest
-/// existing ancestor must be.
+/// Returns the problem of a data directory; `None` if the directory can be used. If the directory exists, it must be writable. Otherwise
+/// its nearest existing ancestor must be writable.
 #[must_use]
 pub fn problem(directory: &Path) -> Option<String> {
     let shown = directory.display();

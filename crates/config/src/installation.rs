@@ -51,7 +51,7 @@ const fn advice(asked: World) -> &'static str {
             "Use a new database (`database_url`, `data_dir`) for the acquirers, or start without acquirers and with `--sandbox`"
         }
         World::Sandbox => {
-            "Configure its acquirers, or use another database (`database_url`, `data_dir`) for the sandbox"
+            "Configure the acquirers of this database, or use another database (`database_url`, `data_dir`) for the sandbox"
         }
     }
 }
@@ -77,8 +77,8 @@ impl Config {
         }
     }
 
-    /// Compares the found master key with the check value of a database. Returns `false` if the key or the value does
-    /// not exist yet; the next start creates both.
+    /// Compares the found master key with the check value of a database. Returns `false` if the database has no check value yet. The next
+    /// start then records the value, and creates the key if none exists.
     ///
     /// # Errors
     /// [`InstallationError::OtherMasterKey`], [`InstallationError::LostMasterKey`].

@@ -192,8 +192,8 @@ impl Config {
         self.effective.iter().any(|entry| entry.key == key && entry.origin != reader::DEFAULT)
     }
 
-    /// Returns `true` if a free port may replace the default admin address, as with several services for
-    /// development.
+    /// Returns `true` if the service may use a free port instead of the default admin address, so that several services can run on a
+    /// developer's machine.
     #[must_use]
     pub fn admin_may_move(&self) -> bool {
         !self.is_set("admin_listen") && (self.sandbox || self.listen.port() == 0)

@@ -17,7 +17,7 @@ const NOT_SET: &str = "not set";
 pub const DEFAULT: &str = "default";
 /// The suffix of a key whose value is a file with the secret.
 pub const FILE_SUFFIX: &str = "_file";
-/// Largest file that may hold a secret.
+/// Largest file that may contain a secret, in bytes.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
 /// A value that is in force.
@@ -126,7 +126,7 @@ impl Reader {
         }
         leaves.retain(|path| !self.is_key(path));
         for path in leaves {
-            self.wrong(&path, "there is no such key");
+            self.wrong(&path, "is not a known key");
         }
         self.problems.sort_by(|one, other| one.key.cmp(&other.key));
         self.problems.dedup();
@@ -206,7 +206,7 @@ impl<T> Key<T> {
                     Absent::Nothing(nothing) => (nothing(), String::new()),
                     Absent::Missing("") if self.is_secret => {
                         let name = file.rsplit('.').next().unwrap_or_default();
-                        return Err(wrong(format!("is missing: give it, or the file that holds it as `{name}`")));
+                        return Err(wrong(format!("is missing: set it, or set `{name}` to a file that contains it")));
                     }
                     Absent::Missing("") => return Err(wrong("is missing".to_owned())),
                     Absent::Missing(advice) => return Err(wrong(format!("is missing: {advice}"))),

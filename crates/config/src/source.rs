@@ -41,7 +41,7 @@ impl Sources {
         Self { file, variables, overrides: Vec::new() }
     }
 
-    /// Returns the sources without variables that are not keys of the configuration.
+    /// Returns the sources without the environment variables `names`, which are not keys of the configuration.
     #[must_use]
     pub fn without(mut self, names: &[&str]) -> Self {
         self.variables.retain(|(name, _)| !names.contains(&name.as_str()));
@@ -73,7 +73,7 @@ impl Sources {
             // The file is read here first, because the provider of files treats a missing file as an empty file.
             std::fs::read_to_string(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
             let toml = Toml::file_exact(path);
-            // Only the first line of the error is used. The others repeat the line of the file, which may contain a secret.
+            // Only the first line of the error is used. Its other lines repeat a line of the file, which may contain a secret.
             let place = |error: figment::Error| error.kind.to_string().lines().next().map(str::to_owned);
             toml.data().map_err(|error| problem(format!("is not valid TOML: {}", place(error).unwrap_or_default())))?;
             figment = figment.merge(toml);

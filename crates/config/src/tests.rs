@@ -333,10 +333,7 @@ fn declared_key_is_read_checked_shown_and_described() {
     assert_eq!(problems("", &[("CAIS_T__SIZE", "4")]), ["t.size: must be a whole number from 1 to 3"]);
     assert_eq!(problems("t.size = '1'", &[]), ["t.size: must be a whole number from 1 to 3"]);
     assert_eq!(problems("t.code = 1", &[]), ["t.code: must be a text in quotes"]);
-    assert_eq!(
-        problems("t.size = 3\nt.sise = 2", &[]),
-        ["t.code: is missing: give one", "t.sise: there is no such key"]
-    );
+    assert_eq!(problems("t.size = 3\nt.sise = 2", &[]), ["t.code: is missing: give one", "t.sise: is not a known key"]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("code");
     for (content, rule) in [("bad", "is bad".to_owned()), (" ", format!("`{}` is empty", file.display()))] {

@@ -16,7 +16,7 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// The name of the warning about files with secrets.
 pub const SECRET_FILE_READABLE: &str = "secret_file_readable";
-/// The name of the warning about a client certificate that expires soon. The program that reads certificates adds it.
+/// The name of the warning about a client certificate that expires soon. The crate `app` adds this warning, because it reads certificates.
 pub const CERTIFICATE_EXPIRES: &str = "certificate_expires";
 /// The stable names of all warnings, in the log and in the output of `config check`.
 pub const NAMES: [&str; 10] = [

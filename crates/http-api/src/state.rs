@@ -31,7 +31,7 @@ pub struct AppState {
     pub keys: KeyRing,
     /// The rate limits.
     pub rates: Arc<dyn RateLimits>,
-    /// Failed authentication by address.
+    /// Failed authentications by address.
     pub failures: AuthFailures,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
@@ -39,7 +39,7 @@ pub struct AppState {
     pub syncs: SyncGate,
     /// The newest lists of crypto currencies.
     pub currencies: RecentCurrencies,
-    /// The files that are being written.
+    /// The limits of CSV files.
     pub exports: Exports,
     /// The public address of the service, for links. With `None`, links have the host of the request (for development).
     pub public_url: Option<String>,

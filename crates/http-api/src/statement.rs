@@ -51,8 +51,8 @@ impl Part for EntryQuery {
 impl IntoParams for EntryQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         csv::parameters(vec![
-            parameters::word("bucket", "Of one part of the money.", BUCKETS.map(Bucket::as_str)),
-            parameters::word("kind", "Of one kind.", EntryKind::ALL.map(EntryKind::as_str)),
+            parameters::word("bucket", "Only entries of this part of the balance.", BUCKETS.map(Bucket::as_str)),
+            parameters::word("kind", "Only entries of this kind.", EntryKind::ALL.map(EntryKind::as_str)),
         ])
     }
 }
@@ -60,7 +60,7 @@ impl IntoParams for EntryQuery {
 /// Returns a page of the statement, newest first, or the whole statement as CSV.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
+/// `VALIDATION_ERROR` at the invalid parameter; `rate_limit_exceeded` while another file of the account is read; an error of the store.
 #[utoipa::path(
     operation_id = "listBalanceEntries",
     tag = "balance",

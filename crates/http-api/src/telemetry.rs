@@ -1,4 +1,5 @@
-//! Metrics of requests, and one log line for each. [`table`] has every metric of the service, [`gauges`] sets those of workers.
+//! Metrics of requests, and one log line for each request. [`table`] lists every metric of the service. [`gauges`] sets the metrics of
+//! workers.
 
 pub mod gauges;
 pub mod table;
@@ -49,7 +50,7 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /// The label of all other methods.
 const OTHER: &str = "any";
 
-/// Requests by route and status. Handles are created once.
+/// Counts requests by route and status. Each handle of a metric is looked up once, at its first use.
 #[derive(Debug)]
 pub struct Telemetry {
     /// The routes that were requested so far, by pattern.
@@ -68,7 +69,7 @@ struct RouteNumbers {
 
 /// A request with its response.
 pub struct Answered<'a> {
-    /// Its id.
+    /// The id of the request.
     pub request: RequestId,
     /// The pattern of the path; `None` without a route.
     pub route: Option<&'a str>,
@@ -103,14 +104,15 @@ impl Default for Telemetry {
 }
 
 impl Telemetry {
-    /// Returns metrics without requests.
+    /// Returns the metrics before the first request.
     #[must_use]
     pub fn new() -> Self {
         Self { routes: RwLock::default(), unmatched: Arc::new(RouteNumbers::new(OTHER, UNMATCHED)) }
     }
 
-    /// Counts and logs a response. Failures of the service are logged as errors with their cause. Responses to probes and to rate-limited
-    /// callers have the level debug. All others have the level info.
+    /// Counts and logs a response. Unexpected failures of the service are logged as errors with their cause. Responses
+    /// to probes, and the 429 after too many failed authentications of an address, have the level debug. All others
+    /// have the level info.
     pub fn record(&self, answered: &Answered<'_>) {
         let numbers =
             answered.route.map_or_else(|| Arc::clone(&self.unmatched), |route| self.of(answered.method, route));

@@ -15,7 +15,7 @@ pub fn scope<F: Future>(traceparent: Option<Arc<str>>, work: F) -> TaskLocalFutu
     CURRENT.scope(traceparent, work)
 }
 
-/// Returns the `traceparent` of the running task, for calls to other machines and for another task.
+/// Returns the `traceparent` of the running task, for calls to other machines and for tasks that continue the work; `None` without a trace.
 #[must_use]
 pub fn current() -> Option<Arc<str>> {
     CURRENT.try_with(Clone::clone).ok().flatten()
@@ -23,7 +23,7 @@ pub fn current() -> Option<Arc<str>> {
 
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// The caller's side of a trace.
+/// The trace of a request, as the caller sent it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trace<'h> {
     /// The trace id, 32 hexadecimal digits.

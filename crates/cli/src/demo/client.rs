@@ -1,4 +1,4 @@
-//! A minimal HTTP/1.1 client for the demonstration against this process.
+//! A minimal HTTP/1.1 client: for the demonstration against this process, and for the metrics of a service on this machine.
 
 use std::net::SocketAddr;
 use std::time::Duration;

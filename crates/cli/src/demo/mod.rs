@@ -34,12 +34,12 @@ use receiver::Receiver;
 use screen::Screen;
 use walk::Walk;
 
-/// The account of the demonstration.
+/// The e-mail of the demonstration's account.
 const EMAIL: &str = "demo@cais.example";
 /// Days until a key of the demonstration expires.
 const KEY_DAYS: u32 = 7;
 
-/// Runs the demonstration. Then serves until a signal ends it, or ends at once.
+/// Runs the demonstration. Then ends with `once`, otherwise serves until a signal arrives.
 ///
 /// # Errors
 /// The first step with an unexpected result.
@@ -103,13 +103,13 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
     Ok(key)
 }
 
-/// Returns the operator in the audit log of the demonstration.
+/// Returns the operator that the audit log shows for changes by the demonstration.
 fn operator() -> Operator {
     let own = || "demo".to_owned();
     Operator { name: own(), source: own(), host: own() }
 }
 
-/// Returns the demonstration's account, approved and with a visible fee. The first run creates the account.
+/// Returns the demonstration's account, approved and with fees. The first run creates the account.
 async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
     let email = AccountEmail::parse(EMAIL)?;
     let command = CreateAccount {

@@ -1,4 +1,4 @@
-//! Formats JSON for people, with unchanged order of fields and text of numbers.
+//! Formats JSON for people. The order of the fields and the text of the numbers stay unchanged.
 
 /// Longest data URL shown in full: the URL of an image has thousands of characters.
 const MAX_DATA_URL: usize = 160;
@@ -83,7 +83,7 @@ mod tests {
     use super::pretty;
 
     #[test]
-    fn order_numbers_and_strings_stay() {
+    fn field_order_numbers_and_strings_stay_unchanged() {
         let text = r#"{"z":10.50,"a":{"b":[1,2],"c":[],"d":{}},"s":"x, {\"y\": 1}"}"#;
         let expected = "  {\n    \"z\": 10.50,\n    \"a\": {\n      \"b\": [\n        1,\n        2\n      ],\n      \"c\": [],\n      \"d\": {}\n    },\n    \"s\": \"x, {\\\"y\\\": 1}\"\n  }";
         assert_eq!(pretty(text, 2), expected);

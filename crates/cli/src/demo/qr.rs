@@ -1,4 +1,4 @@
-//! Draws a QR code in a terminal: two rows of modules in one row of characters.
+//! Draws a QR code in a terminal. One row of characters shows two rows of modules, which are the squares of the code.
 
 use qrcode::{Color, EcLevel, QrCode};
 

@@ -55,7 +55,7 @@ impl Screen {
         print_line(&format!("  {} {text}", self.paint("32", "✓")))
     }
 
-    /// Prints a request as sent, without the key.
+    /// Prints a request: the method, the path, the `Idempotency-Key` and the formatted body. The API key is not printed.
     ///
     /// # Errors
     /// Standard output cannot be written.

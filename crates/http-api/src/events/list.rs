@@ -44,7 +44,7 @@ impl Part for EventQuery {
 
 impl IntoParams for EventQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let kind = parameters::word("type", "Of one type.", EventType::ALL.map(EventType::as_str));
+        let kind = parameters::word("type", "Only events of this type.", EventType::ALL.map(EventType::as_str));
         [kind, parameters::after_sequence()].into_iter().chain(parameters::paging()).collect()
     }
 }

@@ -37,7 +37,11 @@ impl Part for InfractionQuery {
 
 impl IntoParams for InfractionQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let status = parameters::word("status", "In one status.", InfractionStatus::ALL.map(InfractionStatus::as_str));
+        let status = parameters::word(
+            "status",
+            "Only infractions in this status.",
+            InfractionStatus::ALL.map(InfractionStatus::as_str),
+        );
         std::iter::once(status).chain(parameters::paging()).collect()
     }
 }

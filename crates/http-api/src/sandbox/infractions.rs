@@ -27,9 +27,9 @@ use crate::representation::values::{AmountFrom, AnyAmount, closed_list};
 use crate::state::AppState;
 use crate::{causes, charges, reply, rules};
 
-/// Time limit for the service to process a change at the institution; usually a few milliseconds.
+/// Time limit for the service to record a change at the institution. Usually the service needs a few milliseconds.
 const LEARNED_WITHIN: Duration = Duration::from_secs(5);
-/// Pause between two reads.
+/// Pause between two reads of the infraction, until the change is recorded.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Longest time for a defense, in seconds: one year.
 const MAX_DEADLINE_S: i64 = 31_536_000;
@@ -93,7 +93,7 @@ pub enum Resolution {
     Won,
     /// For the payer.
     Lost,
-    /// The payer's side withdrew it.
+    /// The payer's institution withdrew the infraction.
     Cancelled,
 }
 
@@ -115,7 +115,7 @@ impl Resolution {
 /// Disputes the Pix that paid a charge, and returns the new infraction.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
 #[utoipa::path(
     operation_id = "sandboxOpenInfraction",
     tag = "sandbox",
@@ -159,10 +159,10 @@ pub async fn open_infraction(
     Ok(reply::rendered(StatusCode::CREATED, body))
 }
 
-/// Resolves an infraction at the sandbox, and returns its new state.
+/// Resolves an infraction at the sandbox, and returns the infraction in its new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `invalid_state`; an error of the sandbox or the store.
 #[utoipa::path(
     operation_id = "sandboxResolveInfraction",
     tag = "sandbox",
@@ -201,19 +201,21 @@ pub async fn resolve_infraction(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.infraction(&infraction)))
 }
 
-/// Polls the institution's list until the service has recorded the expected state.
+/// Polls the institution's list until `known` returns the infraction in the expected state. After [`LEARNED_WITHIN`] without it, returns
+/// `service_unavailable`.
 async fn learned(
     state: &AppState,
     known: impl AsyncFn() -> Result<Option<Infraction>, ApiError>,
 ) -> Result<Infraction, ApiError> {
     let deadline = Instant::now() + LEARNED_WITHIN;
     loop {
-        let asked = poll::run_once(&state.ports).await;
+        let polled = poll::run_once(&state.ports).await;
         if let Some(infraction) = known().await? {
             return Ok(infraction);
         }
         if Instant::now() >= deadline {
-            let cause = asked.err().map_or_else(|| "it is not in the list".to_owned(), |error| causes::chain(&error));
+            let missing = || "the institution's list does not show the change".to_owned();
+            let cause = polled.err().map_or_else(missing, |error| causes::chain(&error));
             let what =
                 "The institution made the change, but the service has not recorded it yet: see GET /v1/infractions.";
             let error = ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S);

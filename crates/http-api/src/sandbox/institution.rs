@@ -12,7 +12,7 @@ use cais_strict_json::Issue;
 use super::{InfractionRequest, Resolution};
 use crate::error::{ApiError, ErrorCode};
 
-/// The failure that the simulated institution shows.
+/// A failure that the sandbox simulates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultMode {
     /// No failure.
@@ -89,13 +89,13 @@ pub trait Institution: Send + Sync {
     /// [`InstitutionError`].
     fn expire(&self, txid: &Txid) -> Result<(), InstitutionError>;
 
-    /// Returns a sent Pix in full, as its recipient would.
+    /// Sends the whole amount of a Pix back to the service, as the recipient of the Pix would.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError>;
 
-    /// Makes the return of a received Pix fail before its completion.
+    /// Makes the return of a received Pix fail. The return must not be completed yet.
     ///
     /// # Errors
     /// [`InstitutionError`].
@@ -114,13 +114,13 @@ pub trait Institution: Send + Sync {
     /// [`InstitutionError`].
     fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError>;
 
-    /// Sets the failure of all further calls.
+    /// Sets the failure that all further calls simulate. `latency` is the delay of [`FaultMode::Slow`].
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError>;
 
-    /// Sets the offset of the institution's clock from the machine's.
+    /// Sets the offset of the institution's clock from the machine's clock, in seconds.
     ///
     /// # Errors
     /// [`InstitutionError`].

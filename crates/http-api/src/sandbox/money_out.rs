@@ -25,15 +25,15 @@ use crate::representation::{payout, refund};
 use crate::state::AppState;
 use crate::{payouts, refunds, reply};
 
-/// Time limit for the service to process a change at the institution; usually a few milliseconds.
+/// Time limit for the service to apply a change at the institution. Usually the service needs a few milliseconds.
 const LEARNED_WITHIN: Duration = Duration::from_secs(5);
-/// Pause between two reads.
+/// Pause between two reads of the payout or refund, until the change is applied.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Returns a completed payout in full, as its recipient would, and shows the new state.
+/// Sends the whole amount of a completed payout back, as its recipient would. Returns the payout in its new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
 #[utoipa::path(
     operation_id = "sandboxReversePayout",
     tag = "sandbox",
@@ -78,15 +78,15 @@ pub async fn reverse_payout(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.payout(&payout)))
 }
 
-/// Returns the current payout. A new gate forces a fetch, because the last fetched state may be outdated.
+/// Returns the current payout. The shared gate permits one fetch per second; a new gate permits a fetch at every call.
 async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Result<Payout, ApiError> {
     fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)
 }
 
-/// Makes a refund fail before its completion, and returns the new state.
+/// Makes a refund fail that is not completed yet. Returns the refund in its new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
 #[utoipa::path(
     operation_id = "sandboxFailRefund",
     tag = "sandbox",
@@ -130,7 +130,7 @@ pub async fn fail_refund(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.refund(&refund)))
 }
 
-/// Returns the current refund. A new gate forces a fetch, because the last fetched state may be outdated.
+/// Returns the current refund. The shared gate permits one fetch per second; a new gate permits a fetch at every call.
 async fn refund(state: &AppState, account: AccountId, name: &RefundName) -> Result<Refund, ApiError> {
     fetch_refund(&state.ports, &SyncGate::new(), account, name).await.map_err(refunds::fetch_error)
 }

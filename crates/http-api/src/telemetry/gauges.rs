@@ -1,4 +1,5 @@
-//! Metrics for alerts. Each metric is registered at the start, because a counter that appears with its first event shows no increase.
+//! Metrics for alerts. Counters are registered at the start with zero, because a counter that first appears after its first event shows no
+//! increase for that event.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::Currency;
@@ -17,7 +18,7 @@ use crate::{auth_failures, connections};
 const BUILD: &str = "cais_build_info";
 /// Payouts and refunds whose outcome is open.
 const OPEN: &str = "cais_open_money_count";
-/// Age of the oldest such payout or refund.
+/// Age of the oldest payout or refund whose outcome is open.
 const OLDEST_OPEN: &str = "cais_open_money_oldest_seconds";
 /// Consecutive failures of a worker.
 const WORKER_FAILURES: &str = "cais_worker_failures";
@@ -32,7 +33,7 @@ const CALLBACKS_UNMATCHED: &str = "cais_callbacks_unmatched";
 
 /// Worth of the coins at the crypto processor, by currency.
 const HELD: &str = "cais_crypto_held_brl";
-/// BRL that is owed for coins.
+/// BRL credited for crypto deposits less BRL debited for crypto withdrawals.
 const OWED: &str = "cais_crypto_owed_brl";
 /// Crypto withdrawals and payments that wait for an operator.
 const REVIEWS: &str = "cais_crypto_reviews_open";
@@ -41,15 +42,15 @@ const REVIEWS: &str = "cais_crypto_reviews_open";
 const DRAINED: &str = "cais_acquirer_drained";
 /// Open orders at drained acquirers, by their kind.
 const DRAINED_OPEN: &str = "cais_acquirer_drained_open_orders";
-/// The end of an acquirer's client certificate.
+/// The time at which an acquirer's client certificate expires.
 const CERTIFICATE_EXPIRY: &str = "cais_acquirer_certificate_expiry_timestamp_seconds";
 
 /// Time of the last verification of the ledger.
 const VERIFIED: &str = "cais_ledger_verified_timestamp_seconds";
-/// Differences that it found.
+/// Differences that the last verification of the ledger found.
 const LEDGER_DIFFERENCES: &str = "cais_ledger_differences";
 
-/// Time of each acquirer's last complete reconciliation.
+/// The time up to which the lists of an acquirer are compared.
 const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
 /// Open findings of the last reconciliation, by acquirer.
 const DIFFERENCES: &str = "cais_reconcile_differences";
@@ -147,7 +148,7 @@ pub fn show_drained_orders(name: &AcquirerName, open: OpenOrders) {
     }
 }
 
-/// Sets the gauge of a certificate's end.
+/// Sets the gauge of a certificate's expiry.
 pub fn show_certificate(name: &AcquirerName, expires_at: Timestamp) {
     let second = u32::try_from(expires_at.as_second()).unwrap_or(u32::MAX);
     gauge!(CERTIFICATE_EXPIRY, "acquirer" => name.to_string()).set(second);

@@ -107,7 +107,7 @@ impl Institution for Bank {
     }
 }
 
-/// No test of the API uses the crypto processor.
+/// The tests of the API use only the simulated failures of the crypto processor.
 impl SimulatedProcessor for Bank {
     fn pay(&self, _: &ProcessorId, _: &SentCoins) -> Result<(), InstitutionError> {
         Err(InstitutionError::Failed("no crypto".to_owned()))

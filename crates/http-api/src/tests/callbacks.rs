@@ -10,7 +10,7 @@ use super::*;
 const TXID: &str = "7978c0c97ea847e78e8849634473c1f1";
 
 #[actix_web::test]
-async fn callback_is_stored_as_its_names_and_wakes_the_worker() {
+async fn callback_is_stored_as_its_ids_and_wakes_the_worker() {
     let world = World::new().await;
     for path in [format!("/callbacks/main/{TOKEN}"), format!("/callbacks/main/{TOKEN}/pix")] {
         let seen = send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await;
@@ -73,7 +73,7 @@ async fn callback_to_unknown_path_is_404() {
 }
 
 #[actix_web::test]
-async fn callback_that_is_not_stored_is_503() {
+async fn callback_is_503_while_the_store_is_unreachable() {
     let world = World::new().await;
     let path = format!("/callbacks/main/{TOKEN}");
     let large = vec![b'x'; 1024 * 1024 + 1];
@@ -86,7 +86,7 @@ async fn callback_that_is_not_stored_is_503() {
 }
 
 #[actix_web::test]
-async fn callback_beyond_the_bound_is_answered_503() {
+async fn callback_beyond_the_limit_of_open_ones_is_503() {
     let world = World::new().await;
     let mut many = ChangeSet::new(world.clock.now());
     many.writes.extend((0..100_000).map(|_| Write::insert(a_callback())));

@@ -92,7 +92,7 @@ async fn request_with_many_errors_fails_in_the_order_of_checks() {
 
 /// Without the middleware, the router of the library would decode escapes before it compares a path.
 #[actix_web::test]
-async fn path_with_escaped_letters_is_not_its_route() {
+async fn path_with_escaped_letters_matches_no_route() {
     let world = World::new().await;
     for path in ["/v1/char%67es", "/%761/charges", "/v1/charges%2F"] {
         assert_eq!(get(&world, path).await.error(), (404, "not_found".to_owned()), "{path}");
@@ -244,7 +244,7 @@ async fn address_that_guesses_keys_is_limited_before_the_store() {
     let (guesser, other) = ("198.51.100.1:1", "198.51.100.2:1");
     let unknown = format!("key_{}_{}", "0".repeat(12), "0".repeat(43));
     assert_eq!(ask(guesser, &world.key).await.status, 200);
-    // The bucket gains tokens with time, so that the address is never blocked for long.
+    // The bucket gains tokens during the loop, so the number of failures before the refusal is not fixed.
     let mut refused = None;
     for _ in 0..10_000 {
         let seen = ask(guesser, &unknown).await;

@@ -49,7 +49,7 @@ async fn within<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(TIMEOUT, work).await.unwrap()
 }
 
-/// Returns all bytes from the server until it closes; empty if it rejects the connection.
+/// Sends `sent`, and returns all bytes from the server until the server closes. Returns an empty text if the server rejects the connection.
 async fn conversation(address: SocketAddr, sent: &str) -> String {
     let work = async {
         let mut stream = TcpStream::connect(address).await.unwrap();
@@ -92,7 +92,7 @@ async fn healthy(address: SocketAddr) {
     .await;
 }
 
-/// Opens more slow connections than the server permits. Waits until it has ended all of them and serves again.
+/// Opens more slow connections than the server permits. Waits until the server has ended all of them and serves new connections.
 async fn check_drips(beginning: &str, answers: &[&str]) {
     const PLACES: usize = 8;
     let world = World::new().await;
@@ -164,7 +164,7 @@ async fn malformed_head_is_rejected_with_envelope() {
 }
 
 #[actix_web::test]
-async fn answer_to_unread_body_announces_the_close() {
+async fn response_to_unread_body_announces_the_close() {
     let world = World::new().await;
     let address = start(&world, short(8));
     let answer = conversation(address, UNREAD_BODY).await;
@@ -199,7 +199,7 @@ async fn connection_with_stalled_reader_is_closed() {
 }
 
 #[actix_web::test]
-async fn large_answer_arrives_whole() {
+async fn large_response_arrives_whole() {
     let world = World::new().await;
     let address = start(&world, ConnectionLimits { write_within: TIMEOUT, ..short(8) });
     let answer = conversation(address, "GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;

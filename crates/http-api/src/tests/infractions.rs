@@ -133,7 +133,7 @@ async fn defense_errors_of_the_acquirer_are_reported() {
 }
 
 #[actix_web::test]
-async fn invalid_bodies_ids_and_scopes_are_rejected() {
+async fn invalid_infraction_requests_are_rejected() {
     let world = World::new().await;
     let path = format!("{INFRACTIONS}/{UNKNOWN}/defense");
     assert_eq!(post(&world, &path, "", "{}").await.paths(), ["defense_text"]);

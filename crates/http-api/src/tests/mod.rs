@@ -1,4 +1,4 @@
-//! The whole HTTP side over a store in memory.
+//! Tests the whole HTTP API with the in-memory store.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bank;
@@ -111,7 +111,7 @@ fn posting(world: &World, path: &str, key: &str, body: &str) -> TestRequest {
     request.insert_header(("content-type", "application/json; charset=utf-8")).set_payload(body.to_owned())
 }
 
-/// Sends another method with the account's key and a JSON body.
+/// Sends a request with this method, the account's key and a JSON body.
 async fn with_method(world: &World, method: Method, path: &str, body: &str) -> Seen {
     let request = TestRequest::default().method(method).uri(path).insert_header(("x-api-key", world.key.as_str()));
     send(world, request.insert_header(("content-type", "application/json")).set_payload(body.to_owned())).await

@@ -1,4 +1,4 @@
-//! Tests routes without a key.
+//! Tests the routes that need no key, and the documented scope of all other routes.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -27,7 +27,8 @@ async fn document_is_served_byte_for_byte() {
 }
 
 /// Requests every operation of the document twice. The first key has all scopes except the documented one, and the second key has only that
-/// scope. An operation that is not served would return 404 without a resource's name, or 405.
+/// scope. An operation that is not served would return 404 or 405. Only a path with an id may return 404, because the
+/// resource does not exist.
 #[actix_web::test]
 async fn operations_are_served_under_their_documented_scope() {
     let world = World::new().await;

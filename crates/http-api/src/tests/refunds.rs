@@ -35,7 +35,7 @@ async fn charge_is_refunded_in_parts() {
     world.bank.settle();
     let page = get(&world, &path).await;
     assert_eq!((page.at("/data/0/status"), page.at("/has_more")), ("completed".into(), false.into()), "{page:?}");
-    // An empty object refunds the whole rest.
+    // An empty body is rejected. An empty object refunds the whole rest.
     let lost = post(&world, &path, "refund-key-4", "").await;
     assert_eq!((lost.status, lost.paths()), (400, vec![String::new()]), "an empty body must not refund the rest");
     let rest = post(&world, &path, "refund-key-5", "{}").await;

@@ -16,7 +16,7 @@ fn wanting(world: &World, path: &str, accept: &str) -> TestRequest {
     request.insert_header(("accept", accept))
 }
 
-/// Returns the values of a row as in a file whose texts need no quotes.
+/// Returns a row as a CSV line. The texts of the row need no quotes.
 fn line(row: &Value) -> String {
     let cells = HEADER.split(',').map(|name| match row.get(name).unwrap() {
         Value::Null => String::new(),
@@ -151,7 +151,7 @@ async fn file_with_failed_read_is_cut_off() {
 }
 
 #[actix_web::test]
-async fn second_file_of_an_account_waits_for_the_first() {
+async fn second_file_is_rejected_until_the_first_one_ends() {
     let world = World::new().await;
     fund(&world, "25").await;
     let app = world.app.clone();
@@ -161,7 +161,7 @@ async fn second_file_of_an_account_waits_for_the_first() {
     let refused = send(&world, wanting(&world, ENTRIES, "text/csv")).await;
     assert_eq!(refused.error(), (429, "rate_limit_exceeded".to_owned()));
     assert!(refused.at("/error/retry_after").is_number(), "{refused:?}");
-    assert_eq!(get(&world, ENTRIES).await.status, 200, "pages need no place");
+    assert_eq!(get(&world, ENTRIES).await.status, 200, "pages are not limited");
 
     // Other accounts have their own limit, regardless of unread files.
     let mut others = Vec::new();

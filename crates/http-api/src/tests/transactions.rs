@@ -9,7 +9,7 @@ use super::*;
 const TRANSACTIONS: &str = "/v1/transactions";
 
 #[actix_web::test]
-async fn charges_and_payouts_are_one_list() {
+async fn timeline_lists_charges_and_payouts_together() {
     let world = World::new().await;
     let charge = fund(&world, "25").await;
     let out = post(&world, "/v1/payouts", "payout-key", r#"{"amount":20,"pix_key":"ana@example.com"}"#).await;
@@ -56,7 +56,7 @@ async fn charges_and_payouts_are_one_list() {
 }
 
 #[actix_web::test]
-async fn invalid_filters_and_ids_are_rejected() {
+async fn invalid_transaction_filters_and_ids_are_rejected() {
     let world = World::new().await;
     let seen = get(
         &world,
@@ -93,7 +93,7 @@ async fn beneficiary_sees_its_share_but_not_the_charge() {
     assert_eq!(
         get(&world, &format!("{TRANSACTIONS}/{id}")).await.at("/net_amount").to_string(),
         "6.67",
-        "before it is paid"
+        "before the payment"
     );
     assert_eq!(post(&world, "/v1/sandbox/charges/ext:s/pay", "", "").await.at("/status"), "paid");
     assert_eq!(get(&world, &format!("{TRANSACTIONS}/{id}")).await.at("/net_amount").to_string(), "6.67");

@@ -121,7 +121,7 @@ async fn endpoints_are_limited_to_20_and_suspended_accounts_read() {
 
     let world = World::with(Account { status: AccountStatus::Suspended, ..an_account() }, true).await;
     assert_eq!(post(&world, PATH, "", &body).await.error(), (403, "account_suspended".to_owned()));
-    assert_eq!(post(&world, PATH, "", "{}").await.status, 400, "the body is judged first");
+    assert_eq!(post(&world, PATH, "", "{}").await.status, 400, "the body is checked before the account");
     assert_eq!(get(&world, PATH).await.status, 200);
 }
 
@@ -232,7 +232,11 @@ async fn postback_url_requires_an_active_endpoint() {
     assert_eq!(created.status, 201, "{created:?}");
     with_method(&world, Method::PATCH, &at(&made), r#"{"active":false}"#).await;
     assert_eq!(post(&world, "/v1/charges", "postback-key-2", &charge(URL)).await.error(), refused);
-    assert_eq!(post(&world, "/v1/charges", "postback-key", &charge(URL)).await.body, created.body, "a repeat");
+    assert_eq!(
+        post(&world, "/v1/charges", "postback-key", &charge(URL)).await.body,
+        created.body,
+        "the stored response"
+    );
     with_method(&world, Method::PATCH, &at(&made), r#"{"active":true}"#).await;
     post(&world, &format!("/v1/sandbox/charges/{}/pay", created.id()), "", "").await;
     deliver(&world).await;

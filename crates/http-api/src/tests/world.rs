@@ -53,6 +53,7 @@ pub struct World {
     pub account: Account,
     /// A key of the account with every scope.
     pub key: String,
+    /// The last offset that a request set for the service's clock, in seconds.
     pub moved_by: Arc<Mutex<Option<i64>>>,
     /// The public listener.
     pub app: App,
@@ -224,7 +225,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Leaves this number of calls in the window.
+    /// Leaves this number of requests in the window.
     pub fn leave(&self, calls: u32) {
         self.used.store(LIMIT - calls, Ordering::SeqCst);
     }

@@ -16,7 +16,7 @@ use crate::representation::transaction::TransactionRow;
 /// Returns an entry of the timeline.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`; an error of the store.
+/// `VALIDATION_ERROR` for a malformed id or any query parameter, `not_found`; an error of the store.
 #[utoipa::path(
     operation_id = "getTransaction",
     tag = "transactions",

@@ -51,8 +51,12 @@ impl Part for TransactionQuery {
 impl IntoParams for TransactionQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         csv::parameters(vec![
-            parameters::word("type", "In one direction.", Direction::ALL.map(Direction::as_str)),
-            parameters::word("status", "In one status.", TransactionStatus::ALL.map(TransactionStatus::as_str)),
+            parameters::word("type", "Only entries in this direction.", Direction::ALL.map(Direction::as_str)),
+            parameters::word(
+                "status",
+                "Only entries in this status.",
+                TransactionStatus::ALL.map(TransactionStatus::as_str),
+            ),
         ])
     }
 }
@@ -60,7 +64,7 @@ impl IntoParams for TransactionQuery {
 /// Returns a page of the timeline, newest first, or the whole timeline as CSV.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
+/// `VALIDATION_ERROR` at the invalid parameter; `rate_limit_exceeded` while another file of the account is read; an error of the store.
 #[utoipa::path(
     operation_id = "listTransactions",
     tag = "transactions",

@@ -25,7 +25,7 @@ use crate::representation::webhook::WebhookEndpoint;
     operation_id = "changeWebhookEndpoint",
     tag = "webhooks",
     summary = "Change a webhook endpoint",
-    description = "Omitted fields stay unchanged. While `active` is false, deliveries to the endpoint stay `pending`, with `next_attempt_at` null, and wait; events published meanwhile have a delivery too. Waiting deliveries are sent when `active` is true again. A delivery waits no longer than its event is kept: 90 days. `active` true also enables an endpoint that the service disabled; deliveries that were cancelled then stay cancelled. Scope: `webhooks:write`.",
+    description = "Omitted fields stay unchanged. While `active` is false, deliveries to the endpoint stay `pending`, with `next_attempt_at` null, and wait; events published meanwhile have a delivery too. Waiting deliveries are sent when `active` is true again. A delivery waits no longer than its event is kept: 90 days. `active` true also enables an endpoint that the service disabled; deliveries that were already cancelled stay cancelled. Scope: `webhooks:write`.",
     params(ById<kind::Endpoint>),
     request_body(content = WebhookEndpointChange,
         example = json!(examples::literal(r#"{"events":["*"],"description":null,"active":true}"#))),

@@ -24,7 +24,7 @@ use crate::representation::webhook::{Delivery, DeliveryPage};
     operation_id = "listWebhookDeliveries",
     tag = "webhooks",
     summary = "List the deliveries to a webhook endpoint",
-    description = "Newest first, with cursor pagination. Each delivery has all its attempts. Scope: `webhooks:read`.",
+    description = "Newest first, with cursor pagination. Each delivery has its attempts, at most the last 50. Scope: `webhooks:read`.",
     params(ById<kind::Endpoint>, PageQuery<kind::Delivery>),
     responses(
         (status = 200, description = "A page of deliveries.", body = DeliveryPage,

@@ -18,7 +18,7 @@ use crate::representation::webhook::WebhookEndpoint;
 /// Returns an endpoint.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`; an error of the store.
+/// `VALIDATION_ERROR` for a malformed id or any query parameter, `not_found`; an error of the store.
 #[utoipa::path(
     operation_id = "getWebhookEndpoint",
     tag = "webhooks",

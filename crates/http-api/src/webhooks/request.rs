@@ -1,4 +1,4 @@
-//! The bodies of the endpoints on webhook endpoints, field by field.
+//! The bodies of requests about webhook endpoints, field by field.
 
 use cais_domain::event::EventType;
 use cais_domain::merchant::webhook::{
@@ -34,7 +34,7 @@ pub struct NewWebhookEndpoint {
 }
 
 impl NewWebhookEndpoint {
-    /// Reads the body. `receivers` checks an address without resolving its name.
+    /// Reads the body. `receivers` checks the URL without resolving its host name.
     fn read_for(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -> Option<Self> {
         let mut fields = Fields::of(body, "", issues)?;
         let url = fields.required("url", |node| url(node, receivers));
@@ -149,7 +149,7 @@ fn url(node: &Node<'_>, receivers: &dyn WebhookSender) -> Result<WebhookUrl, Pro
     Ok(url)
 }
 
-/// Reports every unknown name at its position.
+/// Returns the subscription to the named types. Every unknown name is reported at its position.
 fn subscription(items: &[Node<'_>], issues: &Issues) -> Option<Subscription> {
     let mut names = Vec::with_capacity(items.len());
     for (place, item) in items.iter().enumerate() {

@@ -18,7 +18,7 @@ impl Walk {
         self.screen.heading("The charge")?;
         let is_paid = |charge: &Value| text(charge, "/status").is_ok_and(|status| status == "paid");
         let paid = self.wait(&format!("/v1/charges/{id}"), is_paid).await?;
-        ensure!(paid.pointer("/end_to_end_id").is_some_and(Value::is_string), "a paid charge has an end_to_end_id");
+        ensure!(paid.pointer("/end_to_end_id").is_some_and(Value::is_string), "the paid charge has no end_to_end_id");
         Ok(id)
     }
 

@@ -28,7 +28,7 @@ impl Walk {
         let done = |deposit: &Value| text(deposit, "/status").is_ok_and(|status| status == "completed");
         let deposit = self.wait(&format!("/v1/crypto/deposits/{id}"), done).await?;
         let credited = amount(&deposit, "/net_amount")?;
-        self.screen.good(&format!("{credited} are credited: the worth of the coins that arrived"))?;
+        self.screen.good(&format!("{credited} is credited: the worth of the coins that arrived"))?;
         Ok(credited)
     }
 }

@@ -19,8 +19,14 @@ impl Walk {
         let opened = self.exchange(&post(path, body), 201).await?.json()?;
         let id = text(&opened, "/id")?;
         let (left, held) = self.parts().await?;
-        ensure!(available.checked_sub(left)? == DISPUTED, "{left} of {available} is left");
-        ensure!(held.checked_sub(blocked)? == DISPUTED, "{held} is blocked, and was {blocked}");
+        ensure!(
+            available.checked_sub(left)? == DISPUTED,
+            "{available} was available; after a dispute of {DISPUTED}, {left} is available"
+        );
+        ensure!(
+            held.checked_sub(blocked)? == DISPUTED,
+            "{blocked} was blocked; after a dispute of {DISPUTED}, {held} is blocked"
+        );
         self.screen.good(&format!("blocked in the same commit: {left} is available, {held} blocked"))?;
 
         self.screen.heading("The shop submits a defense and wins")?;

@@ -62,7 +62,7 @@ impl Walk {
             }
             ensure!(
                 Instant::now() < deadline,
-                "{kind} of {resource} was not sent within {} s",
+                "no webhook {kind} about {resource} arrived within {} s",
                 OUTCOME_TIMEOUT.as_secs()
             );
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -77,7 +77,8 @@ impl Walk {
     /// Deletes the endpoints of aborted runs, which would otherwise use up the account's limit.
     async fn delete_old(&self) -> anyhow::Result<()> {
         let page = self.client.send(&request("GET", format!("{PATH}?limit=200"), None)).await?.json()?;
-        let endpoints = page.pointer("/data").and_then(Value::as_array).context("there is no list of endpoints")?;
+        let endpoints =
+            page.pointer("/data").and_then(Value::as_array).context("the answer has no list of endpoints")?;
         for endpoint in endpoints {
             if text(endpoint, "/description").is_ok_and(|description| description == DESCRIPTION) {
                 self.delete(&text(endpoint, "/id")?).await?;
@@ -88,7 +89,7 @@ impl Walk {
 
     async fn delete(&self, id: &str) -> anyhow::Result<()> {
         let deleted = self.client.send(&request("DELETE", format!("{PATH}/{id}"), None)).await?;
-        ensure!(deleted.status == 204, "the endpoint was not deleted: {}", deleted.status);
+        ensure!(deleted.status == 204, "the endpoint was not deleted: the answer has the status {}", deleted.status);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Tests the bodies of requests about endpoints: every rule at its limit and just beyond.
+//! Tests the bodies of requests about webhook endpoints: every rule at its limit and just beyond.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_strict_json::read as read_json;
