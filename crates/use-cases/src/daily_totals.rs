@@ -95,7 +95,8 @@ impl DailyTotals {
         Ok(())
     }
 
-    /// Counts the next settled entries, at most `STEP`. Returns the sums, and `true` if more entries are to be counted.
+    /// Counts the next entries that are older than `SETTLED_AFTER`, at most `STEP`. Returns the sums, and `true` if
+    /// more entries are to be counted.
     async fn step(&self, ports: &Ports, account: AccountId) -> Result<(Counted, bool), QueryError> {
         let now = ports.clock.now();
         let mut counted = self.begin(account, now);

@@ -63,7 +63,7 @@ pub(crate) enum Stored {
     Known(IdempotencyRecord),
 }
 
-/// A lease: it permits its holder to finish an unfinished request.
+/// A lease on an unfinished request. Only the holder of the lease may finish the request.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestLease {
     /// The record of the key.

@@ -12,9 +12,10 @@ use crate::ports::Ports;
 /// Seconds after which the caller should repeat a request if the store or an acquirer did not answer.
 pub const RETRY_AFTER_S: u32 = 2;
 
-/// The largest number of passes of one decision. A further pass follows a concurrent change of the record.
+/// The largest number of attempts to decide and commit one change. A further attempt follows a concurrent change of the
+/// record.
 ///
-/// Each concurrent change is a commit of another process, so a few passes are enough for one record.
+/// Each concurrent change is a commit of another process, so a few attempts are enough for one record.
 pub(crate) const MAX_COMMIT_RETRIES: usize = 8;
 
 /// The reason why a use case failed.
@@ -29,7 +30,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns the error for a record that changed during every pass.
+    /// Returns the error for a record that changed during every attempt.
     pub(crate) fn contended() -> Self {
         Self::Unavailable("the record changed during each attempt".to_owned())
     }

@@ -27,7 +27,7 @@ pub(crate) const UNPROVEN_AFTER: SignedDuration = SignedDuration::from_mins(10);
 pub struct Pass {
     /// The number of finished items.
     pub done: usize,
-    /// `true` if more items wait, and the next pass should follow at once.
+    /// `true` if more items may wait, so that the next pass should follow at once.
     pub more: bool,
 }
 

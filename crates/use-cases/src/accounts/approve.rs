@@ -7,7 +7,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Approves KYC. This enables `pix_in` and `pix_out`. A repeat has no effect.
+/// Approves KYC, and enables `pix_in` and `pix_out`. If all of this is the case already, nothing changes.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

@@ -32,7 +32,7 @@ pub enum CreateAccountError {
     Exists {
         /// The e-mail.
         email: AccountEmail,
-        /// The account with this e-mail.
+        /// The public id of the account with this e-mail.
         id: String,
     },
     /// The store failed. If the error is `Unavailable`, the account may exist.

@@ -8,9 +8,9 @@ use cais_ports::{CallbackCounts, QueryError, alerts};
 
 use crate::ports::Ports;
 
-/// The largest number of open callbacks of one acquirer. The limit holds the callbacks of one hour at 25 payments per
-/// second while the acquirer cannot be read, and needs about 50 MB. The counts are samples, so an acquirer can exceed
-/// the limit until the next sample.
+/// The largest number of open callbacks of one acquirer. The limit corresponds to one hour of 25 payments per second
+/// while the acquirer cannot be read. That number of callbacks needs about 50 MB. The counts are samples, so an
+/// acquirer can exceed the limit until the next sample.
 const MAX_OPEN: u64 = 100_000;
 
 /// The number of open callbacks of each acquirer at the last [`count`]. Clones share the numbers.

@@ -34,9 +34,9 @@ pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
 /// The largest number of attempts before an operator must review the callback. These attempts take about one day.
 const MAX_ATTEMPTS: u32 = 300;
 
-/// The largest number of attempts if the acquirer answers but does not show the payment of the callback. These
-/// attempts take about one hour, because an acquirer's records may lag behind its callbacks for that time. The number
-/// also limits the cost of a forged callback.
+/// The largest number of attempts if the acquirer answers but does not show the payment of the callback. These attempts
+/// cover about one hour, because an acquirer's records may lag behind its callbacks for that time. The number also
+/// limits the cost of a forged callback.
 const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
 /// The largest number of unmatched callbacks of one acquirer that are kept for an operator. A pass can exceed the limit
 /// by the callbacks of that pass.
@@ -71,13 +71,13 @@ pub(super) enum Verdict {
 /// The reason why the acquirer's record of an item could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unread {
-    /// A received Pix.
+    /// The charge of a received Pix could not be read.
     #[error(transparent)]
     Charge(#[from] ChargeSyncError),
-    /// A sent Pix, or a payment at a crypto processor.
+    /// A sent Pix, or a payment at a crypto processor, could not be read.
     #[error(transparent)]
     Payout(#[from] PayoutSyncError),
-    /// An infraction.
+    /// An infraction could not be read.
     #[error(transparent)]
     Infraction(#[from] InfractionSyncError),
     /// The store failed.
@@ -97,7 +97,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let callbacks = ports.queries.list_due_callbacks(ports.clock.now(), CALLBACKS_PER_PASS).await?;
     let listed = callbacks.len();
     let verdicts = judge_all(ports, &callbacks).await;
-    // Almost all callbacks match. The counts are read only if a callback is unmatched.
+    // Almost all callbacks match, so the counts are read only if a verdict is `Unmatched`.
     let counts = if verdicts.contains(&Ok(Verdict::Unmatched)) {
         ports.queries.count_callbacks().await?
     } else {
@@ -317,16 +317,16 @@ async fn disputed(ports: &Ports, acquirer: &AcquirerName, item: &CallbackInfract
     let applied = infractions::sync::find(ports, acquirer, &item.id).await?;
     Ok(match applied {
         Some(Applied::Stands { .. }) => Verdict::Applied,
-        // An open infraction is read every minute, so its callback is done. The return for it may come up to a day
-        // later.
+        // The poll reads an open infraction every minute, so its callback is done. The return for which the infraction
+        // waits may come up to a day later.
         Some(Applied::Deferred) if is_open(ports, acquirer, &item.id).await? => Verdict::Applied,
         None | Some(Applied::Deferred) => Verdict::NotShown,
         Some(Applied::UnknownPix | Applied::Rejected) => Verdict::Unmatched,
     })
 }
 
-/// Returns whether this infraction is stored and open. After a reopening, the open infraction is a later one on the
-/// same Pix.
+/// Returns whether this infraction is stored and open. After a reopening, the open infraction is a later record with
+/// the same id at the acquirer.
 async fn is_open(ports: &Ports, acquirer: &AcquirerName, id: &str) -> Result<bool, StoreError> {
     let first = ReservationKey::Infraction(format!("{acquirer}/{id}"));
     let Some(owner) = ports.queries.find_owner(&first).await? else { return Ok(false) };

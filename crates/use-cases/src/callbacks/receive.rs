@@ -96,7 +96,7 @@ async fn store(ports: &Ports, acquirer: &AcquirerName, items: Vec<CallbackItem>)
     if ports.open_callbacks.is_full(acquirer) {
         return Err(ReceiveError::Full);
     }
-    // The limits per pass allow a whole callback, so each pass completes at least one.
+    // A stored callback has at most as many items as a pass may read, so each pass completes at least one callback.
     let (infractions, pix): (Vec<_>, Vec<_>) =
         items.into_iter().partition(|item| matches!(item, CallbackItem::Infraction(_)));
     let texts = [names::write(&pix, CHARGES_PER_PASS), names::write(&infractions, INFRACTIONS_PER_PASS)].concat();

@@ -13,7 +13,7 @@ pub enum RetryError {
     #[error("the callback {0} does not exist")]
     NotFound(CallbackId),
     /// The callback is done: its items were applied, or it was unmatched and not kept for an operator.
-    #[error("the callback {0} was processed before")]
+    #[error("the callback {0} is already done")]
     Done(CallbackId),
     /// The store could not be read.
     #[error(transparent)]

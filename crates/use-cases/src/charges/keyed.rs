@@ -62,7 +62,7 @@ impl KeyedResource for Charge {
         now: Timestamp,
     ) -> Result<Option<(Self, ChangeSet)>, StoreError> {
         let mut change = ChangeSet::new(now);
-        // A callback came before the reply, and the acquirer's record was applied.
+        // If a callback came before the reply, the acquirer's record has been applied already.
         if self.state.issued().is_some() {
             return Ok(Some((self, change)));
         }
@@ -75,7 +75,8 @@ impl KeyedResource for Charge {
                 None => self.ask(acquirer.clone())?,
             },
             Err(IssueError::NoneTook { .. }) => self.abandon(now)?,
-            // The charge stays in creation. A worker or a repeat sends the request to the acquirer that may have it.
+            // The charge stays in creation. A worker or a repeat sends the request again, to the acquirer that may have
+            // the charge.
             Err(IssueError::Unknown { acquirer, .. }) => self.ask(acquirer.clone())?,
         };
         Ok(Some(match step {

@@ -11,7 +11,7 @@ use crate::ports::Ports;
 /// The minimum of deposits or of withdrawals in one currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveMinimum {
-    /// The minimums in coins.
+    /// The minimum in coins.
     pub coins: Minimum,
     /// The effective minimum in BRL.
     pub effective_brl: Money,

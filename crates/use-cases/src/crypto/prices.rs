@@ -33,7 +33,7 @@ pub(super) async fn read(
     side: Side,
 ) -> Result<Price, CryptoUnavailable> {
     let processor = &crypto.processor;
-    // This instant is before the reads, so the prices are not older than it.
+    // This instant is before the reads, so no price is older than this instant.
     let at = ports.clock.now();
     let (usdt_per_coin, usd, technical) = futures_util::future::join3(
         processor.usdt_per_coin(side, currency, READ_BUDGET),

@@ -58,7 +58,7 @@ pub(super) struct SentDefense<'a> {
     pub(super) infraction: &'a Infraction,
     /// The limits of the look-up.
     pub(super) deadline: ReadDeadline,
-    /// True if an earlier request may have delivered a defense.
+    /// `true` if an earlier request may have delivered a defense.
     pub(super) may_have_arrived: bool,
 }
 

@@ -66,7 +66,7 @@ pub(super) async fn list(
     let listed = acquirer.list_infractions(ListRequest { from, to, page }, budget).await?;
     if let Some(row) = listed.unreadable.first() {
         let (acquirer, count) = (acquirer.name(), listed.unreadable.len());
-        tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, %acquirer, count, name = row.name, reason = row.reason, "rows of a list of infractions cannot be read; they are skipped");
+        tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, %acquirer, count, name = row.name, reason = row.reason, "rows of a list of infractions cannot be read; the rows are skipped");
     }
     match listed.next {
         Some(next) if next <= page => {

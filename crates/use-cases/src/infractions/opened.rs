@@ -29,8 +29,8 @@ pub(super) enum Opening {
     Not(Applied),
 }
 
-/// Opens the infraction of a round that is not stored yet. With a `review` reason, the infraction is marked for review
-/// at once.
+/// Opens the infraction of a round that is not stored yet. A round is the first opening at the acquirer, or a later
+/// reopening. With a `review` reason, the infraction is marked for review at once.
 pub(super) async fn open(
     ports: &Ports,
     acquirer: &AcquirerName,

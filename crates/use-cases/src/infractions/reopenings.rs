@@ -1,5 +1,5 @@
-//! Maps an acquirer's id of an infraction to the stored infractions. Each reopening at the acquirer (a round) creates a
-//! new stored infraction.
+//! Maps an acquirer's id of an infraction to the stored infractions. Each opening or reopening at the acquirer is a
+//! round, and each round has a stored infraction of its own.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;

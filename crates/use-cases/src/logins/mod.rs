@@ -29,7 +29,7 @@ pub use confirmation::{DecisionError, begin, confirm};
 pub use throttle::Throttle;
 pub use token::SecretToken;
 
-/// The largest number of passes of one change. A further pass follows after a concurrent change.
+/// The largest number of attempts to commit one change. A further attempt follows after a concurrent change.
 const MAX_ATTEMPTS: u32 = 5;
 /// The number of wrong one-time codes that ends a login or a confirmation.
 const MAX_WRONG_CODES: u32 = 5;
@@ -93,7 +93,7 @@ fn log_wrong_code(action: &str, user: UserId, browser: &Browser, error: &LoginEr
     if *error == LoginError::LastCode {
         tracing::warn!(action, %user, client, "code refused; the login or the action has ended");
     } else {
-        tracing::info!(action, %user, client, "code refused; it is wrong or was used before");
+        tracing::info!(action, %user, client, "code refused; the code is wrong or was used before");
     }
 }
 

@@ -29,7 +29,7 @@ pub async fn change(
     let Visitor { session, user } = sessions::reread(logins, &visitor.session).await?;
     let verified = logins.passwords.verify(present, user.password.as_ref()).await.map_err(LoginError::Password)?;
     if !verified {
-        tracing::info!(user = %user.id, client = %browser.address_text(), "password not changed; the current one is wrong");
+        tracing::info!(user = %user.id, client = %browser.address_text(), "password not changed; the current password is wrong");
         return Err(LoginError::Refused.into());
     }
     password::check(new.expose(), &user.email)?;

@@ -26,7 +26,8 @@ const SEND_BUDGET: Duration = Duration::from_secs(5);
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 /// The time for one page of the list. Only the worker reads the list.
 const LIST_BUDGET: Duration = Duration::from_secs(5);
-/// The largest accepted difference between the acquirer's clock and the local clock when its list is searched.
+/// The largest accepted difference between the acquirer's clock and the local clock when the acquirer's list is
+/// searched.
 const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_mins(10);
 /// The largest number of pages that are read: 10,000 payouts with 100 rows per page. If the list is longer, it proves
 /// nothing.
@@ -89,7 +90,9 @@ impl UpstreamOrder for Payout {
                 None => {
                     return match unreadable {
                         None => Evidence::Absent,
-                        Some(row) => Evidence::Unreadable(format!("row {} of the list: {}", row.name, row.reason)),
+                        Some(row) => {
+                            Evidence::Unreadable(format!("row {} of the list cannot be read: {}", row.name, row.reason))
+                        }
                     };
                 }
                 Some(next) if next > page => page = next,

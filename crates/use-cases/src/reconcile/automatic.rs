@@ -25,8 +25,8 @@ use crate::work::WorkError;
 
 /// The part of a list before its position that is compared again, because rows can appear late.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
-/// The same part of a crypto processor's list. A payment is listed when it is created, and its coins arrive up to a day
-/// later.
+/// The part of a crypto processor's list before its position that is compared again. A payment is listed when it is
+/// created, and its coins arrive up to a day later.
 const CRYPTO_OVERLAP: SignedDuration = SignedDuration::from_hours(48);
 /// A payment that is not credited, or a row that cannot be read, prevents the position from advancing for this time.
 /// Each pass logs it.
@@ -119,7 +119,7 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
         let compared_until = if let Some(acquirer) = ports.acquirers.named(&name) {
             pass.compare_all(&name, &*acquirer).await
         } else {
-            cannot_read(&name, "it is not configured");
+            cannot_read(&name, "the acquirer is not configured");
             None
         };
         standings.push(Standing { acquirer: name, compared_until, open: pass.open.saturating_sub(before) });

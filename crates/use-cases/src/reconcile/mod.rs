@@ -85,7 +85,7 @@ pub async fn run(
     let (mut findings, mut last_error) = (Findings::default(), None);
     for name in &ports.acquirers.names() {
         let Some(acquirer) = ports.acquirers.named(name) else {
-            findings.cannot_read(name, "it is not configured".to_owned());
+            findings.cannot_read(name, "the acquirer or processor is not configured".to_owned());
             continue;
         };
         let mut compared =
@@ -142,7 +142,7 @@ async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), Stor
             names => names?,
         };
         for name in names.iter().filter(|name| !run.names.contains(name)) {
-            findings.cannot_read(name, "it is not configured".to_owned());
+            findings.cannot_read(name, "the acquirer or processor is not configured".to_owned());
         }
         windows.advance();
     }

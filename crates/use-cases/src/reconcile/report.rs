@@ -125,7 +125,7 @@ pub struct Report {
     pub exposure: Option<Exposure>,
     /// The first [`MAX_DIFFERENCES`] differences.
     pub differences: Vec<Difference>,
-    /// `true` if there are more differences than the report contains.
+    /// `true` if there are more differences or unreadable rows than the report contains.
     pub more: bool,
     /// The rows of acquirers' lists that cannot be read. Together with the differences they are at most
     /// [`MAX_DIFFERENCES`]. All other rows are compared.

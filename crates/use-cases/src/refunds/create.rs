@@ -42,7 +42,7 @@ pub struct CreateRefund {
     /// The payment to refund. `None` stands for the payment that paid the charge; its refunds are limited to the
     /// charge's amount.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The amount. `None` stands for the whole rest.
+    /// The amount. `None` stands for the whole part that was not refunded yet.
     pub amount: Option<Money>,
     /// The reason. The payer sees it.
     pub reason: Option<Text>,

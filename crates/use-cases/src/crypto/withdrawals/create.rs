@@ -144,7 +144,7 @@ impl CreateWithdrawal {
             Ok(false) => Err(CreateError::Refused(WithdrawalRefusal::InvalidAddress)),
             Err(error) => {
                 let reason = error.to_string();
-                tracing::warn!(processor = %crypto.processor.name(), reason, "address of a withdrawal could not be checked; nothing is created");
+                tracing::warn!(processor = %crypto.processor.name(), reason, "address of a withdrawal could not be checked; the withdrawal is not created");
                 Err(CreateError::AcquirerUnavailable)
             }
         }

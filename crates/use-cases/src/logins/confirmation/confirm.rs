@@ -107,7 +107,7 @@ pub async fn confirm(
                 return Ok(confirmed);
             }
             Err(CommitError::Stale) => {}
-            // Another endpoint took the address after the first step.
+            // Another endpoint has received the address since the first step.
             Err(CommitError::Taken { .. }) => return Err(LoginError::Over),
             Err(error) => return Err(LoginError::Store(error)),
         }

@@ -13,13 +13,13 @@ use crate::infractions::resolve;
 /// The reason why a decision was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionError {
-    /// The decision on an infraction.
+    /// The decision on an infraction was refused.
     #[error(transparent)]
     Infraction(#[from] resolve::ResolveError),
-    /// The decision on a crypto withdrawal.
+    /// The decision on a crypto withdrawal was refused.
     #[error(transparent)]
     Withdrawal(#[from] withdrawal_review::ResolveError),
-    /// The decision on a payment to the address of a crypto deposit.
+    /// The decision on a payment to the address of a crypto deposit was refused.
     #[error(transparent)]
     Payment(#[from] ResolvePaymentError),
 }

@@ -131,7 +131,7 @@ impl AttemptResult {
             tracing::info!(
                 delivery = %claimed.key.id, event = %claimed.event.id(), endpoint = %claimed.key.endpoint,
                 account = %claimed.key.account, tries = claimed.tries, status = sent.status_code,
-                error = sent.error.map(AttemptError::as_str), "webhook was not delivered"
+                error = sent.error.map(AttemptError::as_str), "attempt to deliver a webhook failed"
             );
         }
         let attempt = DeliveryAttempt {

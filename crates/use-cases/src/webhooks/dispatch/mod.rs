@@ -71,7 +71,7 @@ impl Default for DispatchLimits {
 pub enum Signal {
     /// About one second has passed. The dispatcher reads due deliveries, and retries requests to the store that failed.
     Tick,
-    /// Deliveries were created on these queues.
+    /// Deliveries were created in these queues.
     Hint(Vec<EndpointQueue>),
     /// Stops new claims. The dispatcher ends when no work is in flight. The end of the signals has the same effect.
     Stop,
