@@ -34,7 +34,7 @@ pub struct TestArgs {
 /// Runs the test, prints each step, and writes the report.
 ///
 /// # Errors
-/// The configuration has mistakes or no such acquirer, the acquirer does not have the kind `bacen`, or the report cannot be written.
+/// The configuration has mistakes or no such acquirer, the acquirer has the kind `woovi`, or the report cannot be written.
 pub async fn run(context: &dyn CliContext, args: TestArgs, output: Output) -> anyhow::Result<ExitCode> {
     let TestArgs { name, paid, payout_to, report } = args;
     let (found, is_clean) = context.test_acquirer(&name, &AcquirerTest { paid, payout_to }).await?;

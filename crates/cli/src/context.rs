@@ -194,7 +194,7 @@ pub trait CliContext: Send + Sync {
     /// Tests an acquirer against the Central Bank's API Pix. Returns the report as JSON, and `true` if no answer diverged.
     ///
     /// # Errors
-    /// The configuration has mistakes or no such acquirer, or the acquirer does not have the kind `bacen`.
+    /// The configuration has mistakes or no such acquirer, or the acquirer has the kind `woovi`.
     async fn test_acquirer(&self, name: &AcquirerName, test: &AcquirerTest) -> anyhow::Result<(Value, bool)>;
 
     /// Returns the address of the metrics of the service that uses this data directory; `None` if none runs.

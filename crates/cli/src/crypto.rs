@@ -60,7 +60,7 @@ pub enum ReviewCommand {
         /// Reason of the decision, for the audit log
         #[arg(long, value_parser = note)]
         note: Text,
-        /// Decide also if the processor cannot be read, because it is gone for good; the audit log records this
+        /// Decide even if the processor's record cannot be read, because the processor has closed down; the audit log records this
         #[arg(long)]
         without_processor: bool,
     },

@@ -247,7 +247,7 @@ keys! {
             .optional()
             .default_shown("of `profile`")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
-        /// Headers of every request, as `name=value` separated by commas. They replace those of the profile. The
+        /// Headers of every request, as `name=value` separated by commas. These headers replace the headers of the profile. The
         /// placeholders `{client_id}` and `{application_key}` are replaced by their values. Only for `bacen`.
         extra_headers: Option<Pairs> = secret("name=value, separated by commas", Pairs::parse)
             .optional()

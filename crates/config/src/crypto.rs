@@ -68,8 +68,8 @@ keys! {
     /// All crypto settings.
     #[derive(Debug, Clone)]
     pub struct CryptoSettings {
-        /// The spread in percent, from 0 to 10. The coins of a deposit are worth less by the spread, and the coins of a
-        /// withdrawal cost more by it. `cais account crypto-spread` sets another spread for an account.
+        /// The spread in percent, from 0 to 10. The spread lowers the worth of a deposit's coins, and raises the cost of
+        /// a withdrawal's coins. `cais account crypto-spread` sets another spread for an account.
         spread: Percentage = text("percentage in quotes, 0 to 10", parse_spread).default("1");
         /// The source of BRL per USD.
         ptax: PtaxSettings = PtaxSettings::read;

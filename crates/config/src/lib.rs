@@ -92,7 +92,8 @@ keys! {
             masked_secret("`sqlite:PATH` or `postgres://…`", DatabaseUrl::parse, DatabaseUrl::to_string)
                 .default(default_database(data_dir.as_deref().unwrap_or(Path::new("."))))
                 .default_shown("`sqlite:` the file `cais.db` in `data_dir`");
-        /// PostgreSQL: with `true`, `cais serve` applies migrations at its start. With SQLite it always applies them.
+        /// PostgreSQL: with `true`, `cais serve` applies migrations at its start. With SQLite, `cais serve` always
+        /// applies migrations at its start.
         migrate_on_start: bool = flag().default("false");
         /// PostgreSQL: the number of commit lanes. Each lane commits the changes of its accounts over its own
         /// connection. SQLite has one lane.

@@ -35,7 +35,7 @@ pub struct AppState {
     pub failures: AuthFailures,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// The instant of the last upstream fetch of each charge, payout and refund.
+    /// The instant of the last upstream fetch of each charge, payout, refund, crypto deposit and crypto withdrawal.
     pub syncs: SyncGate,
     /// The newest lists of crypto currencies.
     pub currencies: RecentCurrencies,
@@ -61,7 +61,7 @@ pub struct AppState {
     pub pages: Pages,
 }
 
-/// Wakes a worker. Clones share it.
+/// Wakes a worker. Clones wake the same worker.
 #[derive(Debug, Clone, Default)]
 pub struct Wakeup(Arc<Notify>);
 

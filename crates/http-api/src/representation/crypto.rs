@@ -115,7 +115,7 @@ pub struct CryptoWithdrawal {
     pub rate: String,
     /// The coins for the recipient, a decimal.
     pub crypto_amount: String,
-    /// The fee of the network as the processor reports it, a decimal; informative.
+    /// The fee of the network as the processor reports it, a decimal. The fee is only shown, and no amount depends on it.
     #[schema(required)]
     pub network_fee: Option<String>,
     /// The status.

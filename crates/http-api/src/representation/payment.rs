@@ -15,7 +15,7 @@ closed_list! {
 /// /v1/charges/{charge_id}/refunds` with this `end_to_end_id` and `amount` refunds exactly this money.
 #[derive(Serialize, ToSchema)]
 pub struct UnexpectedPayment {
-    /// The Pix.
+    /// The end-to-end id of the Pix.
     pub end_to_end_id: String,
     /// The unexpected part: of an overpayment the excess, of any other payment the whole amount.
     #[schema(inline)]

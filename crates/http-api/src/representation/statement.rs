@@ -38,7 +38,7 @@ pub struct Entry {
     /// The id of the charge, payout, refund, infraction, crypto deposit or crypto withdrawal; null for a share in another account's charge.
     #[schema(required)]
     pub resource_id: Option<String>,
-    /// The Pix.
+    /// The end-to-end id of the Pix.
     #[schema(required)]
     pub end_to_end_id: Option<String>,
     /// The description of the charge or payout, or the reason of the refund.

@@ -48,9 +48,9 @@ pub async fn create_deposit(
 ) -> Result<HttpResponse, ApiError> {
     let (_, Json(deposit)) = new.input;
     let account = call.caller.account.clone();
-    // A replay always has a supported currency, so an unsupported currency is refused before the look-up of the key. Only in this case, the
-    // account is checked here first, because its errors precede. With a supported currency, the account is checked after the look-up,
-    // because a replay must succeed even if the account has changed.
+    // A replay always has a supported currency, so an unsupported currency is refused before the look-up of the key. In this case, an error
+    // of the account precedes the error of the currency. With a supported currency, the account is checked after the look-up, because a
+    // replay must succeed even if the account has changed.
     let currency = deposit
         .currency
         .clone()

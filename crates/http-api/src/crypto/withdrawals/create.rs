@@ -50,8 +50,8 @@ pub async fn create_withdrawal(
     let (_, Json(withdrawal)) = new.input;
     let account = call.caller.account.clone();
     // A replay always has a valid currency and address, so an invalid value is refused before the look-up of the key.
-    // Only in this case, the account is checked here first, because its errors precede. With valid values, the account
-    // is checked after the look-up, because a replay must succeed even if the account has changed.
+    // In this case, an error of the account precedes the error of the value. With valid values, the account is checked
+    // after the look-up, because a replay must succeed even if the account has changed.
     let address = withdrawal
         .recipient()
         .or_else(|error| account.permit(Feature::CryptoOut).map_err(ApiError::from).and(Err(error)))?;
