@@ -75,8 +75,8 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     .waited(with.latencies.percentiles())
     .busy(mean(&with.busy))
     .note(format!("{MANY} endpoints that take connections and never answer, {hung} attempts at them"))
-    .note(format!("without callers they keep busy: {}", busy_text(&hum)))
-    .note(format!("without them: {}", busy_text(&mean(&without.busy))))
+    .note(format!("busy without callers: {}", busy_text(&hum)))
+    .note(format!("without the backlog: {}", busy_text(&mean(&without.busy))))
     .note(format!("all {} answers were 201 and are stored", with.created.saturating_add(without.created)));
     Ok(judged(line, engine, Target::AtLeast(WANTED)))
 }

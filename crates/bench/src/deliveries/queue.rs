@@ -68,13 +68,14 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     );
     queue.store.close().await;
     let line = |series: Series, what: &str| series.line(engine, what);
-    let claimed = line(claimed, "deliveries claimed, of 100 endpoints").note("none twice under one lease");
+    let claimed =
+        line(claimed, "deliveries claimed, of 100 endpoints").note("no delivery claimed twice within one lease");
     let delivered = line(delivered, "deliveries claimed and finished, of 100 endpoints")
         .note(format!("afterwards {finished} are `succeeded`, with one attempt each"));
     Ok(vec![
         judged(claimed, engine, Target::AtLeast(WANTED)),
         delivered,
-        Line::new(LEVEL, engine.name(), "search for what is due, 100 endpoints", looks.p50_ms, " ms")
+        Line::new(LEVEL, engine.name(), "search for due queues, 100 endpoints", looks.p50_ms, " ms")
             .waited(looks)
             .note(format!("median of {LOOKS}, {} deliveries due", queue.due)),
         many_queues(engine, server).await?,
@@ -112,7 +113,7 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
     }
     store.close().await;
     let looks = waits.percentiles();
-    let what = format!("search for what is due, {QUEUES} queues");
+    let what = format!("search for due queues, {QUEUES} queues");
     let note = format!("median of {LOOKS}, {DUE_QUEUES} deliveries due");
     Ok(Line::new(LEVEL, engine.name(), &what, looks.p50_ms, " ms").waited(looks).note(note))
 }

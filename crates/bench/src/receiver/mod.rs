@@ -129,7 +129,7 @@ impl Receiver {
         loop {
             let progress = self.progress()?;
             if progress.distinct >= distinct {
-                ensure!(progress.distinct == distinct, "{} webhooks arrived of {distinct}", progress.distinct);
+                ensure!(progress.distinct == distinct, "{} of {distinct} webhooks arrived", progress.distinct);
                 return Ok(progress);
             }
             if progress.distinct > best {
