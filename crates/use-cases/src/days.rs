@@ -79,7 +79,7 @@ pub fn sao_paulo() -> TimeZone {
     TimeZone::get(ZONE).unwrap_or_else(|_| TimeZone::fixed(Offset::constant(HOURS_FROM_UTC)))
 }
 
-/// Returns the first instant of a day in São Paulo.
+/// Returns the first instant of a day in São Paulo. Returns `None` for a day that is out of range.
 fn midnight(day: Date) -> Option<Timestamp> {
     day.to_zoned(sao_paulo()).ok().map(|zoned| zoned.timestamp())
 }

@@ -35,7 +35,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// Makes one release. The commit checks the version, so the release happens once even if two nodes have listed it.
+/// Makes one release. Returns `true` if this call made the release. The commit checks the version, so the release
+/// happens once even if two nodes have listed it.
 async fn make(ports: &Ports, release: Release) -> Result<bool, StoreError> {
     let now = ports.clock.now();
     let Some((released, transfer)) = release.release(now) else { return Ok(false) };

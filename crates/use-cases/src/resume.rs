@@ -38,7 +38,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// Finishes one request. The prefix of its resource's id decides the kind.
+/// Finishes one request. Returns `true` if the request is finished now. The prefix of its resource's id decides the
+/// kind.
 async fn resume(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
     match record.resource.split_once('_').map(|(prefix, _)| prefix) {
         Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, record).await,

@@ -89,7 +89,7 @@ fn is_issued(charge: &Charge) -> bool {
 }
 
 /// Credits the Pix of one charge, as far as the list contains them. Returns the verdicts on these items, and the charge
-/// with its other items.
+/// with its other items, if there are any.
 async fn credit_listed(
     ports: &Ports,
     acquirer: &AcquirerName,

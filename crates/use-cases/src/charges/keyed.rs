@@ -72,6 +72,7 @@ impl KeyedResource for Charge {
                     let (acquirer, expires_at) = (acquirer.clone(), upstream.expires_at);
                     self.issue(Issued { acquirer, copy_paste, expires_at })?
                 }
+                // Without its code, the charge cannot be paid, so it stays in creation.
                 None => self.ask(acquirer.clone())?,
             },
             Err(IssueError::NoneTook { .. }) => self.abandon(now)?,

@@ -51,7 +51,7 @@ pub(super) async fn send(
     acquirer.send_defense(&order, SEND_BUDGET).await
 }
 
-/// A defense that was sent. Acquirers assign no id to a defense.
+/// A defense that was sent. Acquirers assign no id to a defense, so the look-up searches for the infraction.
 pub(super) struct SentDefense<'a> {
     pub(super) ports: &'a Ports,
     pub(super) acquirer: &'a dyn Acquirer,

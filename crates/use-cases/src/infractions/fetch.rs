@@ -5,7 +5,7 @@ use std::time::Duration;
 use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamInfraction, UpstreamPage, alerts};
 use jiff::{SignedDuration, Timestamp};
 
-/// The first search covers this time before and after the infraction's start.
+/// If the infraction's start is known, the first search covers this time before and after it.
 const AROUND: SignedDuration = SignedDuration::from_hours(1);
 /// If the start is unknown, the first search covers this time before now.
 const LATELY: SignedDuration = SignedDuration::from_hours(24);
@@ -28,7 +28,8 @@ pub(super) const REQUEST_DEADLINE: ReadDeadline = ReadDeadline { budget: Duratio
 /// The limits of a worker.
 pub(super) const BACKGROUND_DEADLINE: ReadDeadline = ReadDeadline { budget: Duration::from_secs(10), pages: 300 };
 
-/// Returns the infraction with this id as the acquirer shows it now. Returns `None` if no list contains the infraction.
+/// Returns the infraction with this id as the acquirer shows it now. Returns `None` if no searched part of the list
+/// contains the infraction.
 ///
 /// `opened_at` is the start of the infraction, if known.
 pub(super) async fn fetch_upstream(

@@ -1,4 +1,5 @@
-//! Selects the returns of a received Pix that infractions caused. These returns need no manual review.
+//! Selects the returns of a received Pix that infractions caused. These returns need no manual review if the acquirer
+//! reports infractions.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
@@ -15,7 +16,7 @@ pub(crate) fn explains(ports: &Ports, acquirer: &AcquirerName, upstream: &Upstre
         && ports.acquirers.named(acquirer).is_some_and(|acquirer| acquirer.reports_infractions())
 }
 
-/// Returns the returns of a Pix that infractions caused.
+/// Selects the returns that infractions caused.
 fn of_infractions(returns: &[UpstreamReturn]) -> impl Iterator<Item = &UpstreamReturn> {
     returns.iter().filter(|one| one.nature == ReturnNature::Infraction)
 }
@@ -40,8 +41,8 @@ pub(crate) fn has_return_in_flight(returns: &[UpstreamReturn]) -> bool {
     of_infractions(returns).any(|one| one.progress == UpstreamProgress::Processing)
 }
 
-/// Returns the times of the completed returns that infractions caused. Returns whose time the acquirer does not report
-/// are left out.
+/// Returns the times of the completed returns that infractions caused. A return whose time the acquirer does not report
+/// is left out.
 pub(crate) fn return_times(returns: &[UpstreamReturn]) -> impl Iterator<Item = Timestamp> {
     of_infractions(returns).filter_map(|one| match one.progress {
         UpstreamProgress::Done { at } => at,

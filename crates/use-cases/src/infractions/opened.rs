@@ -121,7 +121,7 @@ async fn charge_of(
     Ok(charge.ok_or_else(|| defer(name, upstream, "its Pix is not credited yet")))
 }
 
-/// Returns the charge to which the Pix was credited.
+/// Returns the charge to which the Pix was credited. Returns `None` if the Pix is not credited.
 async fn credited(ports: &Ports, end_to_end_id: &EndToEndId) -> Result<Option<Charge>, StoreError> {
     let Some(owner) = ports.queries.find_owner(&ReservationKey::EndToEndId(end_to_end_id.clone())).await? else {
         return Ok(None);

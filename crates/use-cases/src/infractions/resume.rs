@@ -92,7 +92,7 @@ async fn resolve_outcome(ports: &Ports, infraction: &Infraction) -> Result<(), S
     if awaits_receipt(&infraction) { send_again(ports, &*acquirer, infraction).await } else { Ok(()) }
 }
 
-/// Returns the infraction as its acquirer's list shows it now.
+/// Returns the infraction as its acquirer's list shows it now, if the list contains it.
 async fn find_upstream(
     ports: &Ports,
     acquirer: &dyn Acquirer,
@@ -103,14 +103,14 @@ async fn find_upstream(
 }
 
 /// Returns the time in which a defense can still arrive: one minute, or half of the time from sending to the deadline
-/// if that is shorter. So there is time for a second attempt.
+/// if that is shorter, but at least [`MIN_TIME_TO_ARRIVE`]. So there usually is time for a second attempt.
 fn time_to_arrive(deadline: Option<Timestamp>, sent_at: Timestamp) -> SignedDuration {
     let half = deadline.map(|deadline| deadline.duration_since(sent_at) / 2);
     half.unwrap_or(RESEND_AFTER).clamp(MIN_TIME_TO_ARRIVE, RESEND_AFTER)
 }
 
-/// Sends a defense that its acquirer does not show again, once the first request can no longer be in transit. Only one
-/// node sends.
+/// Sends the defense again, once its last request can no longer be in transit. Called if the acquirer does not show the
+/// defense. Only one node sends.
 async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infraction) -> Result<(), SyncError> {
     let now = ports.clock.now();
     let sent_at = infraction.defense.as_ref().map_or(now, |defense| defense.sent_at);

@@ -24,8 +24,8 @@ use crate::upstream_text::{long, whole_microseconds};
 
 /// The longest stored reason, in characters: the limit of the details of a report in DICT.
 const MAX_REASON: usize = 2_000;
-/// The largest number of steps for one report. Four steps are opening, amending, reviewing and ending. Every other step
-/// repeats one of these after a concurrent change of the Pix or its blocks.
+/// The largest number of steps for one report. A report needs at most four: opening, amending, reviewing and ending.
+/// Further steps repeat one of these after a concurrent change of the Pix or its blocks.
 const STEPS: usize = 32;
 
 /// The reason why an infraction could not be updated from its acquirer.
@@ -142,7 +142,7 @@ pub(crate) async fn apply(
     Err(StoreError::contended().into())
 }
 
-/// The result of comparing the report with the stored infraction once.
+/// The result of one pass of [`apply`].
 enum Progress {
     /// A step was committed.
     Committed,
@@ -323,12 +323,13 @@ pub(super) fn is_first_alert(acquirer: &AcquirerName, upstream: &UpstreamInfract
     is_first(acquirer, &upstream.id, why)
 }
 
-/// Raises an alert for a report that cannot be applied. The alert is raised once per process.
+/// Raises an alert for a report that is not valid or contradicts the stored records. The alert is raised once per
+/// process.
 pub(super) fn alert_contradiction(acquirer: &AcquirerName, upstream: &UpstreamInfraction, why: &'static str) {
     if is_first_alert(acquirer, upstream, why) {
         tracing::error!(
             alert = alerts::INFRACTION_CONTRADICTED, %acquirer, upstream = upstream.id, end_to_end_id = %upstream.end_to_end_id, amount = %upstream.amount,
-            status = ?upstream.status, why, "acquirer's report of an infraction is not applied; manual review needed"
+            status = ?upstream.status, why, "acquirer's report of an infraction is not valid or contradicts the stored records; manual review needed"
         );
     }
 }

@@ -74,7 +74,8 @@ async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Resu
     Ok(())
 }
 
-/// Returns the difference between a refund and its acquirer's record. If the run repairs, an open refund is refreshed.
+/// Returns the difference between a refund and its acquirer's record. If the run repairs, the record is applied to an
+/// open refund. Returns `None` if both sides agree, or if this service may receive the outcome soon.
 async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result<Option<Difference>, StoreError> {
     if agrees(&refund, &listed) {
         return Ok(None);

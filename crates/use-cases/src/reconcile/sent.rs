@@ -193,7 +193,7 @@ async fn judge(
 }
 
 /// Returns the difference between a payout and its acquirer's record. If the run repairs, an open or returned payout is
-/// refreshed.
+/// refreshed. Returns `None` if both sides agree, or if this service may receive the outcome soon.
 async fn settle(
     run: &Run<'_>,
     acquirer: &dyn Acquirer,

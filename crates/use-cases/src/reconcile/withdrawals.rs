@@ -148,7 +148,7 @@ async fn judge(
 }
 
 /// Returns the difference between a withdrawal and the processor's record. If the run repairs, an open withdrawal is
-/// refreshed.
+/// refreshed. Returns `None` if both sides agree, or if this service may receive the outcome soon.
 async fn settle(
     run: &Run<'_>,
     processor: &dyn CryptoProcessor,

@@ -126,7 +126,7 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Returns the last request. Returns `None` if the outcome is known.
     fn sent(&self) -> Option<Sent>;
 
-    /// Returns the time of the next poll.
+    /// Returns the time of the next poll. Returns `None` if no poll follows.
     fn due_at(&self) -> Option<Timestamp>;
 
     /// Returns the order after a poll at `now`. The next poll follows after a longer pause.

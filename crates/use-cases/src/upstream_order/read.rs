@@ -24,10 +24,11 @@ pub enum ResourceName<I> {
 /// The reason why a resource is not returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The account has no resource with that identifier.
+    /// The account has no visible resource with that identifier.
     #[error("the resource does not exist")]
     NotFound,
-    /// The resource is being created.
+    /// The resource with this external id is being created. A request by id gets `NotFound` until the creation is
+    /// finished.
     #[error("the resource is still being created")]
     InProgress {
         /// Seconds until the next request is useful.

@@ -41,8 +41,8 @@ pub(crate) async fn process(
     })
 }
 
-/// Returns the deposit of a payment. The search uses the record's order id, then the payment's id, then the id of its
-/// parent payment.
+/// Returns the deposit of a payment, or `None` if this service has no such deposit. The search uses the record's order
+/// id, then the payment's id, then the id of its parent payment.
 pub(crate) async fn deposit_of(
     ports: &Ports,
     processor: &AcquirerName,

@@ -138,7 +138,8 @@ impl CreateDeposit {
         Ok(taken)
     }
 
-    /// Checks the account's permission, the postback and the limit. Returns the resolved postback.
+    /// Checks the account's permission, the postback and the limit. Returns the resolved postback; `None` if the
+    /// request has no `postback_url`.
     async fn check(&self, ports: &Ports) -> Result<Option<Postback>, CreateDepositError> {
         self.account.permit(Feature::CryptoIn)?;
         let postback = match &self.terms.postback_url {

@@ -120,7 +120,8 @@ pub async fn create(ports: &Ports, command: CreateWithdrawal) -> Result<Response
 }
 
 impl CreateWithdrawal {
-    /// Checks the request, and prices the withdrawal `id`. Returns the price and the write of its quote.
+    /// Checks the request, and prices the withdrawal `id`. Returns the price and the write of its quote, which is
+    /// `None` if the withdrawal used the quote before.
     async fn price(
         &self,
         ports: &Ports,

@@ -88,7 +88,7 @@ const fn nothing_sent(error: AttemptError) -> Sent {
 }
 
 impl AttemptResult {
-    /// Returns whether the receiver accepted the event.
+    /// Returns the status of the attempt.
     pub(super) const fn status(&self) -> AttemptStatus {
         if self.sent.error.is_none() { AttemptStatus::Succeeded } else { AttemptStatus::Failed }
     }
