@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn several_headers_are_one_list() {
+    fn several_accept_headers_count_as_one_list() {
         let mut headers = HeaderMap::new();
         headers.append(ACCEPT, HeaderValue::from_static("application/json;q=0.3"));
         headers.append(ACCEPT, HeaderValue::from_static("text/csv;q=0.4"));

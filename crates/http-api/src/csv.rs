@@ -28,8 +28,8 @@ use crate::{filters, reply};
 
 /// Rows per read, which is the largest page of the store. A page has about 40 KiB.
 pub const ROWS: u32 = 200;
-/// Concurrent page reads for files in one process. The limit leaves most read connections to other requests. No page is read while the
-/// caller does not receive the bytes of the previous page.
+/// Concurrent page reads for files in one process. With the default settings, at least half of the read connections
+/// stay free for other requests. No page is read while the caller does not receive the bytes of the previous page.
 const PAGES_AT_ONCE: usize = 2;
 /// Seconds until an account with an unfinished file may retry.
 const RETRY_AFTER_S: u32 = 5;

@@ -265,7 +265,7 @@ fn request_bodies_have_no_defaults() {
 }
 
 #[test]
-fn chapters_have_their_order() {
+fn tags_have_a_fixed_order() {
     let document = parsed();
     let tags: Vec<_> = document.pointer("/tags").unwrap().as_array().unwrap().iter().collect();
     let names: Vec<&str> = tags.iter().map(|tag| tag.get("name").unwrap().as_str().unwrap()).collect();

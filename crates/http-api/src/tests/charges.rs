@@ -113,7 +113,7 @@ async fn pages_of_charges_follow_each_other() {
 }
 
 #[actix_web::test]
-async fn cancelled_charge_cannot_be_paid() {
+async fn repeated_cancellation_returns_the_cancelled_charge() {
     let world = World::new().await;
     let created = post(&world, CHARGES, "cancel-key", r#"{"amount":10,"external_id":"c"}"#).await;
     let id = created.at("/id").as_str().unwrap().to_owned();
@@ -154,7 +154,7 @@ async fn charge_beyond_limits_or_features_is_rejected() {
 }
 
 #[actix_web::test]
-async fn charge_without_acquirer_is_502() {
+async fn charge_is_502_while_the_acquirer_is_down() {
     let world = World::new().await;
     world.bank.psp.set_all(Sending::Down);
     let seen = post(&world, CHARGES, "down-key", r#"{"amount":5}"#).await;

@@ -178,7 +178,7 @@ async fn reserved_paths_return_501_with_a_key() {
 }
 
 #[actix_web::test]
-async fn head_is_get_without_a_body() {
+async fn head_request_is_served_like_a_get() {
     let world = World::new().await;
     let request =
         TestRequest::default().method(Method::HEAD).uri("/v1/balance").insert_header(("x-api-key", world.key.as_str()));
@@ -195,7 +195,7 @@ async fn draining_service_is_alive_but_not_ready() {
 }
 
 #[actix_web::test]
-async fn responses_carry_the_headers_of_their_kind() {
+async fn responses_have_their_security_and_cache_headers() {
     let world = World::new().await;
     for (path, has_key, caching) in [
         ("/healthz", false, None),
