@@ -32,7 +32,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         let id = charge.id;
         expire(ports, charge).await.unwrap_or_else(|error| {
             match error {
-                SyncError::Store(_) => tracing::warn!(charge = %id, %error, "overdue charge could not be stored; the next run tries again"),
+                SyncError::Store(_) => tracing::warn!(charge = %id, %error, "overdue charge not expired because the store failed; the next run tries again"),
                 SyncError::Upstream(_) | SyncError::Unknown | SyncError::NotShown => {
                     tracing::debug!(charge = %id, %error, "overdue charge could not be read at its acquirer; the charge stays pending");
                 }
@@ -60,7 +60,8 @@ enum Look {
     Closed,
     /// The charge stays pending for now.
     StaysPending,
-    /// The charge stays pending. By the local clock it ended long ago, but its acquirer still accepts a payment.
+    /// The charge stays pending. By the local clock it expired more than [`CLOCK_DIFFERENCE`] ago, but its acquirer
+    /// still accepts a payment.
     ClocksDiffer,
 }
 

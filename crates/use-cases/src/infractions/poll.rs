@@ -79,7 +79,7 @@ async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Re
         unread |= !whole;
     }
     if wide {
-        // The first read is repeated until it succeeds, because no row was ever read before.
+        // Without a stored position, the wide read is repeated until it succeeds, because no earlier read was complete.
         if position.is_some() || !unread {
             poll_window::remember(ports, name, now);
         }

@@ -18,8 +18,8 @@ struct Read {
     hour: i64,
 }
 
-/// The wide reads of this process. They do not depend on the position: otherwise, one row that keeps the position back
-/// would make every pass wide.
+/// The wide reads of this process. They are recorded apart from the stored position of the list, because one row that
+/// keeps the position back would make every pass wide.
 static READ: Mutex<Vec<Read>> = Mutex::new(Vec::new());
 
 /// Returns the full hour that contains the instant.
