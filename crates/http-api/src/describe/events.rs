@@ -75,7 +75,7 @@ const fn meaning(kind: Kind) -> &'static str {
         Kind::ChargeCancelled => "The merchant cancelled a charge.",
         Kind::ChargeRefunded => "The whole amount of a charge was refunded.",
         Kind::PaymentUnexpected => {
-            "Money that its charge did not request was credited: an excess, a further or late payment, or a payment below the amount."
+            "Money was credited that the charge did not request: an excess, a further or late payment, or a payment below the amount."
         }
         Kind::SplitReceived => "A share in another account's charge was credited.",
         Kind::RefundCompleted => "A refund reached its payer.",
