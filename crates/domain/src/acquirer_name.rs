@@ -47,7 +47,7 @@ mod tests {
     use super::AcquirerName;
 
     #[test]
-    fn names_are_short_and_plain() {
+    fn name_has_only_allowed_characters_and_length() {
         for (text, good) in
             [("main", true), ("efi-2", true), ("", false), ("2efi", false), ("Efi", false), ("a_b", false)]
         {

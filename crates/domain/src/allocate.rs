@@ -47,13 +47,12 @@ pub fn allocate(net: Money, shares: &[Percentage]) -> Result<Allocation, Allocat
 }
 
 impl Allocation {
-    /// Returns whether no part is negative and all parts sum to `net`. Callers check this again after they read an
-    /// allocation from the store.
+    /// Returns `true` if the parts and the remainder sum to `net`, and none of them is negative.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] if the sum of the parts is out of range.
+    /// [`MoneyError::OutOfRange`] if the sum is out of range.
     pub fn conserves(&self, net: Money) -> Result<bool, MoneyError> {
-        let everyone = || self.parts.iter().copied().chain([self.remainder]);
-        Ok(!everyone().any(Money::is_negative) && Money::sum(everyone())? == net)
+        let amounts = || self.parts.iter().copied().chain([self.remainder]);
+        Ok(!amounts().any(Money::is_negative) && Money::sum(amounts())? == net)
     }
 }

@@ -30,7 +30,7 @@ impl Block {
         self.limit.checked_sub(self.held)
     }
 
-    /// Returns a transfer of a part of the held money.
+    /// Returns a transfer of `amount` with the ids of the infraction and of the disputed Pix.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, amount: Money, kind: EntryKind) -> Transfer {
         let (resource, end_to_end_id) = (Some(self.infraction.to_string()), Some(self.end_to_end_id.clone()));
         Transfer { from, to, amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id }
@@ -54,7 +54,7 @@ pub enum BlockEnd {
 /// A change of a block. The store derives the transfers, because they depend on the balances at commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockChange {
-    /// Creates a block or changes its limit. If more than the limit is held, the rest is freed.
+    /// Creates a block or changes its limit. If the block holds more than the limit, the excess is freed.
     Hold {
         /// The owner of the money.
         account: AccountId,
@@ -97,7 +97,7 @@ impl BlockChange {
 }
 
 /// Sets the limit of a block. Returns the transfers that free the amount above the limit. `seized_from_pending` is the
-/// amount that [`debited`] and [`credited`] compute.
+/// part of the account's pending money that blocks hold ([`debited`], [`credited`]).
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored blocks.
@@ -111,8 +111,8 @@ pub fn hold(block: &mut Block, limit: Money, seized_from_pending: Money) -> Resu
     free(block, above, seized_from_pending)
 }
 
-/// Returns the transfers that end a block. An empty block has none. `seized_from_pending` is the amount that
-/// [`debited`] and [`credited`] compute.
+/// Returns the transfers that end a block. An empty block has none. `seized_from_pending` is the part of the account's
+/// pending money that blocks hold ([`debited`], [`credited`]).
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored blocks.
@@ -161,7 +161,7 @@ pub fn debited(transfer: &Transfer, seized_from_pending: Money) -> Result<(Money
 
 /// Applies the credit leg of `transfer`. Returns the new `seized_from_pending`.
 ///
-/// If a block frees money into `pending`, `seized_from_pending` decreases by the amount, at most to zero.
+/// If a block frees money into `pending`, `seized_from_pending` decreases by the amount, but not below zero.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`].

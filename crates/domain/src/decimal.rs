@@ -1,5 +1,5 @@
-//! Parses the text of a JSON number by its value. The result is a scaled integer or an exact decimal. A scaled integer
-//! is parsed in one pass, without big numbers.
+//! Parses the text of a JSON number. The result is a scaled integer or an exact decimal. A scaled integer is parsed
+//! without big numbers, because every amount of money is one.
 
 use std::str::FromStr as _;
 

@@ -15,7 +15,7 @@ pub enum EventType {
     PaymentUnexpected,
     /// A share in another account's charge was credited.
     SplitReceived,
-    /// A refund reached its payer.
+    /// The refunded amount reached the payer.
     RefundCompleted,
     /// A refund failed. The failure is final.
     RefundFailed,
@@ -25,9 +25,9 @@ pub enum EventType {
     PayoutFailed,
     /// The whole amount of a completed payout was returned.
     PayoutReversed,
-    /// A payer disputes a Pix. Its money is blocked.
+    /// A payer disputes a Pix. The disputed amount is blocked.
     InfractionOpened,
-    /// The acquirer has the defense.
+    /// The acquirer has received a defense.
     InfractionUnderReview,
     /// The infraction was decided for the merchant. The money is free again.
     InfractionWon,

@@ -1,4 +1,4 @@
-//! The merchant's identifier of an order, unique per account and kind of resource.
+//! The merchant's own identifier of a resource, unique per account and kind of resource.
 
 use std::fmt;
 

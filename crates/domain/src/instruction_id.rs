@@ -32,7 +32,8 @@ impl InstructionId {
         if valid { Ok(Self(text.to_owned())) } else { Err(InstructionIdError) }
     }
 
-    /// Returns the payout with this identifier. Returns `None` if the identifier belongs to another system.
+    /// Returns the id of the payout with this identifier. Returns `None` if the identifier does not have the form of
+    /// this service.
     #[must_use]
     pub fn payout(&self) -> Option<PayoutId> {
         PayoutId::from_suffix(&self.0).ok()

@@ -107,7 +107,7 @@ named! {
         Charge = "charge",
         /// Money that does not settle a charge: a surplus, a second payment, an underpayment or a late payment.
         ExtraPayment = "extra_payment",
-        /// The service's fee. The amount is positive if a failed payout returns the fee.
+        /// The service's fee. The amount is positive if a failed payout or crypto withdrawal returns the fee.
         Fee = "fee",
         /// A share in another account's charge.
         Split = "split",

@@ -2,12 +2,12 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The longest pause of all retries except webhook deliveries. If work is due later than this, a store treats it as due
-/// now.
+/// The longest pause of all retries except webhook deliveries. A due time that is further ahead comes from a wrong
+/// clock, so a store treats such work as due now.
 pub const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(300);
 /// The first pause. Each further pause doubles.
 const FIRST_PAUSE_S: i64 = 1;
-/// The number of doublings after which the pause stays at its maximum.
+/// The maximum number of doublings, which keeps the shift in range. The pause reaches its maximum earlier.
 const MAX_DOUBLINGS: u32 = 16;
 
 /// Returns the instant of the next attempt after `attempts` failed attempts. The first pause is 1 s, and each pause

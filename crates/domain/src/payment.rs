@@ -10,7 +10,7 @@ use crate::money::Money;
 /// A Pix that an acquirer received for a charge of this service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
-    /// The country-wide identifier of the Pix. Each is credited once.
+    /// The country-wide identifier of the Pix. Each end-to-end id is credited once.
     pub end_to_end_id: EndToEndId,
     /// The amount that the payer sent.
     pub amount: Money,
@@ -26,7 +26,7 @@ named! {
     pub enum PaymentRole {
         /// The payment settled the charge.
         Settles = "settles",
-        /// Another payment settled the charge before, or the charge can no longer be paid.
+        /// Another payment settled the charge before, or the charge was not issued.
         Extra = "extra",
         /// The payment was below the charge's amount.
         Short = "short",
@@ -42,7 +42,7 @@ pub enum UnexpectedReason {
     Duplicate,
     /// The payment was below the amount of an unpaid charge.
     Underpaid,
-    /// The charge was abandoned and never visible.
+    /// The charge is in creation or abandoned, so it is not visible.
     Late,
 }
 
@@ -88,8 +88,8 @@ pub struct CreditedPayment {
     pub role: PaymentRole,
     /// The instant of the credit.
     pub credited_at: Timestamp,
-    /// The sum of refunds, completed or in flight, of the part beyond the charge's amount. The store computes it from
-    /// the refunds. Each change of this sum also changes the charge's version. So the charge must be read before the
-    /// payment: a commit with an outdated sum then fails with `Stale`.
+    /// The sum of refunds, completed or in flight, of the part beyond the charge's amount. The store computes this sum
+    /// from the refunds. Each change of the sum also changes the charge's version. So the charge must be read before
+    /// the payment: a commit with an outdated sum then fails with `Stale`.
     pub refunded_beyond: Money,
 }

@@ -1,4 +1,4 @@
-//! Received money that stays in `pending` until its account's release delay is over.
+//! Received money that stays in `pending` until the release delay of the account is over.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -20,7 +20,7 @@ pub struct Release {
     pub amount: Money,
     /// The instant from which the receiver can use the money.
     pub due_at: Timestamp,
-    /// The instant of the release.
+    /// The instant of the release. `None` while the money waits.
     pub released_at: Option<Timestamp>,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,

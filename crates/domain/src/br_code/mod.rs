@@ -132,7 +132,7 @@ pub enum BrCodeError {
     /// No merchant account of the code belongs to Pix.
     #[error("the code is not a Pix code")]
     NotPix,
-    /// The code has both a key and the address of a charge, or none of them.
+    /// The code has both a key and the address of a charge, or neither.
     #[error("a Pix code has either a key or the address of a charge")]
     KeyOrLocation,
     /// The key is invalid.
@@ -149,7 +149,7 @@ impl BrCode {
         parse::parse(text)
     }
 
-    /// Writes the code strictly.
+    /// Returns the text of the code, after a check of all fields.
     ///
     /// # Errors
     /// See [`StaticCode::write`] and [`DynamicCode::write`].

@@ -1,4 +1,4 @@
-//! Parses codes leniently. The receiver and the amount are never guessed.
+//! Parses codes leniently. But an ambiguous receiver or an unreadable amount is an error.
 
 use super::crc::crc16;
 use super::tlv::{self, Element, only, required};
@@ -90,7 +90,7 @@ fn pix_account<'a>(elements: &[Element<'a>]) -> Result<Vec<Element<'a>>, BrCodeE
     found.ok_or(BrCodeError::NotPix)
 }
 
-/// Returns the reference label, if any.
+/// Returns the reference label. Returns `None` if the label is missing, empty or `***`.
 fn reference(elements: &[Element<'_>]) -> Result<Option<String>, BrCodeError> {
     let Some(additional) = only(elements, id::ADDITIONAL)? else {
         return Ok(None);
@@ -99,7 +99,7 @@ fn reference(elements: &[Element<'_>]) -> Result<Option<String>, BrCodeError> {
     Ok(label.filter(|label| !label.is_empty() && *label != NO_REFERENCE).map(str::to_owned))
 }
 
-/// Parses digits with an optional point. A sign or an exponent is invalid.
+/// Parses digits with an optional point, which may be the last character. A sign or an exponent is invalid.
 fn read_amount(text: &str) -> Result<Money, BrCodeError> {
     let invalid = BrCodeError::Invalid { field: id::AMOUNT };
     if !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {

@@ -30,10 +30,11 @@ struct Tail<'a> {
 
 impl StaticCode {
     /// Returns the code. Accents of the name, the city and the free text are removed, and characters that are not
-    /// permitted are dropped.
+    /// permitted are dropped. The name and the city are cut to their maximum lengths.
     ///
     /// # Errors
-    /// [`BrCodeError`] if a field is empty, is too long or has a value that is not permitted.
+    /// [`BrCodeError`] if a mandatory field is empty, or another field is too long or has a value that is not
+    /// permitted.
     pub fn write(&self) -> Result<String, BrCodeError> {
         let mut account = String::new();
         tlv::push(&mut account, id::GUI, GUI)?;
@@ -71,10 +72,11 @@ impl StaticCode {
 
 impl DynamicCode {
     /// Returns the code. Accents of the name and the city are removed, and characters that are not permitted are
-    /// dropped. The reference label is always `***`.
+    /// dropped. The name and the city are cut to their maximum lengths. The reference label is always `***`.
     ///
     /// # Errors
-    /// [`BrCodeError`] if a field is empty, is too long or has a value that is not permitted.
+    /// [`BrCodeError`] if a mandatory field is empty, or another field is too long or has a value that is not
+    /// permitted.
     pub fn write(&self) -> Result<String, BrCodeError> {
         if self.location.len() > MAX_LOCATION_LENGTH {
             return Err(BrCodeError::TooLong { field: id::LOCATION, max: MAX_LOCATION_LENGTH });

@@ -68,10 +68,10 @@ pub struct ChargeTerms {
 }
 
 impl ChargeTerms {
-    /// Returns the payer for the acquirer: the document and the name, or `None`.
+    /// Returns the payer for the acquirer: the document and the name.
     ///
-    /// The merchant can write any text as the document. The acquirer receives both values only if the document is a
-    /// valid CPF or CNPJ.
+    /// The merchant can write any text as the document. Returns `None` if the document is not a valid CPF or CNPJ, or
+    /// if a value is missing.
     #[must_use]
     pub fn payer(&self) -> Option<(Document, &str)> {
         let name = self.payer_name.as_ref()?;
@@ -80,12 +80,12 @@ impl ChargeTerms {
     }
 }
 
-/// The refunds of a charge. Their sum never exceeds the charge's amount.
+/// The money of a charge that returns to its payer. The sum never exceeds the charge's amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RefundTotals {
     /// The amount of the refunds in flight.
     pub in_flight: Money,
-    /// The amount that was refunded.
+    /// The amount that completed refunds and lost infractions returned.
     pub done: Money,
 }
 

@@ -43,7 +43,7 @@ impl Charge {
         }
     }
 
-    /// Counts `amount` as refunded, without a refund. An infraction was lost.
+    /// Counts `amount` as refunded, because a lost infraction returned it without a refund.
     pub(crate) fn return_part(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
         self.reserve_refund(amount)?.settle_refund(amount, at)
     }

@@ -33,7 +33,7 @@ pub struct Settlement {
 pub enum ChargeState {
     /// The charge is being created at `acquirer` and is not visible.
     Creating {
-        /// The acquirer of the current request. After a crash, it is the acquirer of the last request.
+        /// The acquirer of the current request. After a crash, this is the acquirer of the last request.
         acquirer: AcquirerName,
     },
     /// No acquirer accepted the charge. The charge is not visible. A retry of its creation can reopen it.
@@ -73,7 +73,7 @@ pub enum ChargeState {
 }
 
 named! {
-    /// The name of a state, without its facts.
+    /// The name of a state, without its data.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum ChargeStatus {
         /// See [`ChargeState::Creating`].
@@ -132,7 +132,7 @@ impl ChargeState {
         }
     }
 
-    /// Returns the payment that settled the charge. Returns `None` if no payment did.
+    /// Returns the payment that settled the charge. Returns `None` if no payment settled it.
     #[must_use]
     pub const fn settlement(&self) -> Option<&Settlement> {
         match self {
@@ -145,7 +145,7 @@ impl ChargeState {
         }
     }
 
-    /// Returns the acquirer that has the charge, or that is requested to create it.
+    /// Returns the acquirer that issued the charge. If none did, returns the acquirer of the last request.
     #[must_use]
     pub const fn acquirer(&self) -> &AcquirerName {
         match self {

@@ -164,7 +164,7 @@ fn acquirer_may_shorten_but_not_extend_expiry() {
 }
 
 #[test]
-fn issued_charge_with_another_code_is_an_error() {
+fn second_issue_with_another_code_is_an_error() {
     let other = Issued { copy_paste: "000202".into(), ..issued() };
     assert!(charge(ChargeStatus::Pending).issue(other).is_err());
 }

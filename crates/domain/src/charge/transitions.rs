@@ -38,11 +38,11 @@ pub enum ChargeError {
     /// An amount is out of range.
     #[error("an amount is out of range")]
     Money(#[from] MoneyError),
-    /// The credited sum differs from the payment, or refunds exceed the charge's amount.
+    /// The fee or the refunds exceed the charge's amount, or the credited sum differs from the payment.
     #[error("the parts of an amount do not sum to it")]
     Unbalanced,
     /// The net amount cannot be divided.
-    #[error("the net value could not be divided")]
+    #[error("the net amount could not be divided")]
     Split(#[from] AllocationError),
 }
 
@@ -119,11 +119,11 @@ impl Charge {
     }
 
     /// Expires a charge that the acquirer shows as unpaid. `upstream_end` is the end of the payment period at the
-    /// acquirer. This end may be earlier than the one at issue.
+    /// acquirer. If `upstream_end` is earlier than the stored end, the charge expires at `upstream_end`.
     ///
     /// # Errors
-    /// [`ChargeError::NotYetExpired`] before that end. [`ChargeError::InvalidState`] if the charge is not pending and
-    /// not expired.
+    /// [`ChargeError::NotYetExpired`] before the earlier of the two ends. [`ChargeError::InvalidState`] if the charge
+    /// is not pending and not expired.
     pub fn expire(self, upstream_end: Timestamp, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Pending(issued) => {

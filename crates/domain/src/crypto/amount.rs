@@ -58,7 +58,8 @@ impl CryptoAmount {
         if units > MAX_UNITS { Err(CryptoAmountError::OutOfRange) } else { Ok(Self { currency, units }) }
     }
 
-    /// Parses a decimal number, with or without an exponent. Only the value counts, and the value is not rounded.
+    /// Parses a decimal number, with or without an exponent. Trailing zeros do not count as decimals. The value is not
+    /// rounded.
     ///
     /// # Errors
     /// [`CryptoAmountError`] with the violated rule.
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn amount_outside_its_rules_is_refused() {
+    fn invalid_amount_is_refused_with_the_violated_rule() {
         for (currency, text, error) in [
             (Currency::Btc, "0.000000001", CryptoAmountError::TooManyDecimals { max: 8 }),
             (Currency::UsdtErc20, "1.0000001", CryptoAmountError::TooManyDecimals { max: 6 }),
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn excess_decimals_are_rounded_as_named() {
+    fn excess_decimals_are_rounded_as_requested() {
         for (text, decimals, rounding, expected) in [
             ("1.0000001", 6, Rounding::Floor, "1"),
             ("1.0000001", 6, Rounding::Ceiling, "1.000001"),

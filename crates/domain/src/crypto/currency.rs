@@ -77,13 +77,13 @@ impl Currency {
         }
     }
 
-    /// Returns the number of decimals of a requested amount.
+    /// Returns the maximum number of decimals of the coins that a deposit requests.
     #[must_use]
     pub const fn deposit_decimals(self) -> u32 {
         at_most(self.chain_decimals(), MAX_DEPOSIT_DECIMALS)
     }
 
-    /// Returns the number of decimals of an amount that is sent.
+    /// Returns the maximum number of decimals of the coins that a withdrawal sends.
     #[must_use]
     pub const fn withdrawal_decimals(self) -> u32 {
         at_most(self.chain_decimals(), MAX_WITHDRAWAL_DECIMALS)

@@ -23,10 +23,9 @@ pub struct Minimum {
 }
 
 impl Minimum {
-    /// Creates the minimum from the price of a coin in USDT and the processor's current limit.
+    /// Creates the minimum. `usdt_per_coin` is the price of a coin, and `technical` is the processor's current minimum.
     ///
     /// # Errors
-    /// [`CryptoAmountError::CurrenciesDiffer`] if the limit is in another currency, and
     /// [`CryptoAmountError::OutOfRange`].
     pub fn new(side: Side, usdt_per_coin: &Rate, technical: CryptoAmount) -> Result<Self, CryptoAmountError> {
         let currency = technical.currency();
@@ -43,7 +42,7 @@ impl Minimum {
         self.commercial
     }
 
-    /// Returns the processor's minimum, rounded up to the decimals of requested amounts.
+    /// Returns the processor's minimum, rounded up to the decimals of the side ([`Side::decimals`]).
     #[must_use]
     pub const fn technical(&self) -> CryptoAmount {
         self.technical
@@ -58,7 +57,7 @@ impl Minimum {
         }
     }
 
-    /// Returns the effective minimum in BRL.
+    /// Returns the effective minimum in BRL, rounded up. `rate` is the BRL for one coin.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].

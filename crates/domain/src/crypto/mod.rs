@@ -1,4 +1,4 @@
-//! Crypto deposits and withdrawals. Merchants have only BRL.
+//! Crypto deposits and withdrawals. The balance of a merchant is always in BRL.
 
 mod address;
 mod amount;

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn fee_comes_out_of_deposits_and_on_top_of_withdrawals() {
+    fn fee_reduces_deposits_and_is_added_to_withdrawals() {
         let texts = |side| {
             let quote = open(terms(side, "100.00")).unwrap();
             let money = [quote.fee(), quote.net_amount(), quote.gross_amount()].map(|money| money.unwrap().to_string());

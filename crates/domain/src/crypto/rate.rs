@@ -12,24 +12,24 @@ use crate::decimal;
 use crate::money::{Money, MoneyError};
 use crate::rate::{Percentage, PercentageError, Rounding};
 
-/// The maximum age of a coin's price. A quote is valid for the same time, so a price is at most twice as old when it is
-/// used.
+/// The maximum age of a coin's price when a quote is created. The quote is then valid for one more minute, so its price
+/// is at most two minutes old when the quote is used.
 pub const MAX_COIN_PRICE_AGE: SignedDuration = SignedDuration::from_mins(1);
 /// The maximum age of the Central Bank's rate. The bank publishes rates on business days, and around Carnival five days
 /// pass without a new rate.
 pub const MAX_USD_RATE_AGE: SignedDuration = SignedDuration::from_hours(6 * 24);
-/// The age of the Central Bank's rate above which an alert is raised: a weekend with one holiday, and six hours for a late
-/// publication. An older rate is normal only around Carnival and Christmas.
+/// The age of the Central Bank's rate above which an alert is raised: a weekend with one holiday, and six hours for a
+/// late publication. An older rate is normal only around Carnival and Christmas.
 pub const LONG_WEEKEND: SignedDuration = SignedDuration::from_hours(4 * 24 + 6);
 /// A source's clock may be ahead by at most this time.
 const MAX_CLOCK_LEAD: SignedDuration = SignedDuration::from_mins(1);
 /// The number of decimals of a rate.
 const RATE_DECIMALS: i64 = 8;
-/// The number of decimals of a price that is a quotient. The rate that follows from the price has fewer.
+/// The number of decimals of a price that [`Rate::per`] computes. The final rate in BRL has fewer.
 const PRICE_DECIMALS: u32 = 12;
 /// The maximum factors between two rates of a currency, by the age of the older rate. No supported coin changes more in
-/// that time. Rates with a larger age are not compared. The second row refuses a wrong decimal point after quiet days,
-/// and also one that lasts for days.
+/// that time. Rates with a larger age are not compared. The second row refuses a wrong decimal point even if the last
+/// correct rate is days old.
 const MAX_JUMPS: [(SignedDuration, u32); 2] =
     [(SignedDuration::from_hours(24), 2), (SignedDuration::from_hours(7 * 24), 5)];
 
@@ -93,7 +93,8 @@ impl Rate {
     }
 
     /// Returns whether this rate is plausible if `earlier` was the rate `age` ago: at most twice and at least half of
-    /// it within a day, and at most five times and at least a fifth within a week.
+    /// it within a day, and at most five times and at least a fifth within a week. After a week, every rate is
+    /// plausible.
     #[must_use]
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
     pub fn may_follow(&self, earlier: &Self, age: SignedDuration) -> bool {
@@ -114,8 +115,8 @@ impl fmt::Display for Rate {
 /// The inputs of a rate. They are stored with the quote.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RateInputs {
-    /// The USDT for one coin, as the processor estimates it: sold for a deposit, or bought for a withdrawal. For USDT itself
-    /// the value is 1.
+    /// The USDT for one coin, as the processor estimates it: sold for a deposit, or bought for a withdrawal. For USDT
+    /// itself the value is 1.
     pub usdt_per_coin: Rate,
     /// The instant of the estimate.
     pub coin_priced_at: Timestamp,
@@ -130,10 +131,10 @@ pub struct RateInputs {
 /// The reason why no rate is given. The operation is then refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RateError {
-    /// The coin's price is older than [`MAX_COIN_PRICE_AGE`], or its instant is in the future.
+    /// The coin's price is older than [`MAX_COIN_PRICE_AGE`], or its instant is more than a minute in the future.
     #[error("the price of the coin is out of date")]
     CoinPriceAge,
-    /// The Central Bank's rate is older than [`MAX_USD_RATE_AGE`], or its instant is in the future.
+    /// The Central Bank's rate is older than [`MAX_USD_RATE_AGE`], or its instant is more than a minute in the future.
     #[error("the rate of the US dollar is out of date")]
     UsdRateAge,
     /// After the spread and the rounding, the rate is zero.
@@ -217,7 +218,7 @@ fn reais(amount: Money) -> BigDecimal {
     BigDecimal::new(BigInt::from(amount.centavos()), 2)
 }
 
-/// Divides whole numbers, because the quotient of two decimals may have infinitely many digits.
+/// Divides `value` by `by` as whole numbers, because the quotient of two decimals may have infinitely many digits.
 #[expect(clippy::arithmetic_side_effects, reason = "a BigInt grows instead of overflowing, and a rate is not zero")]
 fn divide(value: &BigDecimal, by: &Rate, decimals: u32, rounding: Rounding) -> BigDecimal {
     let scale = value.fractional_digit_count().max(by.0.fractional_digit_count()).max(0);

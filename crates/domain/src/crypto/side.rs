@@ -14,7 +14,7 @@ named! {
 }
 
 impl Side {
-    /// Returns the number of decimals of an amount on this side.
+    /// Returns the maximum number of decimals of the coins that a deposit requests or a withdrawal sends.
     #[must_use]
     pub const fn decimals(self, currency: Currency) -> u32 {
         match self {

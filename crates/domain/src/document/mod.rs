@@ -18,13 +18,13 @@ pub enum Document {
 /// The reason why a tax number is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// The length without punctuation is not 11 (CPF) and not 14 (CNPJ), or it belongs to the other kind.
+    /// The length without punctuation is neither 11 (CPF) nor 14 (CNPJ), or is the length of the other kind.
     #[error("must have 11 digits (CPF) or 14 characters (CNPJ)")]
     WrongLength,
     /// A character is not permitted in the number.
     #[error("has a character that a CPF or CNPJ cannot have")]
     WrongCharacter,
-    /// All characters are equal. Such a number has right check digits but is never issued.
+    /// All characters are equal. Such a number is never issued, although the check digits of some of them match.
     #[error("is not an issued CPF or CNPJ")]
     AllEqual,
     /// The check digits do not match the rest of the number.

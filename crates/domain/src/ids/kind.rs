@@ -45,7 +45,7 @@ kinds! {
     User UserId "usr" "a user of the dashboard";
     Session SessionId "ses" "a session of the dashboard";
     Confirmation ConfirmationId "cnf" "an action of the dashboard that waits for its one-time code";
-    Request RequestId "req" "a request";
+    Request RequestId "req" "an HTTP request";
     Key KeyId "akey" "an API key";
     Transfer TransferId "trf" "a ledger transfer";
     Audit AuditId "aud" "a row of the audit log";

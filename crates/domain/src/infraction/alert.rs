@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use super::{ALERT_HOURS, Infraction, InfractionState};
 
 impl Infraction {
-    /// Returns the infraction with the recorded alert, and the alert's hours. Returns `None` if no alert is due.
+    /// Returns the infraction with the recorded alert, and the entry of [`ALERT_HOURS`] that was reached. Returns
+    /// `None` if no alert is due.
     #[must_use]
     pub fn alert(self, now: Timestamp) -> Option<(Self, u8)> {
         let deadline = self.deadline_at.filter(|_| self.state == InfractionState::Open && self.defense.is_none())?;

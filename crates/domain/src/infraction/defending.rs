@@ -1,4 +1,4 @@
-//! The steps of a defense: submit, send, send again, withdraw, confirm. These steps move no money.
+//! The steps of a defense: submit, send again, withdraw, confirm. These steps move no money.
 
 use jiff::Timestamp;
 
@@ -47,7 +47,7 @@ impl Infraction {
         Ok(taken(Self { defense, due_at: Some(pause(at, 0)), attempts: 0, ..self }, None))
     }
 
-    /// Records that the defense will be sent again, because the acquirer reports that it has none.
+    /// Records that the defense will be sent again, because the acquirer has certainly not received the defense.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if there is no unconfirmed defense.
@@ -79,7 +79,7 @@ impl Infraction {
     /// Removes a defense that the acquirer certainly did not accept.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] if there is no unconfirmed defense.
+    /// [`InfractionError::InvalidState`] if the acquirer has a defense, or if the infraction is resolved.
     pub fn withdraw_defense(self) -> Result<InfractionStep, InfractionError> {
         match (&self.state, &self.defense) {
             (InfractionState::Open, None) => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
@@ -97,8 +97,8 @@ impl Infraction {
         }
     }
 
-    /// Records that the acquirer has a defense. `theirs` is a defense that was submitted outside of this service. If
-    /// absent, the acquirer has the defense that this service sent.
+    /// Records that the acquirer has a defense. `theirs` is the defense as the acquirer reports it. With `None`, the
+    /// defense that this service sent is confirmed, if there is one.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction is resolved.

@@ -6,8 +6,8 @@ use crate::ids::InfractionId;
 use crate::money::{Money, MoneyError};
 use crate::payment::CreditedPayment;
 
-/// Returns the part of the Pix that infractions can still take: the paid amount, minus refunds, minus amounts that lost
-/// infractions returned.
+/// Returns the part of the Pix that infractions can still take: the paid amount, minus refunds (completed or in
+/// flight), minus amounts that lost infractions returned.
 ///
 /// `charge` is the charge of the payment. `infractions` are all infractions on the Pix, in any state.
 ///
@@ -32,8 +32,8 @@ pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infrac
 /// Divides the rest of a Pix among its open infractions. Returns each infraction whose limit changes, with its new
 /// limit.
 ///
-/// The oldest infraction takes precedence, except if `lost` is another infraction: the acquirer has already debited the
-/// lost amount.
+/// The infraction `lost` comes first, because the acquirer has already debited its amount. The other infractions
+/// follow, the oldest first.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored values.
@@ -49,7 +49,7 @@ pub fn apportion(
     open.sort_by_key(|infraction| (Some(infraction.id) != lost, infraction.id));
     let mut changed = Vec::new();
     for infraction in open {
-        // If the rest is negative, the infraction gets nothing.
+        // A limit is never negative, even if an acquirer reports a negative amount.
         let limit = infraction.amount.min(left).max(Money::ZERO);
         left = left.checked_sub(limit)?;
         if limit != infraction.limit {

@@ -36,8 +36,8 @@ pub const ALERT_HOURS: [u8; 3] = [48, 24, 6];
 
 /// A payer's dispute of a Pix that was credited to a charge of this service.
 ///
-/// An infraction is always written together with its charge. The version of the charge ensures that the sum of blocks,
-/// refunds and returns never exceeds the Pix.
+/// A change of a limit is always written together with the charge. The version of the charge ensures that the sum of
+/// blocks, refunds and returns never exceeds the Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Infraction {
     /// The public identifier.

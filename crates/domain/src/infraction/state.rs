@@ -33,7 +33,7 @@ pub struct Defense {
     pub evidence_url: Option<Text>,
     /// The instant of the last sending, stored before the sending.
     pub sent_at: Timestamp,
-    /// The instant at which the acquirer had received the defense. `None` while the arrival is unknown.
+    /// The instant since which the acquirer is known to have the defense. `None` while the arrival is unknown.
     pub submitted_at: Option<Timestamp>,
 }
 
@@ -55,7 +55,7 @@ named! {
 }
 
 impl InfractionStatus {
-    /// Returns whether the infraction is not resolved. Until then it holds money.
+    /// Returns whether the infraction is not resolved. An open infraction has a block.
     #[must_use]
     pub const fn is_open(self) -> bool {
         match self {
@@ -83,7 +83,7 @@ pub enum InfractionState {
     },
     /// The dispute was accepted. The held money was returned to the payer.
     Lost {
-        /// The part of the account's money that was returned.
+        /// The amount that was returned from the account's blocked money.
         returned: Money,
         /// The part of `returned` that counts as refunded of the charge. The rest belongs to an unexpected payment.
         refunded: Money,

@@ -242,7 +242,7 @@ fn each_step_changes_block_and_charge_as_expected() {
 }
 
 #[test]
-fn lost_infraction_loses_at_most_the_given_amount() {
+fn lost_infraction_returns_at_most_the_given_amount() {
     for (most, returned, limit) in [(-1, 0, 0), (0, 0, 0), (100, 100, 100), (300, 300, 300), (350, 300, 350)] {
         let before = infraction(Stage::UnderReview);
         let (payment, charge, all) = (payment(), charge(1), [before.clone()]);

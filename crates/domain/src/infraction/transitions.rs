@@ -97,31 +97,31 @@ impl Infraction {
     /// # Errors
     /// [`InfractionError::Money`], impossible for stored values.
     pub fn open(
-        asked: NewInfraction,
+        report: NewInfraction,
         disputed: Disputed<'_>,
         at: Timestamp,
     ) -> Result<InfractionStep, InfractionError> {
         let Disputed { payment, charge, infractions } = disputed;
         let infraction = Self {
-            id: asked.id,
+            id: report.id,
             account: charge.account,
             charge: charge.id,
             external_id: charge.terms.external_id.clone(),
-            acquirer: asked.acquirer,
-            upstream_id: asked.upstream_id,
+            acquirer: report.acquirer,
+            upstream_id: report.upstream_id,
             end_to_end_id: payment.payment.end_to_end_id.clone(),
-            reason: asked.reason,
-            situation: asked.situation,
-            amount: asked.amount,
+            reason: report.reason,
+            situation: report.situation,
+            amount: report.amount,
             limit: Money::ZERO,
             state: InfractionState::Open,
             review: None,
             defense: None,
-            deadline_at: asked.deadline_at,
+            deadline_at: report.deadline_at,
             alerted_h: None,
             due_at: None,
             attempts: 0,
-            opened_at: asked.opened_at,
+            opened_at: report.opened_at,
             created_at: at,
             version: 0,
         };
@@ -225,7 +225,8 @@ impl Infraction {
         }
     }
 
-    /// Resolves the infraction for the payer. The held amount was returned, and counts as refunded of the charge.
+    /// Resolves the infraction for the payer. The amount `held` in its block was returned. If the Pix settled the
+    /// charge, the amount counts as refunded of the charge.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction has another outcome.
@@ -234,8 +235,8 @@ impl Infraction {
         self.lose_at_most(disputed, (held, all), at)
     }
 
-    /// Resolves the infraction as lost, with at most the amount `most`. The limit is reduced to this amount, and the
-    /// same commit frees the rest of the block.
+    /// Resolves the infraction for the payer. Of the amount `held` in its block, at most `most` was returned. The limit
+    /// is reduced to `most`, and the same commit frees the rest of the block.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction has another outcome.

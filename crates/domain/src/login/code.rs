@@ -29,8 +29,9 @@ pub fn step_at(now: Timestamp) -> i64 {
     now.as_second().div_euclid(STEP_S)
 }
 
-/// Returns the time step of `code`. `last` is the step of the last used code. Returns `None` if the code is wrong, too
-/// old or too new, or if its step is not after `last`. So each code is accepted once.
+/// Returns the time step of `code`. `last` is the step of the last used code, and `code_at` computes the code of a
+/// step. Returns `None` if the code is wrong, too old or too new, or if its step is not after `last`. So each code is
+/// accepted once.
 #[must_use]
 pub fn accepted_step(now: Timestamp, last: Option<i64>, code: Code, code_at: impl Fn(i64) -> Code) -> Option<i64> {
     let present = step_at(now);

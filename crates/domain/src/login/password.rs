@@ -19,7 +19,7 @@ pub enum PasswordError {
     Guessable,
 }
 
-/// Checks a new password of the user with that e-mail.
+/// Checks a new password of the user whose e-mail is `email`.
 ///
 /// # Errors
 /// [`PasswordError`] with the violated rule.

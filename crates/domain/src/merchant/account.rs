@@ -93,7 +93,7 @@ impl Features {
         Self(self.0 & !feature.bit())
     }
 
-    /// Returns the features of both sets.
+    /// Returns the features that are in at least one of the sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -156,7 +156,7 @@ pub struct Account {
     pub email: String,
     /// The display name.
     pub name: String,
-    /// The CPF or CNPJ of the holder. Several accounts can have the same.
+    /// The CPF or CNPJ of the holder. Several accounts can have the same document.
     pub document: Document,
     /// The operator's decision whether the account can write.
     pub status: AccountStatus,
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn approval_enables_only_pix_both_ways() {
+    fn approval_enables_only_pix_in_and_pix_out() {
         let approved = account().approve();
         assert_eq!(approved.features.to_string(), "pix_in,pix_out");
         assert_eq!(approved.permit(Feature::PixIn), Ok(()));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn features_read_back_as_they_print() {
+    fn formatted_features_are_parsed_back() {
         let all = Feature::ALL.into_iter().fold(Features::default(), Features::with);
         assert_eq!(Features::parse(&all.to_string()), Ok(all));
         assert_eq!(Features::parse("pix_in, nope"), Err(UnknownFeature("nope".into())));

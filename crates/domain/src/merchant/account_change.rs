@@ -75,7 +75,7 @@ impl AccountChange {
         }
     }
 
-    /// Returns the change with this name and these values.
+    /// Returns the change with this name and these values. Returns `None` if the name is unknown or a value is invalid.
     #[must_use]
     pub fn parse(name: &str, terms: &str) -> Option<Self> {
         let words: Vec<&str> = terms.split_whitespace().collect();
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_come_back_from_name_and_terms() {
+    fn change_is_parsed_back_from_name_and_terms() {
         let money = Money::from_centavos;
         let rule = |min, max| FeeRule::try_new(money(50), Percentage::parse("0.99").unwrap(), min, max).unwrap();
         for change in [

@@ -63,7 +63,7 @@ pub struct Recipient {
 }
 
 impl Recipient {
-    /// Returns these data with the values of `later`. A value that `later` does not have is kept.
+    /// Returns the values of `later`. If `later` lacks a value, the value of `self` is kept.
     #[must_use]
     pub fn or(self, later: Self) -> Self {
         Self { name: later.name.or(self.name), document: later.document.or(self.document) }
@@ -119,7 +119,7 @@ impl Payout {
         InstructionId::of_payout(self.id)
     }
 
-    /// Returns whether the API shows the resource.
+    /// Returns whether the API shows the payout.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         self.state.status().is_visible()

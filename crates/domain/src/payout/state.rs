@@ -21,7 +21,7 @@ pub struct Sent {
 pub enum PayoutState {
     /// The money is held, and the acquirer receives the request. The payout is not visible yet.
     Pending {
-        /// The acquirer of the current request. After a crash, it is the acquirer of the last request.
+        /// The acquirer of the current request. After a crash, this is the acquirer of the last request.
         acquirer: AcquirerName,
     },
     /// The acquirer certainly did not accept the payout. The held money was released. The payout is not visible. A
@@ -62,7 +62,7 @@ pub enum PayoutState {
 }
 
 named! {
-    /// The name of a state, without its facts.
+    /// The name of a state, without its data.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum PayoutStatus {
         /// See [`PayoutState::Pending`].
@@ -105,7 +105,7 @@ impl PayoutState {
         }
     }
 
-    /// Returns the request to the acquirer. Returns `None` before the request is known to be sent.
+    /// Returns the request to the acquirer. Returns `None` if the payout is pending or abandoned.
     #[must_use]
     pub const fn sent(&self) -> Option<&Sent> {
         match self {
@@ -117,7 +117,7 @@ impl PayoutState {
         }
     }
 
-    /// Returns the acquirer that has the payout, or that receives the request.
+    /// Returns the acquirer of the current or last request.
     #[must_use]
     pub const fn acquirer(&self) -> &AcquirerName {
         match self {

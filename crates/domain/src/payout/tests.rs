@@ -179,7 +179,7 @@ fn payout_without_fee_moves_no_fee() {
 }
 
 #[test]
-fn payout_is_reversed_when_fully_returned_and_never_beyond() {
+fn full_return_reverses_payout_and_excess_is_an_error() {
     let (partly, ..) = taken(payout(PayoutStatus::Completed), Action::TakeBackPart);
     assert_eq!(partly.take_back(Money::from_centavos(2), later()), Err(PayoutError::ReturnedTooMuch));
     let (partly, ..) = taken(payout(PayoutStatus::Completed), Action::TakeBackPart);
@@ -194,7 +194,7 @@ fn payout_is_reversed_when_fully_returned_and_never_beyond() {
 }
 
 #[test]
-fn facts_from_acquirer_are_kept() {
+fn data_from_acquirer_is_kept() {
     let named = Recipient { name: Some("Ana".into()), document: Some("***.456.789-**".into()) };
     let (sent, ..) = match payout(PayoutStatus::Pending).send(None, named.clone(), start()).unwrap() {
         PayoutStep::Taken { payout, transfers, event } => (payout, transfers, event),

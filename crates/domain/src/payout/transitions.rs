@@ -32,7 +32,7 @@ pub enum PayoutError {
     /// The status does not allow the step.
     #[error("the payout is {}", .0.as_str())]
     InvalidState(PayoutStatus),
-    /// The sum of the returns exceeds the payout.
+    /// The sum of the returns exceeds the payout, or a return is not positive.
     #[error("more was returned than was sent")]
     ReturnedTooMuch,
     /// An amount is out of range.
@@ -47,8 +47,8 @@ impl Payout {
         self.both_parts(Bucket::Available, Bucket::InTransit, Overdraft::Forbidden, (EntryKind::Payout, EntryKind::Fee))
     }
 
-    /// Records that the acquirer received the request and that the outcome is unknown. `end_to_end_id` and `recipient`
-    /// are recorded if the acquirer has reported them.
+    /// Records that the acquirer has the payout, or may have it, and that the outcome is unknown. `end_to_end_id` and
+    /// `recipient` are recorded if the acquirer has reported them.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] if the outcome is known or the payout was abandoned.
@@ -83,8 +83,8 @@ impl Payout {
         }
     }
 
-    /// Records that the payout will be sent again with the same identifier. The acquirer reports that it has no such
-    /// payout, or that the payout waits for approval.
+    /// Records that the payout will be sent again with the same identifier. The acquirer reports no payout with this
+    /// identifier, or a payout that waits for approval.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] if the outcome is known or the payout was never sent.
@@ -187,8 +187,8 @@ impl Payout {
     /// The store credits each return id once, so a repeat never reaches the ledger.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] if the payout is not completed. [`PayoutError::ReturnedTooMuch`] if the sum of
-    /// returns exceeds the payout's amount.
+    /// [`PayoutError::InvalidState`] if the payout was never completed. [`PayoutError::ReturnedTooMuch`] if the sum of
+    /// returns exceeds the payout's amount, or if `amount` is not positive.
     pub fn take_back(self, amount: Money, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let (sent, completed_at) = match &self.state {
             PayoutState::Completed { sent, at } => (sent.clone(), *at),

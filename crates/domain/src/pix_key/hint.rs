@@ -1,10 +1,10 @@
-//! Guesses the intended kind of an invalid key, for the error message. This module accepts no key.
+//! Guesses the intended kind of an invalid key. The guess decides only the error message.
 
 use super::PixKeyError;
 use crate::document::DocumentError;
 
-/// The first digits of area codes whose possible second digits are listed here. After 4, 6, 8 and 9, every second digit
-/// except 0 is in use.
+/// The first digits of area codes, each with the second digits in use. After 4, 6, 8 and 9, every second digit except 0
+/// is in use.
 const PARTIAL_AREAS: [(char, &str); 5] =
     [('2', "12478"), ('3', "1234578"), ('5', "1345"), ('7', "134579"), ('1', "123456789")];
 

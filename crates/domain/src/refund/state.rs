@@ -24,7 +24,7 @@ pub enum RefundState {
     },
     /// The payer has received the money.
     Completed {
-        /// The id of the return.
+        /// The id of the return, if the acquirer reported it.
         return_id: Option<ReturnId>,
         /// The instant of completion.
         at: Timestamp,
@@ -41,7 +41,7 @@ pub enum RefundState {
 }
 
 named! {
-    /// The name of a state, without its facts.
+    /// The name of a state, without its data.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum RefundStatus {
         /// See [`RefundState::Pending`].

@@ -205,7 +205,7 @@ fn each_step_has_the_expected_effects() {
 }
 
 #[test]
-fn charge_is_refunded_when_its_last_part_is() {
+fn last_partial_refund_makes_the_charge_refunded() {
     let last = opened(charge(0, 600), None);
     assert_eq!((last.refund.amount, totals(&last)), (money(400), Some((400, 600))), "the rest is the default");
     let Ok(RefundStep::Taken(change)) = last.refund.complete(last.charge.unwrap(), None, later()) else { panic!() };
@@ -249,15 +249,16 @@ fn invalid_refund_reports_its_reason() {
 
 #[test]
 fn abandoned_refund_reopens_only_within_the_rest() {
-    let given_up = refund(RefundStatus::Abandoned);
+    let abandoned = refund(RefundStatus::Abandoned);
     let paid = payment(1, 1_000);
     assert_eq!(
-        given_up.reopen(charge(700, 0), of(&paid, &[]), later()),
+        abandoned.reopen(charge(700, 0), of(&paid, &[]), later()),
         Err(RefundError::ExceedsAmount { rest: money(300) })
     );
 }
 
-/// Opens a refund of a payment. Returns its amounts in centavos, or the amount that can still be refunded.
+/// Opens a refund of `amount` of a payment. Of the payment, `beyond` centavos beyond the charge's amount were refunded
+/// before. Returns the amount of the refund, and its part that counts as refunded of the charge, in centavos.
 fn of_payment(
     charge: Charge,
     (number, centavos, beyond): (u8, i64, i64),
@@ -276,7 +277,7 @@ fn of_payment(
 }
 
 #[test]
-fn payment_is_refunded_excess_first_and_never_exceeded() {
+fn payment_refund_takes_excess_first_within_the_payment() {
     for (name, paid, refunds, amount, expected) in [
         ("a second payment whole", (2, 700, 0), (0, 0), None, Ok((700, 0))),
         ("a second payment in part", (2, 700, 0), (0, 0), Some(200), Ok((200, 0))),

@@ -53,7 +53,7 @@ pub enum RefundError {
     /// The payment is too old.
     #[error("the payment was received more than 90 days ago")]
     TooLate,
-    /// The amount exceeds the rest of the charge or of the payment.
+    /// The amount is not positive, or exceeds the rest of the charge or of the payment.
     #[error("only {rest} can still be refunded")]
     ExceedsAmount {
         /// The rest.
@@ -111,7 +111,7 @@ impl Refund {
     /// [`RefundError`]. The order of checks is: the state of the charge, infractions, the time, the amount.
     pub fn open(
         charge: Charge,
-        asked: NewRefund,
+        request: NewRefund,
         acquirer: AcquirerName,
         at: Timestamp,
     ) -> Result<RefundStep, RefundError> {
@@ -120,12 +120,12 @@ impl Refund {
         };
         permit(&charge, settlement.paid_at, at)?;
         let rest = charge.refundable()?;
-        let amount = asked.amount.unwrap_or(rest);
+        let amount = request.amount.unwrap_or(rest);
         if amount > rest || !amount.is_positive() {
             return Err(RefundError::ExceedsAmount { rest });
         }
         let end_to_end_id = settlement.end_to_end_id.clone();
-        Self::begin(charge, asked, (end_to_end_id, acquirer), (amount, amount), at)
+        Self::begin(charge, request, (end_to_end_id, acquirer), (amount, amount), at)
     }
 
     /// Opens a refund of one payment of `charge`. The charge can have any status. Money beyond the charge's amount is
@@ -135,7 +135,7 @@ impl Refund {
     /// [`RefundError`]. The order of checks is: infractions, the time, the amount.
     pub fn open_of_payment(
         charge: Charge,
-        asked: NewRefund,
+        request: NewRefund,
         refundable: Refundable<'_>,
         at: Timestamp,
     ) -> Result<RefundStep, RefundError> {
@@ -143,32 +143,32 @@ impl Refund {
         permit(&charge, payment.paid_at, at)?;
         let (of_charge, beyond) = refundable.left(&charge)?;
         let rest = of_charge.checked_add(beyond)?;
-        let amount = asked.amount.unwrap_or(rest);
+        let amount = request.amount.unwrap_or(rest);
         if amount > rest || !amount.is_positive() {
             return Err(RefundError::ExceedsAmount { rest });
         }
         let of_charge = amount.checked_sub(amount.min(beyond))?;
         let pix = (payment.end_to_end_id.clone(), payment.acquirer.clone());
-        Self::begin(charge, asked, pix, (amount, of_charge), at)
+        Self::begin(charge, request, pix, (amount, of_charge), at)
     }
 
     fn begin(
         charge: Charge,
-        asked: NewRefund,
+        request: NewRefund,
         (end_to_end_id, acquirer): (EndToEndId, AcquirerName),
         (amount, of_charge): (Money, Money),
         at: Timestamp,
     ) -> Result<RefundStep, RefundError> {
         let refund = Self {
-            id: asked.id,
+            id: request.id,
             account: charge.account,
             charge: charge.id,
             end_to_end_id,
             acquirer,
             amount,
             of_charge,
-            reason: asked.reason,
-            external_id: asked.external_id,
+            reason: request.reason,
+            external_id: request.external_id,
             state: RefundState::Pending,
             due_at: None,
             attempts: 0,
@@ -180,7 +180,7 @@ impl Refund {
         Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
     }
 
-    /// Reopens an abandoned refund. The money is held again, if that amount can still be refunded.
+    /// Reopens an abandoned refund. The money is held again, if the same amount can still be refunded.
     ///
     /// # Errors
     /// [`RefundError`].
@@ -198,7 +198,8 @@ impl Refund {
         Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
     }
 
-    /// Records a request to the acquirer with an unknown outcome.
+    /// Records a request to the acquirer with an unknown outcome. `return_id` is recorded if the acquirer has reported
+    /// it.
     ///
     /// # Errors
     /// [`RefundError::InvalidState`] if the outcome is known or the refund was abandoned.
@@ -219,8 +220,8 @@ impl Refund {
         }
     }
 
-    /// Records that the refund will be sent again with the same identifier, because the acquirer reports that it has no
-    /// such refund.
+    /// Records that the refund will be sent again with the same identifier, because the acquirer reports no refund with
+    /// this identifier.
     ///
     /// # Errors
     /// [`RefundError::InvalidState`] if the outcome is known or the refund was never sent.

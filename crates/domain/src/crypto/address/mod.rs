@@ -149,10 +149,10 @@ mod tests {
         (Currency::UsdtBsc, "0xdAC17F958D2ee523a2206206994597C13D831eC7", AddressError::WrongChecksum),
         (Currency::Ltc, "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n8", AddressError::WrongChecksum),
         (Currency::Ltc, "LVuDpNCSSj6pQ7t9Pv6d6sUkLKoqDEVUnK", AddressError::WrongChecksum),
-        // Version 0 with the checksum of bech32m, and version 1 with the checksum of bech32 (BIP-350).
+        // Version 1 with the checksum of bech32, and version 0 with the checksum of bech32m (BIP-350).
         (Currency::Btc, "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd", AddressError::WrongChecksum),
         (Currency::Btc, "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh", AddressError::WrongChecksum),
-        // Mixed case, an unknown witness version, and a wrong length of the program (BIP-350).
+        // Mixed case, unknown witness versions, wrong lengths of the program, and no program (BIP-350).
         (Currency::Btc, "Bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", AddressError::WrongForm),
         (Currency::Btc, "bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs", AddressError::WrongForm),
         (Currency::Btc, "BC1SW50QGDZ25J", AddressError::WrongForm),

@@ -4,7 +4,7 @@ use bech32::primitives::decode::{SegwitHrpstring, SegwitHrpstringError};
 
 use super::AddressError;
 
-/// The length of a taproot program, which is the only kind of version 1.
+/// The length of a taproot program in bytes. Addresses of version 1 have no other program.
 const TAPROOT_PROGRAM: usize = 32;
 
 /// Parses an address that starts with `prefix` and `1`, in upper or lower case. Returns `None` if the text starts

@@ -93,8 +93,8 @@ pub struct Deposit {
     pub state: DepositState,
     /// The sums of all credits. A credit by an operator adds BRL but no coins.
     pub credited: Credited,
-    /// The comparison of the coins that were credited at the rate with the requested coins. `None` if there are no such
-    /// coins. If the first credited payment was late, the value is `Late`.
+    /// The comparison of the coins that were credited at the rate with the requested coins. `None` before such a
+    /// credit. If a late payment is credited while the value is `None`, the value becomes `Late` and stays so.
     pub resolution: Option<Resolution>,
     /// The instant of the first confirmation on the chain.
     pub confirmed_at: Option<Timestamp>,
@@ -147,8 +147,7 @@ impl Deposit {
         if self.is_credited() { Ok(self.credited.fee) } else { self.price.fee_rule.fee(self.terms.amount) }
     }
 
-    /// Returns the BRL for the account, minus the fee. Before the first credit, the deposit's amount is the base;
-    /// afterwards the credited money is.
+    /// Returns the credited BRL after the fee. Before the first credit, returns the deposit's amount after the fee.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].

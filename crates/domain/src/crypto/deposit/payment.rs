@@ -36,8 +36,8 @@ named! {
         UnexpectedState = "unexpected_state",
         /// The processor now shows fewer coins than were credited.
         FewerCoins = "fewer_coins",
-        /// The processor shows coins, and reports an error or an expiry: it may not have them. The coins are credited when
-        /// the processor reports the payment as finished.
+        /// The processor shows coins, and reports an error or an expiry: it may not have them. The coins are credited
+        /// when the processor reports the payment as finished.
         NotFinished = "not_finished",
     }
 }
@@ -85,7 +85,7 @@ named! {
     /// The relation of a payment to its deposit. Payments that wait for an operator have one too.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum PaymentResolution {
-        /// The payment has the requested coins.
+        /// The payment has the requested coins, or fewer coins with the same value in BRL.
         Exact = "exact",
         /// The payment has fewer coins.
         Underpaid = "underpaid",

@@ -83,8 +83,8 @@ pub enum ReceiveError {
 }
 
 impl Deposit {
-    /// Credits a payment to the address. `known` is the same payment as it is stored; only coins that were added since
-    /// are credited.
+    /// Credits a payment to the address, or marks the payment for review. `known` is the stored payment, and `None` for
+    /// a new one. Only coins that the stored payment has no credit for are credited.
     ///
     /// # Errors
     /// [`ReceiveError`].
@@ -133,7 +133,8 @@ impl Deposit {
     }
 
     /// Returns the payment with a mark for review, because the processor shows coins but reports an error or an expiry.
-    /// Returns `None` if the payment is credited or decided, or already waits with the same coins.
+    /// Returns `None` if nothing changes: the payment is credited, its review has or had another reason, or the coins
+    /// are the same as before.
     #[must_use]
     pub fn unfinished(&self, known: Option<DepositPayment>, arrival: &Arrival) -> Option<DepositPayment> {
         let payment = match known {
@@ -149,7 +150,8 @@ impl Deposit {
     /// the deposit stay unchanged, because no rate was applied.
     ///
     /// # Errors
-    /// [`ReceiveError::NotInReview`], [`ReceiveError::NothingLeft`], [`ReceiveError::NotIssued`], [`ReceiveError::Money`].
+    /// [`ReceiveError::NotInReview`], [`ReceiveError::NothingLeft`], [`ReceiveError::NotIssued`],
+    /// [`ReceiveError::Money`].
     pub fn credit_reviewed(
         self,
         payment: DepositPayment,
@@ -185,7 +187,8 @@ impl Deposit {
         }
     }
 
-    /// Returns the coins to credit, or the reason why the payment needs a review.
+    /// Returns all coins of a payment that can be credited, or the reason why the payment needs a review. `before` is
+    /// the number of its coins that were credited before.
     fn reason_for_review(
         &self,
         payment: &DepositPayment,
@@ -312,7 +315,8 @@ impl DepositPayment {
         Ok(Self { state: PaymentState::Dismissed(reason), ..self })
     }
 
-    /// Returns whether the processor may not have the coins yet, also if an operator dismissed the payment meanwhile.
+    /// Returns `true` if the reason of the review is [`PaymentReview::NotFinished`], also after an operator dismissed
+    /// the payment.
     #[must_use]
     pub const fn is_unfinished(&self) -> bool {
         matches!(

@@ -69,7 +69,7 @@ pub enum DepositState {
 }
 
 named! {
-    /// The name of a state, without its facts.
+    /// The name of a state, without its data.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum DepositStatus {
         /// See [`DepositState::Creating`].
@@ -99,11 +99,11 @@ named! {
     pub enum Resolution {
         /// The coins are as many as requested, or have the requested value.
         Exact = "exact",
-        /// The coins are fewer.
+        /// The coins have less than the requested value.
         Underpaid = "underpaid",
-        /// The coins are more, in one payment or in several.
+        /// The coins are more than requested, in one payment or in several.
         Overpaid = "overpaid",
-        /// The first coins arrived after the payment period.
+        /// The first credited payment arrived after the payment period.
         Late = "late",
     }
 }

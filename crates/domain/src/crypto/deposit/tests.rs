@@ -33,7 +33,7 @@ fn sums(deposit: &Deposit) -> [String; 4] {
 }
 
 #[test]
-fn exact_payment_is_credited_at_the_asked_amount_less_fee() {
+fn exact_payment_is_credited_at_requested_amount_less_fee() {
     let got = credited(deposit(DepositStatus::Pending), arrival("1", "18.518519"));
     let expected = ["crypto:now > available crypto_deposit 98.50", "crypto:now > fees fee 1.50"];
     assert_eq!(movements(&got.transfers), expected);
@@ -67,7 +67,7 @@ fn arrived_coins_have_their_resolution() {
 }
 
 #[test]
-fn parts_bring_together_the_sum_of_one_payment() {
+fn partial_payments_are_credited_like_one_payment() {
     let first = credited(deposit(DepositStatus::Pending), arrival("1", "10"));
     assert_eq!(first.deposit.state.status(), DepositStatus::Underpaid);
     let second = credited(first.deposit, arrival("2", "8.518519"));
@@ -81,7 +81,7 @@ fn parts_bring_together_the_sum_of_one_payment() {
 const COMPLETED: &[EventType] = &[EventType::CryptoDepositCompleted];
 
 #[test]
-fn late_payment_is_credited_for_an_hour() {
+fn late_payment_is_credited_only_within_an_hour() {
     for (after, expected) in [
         (SignedDuration::ZERO, Some(Resolution::Exact)),
         (SignedDuration::from_secs(1), Some(Resolution::Late)),
@@ -253,7 +253,7 @@ fn more_coins_of_a_dismissed_payment_are_reviewed_again() {
 }
 
 #[test]
-fn unfinished_payment_is_credited_once_it_finishes() {
+fn unfinished_payment_is_credited_when_it_finishes() {
     let failed = deposit(DepositStatus::Failed);
     let payment = failed.unfinished(None, &arrival("1", "18.518519")).unwrap();
     assert_eq!(payment.state, PaymentState::Review(PaymentReview::NotFinished));

@@ -6,9 +6,10 @@ use super::{Deposit, DepositPrice, DepositState, DepositStatus, Issued, LATE_CRE
 use crate::event::EventType;
 use crate::pause::pause;
 
-/// For this time after the payment period, the poller still looks the deposit up.
+/// The time after the payment period in which the poller looks up a deposit that is neither pending nor confirming.
 const POLLED_FOR: SignedDuration = SignedDuration::from_hours(24);
-/// For this time after the payment period, the processor may accept coins: for 7 days from the creation, and a margin.
+/// The time after the payment period in which coins may arrive. The processor accepts coins for 7 days from the
+/// creation of the deposit; the rest is a margin.
 const ADDRESS_LIFE: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The result of a step of a deposit.
@@ -37,7 +38,7 @@ impl Deposit {
     /// Records the address that the payer must use.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] if the deposit was abandoned, or was issued with another address.
+    /// [`DepositError::InvalidState`] if the deposit was abandoned, or was issued with other data.
     pub fn issue(self, issued: Issued, at: Timestamp) -> Result<DepositStep, DepositError> {
         match self.state.issued() {
             None if self.state == DepositState::Creating => {
@@ -177,8 +178,8 @@ impl Deposit {
         }
     }
 
-    /// Records a look-up without a change. Each pause before the next look-up is longer. A deposit that no longer waits
-    /// for coins is looked up until a day after its payment period.
+    /// Records a look-up without a change. Each pause before the next look-up is longer. A deposit that is neither
+    /// pending nor confirming is looked up until a day after its payment period.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
@@ -193,7 +194,7 @@ impl Deposit {
         self.is_within(LATE_CREDIT_WINDOW, at)
     }
 
-    /// Returns whether the address may still receive its first coins at `at`.
+    /// Returns whether the requested coins, or the missing part of them, may still arrive at `at`.
     #[must_use]
     pub fn awaits_coins(&self, at: Timestamp) -> bool {
         let is_unpaid = matches!(

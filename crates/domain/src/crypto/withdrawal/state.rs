@@ -51,7 +51,7 @@ pub enum WithdrawalState {
 }
 
 named! {
-    /// The name of a state, without its facts.
+    /// The name of a state, without its data.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum WithdrawalStatus {
         /// See [`WithdrawalState::Pending`].
@@ -91,7 +91,7 @@ impl WithdrawalState {
         }
     }
 
-    /// Returns the request to the processor. Returns `None` before the request is known to be sent.
+    /// Returns the request to the processor. Returns `None` if the withdrawal is pending or abandoned.
     #[must_use]
     pub const fn sent(&self) -> Option<&WithdrawalSent> {
         match self {
@@ -100,7 +100,7 @@ impl WithdrawalState {
         }
     }
 
-    /// Returns the instant since which an operator must decide.
+    /// Returns the instant since which an operator must decide. Returns `None` if no decision is needed.
     #[must_use]
     pub const fn review_since(&self) -> Option<Timestamp> {
         match self {

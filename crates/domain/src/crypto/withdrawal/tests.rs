@@ -12,6 +12,7 @@ use crate::ledger::{EntryKind, LedgerAccount, Overdraft, Transfer};
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Send,
+    /// The processor has reported the batch.
     SendNamed,
     Review,
     Abandon,
@@ -191,12 +192,12 @@ fn reopened_withdrawal_has_the_new_price() {
 }
 
 #[test]
-fn facts_from_processor_are_kept() {
+fn data_from_processor_is_kept() {
     let (named, ..) = step(Start::Processing, Action::SendNamed);
     let batch = ProcessorId::parse("5000000713").unwrap();
     assert_eq!(named.state.sent(), Some(&WithdrawalSent { at: start(), batch: Some(batch.clone()) }));
     let same = named.clone().send(Some(ProcessorId::parse("other").unwrap()), later()).unwrap();
-    assert_eq!(same, WithdrawalStep::AlreadyTaken(Box::new(named.clone())), "the first name stays");
+    assert_eq!(same, WithdrawalStep::AlreadyTaken(Box::new(named.clone())), "the first batch stays");
     let Ok(WithdrawalStep::Taken { withdrawal, .. }) = named.complete(Some("0xabc".into()), None, later()) else {
         panic!("the withdrawal was processing")
     };

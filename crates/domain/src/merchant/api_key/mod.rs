@@ -42,7 +42,7 @@ pub struct ApiKeyToken {
 pub struct ApiKeyError;
 
 impl KeyPrefix {
-    /// Creates a prefix from 96 random bits. The bias of the last division is below 2⁻²⁴.
+    /// Creates a prefix from 96 random bits. The prefixes are almost equally probable: the bias is below 2⁻²⁴.
     #[must_use]
     pub fn from_random(bytes: &[u8; 12]) -> Self {
         Self(base62(bytes, PREFIX_LENGTH))
@@ -93,7 +93,7 @@ impl ApiKeyToken {
     /// Parses a whole key.
     ///
     /// # Errors
-    /// [`ApiKeyError`]. On purpose, the error does not contain the defect.
+    /// [`ApiKeyError`]. On purpose, the error does not name the wrong part.
     pub fn parse(text: &str) -> Result<Self, ApiKeyError> {
         let rest = text.strip_prefix(WORD).and_then(|rest| rest.strip_prefix('_')).ok_or(ApiKeyError)?;
         let (prefix, secret) = rest.split_once('_').ok_or(ApiKeyError)?;

@@ -41,7 +41,7 @@ pub enum ScopeError {
     /// The list is empty.
     #[error("at least one scope is needed")]
     Empty,
-    /// An unknown scope name.
+    /// A name is not a scope.
     #[error("unknown scope `{0}`: the scopes are all, {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
     Unknown(String),
 }

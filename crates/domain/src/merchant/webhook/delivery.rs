@@ -4,14 +4,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::ids::DeliveryId;
 
-/// The seconds between two attempts. No attempt follows the last one.
+/// The pauses between the attempts, in seconds. A delivery has at most ten attempts.
 pub const SCHEDULE_S: [u32; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 /// The largest random change of a pause, in percent, longer or shorter.
 const JITTER_PERCENT: i64 = 10;
 /// The longest delay that a receiver may request for the next attempt.
 pub const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(24);
-/// The longest pause before an attempt: the last pause of the schedule with the greatest jitter. If a delivery is due
-/// later than this, a store treats it as due now.
+/// The longest pause before an attempt: the last pause of the schedule with the greatest jitter. A due time that is
+/// further ahead comes from a wrong clock, so a store treats such a delivery as due now.
 pub const MAX_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(86_400 + 86_400 / 100 * JITTER_PERCENT);
 /// The duration of failures without a success after which an endpoint is disabled.
 pub const FAILING_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
@@ -50,8 +50,8 @@ pub fn next_attempt(
     Some(at.saturating_add(pause.max(asked)).unwrap_or(Timestamp::MAX))
 }
 
-/// Returns whether an endpoint must be disabled. An attempt failed at `at`, and so did all attempts since
-/// `failing_since`.
+/// Returns whether an endpoint must be disabled after an attempt that failed at `at`. `failing_since` is the first
+/// failure after the last success, `None` without an earlier failure.
 #[must_use]
 pub fn is_failing_for_good(failing_since: Option<Timestamp>, at: Timestamp) -> bool {
     failing_since.is_some_and(|since| at.duration_since(since) >= FAILING_AFTER)
@@ -60,7 +60,7 @@ pub fn is_failing_for_good(failing_since: Option<Timestamp>, at: Timestamp) -> b
 /// Returns the pause with its jitter, in milliseconds: between 90 and 110 percent of `pause_s`.
 fn jittered_ms(id: DeliveryId, tries: u32, pause_s: i64) -> i64 {
     let [.., high, low] = *id.uuid().as_bytes();
-    // Each attempt has another jitter. So two deliveries that are due at the same time once are not due together again.
+    // Each attempt has another jitter, so that two deliveries that failed together differ after the next attempt too.
     let chance = i64::from(u16::from_be_bytes([high, low]).wrapping_mul(0x9E37).wrapping_add(low_half(tries)));
     let span = i64::from(u16::MAX);
     let percent_ms = pause_s.saturating_mul(10);

@@ -17,7 +17,7 @@ impl std::fmt::Debug for SealedSecret {
     }
 }
 
-/// The previous secret. For a limited time it still signs.
+/// The previous secret, which still signs for a limited time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviousSecret {
     /// The secret.
@@ -72,7 +72,8 @@ impl EndpointState {
 }
 
 /// The webhook endpoint in the request of a charge or deposit. All events of the charge or deposit go to this endpoint,
-/// even if its address changes. They also go to any endpoint that has `url` at the time of the event.
+/// even after a change of the endpoint's address. Each endpoint whose address is `url` at the time of the event
+/// receives the event too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Postback {
     /// The endpoint that had the address when the charge or deposit was created.
@@ -88,8 +89,8 @@ pub struct Endpoint {
     pub id: EndpointId,
     /// The owning account.
     pub account: AccountId,
-    /// The number of the endpoint's slot, from 0 and below [`super::MAX_ENDPOINTS`]. Each slot is reserved, which
-    /// limits the number of endpoints.
+    /// The number of the endpoint's slot, from 0 and below [`super::MAX_ENDPOINTS`]. Two endpoints of an account cannot
+    /// reserve the same slot, which limits their number.
     pub slot: u8,
     /// The address.
     pub url: WebhookUrl,
@@ -104,7 +105,7 @@ pub struct Endpoint {
     pub epoch: i64,
     /// The signing secret.
     pub secret: SealedSecret,
-    /// The previous signing secret. After a rotation it still signs for a limited time.
+    /// The previous signing secret. `None` before the first rotation, and after a rotation without a grace period.
     pub previous: Option<PreviousSecret>,
     /// The instant of creation.
     pub created_at: Timestamp,
@@ -136,7 +137,7 @@ pub struct EndpointChange {
     pub subscription: Option<Subscription>,
     /// The display name. `Some(None)` removes it.
     pub description: Option<Option<Text>>,
-    /// `true` activates the endpoint, and `false` pauses it.
+    /// `true` activates the endpoint, and `false` pauses an active endpoint.
     pub active: Option<bool>,
 }
 
@@ -160,17 +161,17 @@ pub enum EndpointError {
 impl Endpoint {
     /// Creates an endpoint of the account in the given slot.
     #[must_use]
-    pub fn new(account: AccountId, slot: u8, asked: NewEndpoint, at: Timestamp) -> Self {
+    pub fn new(account: AccountId, slot: u8, request: NewEndpoint, at: Timestamp) -> Self {
         Self {
-            id: asked.id,
+            id: request.id,
             account,
             slot,
-            url: asked.url,
-            subscription: asked.subscription,
-            description: asked.description,
+            url: request.url,
+            subscription: request.subscription,
+            description: request.description,
             state: EndpointState::Active,
             epoch: 0,
-            secret: asked.secret,
+            secret: request.secret,
             previous: None,
             created_at: at,
             version: 0,
@@ -189,7 +190,7 @@ impl Endpoint {
         matches!(self.state, EndpointState::Active | EndpointState::Inactive)
     }
 
-    /// Returns whether the API shows the resource.
+    /// Returns whether the API shows the endpoint.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         !matches!(self.state, EndpointState::Deleted { .. })
@@ -224,7 +225,7 @@ impl Endpoint {
         Ok(step(before, after))
     }
 
-    /// Replaces the signing secret. The previous secret also signs for `grace_s` seconds.
+    /// Replaces the signing secret. The replaced secret also signs for `grace_s` seconds.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].
@@ -235,7 +236,7 @@ impl Endpoint {
         Ok(EndpointStep::Taken(Box::new(Self { secret, previous, ..before })))
     }
 
-    /// Disables the endpoint for a reason that the service found.
+    /// Disables an active endpoint for a reason that the service found. A paused or disabled endpoint stays unchanged.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].

@@ -12,7 +12,7 @@ pub struct WebhookUrl(String);
 /// The reason why a text is not an address. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookUrlError {
-    /// Too long, or with control characters.
+    /// The text is too long or has control characters.
     #[error(transparent)]
     Text(#[from] TextError),
     /// The text is empty or contains blanks.

@@ -39,8 +39,8 @@ const FEWER: &str = PaymentReview::FewerCoins.as_str();
 const NOT_FINISHED: &str = PaymentReview::NotFinished.as_str();
 
 /// The expected result of each pair: the BRL that is credited now, the reason of a review, `dismissed`, `same` for a
-/// repeat, or `no` for an error. A coin is worth R$ 5.40. Another asset has its own table, because it has no coins of
-/// the deposit.
+/// repeat, or `no` for an error. A coin is worth R$ 5.40. Reviews of another asset have a test below the table, because
+/// their coins are not those of the deposit's currency.
 const TABLE: [(PaymentState, [&str; 7]); 12] = [
     //                                                    same        more        fewer  unfinished  unfinished more  credit  dismiss
     (PaymentState::Credited, ["same", "5.40", FEWER, "same", "same", "no", "no"]),
