@@ -1,5 +1,5 @@
-//! The decision table for orders that an acquirer or crypto processor executes: payouts, refunds, defenses, deposits
-//! and withdrawals.
+//! The decision table for orders that an acquirer or crypto processor executes: payouts, refunds, defenses, deposits,
+//! withdrawals, and repeated requests for a charge.
 //!
 //! Each request for an order has a reply. Two reads of the acquirer give evidence: a look-up by the order's identifier,
 //! and the list of orders around the time of the request. [`decide`] maps the earlier requests, the reply, the look-up
@@ -63,19 +63,6 @@ pub(crate) enum UpstreamResult<T> {
     Unknown(String),
     /// The acquirer refuses the order but may have it. An operator must review the order.
     RefusedUnproven(String),
-}
-
-impl<T> UpstreamResult<T> {
-    /// Returns the reason why there is no record of the order. Returns `None` if there is a record.
-    pub(crate) fn reason(&self) -> Option<&str> {
-        match self {
-            Self::Known(_) => None,
-            Self::Refused(reason)
-            | Self::NotAccepted(reason)
-            | Self::Unknown(reason)
-            | Self::RefusedUnproven(reason) => Some(reason),
-        }
-    }
 }
 
 impl<T> From<Result<T, AcquirerError>> for SendReply<T> {
@@ -188,10 +175,13 @@ mod tests {
     }
 
     fn describe(result: &UpstreamResult<&'static str>) -> String {
-        if let UpstreamResult::Known(record) = result {
-            return format!("Known {record}");
+        match result {
+            UpstreamResult::Known(record) => return format!("Known {record}"),
+            UpstreamResult::Refused(reason)
+            | UpstreamResult::NotAccepted(reason)
+            | UpstreamResult::Unknown(reason)
+            | UpstreamResult::RefusedUnproven(reason) => assert_eq!(reason, "reply", "the reason is the acquirer's"),
         }
-        assert_eq!(result.reason(), Some("reply"), "the reason is the acquirer's");
         name(result)
     }
 

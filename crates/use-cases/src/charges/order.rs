@@ -8,7 +8,7 @@ use cais_domain::charge::Charge;
 use cais_ports::{Acquirer, AcquirerError, ChargeOrder, IssueError, UpstreamCharge};
 
 use crate::ports::Ports;
-use crate::upstream_result::EarlierRequests;
+use crate::upstream_result::{EarlierRequests, Evidence, SendReply, UpstreamResult, decide};
 
 /// The acquirer's share of the 10 s within which the API answers a POST. The rest is for two commits.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
@@ -41,35 +41,38 @@ pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: EarlierRequ
     issuing
 }
 
+/// Repeats the request at the acquirer that may have the charge. A refusal alone is no proof, because the earlier request
+/// may have created the charge: some acquirers refuse a txid that exists.
 async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) -> Issuing {
     let Some(acquirer) = ports.acquirers.named(&asked) else {
         return Err(IssueError::Unknown { acquirer: asked, reason: "the acquirer is no longer configured".to_owned() });
     };
-    match acquirer.create_charge(order, UPSTREAM_BUDGET.saturating_sub(LOOK_BUDGET)).await {
-        Ok(upstream) => Ok((asked, upstream)),
-        Err(error @ AcquirerError::Refused(_)) => refused_again(&*acquirer, order, asked, error).await,
-        Err(AcquirerError::Unavailable(reason) | AcquirerError::OutcomeUnknown(reason)) => {
-            Err(IssueError::Unknown { acquirer: asked, reason })
+    let reply = SendReply::from(acquirer.create_charge(order, UPSTREAM_BUDGET.saturating_sub(LOOK_BUDGET)).await);
+    let look_up = match reply {
+        SendReply::Refused(_) => look_up(&*acquirer, order).await,
+        SendReply::Accepted(_) | SendReply::NotAccepted(_) | SendReply::Unknown(_) => Evidence::NotRead,
+    };
+    // A charge needs no list as a second proof: if it arrives later, no payer has seen its code.
+    match decide(EarlierRequests::Unknown, reply, look_up, Evidence::Absent) {
+        UpstreamResult::Known(upstream) => Ok((asked, upstream)),
+        UpstreamResult::Refused(reason) => {
+            Err(IssueError::NoneTook { reasons: vec![(asked, AcquirerError::Refused(reason))] })
         }
+        UpstreamResult::NotAccepted(reason)
+        | UpstreamResult::Unknown(reason)
+        | UpstreamResult::RefusedUnproven(reason) => Err(IssueError::Unknown { acquirer: asked, reason }),
     }
 }
 
-/// Looks up a charge whose repeated request was refused. The refusal is no proof, because the earlier request may have
-/// created the charge: some acquirers refuse a txid that exists.
-async fn refused_again(
-    acquirer: &dyn Acquirer,
-    order: &ChargeOrder,
-    asked: AcquirerName,
-    refusal: AcquirerError,
-) -> Issuing {
+/// Looks the charge up by its txid. A charge that differs from the order counts as absent, because no payer has seen its
+/// code.
+async fn look_up(acquirer: &dyn Acquirer, order: &ChargeOrder) -> Evidence<UpstreamCharge> {
     match acquirer.find_charge(&order.txid, LOOK_BUDGET).await {
-        Ok(Some(upstream)) if upstream.amount == order.amount && upstream.copy_paste.is_some() => Ok((asked, upstream)),
-        // The acquirer has no charge, or one that differs from the order. No payer has seen the code of a differing
-        // charge.
-        Ok(Some(_) | None) => Err(IssueError::NoneTook { reasons: vec![(asked, refusal)] }),
-        Err(error) => {
-            Err(IssueError::Unknown { acquirer: asked, reason: format!("{refusal}; look-up failed: {error}") })
+        Ok(Some(upstream)) if upstream.amount == order.amount && upstream.copy_paste.is_some() => {
+            Evidence::Found(upstream)
         }
+        Ok(Some(_) | None) => Evidence::Absent,
+        Err(error) => Evidence::Unreadable(error.to_string()),
     }
 }
 

@@ -5,8 +5,8 @@ use cais_domain::infraction::{ALERT_HOURS, Infraction};
 use cais_ports::{CommitError, alerts};
 use jiff::{SignedDuration, Timestamp};
 
-use super::changes::update;
 use crate::ports::Ports;
+use crate::upstream_order::commit_update;
 use crate::work::WorkError;
 
 /// The largest number of infractions that one pass reads. The nearest deadlines come first. Many infractions can have
@@ -46,7 +46,7 @@ const SECOND: SignedDuration = SignedDuration::from_secs(1);
 async fn alert_deadline(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<Alert> {
     let id = infraction.id;
     let (alerted, hours) = infraction.alert(now)?;
-    match update(ports, alerted, now).await {
+    match commit_update(ports, alerted).await {
         Ok(infraction) => {
             let deadline_at = infraction.deadline_at.map(|at| at.to_string()).unwrap_or_default();
             tracing::warn!(

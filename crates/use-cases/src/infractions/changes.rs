@@ -8,7 +8,7 @@ use cais_ports::{ChangeSet, CommitError, NewEvent, Write};
 use jiff::Timestamp;
 
 use crate::ports::Ports;
-use crate::store_error::StoreError;
+use crate::upstream_order::StoredRecord as _;
 
 /// Returns all changes of the step. An infraction that is not stored yet is inserted.
 pub(super) fn change_set(ports: &Ports, step: &InfractionChange, now: Timestamp) -> ChangeSet {
@@ -45,25 +45,7 @@ pub(super) async fn commit(ports: &Ports, step: InfractionStep, now: Timestamp) 
         InfractionStep::AlreadyTaken(infraction) => Ok(*infraction),
         InfractionStep::Taken(step) => {
             ports.store.commit(change_set(ports, &step, now)).await?;
-            Ok(stored(step.infraction))
+            Ok(step.infraction.stored())
         }
     }
-}
-
-/// Stores a change of an infraction that publishes no event.
-pub(super) async fn update(ports: &Ports, infraction: Infraction, now: Timestamp) -> Result<Infraction, CommitError> {
-    let mut change = ChangeSet::new(now);
-    change.writes.push(Write::update(infraction.clone()));
-    ports.store.commit(change).await?;
-    Ok(stored(infraction))
-}
-
-/// Returns the infraction with the version that its stored row has after the write.
-fn stored(infraction: Infraction) -> Infraction {
-    Infraction { version: infraction.version.saturating_add(1), ..infraction }
-}
-
-pub(super) async fn reread(ports: &Ports, infraction: &Infraction) -> Result<Infraction, StoreError> {
-    let found = ports.queries.find_infraction(infraction.account, infraction.id).await?;
-    found.ok_or_else(|| StoreError::Internal(format!("{} is no longer stored", infraction.id)))
 }

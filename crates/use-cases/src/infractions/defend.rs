@@ -5,18 +5,17 @@ use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionError, InfractionState, InfractionStatus, InfractionStep};
 use cais_domain::merchant::account::{Account, NotPermitted};
 use cais_domain::text::Text;
-use cais_ports::DefenseReceipt;
 use jiff::Timestamp;
 
-use super::changes::reread;
-use super::defense::{SentDefense, about_to_send, acquirer, note_receipt, send, withdraw};
-use super::fetch::{REQUEST_DEADLINE, fetch_upstream};
+use super::defense::{about_to_send, note_receipt, withdraw};
+use super::fetch::REQUEST_DEADLINE;
+use super::order::{DEADLINE_PASSED, DefenseRecord, find_upstream};
 use super::reconcile_status::{awaits_receipt, shows_a_defense};
 use super::sync::{SyncError, apply};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, RETRY_AFTER_S, StoreError};
-use crate::upstream_order::resolve;
-use crate::upstream_result::{EarlierRequests, SendReply, UpstreamResult};
+use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _, send_begun};
+use crate::upstream_result::{EarlierRequests, UpstreamResult};
 use crate::work::SEND_WITHIN;
 
 /// The reason why the acquirer does not have the defense, or may not have it.
@@ -100,41 +99,16 @@ async fn submit(
     decided_at: Timestamp,
 ) -> Result<Infraction, DefendError> {
     let until = decided_at.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
-    let acquirer = match acquirer(ports, &infraction) {
-        Ok(acquirer) => acquirer,
-        Err(error) => {
-            tracing::warn!(infraction = %infraction.id, %error, "defense not sent; the defense is withdrawn");
-            return abandon_defense(ports, infraction, submitted, DefendError::AcquirerUnavailable).await;
-        }
-    };
-    let receipt = send(ports, &*acquirer, &infraction, until).await;
-    // A refusal after the deadline may have another reason text, so the local clock is checked too.
-    let is_late = receipt == Ok(DefenseReceipt::TooLate) || is_over(ports, &infraction);
-    let reply = match receipt {
-        Ok(DefenseReceipt::Taken) => return Ok(note_receipt(ports, &infraction).await?),
-        Ok(DefenseReceipt::TooLate) => SendReply::Refused("the deadline has passed".to_owned()),
-        Ok(DefenseReceipt::AlreadyThere) => SendReply::Unknown("the infraction has a defense".to_owned()),
-        Err(error) => SendReply::from(Err(error)),
-    };
-    let sent = SentDefense {
-        ports,
-        acquirer: &*acquirer,
-        infraction: &infraction,
-        deadline: REQUEST_DEADLINE,
-        may_have_arrived: false,
-    };
-    let result = resolve(&sent, EarlierRequests::None, reply).await;
-    if let Some(reason) = result.reason() {
-        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "defense not confirmed by its acquirer");
-    }
-    match result {
-        UpstreamResult::Known(upstream) => {
-            if let Err(error) = apply(ports, &infraction.acquirer, upstream).await {
+    match send_begun(ports, &infraction, EarlierRequests::None, until).await {
+        UpstreamResult::Known(DefenseRecord::Receipt) => Ok(note_receipt(ports, &infraction).await?),
+        UpstreamResult::Known(record @ DefenseRecord::Listed(_)) => {
+            if let Err(error) = infraction.clone().apply(ports, record).await {
                 tracing::warn!(infraction = %infraction.id, %error, "receipt of a defense could not be stored; a worker stores it later");
             }
-            verdict(reread(ports, &infraction).await?, submitted)
+            verdict(infraction.reread(ports).await?, submitted)
         }
-        UpstreamResult::Refused(_) if is_late => {
+        // A refusal after the deadline may have another reason text, so the local clock is checked too.
+        UpstreamResult::Refused(reason) if reason == DEADLINE_PASSED || is_over(ports, &infraction) => {
             abandon_defense(ports, infraction, submitted, DefendError::TooLate).await
         }
         UpstreamResult::Refused(reason) => {
@@ -145,7 +119,7 @@ async fn submit(
         }
         // A worker checks the outcome later.
         UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => {
-            verdict(reread(ports, &infraction).await?, submitted)
+            verdict(infraction.reread(ports).await?, submitted)
         }
     }
 }
@@ -188,14 +162,12 @@ async fn resolve_outcome(
     if let Err(error) = refresh(ports, &infraction).await {
         tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "defense could not be read at its acquirer; the outcome of the defense stays unknown");
     }
-    verdict(reread(ports, &infraction).await?, submitted)
+    verdict(infraction.reread(ports).await?, submitted)
 }
 
 async fn refresh(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
-    let acquirer = acquirer(ports, infraction)?;
-    let opened_at = Some(infraction.opened_at);
-    let upstream =
-        fetch_upstream(&*acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), REQUEST_DEADLINE).await?;
+    let acquirer = ports.acquirer(&infraction.acquirer)?;
+    let upstream = find_upstream(ports, &*acquirer, infraction, REQUEST_DEADLINE).await?;
     if let Some(upstream) = upstream.filter(shows_a_defense) {
         apply(ports, &infraction.acquirer, upstream).await?;
     }

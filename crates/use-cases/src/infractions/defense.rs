@@ -1,25 +1,14 @@
-//! Sends a defense to its acquirer and stores the result.
-
-use std::sync::Arc;
-use std::time::Duration;
+//! Stores the steps of a defense: before it is sent, its arrival, and its withdrawal.
 
 use cais_domain::infraction::{Defense, Infraction, InfractionState, InfractionStep};
-use cais_ports::{
-    Acquirer, AcquirerError, CommitError, DefenseOrder, DefenseReceipt, UpstreamInfraction, UpstreamInfractionStatus,
-};
+use cais_ports::{CommitError, DefenseOrder};
 use jiff::Timestamp;
 
-use super::changes::{commit, reread};
-use super::fetch::{ReadDeadline, fetch_upstream};
-use super::reconcile_status::{awaits_receipt, shows_a_defense};
-use super::sync::adapter;
+use super::changes::commit;
+use super::reconcile_status::awaits_receipt;
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
-use crate::upstream_order::OrderReads;
-use crate::upstream_result::Evidence;
-
-/// The time for sending. The API answers a POST within 10 s.
-const SEND_BUDGET: Duration = Duration::from_secs(5);
+use crate::upstream_order::StoredRecord as _;
 
 /// Returns the order for the acquirer. Returns `None` if the infraction has no defense text of this service.
 pub(super) fn order(infraction: &Infraction) -> Option<DefenseOrder> {
@@ -27,64 +16,6 @@ pub(super) fn order(infraction: &Infraction) -> Option<DefenseOrder> {
     let text = defense.text.as_ref()?.as_str().to_owned();
     let evidence_url = defense.evidence_url.as_ref().map(|url| url.as_str().to_owned());
     Some(DefenseOrder { infraction: infraction.upstream_id.clone(), text, evidence_url })
-}
-
-/// Returns the acquirer of the infraction.
-pub(super) fn acquirer(ports: &Ports, infraction: &Infraction) -> Result<Arc<dyn Acquirer>, AcquirerError> {
-    adapter(ports, &infraction.acquirer)
-}
-
-/// Sends the defense, unless `until` has passed. Other nodes rely on this limit: after `until`, this node sends no
-/// further request.
-pub(super) async fn send(
-    ports: &Ports,
-    acquirer: &dyn Acquirer,
-    infraction: &Infraction,
-    until: Timestamp,
-) -> Result<DefenseReceipt, AcquirerError> {
-    let Some(order) = order(infraction) else {
-        return Err(AcquirerError::OutcomeUnknown("the infraction has no defense to send".to_owned()));
-    };
-    if ports.clock.now() >= until {
-        return Err(AcquirerError::OutcomeUnknown("the process was suspended beyond the time for sending".to_owned()));
-    }
-    acquirer.send_defense(&order, SEND_BUDGET).await
-}
-
-/// A defense that was sent. Acquirers assign no id to a defense, so the look-up searches for the infraction.
-pub(super) struct SentDefense<'a> {
-    pub(super) ports: &'a Ports,
-    pub(super) acquirer: &'a dyn Acquirer,
-    pub(super) infraction: &'a Infraction,
-    /// The limits of the look-up.
-    pub(super) deadline: ReadDeadline,
-    /// `true` if an earlier request may have delivered a defense.
-    pub(super) may_have_arrived: bool,
-}
-
-impl OrderReads for SentDefense<'_> {
-    type Record = UpstreamInfraction;
-
-    /// Reads the list, because acquirers show infractions only in lists. If the list does not contain the infraction,
-    /// the outcome stays unknown.
-    async fn look_up(&self) -> Evidence<UpstreamInfraction> {
-        let Infraction { upstream_id, opened_at, .. } = self.infraction;
-        match fetch_upstream(self.acquirer, upstream_id, Some(*opened_at), self.ports.clock.now(), self.deadline).await
-        {
-            Ok(Some(upstream)) if shows_a_defense(&upstream) => Evidence::Found(upstream),
-            Ok(Some(upstream)) if self.may_have_arrived && upstream.status == UpstreamInfractionStatus::Undecided => {
-                Evidence::Unreadable("the acquirer does not show defenses".to_owned())
-            }
-            Ok(Some(_)) => Evidence::Absent,
-            Ok(None) => Evidence::Unreadable("the acquirer does not list the infraction".to_owned()),
-            Err(error) => Evidence::Unreadable(error.to_string()),
-        }
-    }
-
-    /// The look-up has already read the list. The infraction's record in the list shows no defense.
-    async fn list(&self) -> Evidence<UpstreamInfraction> {
-        Evidence::Absent
-    }
 }
 
 /// Stores the arrival of the defense. An infraction that is no longer open stays unchanged.
@@ -99,7 +30,7 @@ pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Inf
         let step = infraction.clone().review(ours, now)?;
         match commit(ports, step, now).await {
             Ok(reviewed) => return Ok(reviewed),
-            Err(CommitError::Stale) => infraction = reread(ports, &infraction).await?,
+            Err(CommitError::Stale) => infraction = infraction.reread(ports).await?,
             Err(error) => return Err(error.into()),
         }
     }
@@ -117,7 +48,7 @@ pub(super) async fn withdraw(ports: &Ports, sent: &Infraction) -> Result<Infract
         let step = infraction.clone().withdraw_defense()?;
         match commit(ports, step, ports.clock.now()).await {
             Ok(withdrawn) => return Ok(withdrawn),
-            Err(CommitError::Stale) => infraction = reread(ports, &infraction).await?,
+            Err(CommitError::Stale) => infraction = infraction.reread(ports).await?,
             Err(error) => return Err(error.into()),
         }
     }

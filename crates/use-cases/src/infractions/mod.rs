@@ -11,6 +11,7 @@ mod fetch;
 pub mod list;
 pub(crate) mod med_returns;
 mod opened;
+mod order;
 pub mod poll;
 mod poll_window;
 mod reconcile_status;

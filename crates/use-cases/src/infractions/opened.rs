@@ -12,7 +12,7 @@ use super::changes::change_set;
 use super::dispute_context::DisputeContext;
 use super::fetch::BACKGROUND_DEADLINE;
 use super::reopenings;
-use super::sync::{Applied, SyncError, adapter, alert_contradiction, is_first_alert, new_infraction};
+use super::sync::{Applied, SyncError, alert_contradiction, is_first_alert, new_infraction};
 use crate::charges;
 use crate::charges::sync::SyncError as ChargeSyncError;
 use crate::ports::Ports;
@@ -98,7 +98,7 @@ async fn charge_of(
     if let Some(charge) = credited(ports, &upstream.end_to_end_id).await? {
         return Ok(Ok(charge));
     }
-    let acquirer = adapter(ports, name)?;
+    let acquirer = ports.acquirer(name)?;
     let Some(received) = acquirer.find_received(&upstream.end_to_end_id, BACKGROUND_DEADLINE.budget).await? else {
         return Ok(Err(defer(name, upstream, "its acquirer does not show its Pix")));
     };

@@ -1,5 +1,5 @@
-//! Decides the step that follows from an acquirer's report on an infraction. The decision depends only on the report,
-//! the stored infraction and the time.
+//! Decides the step that follows from an acquirer's report on an infraction. The decision depends only on the report and
+//! the stored infraction.
 
 use cais_domain::infraction::{Defense, Infraction, InfractionState, MAX_DEFENSE_TEXT};
 use cais_domain::text::{LineBreaks, Text};
@@ -39,27 +39,24 @@ pub(super) enum Verdict {
     AcceptedUnseen,
     /// The infraction under review ended and was reopened, and its end was not seen. An operator decides it.
     ReopenedUnseen,
-    /// The report may be older than the stored infraction. No step follows until the acquirer is read again.
-    TooEarly,
     /// The report contradicts a certain fact. The stored infraction stays unchanged, and an alert is raised.
     Contradicts,
 }
 
 impl Verdict {
-    /// Returns whether the record must be read again before the step. A record that is older than the stored infraction
-    /// would open or end an infraction twice. If `is_reopened`, the record may describe the previous round.
-    pub(super) const fn needs_refetch(&self, is_reopened: bool) -> bool {
+    /// Returns whether the report may be older than the stored infraction. Such a report would open or end an infraction
+    /// twice. If `is_reopened`, the report may describe the previous round.
+    pub(super) const fn may_be_outdated(&self, is_reopened: bool) -> bool {
         match self {
-            Self::Reopened | Self::AcceptedUnseen | Self::ReopenedUnseen => true,
+            Self::Reopened | Self::AcceptedUnseen | Self::ReopenedUnseen | Self::Contradicts => true,
             Self::Ends(_) | Self::Defended(_) => is_reopened,
-            Self::Agrees | Self::TooEarly | Self::Contradicts => false,
+            Self::Agrees => false,
         }
     }
 }
 
-/// Returns the verdict on the newest stored infraction with this upstream id. `is_reopened` is `true` if an earlier
-/// round is stored.
-pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInfraction, now: Timestamp) -> Verdict {
+/// Returns the verdict on the newest stored infraction with this upstream id.
+pub(super) fn judge(ours: &Infraction, upstream: &UpstreamInfraction, now: Timestamp) -> Verdict {
     let reported = status(upstream);
     let end = match reported {
         UpstreamInfractionStatus::Rejected => Some(Outcome::Won),
@@ -81,33 +78,17 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, upstream: &UpstreamInf
         (InfractionState::UnderReview { .. }, None) if reported == UpstreamInfractionStatus::Defended => {
             Verdict::Agrees
         }
-        (InfractionState::UnderReview { .. }, None) if is_young(ours, now) => Verdict::TooEarly,
         (InfractionState::UnderReview { at }, None) if began_again(*at, upstream) => Verdict::ReopenedUnseen,
         (InfractionState::UnderReview { .. }, None) => Verdict::Contradicts,
-        (InfractionState::Open | InfractionState::UnderReview { .. }, Some(_))
-            if is_reopened && is_young(ours, now) =>
-        {
-            Verdict::TooEarly
-        }
         // The defense is recorded before the end. The infraction then counts as defended.
         (InfractionState::Open, Some(_)) if upstream.defense.is_some() => {
             Verdict::Defended(defense_at_acquirer(ours, upstream, now))
         }
         (InfractionState::Open | InfractionState::UnderReview { .. }, Some(outcome)) => Verdict::Ends(outcome),
         (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, None) => {
-            if is_young(ours, now) {
-                Verdict::TooEarly
-            } else {
-                Verdict::Reopened
-            }
+            Verdict::Reopened
         }
-        (_, Some(Outcome::Lost)) if ended_again(ours, upstream) || !is_applied(ours) => {
-            if is_young(ours, now) {
-                Verdict::TooEarly
-            } else {
-                Verdict::AcceptedUnseen
-            }
-        }
+        (_, Some(Outcome::Lost)) if ended_again(ours, upstream) || !is_applied(ours) => Verdict::AcceptedUnseen,
         (InfractionState::Won { .. }, Some(Outcome::Won))
         | (InfractionState::Lost { .. }, Some(Outcome::Lost))
         | (InfractionState::Cancelled { .. }, Some(Outcome::Cancelled)) => Verdict::Agrees,
@@ -128,7 +109,7 @@ const fn is_applied(ours: &Infraction) -> bool {
 
 /// Returns whether the acquirer's list may not show the stored state yet. The time counts from the local change: an end
 /// can be reported long after it happened, and the next list can still be older.
-fn is_young(ours: &Infraction, now: Timestamp) -> bool {
+pub(super) fn is_young(ours: &Infraction, now: Timestamp) -> bool {
     let since = match &ours.state {
         InfractionState::Open => ours.created_at,
         InfractionState::UnderReview { at }

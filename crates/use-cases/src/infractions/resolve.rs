@@ -15,6 +15,7 @@ use super::sync::{alert_shortfall, held};
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
+use crate::upstream_order::StoredRecord as _;
 
 /// The reason why an infraction was not resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,8 +76,7 @@ pub async fn resolve(
         match ports.store.commit(change).await {
             Ok(_) => {
                 resolved.alert();
-                let after = resolved.infraction;
-                return Ok(Infraction { version: after.version.saturating_add(1), ..after });
+                return Ok(resolved.infraction.stored());
             }
             Err(CommitError::Stale) => {}
             Err(error) => return Err(StoreError::from(error).into()),

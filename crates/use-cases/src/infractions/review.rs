@@ -10,7 +10,7 @@ use super::dispute_context::DisputeContext;
 use super::fetch::BACKGROUND_DEADLINE;
 use super::med_returns::returned_or_in_flight;
 use super::reconcile_status::Outcome;
-use super::sync::{SyncError, adapter};
+use super::sync::SyncError;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
@@ -35,7 +35,7 @@ pub(super) enum Comparison {
 /// infraction. If the acquirer does not show the Pix, this proves nothing: the infraction stays unchanged until the
 /// next poll.
 pub(super) async fn returned(ports: &Ports, ours: &Infraction) -> Result<Money, SyncError> {
-    let acquirer = adapter(ports, &ours.acquirer)?;
+    let acquirer = ports.acquirer(&ours.acquirer)?;
     let received = acquirer.find_received(&ours.end_to_end_id, BACKGROUND_DEADLINE.budget).await?;
     let not_shown = || AcquirerError::OutcomeUnknown("the acquirer does not show the disputed Pix".to_owned());
     Ok(returned_or_in_flight(&received.ok_or_else(not_shown)?.payment.returns)?)

@@ -1,12 +1,10 @@
 //! Updates an infraction from its acquirer's report. Only this file applies such reports.
 
-use std::sync::Arc;
-
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionStatus, InfractionStep, NewInfraction, ReviewReason};
 use cais_domain::money::Money;
-use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamInfraction, UpstreamInfractionStatus, alerts};
+use cais_ports::{AcquirerError, CommitError, UpstreamInfraction, UpstreamInfractionStatus, alerts};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -15,11 +13,12 @@ use super::dedup_log::is_first;
 use super::dispute_context::DisputeContext;
 use super::fetch::{BACKGROUND_DEADLINE, fetch_upstream};
 use super::opened::{Opening, open};
-use super::reconcile_status::{Outcome, Verdict, judge};
+use super::reconcile_status::{Outcome, Verdict, is_young, judge};
 use super::reopenings::{is_valid_id, latest};
 use super::review::{self, Comparison};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
+use crate::upstream_order;
 use crate::upstream_text::{long, whole_microseconds};
 
 /// The longest stored reason, in characters: the limit of the details of a report in DICT.
@@ -37,6 +36,15 @@ pub(crate) enum SyncError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<SyncError> for upstream_order::SyncError {
+    fn from(error: SyncError) -> Self {
+        match error {
+            SyncError::Upstream(error) => Self::Upstream(error),
+            SyncError::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 /// The result of applying an acquirer's report.
@@ -57,15 +65,10 @@ pub(crate) enum Applied {
     Rejected,
 }
 
-/// Returns the acquirer with this name.
-pub(super) fn adapter(ports: &Ports, name: &AcquirerName) -> Result<Arc<dyn Acquirer>, AcquirerError> {
-    ports.acquirers.named(name).ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))
-}
-
 /// Searches for the infraction in its acquirer's list and applies the found record. Returns `None` if the list does not
 /// contain the infraction.
 pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result<Option<Applied>, SyncError> {
-    let acquirer = adapter(ports, name)?;
+    let acquirer = ports.acquirer(name)?;
     if !acquirer.reports_infractions() || !is_valid_id(id) {
         tracing::error!(acquirer = %name, "acquirer reports no infractions, or the infraction's id is not valid; the infraction is not looked up");
         return Ok(Some(Applied::Rejected));
@@ -118,7 +121,7 @@ pub(crate) async fn apply(
             (Progress::TooEarly, _) => return Ok(Applied::Deferred),
             (Progress::RefetchFirst, Some((_, ours))) => {
                 refetched_for = Some((ours.id, ours.version));
-                let acquirer = adapter(ports, acquirer)?;
+                let acquirer = ports.acquirer(acquirer)?;
                 let fresh = fetch_upstream(
                     &*acquirer,
                     &upstream.id,
@@ -167,18 +170,21 @@ async fn advance(
     upstream: &UpstreamInfraction,
 ) -> Result<Progress, SyncError> {
     let (now, is_reopened, next) = (ports.clock.now(), round > 1, round.saturating_add(1));
-    let verdict = judge(ours, is_reopened, upstream, now);
+    let verdict = judge(ours, upstream, now);
+    let may_be_outdated = verdict.may_be_outdated(is_reopened);
+    if may_be_outdated && is_young(ours, now) {
+        return Ok(Progress::TooEarly);
+    }
     if verdict == Verdict::AcceptedUnseen && ours.state.status() == InfractionStatus::Lost {
         let returned = review::returned(ports, ours).await?;
         if !review::unexplained(&DisputeContext::of(ports, ours).await?, ours, returned)?.is_positive() {
             return Ok(Progress::Unchanged);
         }
     }
-    if !is_fresh && verdict.needs_refetch(is_reopened) {
+    if may_be_outdated && !is_fresh {
         return Ok(Progress::RefetchFirst);
     }
     match verdict {
-        Verdict::TooEarly => return Ok(Progress::TooEarly),
         Verdict::Reopened => return Ok(Progress::OpenRound(next, None)),
         Verdict::AcceptedUnseen => return Ok(Progress::OpenRound(next, Some(ReviewReason::ReopenedUnseen))),
         Verdict::ReopenedUnseen => return mark(ports, ours.clone(), ReviewReason::ReopenedUnseen, now).await,

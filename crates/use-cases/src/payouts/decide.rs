@@ -4,6 +4,7 @@ use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStep, Recipien
 use cais_ports::{UpstreamPayout, UpstreamProgress, alerts};
 use jiff::Timestamp;
 
+use crate::upstream_order::{KeyedResource as _, NextStep};
 use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
@@ -16,26 +17,12 @@ pub(super) fn decide(
     reply: &UpstreamResult<UpstreamPayout>,
     now: Timestamp,
 ) -> Result<PayoutStep, PayoutError> {
-    match (reply, &payout.state) {
-        (UpstreamResult::Known(upstream), _) => judge(payout, upstream, now),
-        (UpstreamResult::Refused(reason), PayoutState::Pending { .. }) => payout.fail(why(Some(reason)), now),
-        (UpstreamResult::NotAccepted(_), PayoutState::Pending { .. }) => payout.abandon(now),
-        (UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_), PayoutState::Pending { .. }) => {
-            payout.send(None, Recipient::default(), now)
-        }
-        // Another process has changed the payout from newer evidence. A reply without a record does not reverse that
-        // change.
-        (
-            UpstreamResult::Refused(_)
-            | UpstreamResult::NotAccepted(_)
-            | UpstreamResult::Unknown(_)
-            | UpstreamResult::RefusedUnproven(_),
-            PayoutState::Abandoned { .. }
-            | PayoutState::Processing(_)
-            | PayoutState::Completed { .. }
-            | PayoutState::Failed { .. }
-            | PayoutState::Reversed { .. },
-        ) => Ok(PayoutStep::AlreadyTaken(payout)),
+    match payout.standing().step(reply) {
+        NextStep::Apply(upstream) => judge(payout, upstream, now),
+        NextStep::Fail(reason) => payout.fail(why(Some(reason)), now),
+        NextStep::Abandon => payout.abandon(now),
+        NextStep::StayOpen => payout.send(None, Recipient::default(), now),
+        NextStep::None => Ok(PayoutStep::AlreadyTaken(payout)),
     }
 }
 

@@ -5,6 +5,7 @@ use cais_domain::refund::{Refund, RefundError, RefundStatus, RefundStep};
 use cais_ports::{UpstreamProgress, UpstreamReturn, alerts};
 use jiff::Timestamp;
 
+use crate::upstream_order::{KeyedResource as _, NextStep};
 use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
@@ -18,8 +19,8 @@ pub(super) fn decide(
     result: &UpstreamResult<UpstreamReturn>,
     now: Timestamp,
 ) -> Result<RefundStep, RefundError> {
-    match result {
-        UpstreamResult::Known(upstream) => {
+    match refund.standing().step(result) {
+        NextStep::Apply(upstream) => {
             let return_id = upstream.return_id.clone();
             match &upstream.progress {
                 UpstreamProgress::Processing => refund.send(return_id, now),
@@ -29,13 +30,10 @@ pub(super) fn decide(
                 }
             }
         }
-        UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => refund.send(None, now),
-        // Another process has changed the refund from newer evidence. A refusal does not reverse that change.
-        UpstreamResult::Refused(_) if refund.state.status() != RefundStatus::Pending => {
-            Ok(RefundStep::AlreadyTaken(Box::new(refund)))
-        }
-        UpstreamResult::Refused(reason) => refund.fail(charge, plain(reason), now),
-        UpstreamResult::NotAccepted(_) => refund.abandon(charge, now),
+        NextStep::Fail(reason) => refund.fail(charge, plain(reason), now),
+        NextStep::Abandon => refund.abandon(charge, now),
+        NextStep::StayOpen => refund.send(None, now),
+        NextStep::None => Ok(RefundStep::AlreadyTaken(Box::new(refund))),
     }
 }
 

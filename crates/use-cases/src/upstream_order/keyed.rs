@@ -10,7 +10,7 @@ use super::error::{CreateError, Refusal};
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
-use crate::upstream_result::EarlierRequests;
+use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
 /// A record whose update checks the version that was read.
 pub(crate) trait StoredRecord: Versioned + Clone + Send + Sync + Sized {
@@ -60,6 +60,41 @@ pub(crate) enum Standing {
     Abandoned,
     /// The creation is finished.
     Visible,
+}
+
+/// The step of an order that follows from the result of its first request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NextStep<'a, T> {
+    /// The acquirer's record is applied.
+    Apply(&'a T),
+    /// The order fails, and its hold is released.
+    Fail(&'a str),
+    /// The order is abandoned, and its hold is released.
+    Abandon,
+    /// The order becomes visible, and its outcome stays open.
+    StayOpen,
+    /// The order does not change.
+    None,
+}
+
+impl Standing {
+    /// Returns the step of an order that holds money. If the order is no longer in creation, another process has changed
+    /// it from newer evidence. A reply without a record does not reverse that change.
+    pub(crate) fn step<T>(self, result: &UpstreamResult<T>) -> NextStep<'_, T> {
+        match (result, self) {
+            (UpstreamResult::Known(record), _) => NextStep::Apply(record),
+            (UpstreamResult::Refused(reason), Self::Creating) => NextStep::Fail(reason),
+            (UpstreamResult::NotAccepted(_), Self::Creating) => NextStep::Abandon,
+            (UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_), Self::Creating) => NextStep::StayOpen,
+            (
+                UpstreamResult::Refused(_)
+                | UpstreamResult::NotAccepted(_)
+                | UpstreamResult::Unknown(_)
+                | UpstreamResult::RefusedUnproven(_),
+                Self::Abandoned | Self::Visible,
+            ) => NextStep::None,
+        }
+    }
 }
 
 /// A resource that is created under an idempotency key and ordered from an acquirer.
@@ -170,4 +205,27 @@ pub(crate) trait CreateCommand: Send + Sync {
         ports: &Ports,
         owner: &Self::Resource,
     ) -> impl Future<Output = Result<Vec<(&'static str, bool)>, CreateError<Self::Refusal>>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_record_changes_order_that_is_no_longer_in_creation() {
+        let reason = || "closed".to_owned();
+        let table = [
+            (UpstreamResult::Known(7), NextStep::Apply(&7), NextStep::Apply(&7)),
+            (UpstreamResult::Refused(reason()), NextStep::Fail("closed"), NextStep::None),
+            (UpstreamResult::NotAccepted(reason()), NextStep::Abandon, NextStep::None),
+            (UpstreamResult::Unknown(reason()), NextStep::StayOpen, NextStep::None),
+            (UpstreamResult::RefusedUnproven(reason()), NextStep::StayOpen, NextStep::None),
+        ];
+        for (result, in_creation, later) in table {
+            assert_eq!(Standing::Creating.step(&result), in_creation, "{result:?}");
+            for standing in [Standing::Abandoned, Standing::Visible] {
+                assert_eq!(standing.step(&result), later, "{result:?} {standing:?}");
+            }
+        }
+    }
 }

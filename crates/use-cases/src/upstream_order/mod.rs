@@ -1,7 +1,7 @@
 //! Creates all orders that have an idempotency key (charges, payouts, refunds, crypto deposits, crypto withdrawals),
 //! and polls them.
 //!
-//! A defense has no idempotency key and uses only step 3.
+//! A defense has no idempotency key, so `infractions::defend` makes its commits. Steps 2, 3 and 5 are the same.
 //!
 //! Each order passes through the same steps. After a crash between two steps, the caller's repeat or a worker resumes
 //! the order:
@@ -20,7 +20,9 @@
 //! | after commit 1, after the request was sent, or after the reply came | a resource in creation, and an expired lease | `create` and `resume`: look the order up; if it is absent, send it with the same identifier |
 //! | after commit 2 | a visible resource and its response | a replay of the response; `poll` while the outcome is open |
 //!
-//! | result of sending | payout or refund in creation | visible payout or refund with an open outcome, in `poll` |
+//! The table of `Standing::step`, and in the last column of `poll`:
+//!
+//! | result of sending | payout, refund or withdrawal in creation | visible order with an open outcome, sent again by `poll` |
 //! |---|---|---|
 //! | known | the state that the acquirer shows | the state that the acquirer shows |
 //! | refused | fails, its hold is released | fails, its hold is released |
@@ -65,7 +67,7 @@ pub(crate) use complete::resume;
 pub(crate) use create::create;
 pub use error::CreateError;
 pub(crate) use error::{Precedence, Refusal};
-pub(crate) use keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord, commit_update};
-pub(crate) use order::{OrderReads, Refreshed, Sent, SyncError, UpstreamOrder, accepted, checked, resolve, send_begun};
+pub(crate) use keyed::{CreateCommand, KeyedResource, NextStep, Opened, Standing, StoredRecord, commit_update};
+pub(crate) use order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, checked, send_begun};
 pub use read::{FetchError, ResourceName};
 pub(crate) use read::{fetch, find, list};

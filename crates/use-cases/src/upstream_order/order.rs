@@ -228,53 +228,24 @@ pub(crate) async fn send<O: UpstreamOrder>(
     } else {
         order.request(ports, acquirer, earlier).await
     };
-    resolve(&AtAcquirer { ports, acquirer, order }, earlier, reply).await
-}
-
-/// The reads that search for an order at its acquirer.
-pub(crate) trait OrderReads {
-    /// The acquirer's record of the order.
-    type Record;
-
-    /// Looks the order up by its identifier.
-    fn look_up(&self) -> impl Future<Output = Evidence<Self::Record>> + Send;
-
-    /// Searches for the order in the acquirer's list around the time of its sending.
-    fn list(&self) -> impl Future<Output = Evidence<Self::Record>> + Send;
-}
-
-/// An order, with the acquirer at which it is read.
-struct AtAcquirer<'a, O: UpstreamOrder> {
-    ports: &'a Ports,
-    acquirer: &'a O::Upstream,
-    order: &'a O,
-}
-
-impl<O: UpstreamOrder> OrderReads for AtAcquirer<'_, O> {
-    type Record = O::Record;
-
-    async fn look_up(&self) -> Evidence<O::Record> {
-        self.order.look_up(self.ports, self.acquirer).await
-    }
-
-    async fn list(&self) -> Evidence<O::Record> {
-        self.order.list(self.ports, self.acquirer).await
-    }
+    resolve(ports, acquirer, order, earlier, reply).await
 }
 
 /// Returns the state of an order after `reply`. Reads that cannot change the result are skipped.
-pub(crate) async fn resolve<R: OrderReads>(
-    reads: &R,
+async fn resolve<O: UpstreamOrder>(
+    ports: &Ports,
+    acquirer: &O::Upstream,
+    order: &O,
     earlier: EarlierRequests,
-    reply: SendReply<R::Record>,
-) -> UpstreamResult<R::Record> {
+    reply: SendReply<O::Record>,
+) -> UpstreamResult<O::Record> {
     let look_up = match reply {
-        SendReply::Refused(_) | SendReply::Unknown(_) => reads.look_up().await,
+        SendReply::Refused(_) | SendReply::Unknown(_) => order.look_up(ports, acquirer).await,
         SendReply::Accepted(_) | SendReply::NotAccepted(_) => Evidence::NotRead,
     };
     let list = match (&reply, earlier, &look_up) {
         (SendReply::Refused(_), EarlierRequests::Unknown | EarlierRequests::Shown, Evidence::Absent) => {
-            reads.list().await
+            order.list(ports, acquirer).await
         }
         _ => Evidence::NotRead,
     };

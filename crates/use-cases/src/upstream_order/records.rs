@@ -4,6 +4,7 @@ use cais_domain::charge::Charge;
 use cais_domain::crypto::deposit::Deposit;
 use cais_domain::crypto::withdrawal::Withdrawal;
 use cais_domain::ids::{AccountId, Id, kind};
+use cais_domain::infraction::Infraction;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_ports::QueryError;
@@ -40,6 +41,7 @@ stored_records! {
     Charge, kind::Charge, find_charge;
     Payout, kind::Payout, find_payout;
     Refund, kind::Refund, find_refund;
+    Infraction, kind::Infraction, find_infraction;
     Deposit, kind::CryptoDeposit, find_crypto_deposit;
     Withdrawal, kind::CryptoWithdrawal, find_crypto_withdrawal;
 }

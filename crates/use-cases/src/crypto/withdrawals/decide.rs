@@ -1,10 +1,11 @@
 //! Decides the steps of a withdrawal that follow from the processor's reply or record.
 
-use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalError, WithdrawalState, WithdrawalStatus};
+use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalError, WithdrawalStatus};
 use cais_ports::{UpstreamWithdrawal, UpstreamWithdrawalStatus, alerts};
 use jiff::Timestamp;
 
 use super::changes::Steps;
+use crate::upstream_order::{KeyedResource as _, NextStep};
 use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
@@ -17,23 +18,14 @@ pub(super) fn decide(
     reply: &UpstreamResult<UpstreamWithdrawal>,
     now: Timestamp,
 ) -> Result<Steps, WithdrawalError> {
-    let is_begun = withdrawal.state == WithdrawalState::Pending;
+    let step = withdrawal.standing().step(reply);
     let steps = Steps::none(withdrawal);
-    match reply {
-        UpstreamResult::Known(upstream) => judge(steps, upstream, now),
-        // Another process has changed the withdrawal from newer evidence. A reply without a record does not reverse
-        // that change.
-        UpstreamResult::Refused(_)
-        | UpstreamResult::NotAccepted(_)
-        | UpstreamResult::Unknown(_)
-        | UpstreamResult::RefusedUnproven(_)
-            if !is_begun =>
-        {
-            Ok(steps)
-        }
-        UpstreamResult::Refused(reason) => steps.then(|begun| begun.fail(why(Some(reason)), now)),
-        UpstreamResult::NotAccepted(_) => steps.then(|begun| begun.abandon(now)),
-        UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => steps.then(|begun| begun.send(None, now)),
+    match step {
+        NextStep::Apply(upstream) => judge(steps, upstream, now),
+        NextStep::Fail(reason) => steps.then(|begun| begun.fail(why(Some(reason)), now)),
+        NextStep::Abandon => steps.then(|begun| begun.abandon(now)),
+        NextStep::StayOpen => steps.then(|begun| begun.send(None, now)),
+        NextStep::None => Ok(steps),
     }
 }
 
