@@ -20,7 +20,7 @@ use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, Upstr
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::RESEND_AFTER;
 
-/// The time for sending. A POST answers within 10 s.
+/// The time for sending. The API answers a POST within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 
 /// The smallest result of [`time_to_arrive`]: the longest duration of one request to an acquirer.

@@ -41,7 +41,7 @@ pub(super) struct AttemptResult {
 
 /// The consequences of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct Consequences {
     /// The outcome for the store.
     pub finished: FinishedAttempt,
     /// The reason to disable the endpoint, if there is one.
@@ -95,7 +95,7 @@ impl AttemptResult {
 
     /// Returns the consequences of the attempt. `last` is the newest other attempt at the endpoint that ended after
     /// this delivery was claimed. `last` may be newer than the failures that were read with the claim.
-    pub(super) fn judge(self, last: Option<AttemptStatus>) -> Verdict {
+    pub(super) fn consequences(self, last: Option<AttemptStatus>) -> Consequences {
         let status = self.status();
         let Self { claimed, began_at, ended_at, sent } = self;
         let failing_since = claimed.failing_since;
@@ -150,7 +150,7 @@ impl AttemptResult {
             outcome,
             health,
         };
-        Verdict { finished, disable }
+        Consequences { finished, disable }
     }
 }
 

@@ -219,9 +219,9 @@ impl<'a> Dispatcher<'a> {
     fn attempted(&mut self, result: AttemptResult) {
         let last = self.queues.on_attempt(&result.claimed.key, result.status(), (result.began_at, result.ended_at));
         let endpoint = Arc::clone(&result.claimed.endpoint);
-        let verdict = result.judge(last);
-        self.finishing.push(verdict.finished);
-        if let Some(reason) = verdict.disable
+        let consequences = result.consequences(last);
+        self.finishing.push(consequences.finished);
+        if let Some(reason) = consequences.disable
             && self.queues.begin_disabling(endpoint.id)
         {
             let ports = self.ports;

@@ -13,8 +13,8 @@
 //!    `EndpointQueues::on_claimed` gives each delivery a slot.
 //! 5. **Call.** `attempt::call` renders the event, signs it and sends it to the receiver. `EndpointQueues::on_attempt`
 //!    classifies the endpoint.
-//! 6. **Finish.** `AttemptResult::judge` decides the outcome: success, retry or failure. A failure can also disable the
-//!    endpoint. `Finishing` collects outcomes, and the store writes one batch at a time.
+//! 6. **Finish.** `AttemptResult::consequences` decides the outcome: success, retry or failure. A failure can also
+//!    disable the endpoint. `Finishing` collects outcomes, and the store writes one batch at a time.
 //! 7. **Free.** `EndpointQueues::release` frees the slot. A queue that waited for the slot is added again for step 3.
 //!
 //! The task never waits for a single receiver: all calls and all requests to the store run concurrently. Three limits

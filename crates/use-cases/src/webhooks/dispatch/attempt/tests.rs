@@ -34,9 +34,9 @@ fn health_is_written_if_the_claim_or_last_attempt_differs() {
     ];
     for (failing_since, last, sent, expected) in cases {
         let claimed = ClaimedDelivery { failing_since, ..Receiver::new().delivery() };
-        let verdict = result(claimed, sent.clone()).judge(last);
-        assert_eq!(verdict.finished.health, expected, "{failing_since:?} {last:?} {:?}", sent.error);
-        assert_eq!(verdict.disable, None);
+        let consequences = result(claimed, sent.clone()).consequences(last);
+        assert_eq!(consequences.finished.health, expected, "{failing_since:?} {last:?} {:?}", sent.error);
+        assert_eq!(consequences.disable, None);
     }
 }
 
@@ -58,8 +58,8 @@ fn endpoint_that_is_gone_or_fails_for_days_is_disabled() {
     for (failing_for, last, sent, expected) in cases {
         let failing_since = failing_for.map(|long| start() + 2.seconds() - long);
         let claimed = ClaimedDelivery { failing_since, ..Receiver::new().delivery() };
-        let verdict = result(claimed, sent.clone()).judge(last);
-        assert_eq!(verdict.disable, expected, "{failing_for:?} {last:?} {:?}", sent.status_code);
+        let consequences = result(claimed, sent.clone()).consequences(last);
+        assert_eq!(consequences.disable, expected, "{failing_for:?} {last:?} {:?}", sent.status_code);
     }
 }
 
@@ -67,8 +67,8 @@ fn endpoint_that_is_gone_or_fails_for_days_is_disabled() {
 fn failed_test_is_not_tried_again() {
     let claimed =
         ClaimedDelivery { event: DeliveredEvent::Test { id: fresh(), at: start() }, ..Receiver::new().delivery() };
-    assert_eq!(result(claimed.clone(), refused(503)).judge(None).finished.outcome, AttemptOutcome::Failed);
-    assert_eq!(result(claimed, accepted()).judge(None).finished.outcome, AttemptOutcome::Succeeded);
+    assert_eq!(result(claimed.clone(), refused(503)).consequences(None).finished.outcome, AttemptOutcome::Failed);
+    assert_eq!(result(claimed, accepted()).consequences(None).finished.outcome, AttemptOutcome::Succeeded);
 }
 
 #[test]
@@ -76,21 +76,25 @@ fn schedule_counts_from_the_end_of_the_call_and_ends() {
     let last = u32::try_from(SCHEDULE_S.len()).unwrap() + 1;
     for tries in 1..last {
         let claimed = ClaimedDelivery { tries, ..Receiver::new().delivery() };
-        let verdict = result(claimed.clone(), refused(503)).judge(None);
+        let consequences = result(claimed.clone(), refused(503)).consequences(None);
         let due_at = next_attempt(claimed.key.id, tries, start() + 2.seconds(), None).unwrap();
-        assert_eq!(verdict.finished.outcome, AttemptOutcome::Retry { due_at }, "after try {tries}");
+        assert_eq!(consequences.finished.outcome, AttemptOutcome::Retry { due_at }, "after try {tries}");
         assert!(due_at > start() + 2.seconds());
     }
     let claimed = ClaimedDelivery { tries: last, ..Receiver::new().delivery() };
-    assert_eq!(result(claimed.clone(), refused(503)).judge(None).finished.outcome, AttemptOutcome::Failed);
-    assert_eq!(result(claimed, accepted()).judge(None).finished.outcome, AttemptOutcome::Succeeded);
+    assert_eq!(result(claimed.clone(), refused(503)).consequences(None).finished.outcome, AttemptOutcome::Failed);
+    assert_eq!(result(claimed, accepted()).consequences(None).finished.outcome, AttemptOutcome::Succeeded);
 }
 
 #[test]
 fn retry_after_only_delays_the_schedule() {
     let due = |retry_after| {
         let claimed = Receiver::new().delivery();
-        match result(claimed, Sent { retry_after: Some(retry_after), ..refused(429) }).judge(None).finished.outcome {
+        match result(claimed, Sent { retry_after: Some(retry_after), ..refused(429) })
+            .consequences(None)
+            .finished
+            .outcome
+        {
             AttemptOutcome::Retry { due_at } => due_at.duration_since(start() + 2.seconds()),
             other @ (AttemptOutcome::Succeeded | AttemptOutcome::Failed) => unreachable!("{other:?}"),
         }
@@ -104,7 +108,7 @@ fn retry_after_only_delays_the_schedule() {
 fn outcome_has_the_facts_of_claim_and_response() {
     let claimed = ClaimedDelivery { fence: 7, tries: 3, ..Receiver::new().delivery() };
     let sent = Sent { response_body: Some("no".to_owned()), ..refused(500) };
-    let finished = result(claimed.clone(), sent).judge(None).finished;
+    let finished = result(claimed.clone(), sent).consequences(None).finished;
     assert_eq!((finished.key, finished.fence, finished.tries), (claimed.key, 7, 3));
     assert_eq!(finished.epoch, claimed.endpoint.epoch);
     let expected = DeliveryAttempt {
@@ -123,8 +127,8 @@ fn unsigned_delivery_is_retried_without_a_change_of_health() {
         [(None, None), (None, Some(AttemptStatus::Succeeded)), (Some(start() - FAILING_AFTER), None)]
     {
         let claimed = ClaimedDelivery { failing_since, ..Receiver::new().delivery() };
-        let verdict = result(claimed, nothing_sent(AttemptError::Unsigned)).judge(last);
-        assert!(matches!(verdict.finished.outcome, AttemptOutcome::Retry { .. }));
-        assert_eq!((verdict.finished.health, verdict.disable), (Health::Unchanged, None));
+        let consequences = result(claimed, nothing_sent(AttemptError::Unsigned)).consequences(last);
+        assert!(matches!(consequences.finished.outcome, AttemptOutcome::Retry { .. }));
+        assert_eq!((consequences.finished.health, consequences.disable), (Health::Unchanged, None));
     }
 }
