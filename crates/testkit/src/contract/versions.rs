@@ -61,7 +61,7 @@ pub async fn stale_change_leaves_nothing(h: &mut Harness) {
     assert_eq!(stored, Some(charge));
 }
 
-/// The test covers all records besides charges.
+/// One list generates the statements of all records. The test covers records with each form of key.
 pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     let mut account = h.account().await;
     let (mut key, mut callback) = (a_key(account.id), a_callback());
