@@ -10,8 +10,8 @@ use cais_ports::{ChangeSet, CommitError, EndpointQueue, IdGenerator, NewDelivery
 use crate::effects::{Effects, NumberedEvent, Side};
 use crate::snapshot::{LedgerSnapshot, written_endpoints};
 
-/// Gives each event the next sequence number of its account, and adds one delivery per subscribed endpoint. The endpoints include the
-/// changes of the change set itself.
+/// Gives each event the next sequence number of its account, and adds one delivery per subscribed endpoint. Endpoints
+/// that the change set writes count in their new form.
 ///
 /// # Errors
 /// [`CommitError::Corrupt`] if the snapshot lacks the counter of an account.
@@ -43,7 +43,7 @@ pub(crate) fn number<'a>(
     Ok(())
 }
 
-/// Returns the endpoints of an account, including the changes of the change set.
+/// Returns the endpoints of an account. Endpoints that the change set writes are returned in their new form.
 fn endpoints<'e>(
     ledger: &'e LedgerSnapshot,
     change: &'e ChangeSet,

@@ -14,8 +14,8 @@ pub struct KeySnapshot {
     pub idempotency_records: BTreeMap<IdempotencyRef, IdempotencyRecord>,
     /// The owner of each unique value.
     pub owners: HashMap<ReservationKey, String>,
-    /// The version of each record. A record that never changes has version 1. A store need not load its version, because the unique key of
-    /// the table refuses a second insert.
+    /// The version of each record. A record that never changes has version 1. A store need not load the version of such
+    /// a record, because the unique key of the table refuses a second insert.
     pub versions: HashMap<RecordKey, i64>,
 }
 

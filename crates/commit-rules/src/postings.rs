@@ -15,8 +15,8 @@ use crate::effects::{BlockWrite, Effects, Entry, Side};
 use crate::needs::credited_by;
 use crate::snapshot::{Balance, Blocks, LedgerSnapshot};
 
-/// The largest step from an entry's id to the next, if this node's clock is behind. The step is random, so two nodes that continue from the
-/// same id create different ids.
+/// The largest step from an entry's id to the next, if this node's clock is behind. The step is random, so two nodes
+/// that continue from the same id create different ids.
 const STEP_BITS: u128 = 0xFFFF_FFFF;
 
 /// The entries of one change set, and what differs from the snapshot after them.
@@ -34,8 +34,9 @@ impl<'s, 'a> Postings<'s, 'a> {
     /// Computes the entries and balances after a change set. The snapshot itself does not change.
     ///
     /// # Errors
-    /// [`CommitError::NotCovered`] at the first transfer that overdraws its account. [`CommitError::Stale`] if an ending block holds
-    /// another amount than the change set expects. [`CommitError::Corrupt`] if an amount is not positive or leaves the range of money.
+    /// [`CommitError::NotCovered`] at the first transfer that overdraws its account. [`CommitError::Stale`] if an
+    /// ending block holds another amount than the change set expects. [`CommitError::Corrupt`] if an amount is not
+    /// positive or leaves the range of money.
     pub(crate) fn simulate(
         ledger: &'s LedgerSnapshot,
         change: &'a ChangeSet,
@@ -58,10 +59,11 @@ impl<'s, 'a> Postings<'s, 'a> {
         Ok(postings.into_effects())
     }
 
-    /// Posts the debit and the credit of a transfer. A release whose whole amount was seized before changes `pending` without an entry.
+    /// Posts the debit and the credit of a transfer. A release whose whole amount was seized before changes `pending`
+    /// without an entry.
     fn post(&mut self, transfer: Cow<'a, Transfer>) -> Result<(), CommitError> {
         if !transfer.amount.is_positive() {
-            return Err(CommitError::Corrupt(format!("a transfer of {}", transfer.amount)));
+            return Err(CommitError::Corrupt(format!("the amount {} of a transfer is not positive", transfer.amount)));
         }
         let (from, before) = (&transfer.from, self.balance(&transfer.from)?);
         let out_of_range = |error| out_of_range(from, error);
@@ -124,7 +126,7 @@ impl<'s, 'a> Postings<'s, 'a> {
         let blocks = self.blocks_mut(account);
         let transfers = match change {
             BlockChange::Hold { limit, .. } if limit.is_negative() => {
-                return Err(CommitError::Corrupt(format!("{infraction} blocks {limit}")));
+                return Err(CommitError::Corrupt(format!("the limit {limit} of {infraction} is negative")));
             }
             BlockChange::Hold { end_to_end_id, limit, .. } => {
                 let (end_to_end_id, none) = (end_to_end_id.clone(), Money::ZERO);

@@ -30,8 +30,8 @@ pub enum Mode {
     /// The keys were read under locks.
     #[default]
     Pessimistic,
-    /// Each key is assumed to be as the change set expects. The mode is safe only under three conditions: no key is touched twice, no
-    /// change set is refused, and the writing statements check every key.
+    /// Each key is assumed to be as the change set expects. The mode is safe only under three conditions: no key is
+    /// touched twice, no change set is refused, and the writing statements check every key.
     Optimistic,
 }
 
@@ -63,7 +63,7 @@ pub struct LedgerSnapshot {
     pub sequences: BTreeMap<AccountId, i64>,
     /// All blocks of each account whose blocks may change. An account without an entry has no under-funded block.
     pub blocks: BTreeMap<AccountId, Blocks>,
-    /// All endpoints of the accounts with events that may receive deliveries.
+    /// The endpoints that may receive deliveries, of all accounts with events.
     pub endpoints: Endpoints,
 }
 

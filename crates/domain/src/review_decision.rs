@@ -7,7 +7,7 @@ use crate::ids::{CryptoWithdrawalId, InfractionId};
 use crate::money::Money;
 use crate::text::{LineBreaks, Text, TextError};
 
-/// The longest note of a decision, in characters: some lines of text.
+/// The longest note of a decision, in characters.
 pub const MAX_NOTE_CHARS: usize = 500;
 
 /// The decision on an infraction.
@@ -15,7 +15,7 @@ pub const MAX_NOTE_CHARS: usize = 500;
 pub enum InfractionDecision {
     /// The dispute was rejected.
     Won,
-    /// The dispute was accepted and the amount was returned. `None` stands for the whole contested amount.
+    /// The dispute was accepted and the amount was returned. `None` stands for the whole disputed amount.
     Lost(Option<Money>),
     /// The dispute was withdrawn.
     Cancelled,
@@ -75,7 +75,7 @@ pub enum ReviewDecision {
     },
 }
 
-/// The reason why a text is no note.
+/// The reason why a text is not a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
     /// The text is empty.
@@ -129,7 +129,8 @@ impl ReviewDecision {
         }
     }
 
-    /// Returns the decision with this name and these values.
+    /// Returns the decision with this name and these values. Returns `None` if the name is unknown or a value is
+    /// invalid.
     #[must_use]
     pub fn parse(name: &str, terms: &str) -> Option<Self> {
         let positive = |text: &str| Money::parse(text).ok().filter(|money| money.is_positive());
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decisions_come_back_from_name_and_terms() {
+    fn decision_is_parsed_back_from_name_and_terms() {
         let infraction =
             |decision| ReviewDecision::Infraction { id: InfractionId::new(Uuid::nil()), seen: 3, decision };
         let withdrawal = |decision| ReviewDecision::Withdrawal { id: CryptoWithdrawalId::new(Uuid::nil()), decision };

@@ -27,7 +27,7 @@ pub enum SplitError {
     /// The list has more than [`MAX_SHARES`] shares.
     #[error("must have at most 5 items")]
     TooMany,
-    /// A share is 0 %. The value is its index.
+    /// A share is 0 %. The value is the index of the share.
     #[error("must be greater than 0")]
     NothingShared(usize),
     /// An account occurs twice. The value is the index of the second share.
@@ -78,7 +78,8 @@ impl Split {
         self.0.is_empty()
     }
 
-    /// Parses the output of [`Display`](fmt::Display), which is the stored form. An empty text means no shares.
+    /// Parses the output of [`Display`](fmt::Display), which is the stored form. An empty text means no shares. Returns
+    /// `None` if the text has another form or the shares are invalid.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let share = |item: &str| {

@@ -24,7 +24,7 @@ pub enum TextError {
         /// The limit, in characters.
         max_chars: usize,
     },
-    /// The text has a control character. A line break counts as one in a text of one line.
+    /// The text has a control character. With [`LineBreaks::Refused`], a line break counts as a control character.
     #[error("must not contain control characters")]
     ControlCharacter,
 }

@@ -18,7 +18,7 @@ named! {
     /// The status of a timeline entry.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum TransactionStatus {
-        /// The payer has not paid yet, or the money will be sent soon.
+        /// The payer has not paid yet.
         Pending = "pending",
         /// The money is in flight.
         Processing = "processing",
@@ -28,7 +28,7 @@ named! {
         Failed = "failed",
         /// The entry was cancelled, or was not paid in time.
         Cancelled = "cancelled",
-        /// The whole amount was refunded.
+        /// The whole amount was refunded, or the whole amount of the payout was returned.
         Refunded = "refunded",
     }
 }

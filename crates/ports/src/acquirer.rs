@@ -115,7 +115,8 @@ pub struct UpstreamReturn {
 }
 
 impl UpstreamReturn {
-    /// Returns the refund of this service that may have this identifier.
+    /// Returns the refund of this service that may have this identifier. Returns `None` if the identifier has another
+    /// form.
     #[must_use]
     pub fn refund(&self) -> Option<RefundId> {
         RefundId::from_suffix(&self.name).ok()
@@ -263,7 +264,7 @@ impl UpstreamCharge {
     }
 }
 
-/// An acquirer.
+/// An acquirer. Each call ends within its `budget`.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Acquirer: Send + Sync {
@@ -282,7 +283,7 @@ pub trait Acquirer: Send + Sync {
     /// Returns whether the acquirer can send Pix. If not, it refuses every payout.
     fn sends_payouts(&self) -> bool;
 
-    /// Sends the Pix. If a Pix with the same identifier was sent, returns that Pix. If that payout waits for its
+    /// Sends the Pix. If the acquirer has a Pix with the same identifier, returns that Pix. If that Pix waits for
     /// approval, this request approves it.
     async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError>;
 

@@ -44,8 +44,8 @@ impl OpenOrders {
 /// Drains and open orders.
 #[async_trait]
 pub trait DrainQueries: Send + Sync {
-    /// Lists all drains in the order of their names, including drains that have ended. There are few, because only
-    /// operators write them.
+    /// Lists all drains in the order of the acquirers' names, including drains that have ended. There are few drains,
+    /// because only operators write them.
     async fn list_drains(&self) -> Result<Vec<AcquirerDrain>, QueryError>;
 
     /// Counts the open orders at an acquirer.

@@ -11,7 +11,8 @@ use crate::acquirer::{Acquirer, AcquirerError, ChargeOrder, UpstreamCharge};
 /// The reason why no acquirer issued a charge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IssueError {
-    /// No acquirer issued the charge. This is certain: each refused, was not available, or has an open breaker.
+    /// Certainly no acquirer issued the charge: each acquirer refused the charge, was not available, or has an open
+    /// breaker.
     #[error("no acquirer accepted the charge")]
     NoneTook {
         /// The acquirers that received the request, with their errors, in the order of the requests. The list is empty
@@ -40,13 +41,14 @@ pub trait Acquirers: Send + Sync {
     fn is_available(&self) -> bool;
 
     /// Returns whether calls to this acquirer are refused now, because its breaker is open or a trial call is running.
-    /// Another node may see another state. An unknown name has no breaker.
+    /// Another node may see another state. Returns `false` for an unknown name.
     fn is_refusing(&self, name: &AcquirerName) -> bool;
 
-    /// Returns the acquirer that a new payout should use. The selection is the same as in [`Self::first`].
+    /// Returns the acquirer that a new payout should use, in the order of [`Self::first`]. Returns `None` if every
+    /// acquirer for payouts has an open breaker or is drained.
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName>;
 
-    /// Returns the names of all configured acquirers, in their order.
+    /// Returns the names of all configured acquirers, in the configured order.
     fn names(&self) -> Vec<AcquirerName>;
 
     /// Creates the charge. The first acquirer is `begin_with`. The next acquirer receives a request only if the
@@ -58,6 +60,6 @@ pub trait Acquirers: Send + Sync {
         budget: Duration,
     ) -> Result<(AcquirerName, UpstreamCharge), IssueError>;
 
-    /// Returns the acquirer with this name. Its calls pass through its breaker.
+    /// Returns the acquirer with this name. Calls of the result pass through the acquirer's breaker.
     fn named(&self, name: &AcquirerName) -> Option<Arc<dyn Acquirer>>;
 }

@@ -31,11 +31,11 @@ pub struct AuditRow {
     pub action: String,
     /// The public id of the changed record, or the prefix of an API key.
     pub subject: String,
-    /// The account that the change concerns.
+    /// The account that the change concerns. `None` if the change concerns no single account.
     pub account: Option<AccountId>,
     /// The record before the change, as JSON without secrets. `None` for a new record.
     pub before: Option<String>,
-    /// The record after the change.
+    /// The record after the change. `None` if the log does not contain it.
     pub after: Option<String>,
 }
 

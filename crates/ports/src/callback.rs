@@ -9,7 +9,7 @@ use jiff::Timestamp;
 /// The state of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackState {
-    /// The acquirer's records are not read yet.
+    /// The acquirer's records were not read to the end yet.
     Waiting,
     /// The acquirer's records were read, and their effects are committed.
     Done,

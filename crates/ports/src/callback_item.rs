@@ -34,7 +34,8 @@ pub enum CallbackItem {
     Received(CallbackPix),
     /// A sent Pix, or its return.
     Sent(CallbackPayout),
-    /// A sent Pix that was returned, in whole or in part. The callback contains the Pix but not its order.
+    /// A sent Pix that was returned, in whole or in part. The callback contains the end-to-end id of the Pix, but no
+    /// instruction id.
     PayoutReturn(CallbackReturn),
     /// An infraction that was opened or changed.
     Infraction(CallbackInfraction),

@@ -211,13 +211,13 @@ pub struct NewEvent {
     pub resource: String,
     /// The resource at the instant of the event, as [`crate::ResourceRenderer`] renders it.
     pub data: Vec<u8>,
-    /// The endpoint that the resource of the event named, if it is a charge or a deposit.
+    /// The endpoint that the request of the charge or deposit named. `None` for other resources.
     pub postback: Option<Postback>,
 }
 
-/// Returns a placeholder for the id of an entry that does not exist yet: all zeros. The transaction of a share's credit
-/// has the id of its entry. So until the commit, the data of `split.received` contains the placeholder's suffix instead
-/// of that id.
+/// Returns a placeholder for the id of an entry that does not exist yet: all zeros. The data of `split.received`
+/// contains the id of the ledger entry. The store assigns that id in the commit, so until then the data contains the
+/// suffix of the placeholder.
 #[must_use]
 pub const fn entry_to_come() -> EntryId {
     EntryId::new(Uuid::nil())

@@ -36,7 +36,7 @@ pub enum CryptoCallback {
     },
 }
 
-/// A crypto processor.
+/// A crypto processor. Each call ends within its `budget`.
 ///
 /// The processor does not detect repeats by our identifiers: a second order creates a second deposit or withdrawal.
 /// After [`AcquirerError::OutcomeUnknown`], look the order up by our identifier before you send it again.
@@ -49,8 +49,8 @@ pub trait CryptoProcessor: Send + Sync {
     /// Returns the current minimum of a deposit or withdrawal at the processor, rounded up to the decimals of the side.
     async fn minimum(&self, side: Side, currency: Currency, budget: Duration) -> Result<CryptoAmount, AcquirerError>;
 
-    /// Returns the processor's current estimate of the USDT for one coin: of a sale for a deposit, and of a purchase for a
-    /// withdrawal. For USDT the result is 1, without a request.
+    /// Returns the processor's current estimate of the USDT for one coin: of a sale for a deposit, and of a purchase
+    /// for a withdrawal. For USDT the result is 1, without a request.
     async fn usdt_per_coin(&self, side: Side, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError>;
 
     /// Returns whether the processor can send to `address`.

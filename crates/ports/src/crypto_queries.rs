@@ -47,7 +47,7 @@ pub trait CryptoDepositQueries: Send + Sync {
         deposit: CryptoDepositId,
         limit: u32,
     ) -> Result<Vec<DepositPayment>, QueryError>;
-    /// Lists at most `limit` payments of all accounts that wait for an operator, longest waiting first.
+    /// Lists at most `limit` payments of all accounts that wait for an operator. The longest waiting come first.
     async fn list_payments_for_review(&self, limit: u32) -> Result<Vec<DepositPayment>, QueryError>;
 }
 
@@ -77,6 +77,6 @@ pub trait CryptoWithdrawalQueries: Send + Sync {
     /// Lists withdrawals of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]).
     /// The longest overdue come first.
     async fn list_due_crypto_withdrawals(&self, now: Timestamp, limit: u32) -> Result<Vec<Withdrawal>, QueryError>;
-    /// Lists at most `limit` withdrawals of all accounts that wait for an operator, longest waiting first.
+    /// Lists at most `limit` withdrawals of all accounts that wait for an operator. The longest waiting come first.
     async fn list_withdrawals_for_review(&self, limit: u32) -> Result<Vec<Withdrawal>, QueryError>;
 }

@@ -1,5 +1,5 @@
-//! The queue of deliveries. Due deliveries are claimed under a lease and attempted outside of transactions. An outcome
-//! is stored only with the fence of its claim.
+//! The queue of deliveries. Due deliveries are claimed under a lease and attempted outside of transactions. The outcome
+//! of an attempt counts only if no newer claim of the delivery exists.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub struct DeliveryKey {
 /// A delivery that is due at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// The identifier that the delivery gets if it is new.
+    /// The identifier of the delivery, if no delivery of the same event and endpoint exists.
     pub id: DeliveryId,
     /// The queue.
     pub queue: EndpointQueue,
@@ -46,7 +46,7 @@ pub struct NewDelivery {
     pub event: EventId,
     /// The event's type.
     pub kind: EventType,
-    /// The event's sequence number in the account. `None` for a test, because no list contains it.
+    /// The event's sequence number in the account. `None` for a test, because no list of events contains tests.
     pub sequence: Option<i64>,
     /// The instant of creation.
     pub at: Timestamp,
@@ -55,13 +55,13 @@ pub struct NewDelivery {
 /// The queues with due deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DueQueues {
-    /// The queues with a due delivery, ordered by endpoint and epoch. The order starts after the requested queue.
+    /// The queues with a due delivery, ordered by endpoint and epoch. The queues after the requested queue come first.
     pub due: Vec<EndpointQueue>,
     /// The queue after which the next search must continue. `None` if this search covered all queues.
     pub next: Option<EndpointQueue>,
     /// The number of due deliveries, at most 10,000. Deliveries in flight do not count.
     pub backlog: u64,
-    /// The earliest due instant over all queues.
+    /// The earliest due instant over all queues. `None` if no delivery is due.
     pub oldest_due_at: Option<Timestamp>,
 }
 
@@ -87,7 +87,7 @@ pub struct DeliveryClaim {
 pub enum DeliveredEvent {
     /// An event of the account.
     Stored(StoredEvent),
-    /// A test of the endpoint. No list of events contains it.
+    /// A test of the endpoint. No list of events contains tests.
     Test {
         /// The public identifier.
         id: EventId,
@@ -127,7 +127,7 @@ pub struct ClaimedDelivery {
     pub tries: u32,
     /// The event.
     pub event: DeliveredEvent,
-    /// The endpoint. The deliveries of one claim share it.
+    /// The endpoint.
     pub endpoint: Arc<Endpoint>,
     /// The instant since which every attempt at the endpoint failed. `None` if the last attempt succeeded.
     pub failing_since: Option<Timestamp>,
@@ -138,7 +138,7 @@ pub struct ClaimedDelivery {
 pub struct DeliveryAttempt {
     /// The start of the attempt.
     pub at: Timestamp,
-    /// The HTTP status of the answer.
+    /// The HTTP status of the answer. `None` if no answer arrived.
     pub status_code: Option<u16>,
     /// The duration, in milliseconds.
     pub duration_ms: u32,
@@ -206,12 +206,12 @@ pub struct FinishedAttempt {
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
     /// Adds deliveries that are due at once. If a delivery of the same event and endpoint exists, that delivery becomes
-    /// due again with a new schedule. If it is in flight, it becomes due after its attempt, whatever the outcome. So an
-    /// attempt always starts after this call, and two attempts never run at the same time.
+    /// due again with a new schedule. If that delivery is in flight, it becomes due after the attempt, whatever the
+    /// outcome. So an attempt always starts after this call, and two attempts never run at the same time.
     ///
     /// Returns the identifiers, in order. If more than `most` tests and resends would wait for one endpoint, returns
-    /// `None` and adds no delivery. If several nodes call `put` at the same instant, each may exceed the limit by one
-    /// delivery.
+    /// `None` and adds no delivery. Without `most`, their number is not limited. If several nodes call `put` at the
+    /// same instant, each may exceed the limit by one delivery.
     async fn put(&self, deliveries: Vec<NewDelivery>, most: Option<u32>)
     -> Result<Option<Vec<DeliveryId>>, QueryError>;
 
@@ -219,8 +219,8 @@ pub trait DeliveryQueue: Send + Sync {
     /// endpoint and epoch. The queues after `after` come first; then the search continues from the start. A caller that
     /// continues after [`DueQueues::next`] covers all queues.
     ///
-    /// The cost is limited: if the backlog exceeds the count, one call reads at most 10,000 queues. Queues whose
-    /// deliveries waited for an inactive endpoint are hinted by [`DeliveryQueue::cancel_stale`].
+    /// The cost is limited: if more deliveries are due than are counted, one call reads at most 10,000 queues. Queues
+    /// whose deliveries waited for an inactive endpoint become hints by [`DeliveryQueue::cancel_stale`].
     ///
     /// If a due instant is further ahead than [`cais_domain::merchant::webhook::MAX_RETRY_PAUSE`], a wrong clock wrote
     /// it ([`crate::Due`]). The same holds for a lease that is further ahead than [`crate::DELIVERY_LEASE`]. Within a
@@ -243,8 +243,8 @@ pub trait DeliveryQueue: Send + Sync {
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
     /// Marks at most `limit` pending deliveries of earlier epochs as cancelled. Returns their number. Each call reads a
-    /// limited number of queues, and the next call continues after them. Queues whose endpoint is active again are
-    /// hinted.
+    /// limited number of queues, and the next call continues after them. Queues whose endpoint is active again become
+    /// hints ([`DeliveryQueue::hinted`]).
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
 
     /// Clears the failing period of the endpoint. The time in which the endpoint was inactive does not count as

@@ -28,7 +28,7 @@ pub struct StoredEvent {
 /// The filter of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EventFilter {
-    /// The type.
+    /// The type. `None` stands for every type.
     pub kind: Option<EventType>,
     /// Lists the events after this sequence number, and the oldest come first. If `None`, the newest come first.
     pub after_sequence: Option<i64>,
@@ -70,6 +70,7 @@ pub struct EndpointActivity {
     /// The number of waiting deliveries. The count stops at [`EndpointActivity::MOST_WAITING`].
     pub waiting: u64,
     /// The start of the latest successful attempt. Only the newest [`EndpointActivity::RECENT`] deliveries are read.
+    /// `None` if none of them succeeded.
     pub last_success: Option<Timestamp>,
 }
 

@@ -35,8 +35,8 @@ impl UsdRate {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ExchangeRates: Send + Sync {
-    /// Returns the rate that was published last before `now`. On weekends and holidays this is the rate of the previous
-    /// business day.
+    /// Returns the rate that was published last before `now`, within `budget`. On weekends and holidays this is the
+    /// rate of the previous business day.
     ///
     /// # Errors
     /// [`AcquirerError::Unavailable`] if no rate was published in the days before `now`. The error is never `Refused`.

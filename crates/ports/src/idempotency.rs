@@ -63,7 +63,8 @@ pub struct IdempotencyRecord {
     pub fence: i64,
     /// The end of the holder's lease.
     pub lease_until: Timestamp,
-    /// The instant at which a worker should take over. `None` if the record has a response or waits for its caller.
+    /// The instant at which a worker should take over. `None` if the record has a response or waits for a repeat by the
+    /// caller.
     pub due_at: Option<Timestamp>,
     /// The response, if it is stored.
     pub answer: Option<StoredResponse>,
@@ -82,7 +83,7 @@ pub struct NewIdempotencyRecord {
     pub resource: String,
     /// The end of the caller's lease. Afterwards a worker takes over.
     pub lease_until: Timestamp,
-    /// The response, if the request has one at once.
+    /// The response, if the first commit already decides it.
     pub answer: Option<StoredResponse>,
 }
 
@@ -91,18 +92,20 @@ pub struct NewIdempotencyRecord {
 pub enum IdempotencyChange {
     /// Inserts the record of a new key with fence 1. If the key has a record, the commit fails with `KeyInUse`.
     Take(NewIdempotencyRecord),
-    /// Takes over a record that has no response and whose fence is `fence`. The fence increases by one.
+    /// Takes over a record that has no response and whose fence is `fence`. The fence increases by one. Any other
+    /// record makes the commit fail with `KeyInUse`.
     Retake {
-        /// The name of the record.
+        /// The identifier of the record.
         name: IdempotencyRef,
         /// The fence that was read.
         fence: i64,
         /// The end of the new holder's lease. Afterwards a worker takes over.
         lease_until: Timestamp,
     },
-    /// Stores the response. If the record has a response, or its fence is not `fence`, the commit fails with `KeyInUse`.
+    /// Stores the response. If the record has a response, or its fence is not `fence`, the commit fails with
+    /// `KeyInUse`.
     Answer {
-        /// The name of the record.
+        /// The identifier of the record.
         name: IdempotencyRef,
         /// The holder's fence.
         fence: i64,
@@ -112,7 +115,7 @@ pub enum IdempotencyChange {
     /// Releases a record without a response, so that a repeat resumes the creation at once. Fails under the same
     /// conditions as `Answer`.
     Release {
-        /// The name of the record.
+        /// The identifier of the record.
         name: IdempotencyRef,
         /// The holder's fence.
         fence: i64,
@@ -122,7 +125,7 @@ pub enum IdempotencyChange {
 }
 
 impl IdempotencyChange {
-    /// Returns the name of the record.
+    /// Returns the identifier of the record.
     #[must_use]
     pub const fn name(&self) -> &IdempotencyRef {
         match self {

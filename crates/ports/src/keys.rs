@@ -43,11 +43,11 @@ pub struct ApiKeyRecord {
     pub keyed_hash: SecretHash,
     /// The permissions.
     pub scopes: Scopes,
-    /// The instant of expiry.
+    /// The instant of expiry. `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,
     /// The CIDR blocks whose addresses may use the key. If empty, all addresses may.
     pub allowed_addresses: Vec<String>,
-    /// The instant of revocation.
+    /// The instant of revocation. `None` if the key is not revoked.
     pub revoked_at: Option<Timestamp>,
     /// The instant of creation.
     pub created_at: Timestamp,

@@ -2,7 +2,7 @@
 //! true.
 //!
 //! To add an adapter, implement the trait in a crate named after its technology, and construct it in the app's wiring.
-//! With the feature `mock`, the macro `mockall` generates a `Mock…` for [`Acquirer`], [`Acquirers`],
+//! With the feature `mock`, the crate `mockall` generates a `Mock…` for [`Acquirer`], [`Acquirers`],
 //! [`CryptoProcessor`], [`ExchangeRates`] and [`WebhookSender`].
 
 pub mod acquirer;

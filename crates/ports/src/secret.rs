@@ -13,7 +13,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// Returns the text where it is needed.
+    /// Returns the secret text. The result must not be logged.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

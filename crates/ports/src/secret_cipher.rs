@@ -9,12 +9,12 @@ use cais_domain::merchant::webhook::SealedSecret;
 /// The prefix of signing secrets (Standard Webhooks).
 pub const SECRET_PREFIX: &str = "whsec_";
 
-/// The signing secret of an endpoint: 32 random bytes, shown once.
+/// A secret of 32 random bytes, shown once: the signing secret of an endpoint, or the secret of a user's authenticator.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SigningSecret(pub [u8; 32]);
 
 impl SigningSecret {
-    /// Returns the text that the merchant receives: `whsec_` and base64 (Standard Webhooks).
+    /// Returns the text of a signing secret, as the merchant receives it: `whsec_` and base64 (Standard Webhooks).
     #[must_use]
     pub fn reveal(&self) -> String {
         format!("{SECRET_PREFIX}{}", STANDARD.encode(self.0))

@@ -35,7 +35,7 @@ impl Span {
     }
 }
 
-/// The filter of a statement.
+/// The filter of a statement. `None` accepts every value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EntryFilter {
     /// The bucket. Statements do not contain `in_transit`.
@@ -59,7 +59,7 @@ pub struct StatementEntry {
     pub amount: Money,
     /// The balance of the bucket afterwards.
     pub balance_after: Money,
-    /// The public id of the charge, payout or refund; `None` for a split credit.
+    /// The public id of the charge, payout or other resource. `None` for a split credit.
     pub resource: Option<String>,
     /// The Pix.
     pub end_to_end_id: Option<EndToEndId>,
@@ -113,7 +113,7 @@ pub struct EntrySums {
     pub entries: u32,
 }
 
-/// The filter of a timeline.
+/// The filter of a timeline. `None` accepts every value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TransactionFilter {
     /// The direction.

@@ -33,7 +33,7 @@ pub enum CommitError {
     Taken {
         /// The value.
         key: ReservationKey,
-        /// The public id of its owner.
+        /// The public id of the value's owner.
         by: String,
     },
     /// The idempotency record differs from the expected one. With `Take`, a record exists; otherwise the record has

@@ -8,8 +8,7 @@ use jiff::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// The number of newest requests that a trim keeps for an account. A key can send as many in a busy hour; they need
-/// about 2 MiB.
+/// The number of newest requests that a trim keeps for an account. Their rows need about 2 MiB.
 pub const MAX_LOGGED_REQUESTS: u32 = 10_000;
 
 /// The last use of an API key.

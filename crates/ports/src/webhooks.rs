@@ -60,10 +60,10 @@ pub enum UrlRefusal {
     /// The address contains a user name or password.
     #[error("must not contain a user name or password")]
     Credentials,
-    /// The port belongs to another service.
+    /// The port is below 1024, and is neither 443 nor, where `http` is permitted, 80.
     #[error("must have port 443, port 8443, or a port from 1024 on")]
     Port,
-    /// The address is not public, or resolves to an address that is not public.
+    /// The host is an IP address that is not public, or a name that resolves to one.
     #[error("must lead to a public address")]
     NotPublic,
 }
@@ -86,11 +86,11 @@ pub struct Outgoing<'a> {
 /// The result of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// The HTTP status of the answer.
+    /// The HTTP status of the answer. `None` if no answer arrived.
     pub status_code: Option<u16>,
     /// The reason of the failure. `None` if the attempt succeeded.
     pub error: Option<AttemptError>,
-    /// The pause that the receiver requested.
+    /// The pause that the receiver requested, if any.
     pub retry_after: Option<SignedDuration>,
     /// The start of the answer's body, at most 2 KiB, without control characters.
     pub response_body: Option<String>,

@@ -1,7 +1,7 @@
 //! The IP addresses that receivers may have: public ones, and blocks that the operator allows.
 //!
-//! Sources: the IANA special-purpose registries of IPv4 and IPv6 (RFC 6890 and its updates), and IANA's registry of the IPv6 address space.
-//! In the address space only `2000::/3` is assigned as global unicast.
+//! Sources: the IANA special-purpose registries of IPv4 and IPv6 (RFC 6890 and its updates), and IANA's registry of the
+//! IPv6 address space. In the address space only `2000::/3` is assigned as global unicast.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -48,7 +48,7 @@ const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
 /// - unique local (`fc00::/7`), link-local (`fe80::/10`), site-local (`fec0::/10`) and multicast (`ff00::/8`).
 const GLOBAL_UNICAST_V6: Ipv6Net = v6([0x2000, 0], 3);
 
-/// Blocks of that range that are not public.
+/// Blocks of the global unicast range that are not public.
 const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
     // Protocol assignments, RFC 2928: Teredo (`2001::/32`), benchmarks (`2001:2::/48`), ORCHID (`2001:10::/28`, `2001:20::/28`).
     v6([0x2001, 0], 23),
@@ -92,7 +92,8 @@ impl AddressRules {
     }
 }
 
-/// Returns the destination of packets to the address. For IPv4-mapped and NAT64 addresses, the destination is the embedded IPv4 address.
+/// Returns the destination of packets to the address. For IPv4-mapped and NAT64 addresses, the destination is the
+/// embedded IPv4 address.
 fn leads_to(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(nat64) if NAT64.contains(&nat64) => {
@@ -269,7 +270,7 @@ mod tests {
         fn no_ipv6_address_outside_global_unicast_is_public(bits in any::<u128>()) {
             let address = Ipv6Addr::from_bits(bits);
             let [first, ..] = address.octets();
-            // No random address has one of the two prefixes that route to IPv4.
+            // A random address practically never has one of the two prefixes of 96 bits that route to IPv4.
             if first >> 5 != 1 {
                 assert!(!public_only().permits(address.into()), "{}", address);
             }

@@ -9,15 +9,15 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Response;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// The largest number of bytes read of an answer. A usual error page fits, so that its connection can be reused.
+/// The largest number of bytes read of a body. A usual error page fits, so that the connection can be reused.
 const MAX_READ_BYTES: usize = 16 * 1024;
-/// The bytes stored of an answer.
+/// The largest number of bytes stored of a body.
 const MAX_KEPT_BYTES: usize = 2 * 1024;
 /// The three formats of a date (RFC 9110, 5.6.7).
 const HTTP_DATES: [&str; 3] = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
-/// Returns the beginning of the body as a text: the part that was read within the budget and before any error. `None` if that part is
-/// empty.
+/// Returns the beginning of the body as a text: the part that was read within the budget and before any error. `None`
+/// if that part is empty.
 pub(crate) async fn beginning(mut response: Response, budget: Duration) -> Option<String> {
     let mut read = Vec::new();
     // The bytes read so far are kept, even after an error or a timeout.

@@ -45,12 +45,12 @@ pub(crate) fn system_roots() -> RootCertStore {
     roots
 }
 
-/// Builds a client for receivers without redirects, proxies (which would resolve names), cookies, decompression and
-/// retries.
+/// Builds the client that calls receivers. The client has no redirects, proxies (which would resolve names), cookies,
+/// decompression and retries.
 ///
-/// Informational (1xx) answers are limited only by the 15 s of an attempt. The HTTP library limits neither their number nor the bytes
-/// before the final head. Its connector layers have no access to the bytes. The library also drops the request extension with which a
-/// client could count such answers.
+/// Informational (1xx) answers are limited only by the 15 s of an attempt. The HTTP library limits neither their number
+/// nor the bytes before the final head. Its connector layers have no access to the bytes. The library also drops the
+/// request extension with which a client could count such answers.
 pub(crate) fn for_receivers(
     roots: RootCertStore,
     resolver: Resolver,

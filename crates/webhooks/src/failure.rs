@@ -10,7 +10,7 @@ use crate::resolver::Unresolved;
 
 /// Returns the reason for a missing answer.
 pub(crate) fn of_error(error: &reqwest::Error) -> AttemptError {
-    // The innermost known cause is used, because each layer above the connector wraps the error.
+    // All causes are searched, because each layer above the connector wraps the error.
     if let Some(found) = causes(error).find_map(known) {
         return found;
     }

@@ -1,15 +1,17 @@
 //! Sends webhooks signed by the Standard Webhooks specification, only to permitted addresses.
 //!
-//! [`HttpSender`] is the sender. [`signing`] creates signatures and [`mod@verify`] verifies them. `vetting` checks the URL of a
-//! destination. `resolver` checks each address when the client connects, so that the checked address is the one that is called. `addresses`
-//! has the tables of address ranges. [`relay`] forwards an account's events to a developer's machine.
+//! [`HttpSender`] is the sender. [`signing`] creates signatures and [`mod@verify`] verifies them. `vetting` checks the
+//! URL of a destination. `resolver` checks each address when the client connects, so that the checked address is the
+//! one that is called. `addresses` has the tables of address ranges. [`relay`] forwards an account's events to a
+//! developer's machine.
 //!
 //! To add a signature version (such as `v1a`, Ed25519):
 //! 1. Add its key as a kind of secret in [`cais_ports::secret_cipher`], with its own prefix in [`signing`].
 //! 2. Add its entries to [`signing::signatures`]. Receivers skip unknown versions.
 //! 3. Extend [`mod@verify`].
 //!
-//! To refuse another range of addresses, add a line to the tables of `addresses`, and its ends to their test.
+//! To refuse another range of addresses, add a line to the tables of `addresses`, and the first and last address of the
+//! range to the tables of the tests there.
 
 mod addresses;
 mod answer;

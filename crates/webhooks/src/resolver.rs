@@ -12,13 +12,13 @@ use tokio::sync::{Semaphore, watch};
 use crate::addresses::AddressRules;
 use crate::vetting::{LOOPBACK, is_own_name};
 
-/// The largest number of concurrent look-ups for deliveries. Each occupies one of the runtime's 512 threads. A slow name server may occupy
-/// a thread for half a minute, even if no caller waits any more.
+/// The largest number of concurrent look-ups for deliveries. Each occupies one of the runtime's 512 threads. A slow
+/// name server may occupy a thread for half a minute, even if no caller waits any more.
 pub(crate) const MAX_LOOKUPS: usize = 128;
 /// The largest number of names that wait for a look-up. Further names do not resolve.
 pub(crate) const MAX_WAITING: usize = 512;
-/// The largest number of concurrent look-ups for registrations. The limit is separate from that of deliveries, because clients may register
-/// any number of names.
+/// The largest number of concurrent look-ups for registrations. The limit is separate from that of deliveries, because
+/// clients may register any number of names.
 const MAX_VETTED: usize = 16;
 /// The number of addresses tried per name. All addresses are checked.
 const MAX_ADDRESSES: usize = 8;
@@ -43,7 +43,8 @@ impl Lookup for SystemLookup {
 /// The reason a name cannot be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unresolved {
-    /// An address of the name is not permitted. The other addresses are not tried, because a mixed answer indicates an attack.
+    /// An address of the name is not permitted. The other addresses are not tried, because a mixed answer indicates an
+    /// attack.
     #[error("the name has an address that may not be called")]
     NotAllowed,
     /// The name has no address, or too many look-ups are waiting.
@@ -56,8 +57,8 @@ type Answer = watch::Receiver<Option<Arc<[IpAddr]>>>;
 
 /// Resolves names, and refuses those with addresses that are not permitted.
 ///
-/// Concurrent look-ups of a name share one result. So a name whose servers do not answer occupies only one thread, for any number of
-/// deliveries. Results are not cached; connections are kept open instead.
+/// Concurrent look-ups of a name share one result. So a name whose servers do not answer occupies only one thread, for
+/// any number of deliveries. Results are not cached; connections are kept open instead.
 #[derive(Clone)]
 pub(crate) struct Resolver(Arc<Shared>);
 
@@ -150,7 +151,7 @@ impl Resolver {
         }
         // The permit is released when the look-up ends, not when the caller stops waiting, because the thread is occupied until the end.
         let admitted = Arc::clone(&self.0.places(purpose).asking_or_waiting).try_acquire_owned().ok()?;
-        let (teller, answer) = watch::channel(None);
+        let (result, answer) = watch::channel(None);
         under_way.insert(name.to_owned(), answer.clone());
         let (shared, name) = (Arc::clone(&self.0), name.to_owned());
         tokio::spawn(async move {
@@ -158,7 +159,7 @@ impl Resolver {
             let found = shared.lookup.lookup(&name).await.unwrap_or_default();
             drop((place, admitted));
             shared.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
-            teller.send_replace(Some(found.into()));
+            result.send_replace(Some(found.into()));
         });
         Some(answer)
     }

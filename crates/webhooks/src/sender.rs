@@ -25,7 +25,7 @@ use crate::{answer, failure};
 /// The permitted destinations of a sender.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookPolicy {
-    /// True if plain `http` is permitted, for development.
+    /// `true` if plain `http` is permitted, for development.
     pub allow_insecure: bool,
     /// Blocks that may be called although they are not public, for development.
     pub allow_addresses: Vec<IpNet>,
@@ -43,11 +43,13 @@ impl WebhookPolicy {
 /// The time limits of a sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budgets {
-    /// The limit for name, connection and TLS together. The limit allows three lost first packets and one repeated query to a name server.
+    /// The limit for name, connection and TLS together. The limit allows three lost first packets and one repeated
+    /// query to a name server.
     pub(crate) connect: Duration,
     /// The limit until the headers of the answer, connection included.
     pub(crate) attempt: Duration,
-    /// The limit for the body, after the headers. The headers determine the outcome; the body is only stored in the delivery log.
+    /// The limit for the body, after the headers. The headers determine the outcome; the body is only stored in the
+    /// delivery log.
     pub(crate) body: Duration,
     /// The limit for resolving a name at registration, while the merchant waits.
     pub(crate) vetting: Duration,
@@ -84,7 +86,7 @@ impl HttpSender {
         Self::with(WebhookPolicy::anywhere(), BUDGETS, Arc::new(SystemLookup), roots)
     }
 
-    /// Creates a sender with parts from tests.
+    /// Creates a sender from its parts, which tests replace.
     pub(crate) fn with(
         policy: WebhookPolicy,
         budgets: Budgets,

@@ -1,5 +1,4 @@
-//! The values that only the merchant API uses: accounts and their changes, API keys, idempotency keys and webhook
-//! endpoints.
+//! A merchant's access to the service: accounts and their changes, API keys, idempotency keys and webhook endpoints.
 //!
 //! Other modules describe Pix and money. They use this module only for the webhook endpoint of a charge or deposit.
 

@@ -22,7 +22,7 @@ pub enum PendingAction {
         name: Text,
         /// The scopes.
         scopes: Scopes,
-        /// Days until the key expires.
+        /// The days until the key expires. `None` if the key does not expire.
         expires_in_days: Option<u32>,
     },
     /// Revokes an API key.
@@ -45,7 +45,7 @@ pub enum PendingAction {
         url: WebhookUrl,
         /// The new subscription.
         subscription: Subscription,
-        /// The new display text; not empty.
+        /// The new display name, never empty. `None` removes the display name.
         description: Option<Text>,
     },
     /// Replaces the recovery codes of the user, and shows the new ones.
@@ -65,11 +65,11 @@ pub enum PendingAction {
     SendRefund {
         /// The charge.
         charge: ChargeId,
-        /// The payment; `None` is the payment that paid the charge.
+        /// The payment. `None` stands for the payment that settled the charge.
         payment: Option<EndToEndId>,
         /// The amount for the payer.
         amount: Money,
-        /// The text that the payer sees; not empty.
+        /// The text that the payer sees, never empty.
         reason: Option<Text>,
     },
     /// Sends a crypto withdrawal.
@@ -168,7 +168,7 @@ impl PendingAction {
         }
     }
 
-    /// Returns the action with this name and these terms.
+    /// Returns the action with this name and these terms. Returns `None` if the name is unknown or a term is invalid.
     #[must_use]
     pub fn parse(kind: &str, terms: &str) -> Option<Self> {
         match kind {

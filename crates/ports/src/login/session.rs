@@ -42,9 +42,9 @@ pub struct Session {
     pub seen_at: Timestamp,
     /// The number of wrong one-time codes.
     pub wrong_codes: u32,
-    /// The sum of the payouts that the session sent since its last one-time code.
+    /// The sum of the payouts and refunds that the session sent since the last one-time code.
     pub sent_without_code: Money,
-    /// The instant at which a person or a rule ended the session early.
+    /// The instant at which a person or a rule ended the session early. `None` if the session was not ended.
     pub ended_at: Option<Timestamp>,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,

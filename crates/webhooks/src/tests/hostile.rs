@@ -1,5 +1,5 @@
-//! Tests receivers that hang, drip, flood, redirect, disconnect or answer garbage. Such receivers must not block the sender, and must not
-//! turn a success into a failure.
+//! Tests receivers that hang, drip, flood, redirect, disconnect or answer garbage. Such receivers must not block the
+//! sender, and must not turn a success into a failure.
 
 use super::server::{Act, Server, answer, closed_port};
 use super::{PATIENT, SHORT, outcome, send, sender};
@@ -39,7 +39,7 @@ async fn hanging_receiver_times_out() {
 }
 
 #[tokio::test]
-async fn receiver_with_oversized_headers_is_lost() {
+async fn oversized_headers_are_a_lost_connection() {
     for more in ["x-a: b\r\n", "x"] {
         let server = Server::always(Act::Flood(b"HTTP/1.1 200 OK\r\n".to_vec(), more.repeat(1_000).into_bytes())).await;
         assert_eq!(outcome(&send(&sender(PATIENT), &server.url()).await), "- connection_lost", "{more}");

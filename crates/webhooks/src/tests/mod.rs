@@ -1,4 +1,4 @@
-//! The sender and the relay against scripted receivers, byte by byte.
+//! Tests the sender and the relay with scripted receivers, which write raw bytes.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod hostile;

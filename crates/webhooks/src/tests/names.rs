@@ -208,7 +208,7 @@ async fn hanging_registrations_do_not_delay_deliveries() {
         assert!(vetting.await.unwrap_err().is_cancelled());
     }
     for name in 16..300 {
-        assert_eq!(vet(name).await.unwrap(), Ok(()), "accepted unseen");
+        assert_eq!(vet(name).await.unwrap(), Ok(()), "accepted without a look-up");
     }
     until_asked(&lookup, 16).await;
 

@@ -1,4 +1,4 @@
-//! Tests receivers with TLS: one with a trusted certificate, and those without.
+//! Tests receivers with TLS, with and without a trusted certificate.
 
 use std::sync::Arc;
 

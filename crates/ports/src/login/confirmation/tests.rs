@@ -1,4 +1,4 @@
-//! Actions and their stored form.
+//! Tests of the stored form of actions.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_domain::ids::InfractionId;
@@ -17,7 +17,7 @@ fn payout(key: &str, description: Option<&str>, external_id: Option<&str>) -> Pe
 }
 
 #[test]
-fn actions_come_back_from_their_terms() {
+fn action_is_parsed_back_from_its_kind_and_terms() {
     let name = |text| Text::parse(text, 100, LineBreaks::Refused).unwrap();
     for action in [
         PendingAction::CreateKey { name: name("caixa, loja"), scopes: Scopes::all(), expires_in_days: None },
