@@ -46,7 +46,7 @@ fn hash(file: &EmbeddedFile) -> String {
     format!("{first:016x}")
 }
 
-/// Returns a file.
+/// Returns a file, or 404 if the hash in the path is not the file's.
 pub(crate) async fn serve(path: web::Path<(String, String)>) -> HttpResponse {
     let (wanted, name) = path.into_inner();
     let Some(file) = Files::get(&name).filter(|file| hash(file) == wanted) else {

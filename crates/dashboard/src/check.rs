@@ -18,20 +18,21 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(9);
 pub struct Checks {
     /// The ledger check.
     pub(crate) ledger: Check<LedgerCheck>,
-    /// The comparison of a day with the lists of the acquirers.
+    /// The comparison of one day's records with the lists of the acquirers and of the crypto processor.
     pub(crate) reconciliation: Check<ComparedDay>,
 }
 
-/// A check and its last result. Clones share them.
+/// A check and its last result. Clones share one state.
 #[derive(Debug)]
 pub(crate) struct Check<T>(Arc<Mutex<State<T>>>);
 
 /// The state of a check.
 #[derive(Debug)]
 pub(crate) struct State<T> {
-    /// The start of the running check.
+    /// The start of the running check; `None` if the check is not running.
     pub(crate) running_since: Option<Timestamp>,
-    /// The start of the last complete check, and its result or the reason of its failure.
+    /// The start of the last check that ended, and its result or the reason of its failure. `None` before the first
+    /// end.
     pub(crate) last: Option<(Timestamp, Result<Arc<T>, String>)>,
 }
 
@@ -59,7 +60,7 @@ impl<T: 'static> Check<T> {
         self.lock().clone()
     }
 
-    /// Starts the check, and waits a limited time for its end. If the check runs already, nothing is started.
+    /// Starts the check, and waits a limited time for its end. If the check is running already, returns at once.
     pub(crate) async fn start(&self, now: Timestamp, work: impl Future<Output = Result<T, String>> + 'static) {
         {
             let mut state = self.lock();
@@ -73,7 +74,7 @@ impl<T: 'static> Check<T> {
             // A task of its own, so that a panic ends the check too.
             let result = rt::spawn(work).await.unwrap_or_else(|error| Err(error.to_string()));
             if let Err(error) = &result {
-                tracing::warn!(%error, "check of an operator failed; its page shows the failure");
+                tracing::warn!(%error, "check that an operator started failed; the page of the check shows the error");
             }
             *check.lock() = State { running_since: None, last: Some((now, result.map(Arc::new))) };
         });

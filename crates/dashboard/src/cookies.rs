@@ -55,7 +55,7 @@ pub(crate) fn remove(site: &Site, purpose: Purpose) -> Option<HeaderValue> {
 fn header(site: &Site, mut cookie: Cookie<'_>) -> Option<HeaderValue> {
     cookie.set_path("/");
     cookie.set_http_only(true);
-    // Not `Strict`: a link from another site to a page would then open the login.
+    // With `Strict`, a link from another site to a page would show the login, although the user is logged in.
     cookie.set_same_site(SameSite::Lax);
     if site.is_secure() {
         cookie.set_secure(true);

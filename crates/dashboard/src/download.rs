@@ -1,5 +1,5 @@
-//! Files with all rows of a list. The next page of rows is read only after the browser has received the previous one,
-//! so the needed memory does not depend on the number of rows.
+//! CSV files with all rows of a list. The next page of rows is read only when the connection accepts more data, so the
+//! needed memory does not depend on the number of rows.
 
 use std::sync::Arc;
 
@@ -13,33 +13,36 @@ use tokio::sync::Semaphore;
 
 use crate::failure::Failure;
 
-/// Rows per read: the limit of the readers.
+/// The rows per page, equal to the largest page that the use cases return.
 pub(crate) const ROWS: u32 = 200;
-/// Concurrent page reads of one process for files. Read connections are few, and other pages need them.
+/// The most pages of files that one process reads at the same time. Read connections are few, and the dashboard's pages
+/// need them too.
 const PAGES_AT_ONCE: usize = 2;
 
-/// The unfinished files, one per account, and the page reads for them. Each process has one; clones share it.
+/// The unfinished files, at most one per account, and the permits to read their pages. Clones share one state, and each
+/// process has one.
 #[derive(Debug, Clone)]
 pub struct Downloads {
     places: ExportPlaces,
     pages: Arc<Semaphore>,
 }
 
-/// A part of a file, and the cursor of its last row; `None` after the last row.
+/// A part of a file, and the cursor after which the next part begins; `None` if this part is the last.
 pub(crate) type Part<C> = (Vec<u8>, Option<C>);
 
 impl Downloads {
-    /// Creates the page reads. The API shares the places.
+    /// Creates the downloads of a process. The API uses the same `places`.
     #[must_use]
     pub fn new(places: ExportPlaces) -> Self {
         Self { places, pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
     }
 
-    /// Returns a CSV file of the account with that name. `read` is called with the cursor of the last row so far.
+    /// Returns a CSV file of the account with the file name `name`. `read` is called with `None` for the first part,
+    /// and with the cursor of the previous part for each further part.
     ///
     /// # Errors
-    /// [`Failure::FileUnfinished`]; the failure of the first read. If a later read fails, the connection is cut, so that a part is not mistaken for the
-    /// whole.
+    /// [`Failure::FileUnfinished`]; the failure of the first read. If a later read fails, the connection is cut, so
+    /// that the browser notices that the file is incomplete.
     pub(crate) async fn csv<C, F>(&self, account: AccountId, name: &str, read: F) -> Result<HttpResponse, Failure>
     where
         C: 'static,
@@ -50,7 +53,7 @@ impl Downloads {
         let rest = try_unfold((self.clone(), read, next, place), |(downloads, read, next, place)| async move {
             let Some(cursor) = next else { return Ok(None) };
             let (text, next) = downloads.page(read(Some(cursor))).await.inspect_err(|failure| {
-                tracing::error!(%failure, "file cut off; its reader receives an incomplete download");
+                tracing::error!(%failure, "rows of a CSV file could not be read; the connection is cut, and the caller receives an incomplete file");
             })?;
             Ok::<_, Failure>(Some((Bytes::from(text), (downloads, read, next, place))))
         });
@@ -63,7 +66,7 @@ impl Downloads {
 
     /// Reads a page with a permit.
     async fn page<T>(&self, read: impl Future<Output = T>) -> T {
-        // The semaphore is never closed; without a permit the page is read all the same.
+        // The semaphore is never closed. If it were, the page would be read without a permit.
         let _turn = self.pages.acquire().await.ok();
         read.await
     }

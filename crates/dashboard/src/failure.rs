@@ -1,4 +1,4 @@
-//! The reasons for which a page is not shown. `guard` turns each into a page or a redirection.
+//! The reasons for which a page is not shown. `guard` turns each reason into an error page or a redirect.
 
 use std::fmt;
 
@@ -23,11 +23,11 @@ pub(crate) enum Failure {
     NotFound,
     /// The last permitted wrong code ended the action.
     Ended,
-    /// Another file of the account is not read to its end.
+    /// Another CSV file of the account is still being downloaded.
     FileUnfinished,
     /// Too many attempts.
     Throttled,
-    /// A part of the service failed. The text is for the log.
+    /// A part of the service failed or did not answer in time. The text is for the log.
     Unavailable(String),
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Failure {
             Self::Forged(why) | Self::BadForm(why) => formatter.write_str(why),
             Self::NotFound => formatter.write_str("not found"),
             Self::Ended => formatter.write_str("the last wrong code ended the action"),
-            Self::FileUnfinished => formatter.write_str("another file of the account is not read to its end"),
+            Self::FileUnfinished => formatter.write_str("another CSV file of the account is still being downloaded"),
             Self::Throttled => formatter.write_str("too many attempts"),
             Self::Unavailable(why) => formatter.write_str(why),
         }

@@ -21,7 +21,7 @@ const ARRIVES_WITHIN: Duration = Duration::from_secs(10);
 
 /// A form of this site.
 pub(crate) struct Form {
-    /// The request.
+    /// The visit in which the form was sent.
     pub(crate) visit: Visit,
     fields: Vec<(String, String)>,
 }
@@ -61,7 +61,8 @@ impl FromRequest for Form {
             if !form.visit.has_token(form.raw(TOKEN_FIELD)) {
                 return Err(Failure::Forged("the token of the form is missing or wrong"));
             }
-            // The parser replaces invalid bytes. A text that nobody wrote must not be stored.
+            // The parser replaces bytes that are not UTF-8. A text that differs from the user's input must not be
+            // stored.
             if form.fields.iter().any(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER)) {
                 return Err(Failure::BadForm("the form is not UTF-8"));
             }
@@ -88,10 +89,11 @@ pub(crate) fn check_origin(request: &HttpRequest) -> Result<(), Failure> {
     }
     let dashboard = request.app_data::<actix_web::web::Data<crate::Dashboard>>();
     let is_own = dashboard.is_some_and(|dashboard| is_own(&dashboard.site, headers, text(ORIGIN)));
-    if is_own { Ok(()) } else { Err(Failure::Forged("the origin of the form is missing or another site")) }
+    if is_own { Ok(()) } else { Err(Failure::Forged("the Origin header of the form is missing or names another site")) }
 }
 
-/// Returns whether the origin is this site's: the configured one, or in development the host of the request.
+/// Returns whether `origin` is this site: the configured origin, or without one (in development) the host of the
+/// request.
 fn is_own(site: &Site, headers: &HeaderMap, origin: Option<&str>) -> bool {
     let Some(origin) = origin else { return false };
     if let Some(own) = &site.origin {

@@ -12,7 +12,7 @@ use crate::texts::Language;
 /// The digits between two separators of thousands.
 const GROUP: usize = 3;
 
-/// An instant: the time of São Paulo, with UTC for machines and on hover.
+/// An instant for a page: the time in São Paulo, and UTC for machines and as the tooltip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct When {
     /// The local time, to the minute.
@@ -43,7 +43,7 @@ impl fmt::Display for When {
 
 impl HtmlSafe for When {}
 
-/// Returns a decimal without separators of thousands: `1,344` or `1.344`.
+/// Replaces the point of a decimal by the language's separator, without separators of thousands: `1,344` or `1.344`.
 pub(crate) fn decimal(text: &str, language: Language) -> String {
     match language {
         Language::Portuguese => text.replace('.', ","),

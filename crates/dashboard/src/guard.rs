@@ -1,4 +1,4 @@
-//! Surrounds every page: the security headers, and failures as pages.
+//! Surrounds every page: adds the security headers, and turns failures into pages.
 
 use std::net::IpAddr;
 
@@ -17,14 +17,15 @@ use crate::failure::Failure;
 use crate::layout::{self, Layout};
 use crate::state::Dashboard;
 
-/// Pages load scripts, styles and images from this host only, have no inline scripts and styles, and post forms to it only.
+/// Pages load scripts and styles only from this host, and images also from `data:` URLs. They have no inline scripts
+/// and styles, and post forms only to this host.
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
      frame-ancestors 'none'; base-uri 'none'";
 
 /// Runs a page and adds the headers of every page.
 ///
 /// # Errors
-/// No error of a page: each failure becomes a response.
+/// Only errors of the server library. Each [`Failure`] of a page becomes a response.
 pub(crate) async fn guard(request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse<BoxBody>, Error> {
     let response = next.call(request).await?;
     let failure = response.response().error().and_then(|error| error.as_error::<Failure>()).cloned();
@@ -44,12 +45,12 @@ fn log(request: &HttpRequest, failure: &Failure) {
     match failure {
         Failure::LoginNeeded => {}
         Failure::NotFound | Failure::Ended | Failure::Throttled | Failure::FileUnfinished => {
-            tracing::info!(route, client, reason = %failure, "page refused; nothing was shown or changed");
+            tracing::info!(route, client, reason = %failure, "page refused; the user sees the reason");
         }
         Failure::Forged(why) | Failure::BadForm(why) => {
             tracing::warn!(route, client, reason = why, "form refused; nothing was changed");
         }
-        Failure::Unavailable(cause) => tracing::error!(route, cause, "page not shown; the user has to try again"),
+        Failure::Unavailable(cause) => tracing::error!(route, cause, "page not shown; the user sees an error page"),
     }
 }
 

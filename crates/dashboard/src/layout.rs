@@ -1,4 +1,4 @@
-//! The frame of every page, and the ways to answer a request.
+//! The frame of every page, and the functions that build a response.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ContentType, LOCATION};
@@ -19,17 +19,17 @@ use crate::visit::Visit;
 pub(crate) struct Layout {
     /// The texts in the user's language.
     pub(crate) t: &'static Texts,
-    /// The language.
+    /// The user's language.
     pub(crate) language: Language,
     /// The paths of style sheet and scripts.
     pub(crate) assets: &'static Paths,
-    /// The token of forms; empty on a page without forms.
+    /// The token of the page's forms; empty on a failure page.
     pub(crate) token: String,
-    /// The e-mail of a user whose login is complete.
+    /// The user's e-mail; `None` unless the login is complete.
     pub(crate) user: Option<String>,
     /// `true` for the holder of an account.
     pub(crate) is_merchant: bool,
-    /// The texts of the operators' menu, for an operator.
+    /// The texts of the operators' menu; `None` unless the user is an operator.
     pub(crate) operator: Option<&'static OperatorTexts>,
     /// `true` if the service runs on the built-in sandbox.
     pub(crate) is_sandbox: bool,
@@ -71,7 +71,7 @@ impl Layout {
     }
 }
 
-/// Returns a page.
+/// Returns a page, or an empty response with the status 500 if the template fails.
 pub(crate) fn html(status: StatusCode, template: &impl Template) -> HttpResponse {
     match template.render() {
         Ok(text) => HttpResponse::build(status).insert_header(ContentType::html()).body(text),
@@ -82,7 +82,8 @@ pub(crate) fn html(status: StatusCode, template: &impl Template) -> HttpResponse
     }
 }
 
-/// Returns 303 to another page of the dashboard. No part of a request determines the target.
+/// Returns 303 to another page of the dashboard. Of a request, the target contains at most parsed ids, so it cannot
+/// lead to another site.
 pub(crate) fn redirect(to: &str) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
 }

@@ -1,4 +1,4 @@
-//! Lists the last requests of the account's keys.
+//! Lists the newest API requests that were sent with the account's keys.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -13,9 +13,9 @@ use crate::texts::Language;
 use crate::texts::home::HomeTexts;
 use crate::visit::Visit;
 
-/// The requests of a page.
+/// The number of requests on a page.
 const PAGE: u32 = 50;
-/// The first status of a failure.
+/// The lowest HTTP status that counts as a failure.
 const FAILURES_FROM: u16 = 400;
 
 #[derive(Template)]

@@ -1,4 +1,4 @@
-//! The second step of an action: a fresh one-time code.
+//! The second step of an action: the user confirms it by a fresh one-time code.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
@@ -30,7 +30,7 @@ struct ConfirmPage<'a> {
     subject: String,
     /// The labels and values of the action.
     details: Vec<(&'static str, String)>,
-    /// The page of the first step.
+    /// The path of the page with the first step.
     back: String,
     until: When,
 }
@@ -56,12 +56,12 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResp
     waiting(&visit, id, StatusCode::OK, None).await
 }
 
-/// Checks the code and performs the action. Only this response shows a new key.
+/// Checks the code and performs the action. A new key, secret or set of recovery codes is shown only in this response.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let id = parse(&id)?;
     let logins = &visit.dashboard.logins;
-    // The page of an order shows its cost, and sends the order after the code.
+    // Payouts, refunds and withdrawals have confirmation pages of their own, which show the cost.
     if begin::find(logins, visit.complete()?, id).await?.action.is_order() {
         return Err(Failure::NotFound);
     }

@@ -52,7 +52,7 @@ fn logins(config: &mut ServiceConfig) {
     }
 }
 
-/// Adds the pages of transactions and charges, and the public payment page.
+/// Adds the pages of transactions, charges and refunds, and the public payment page.
 fn payments(config: &mut ServiceConfig) {
     for page in [
         page("/transactions", vec![get().to(transactions::show)]),
@@ -109,7 +109,7 @@ fn orders(config: &mut ServiceConfig) {
     }
 }
 
-/// Adds the pages for programs: API keys with their log, webhooks and events.
+/// Adds the pages for programs (API keys with their log, webhooks, events), and the confirmation by a one-time code.
 fn programs(config: &mut ServiceConfig) {
     for page in [
         page("/keys", vec![get().to(keys::list::show)]),

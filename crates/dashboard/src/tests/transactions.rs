@@ -70,7 +70,7 @@ async fn pages_follow_each_other_and_the_file_has_all_rows() {
 }
 
 #[actix_web::test]
-async fn second_file_of_an_account_waits_for_the_first() {
+async fn second_file_of_an_account_is_refused_while_the_first_runs() {
     let world = World::new(None);
     let (mut ana, mut bia) = (merchant(&world, EMAIL).await, merchant(&world, "bia@shop.example").await);
     let account = world.user(EMAIL).await.role.account().unwrap();

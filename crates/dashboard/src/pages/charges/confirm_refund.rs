@@ -1,4 +1,5 @@
-//! Shows a refund, and sends it: above a limit with a fresh one-time code.
+//! Shows a refund before it is sent, and sends it. If the sum of payouts and refunds since the last code exceeds a
+//! limit, the user must enter a one-time code.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
@@ -40,7 +41,7 @@ pub(crate) async fn confirm_refund(visit: Visit, id: web::Path<String>) -> Resul
     waiting(&visit, parse(&id)?, StatusCode::OK, None).await
 }
 
-/// Approves and sends the refund. A repeat leads to the same refund.
+/// Approves and sends the refund. A form that is sent again leads to the same refund.
 pub(crate) async fn send_refund(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (visitor, _) = visit.merchant()?;

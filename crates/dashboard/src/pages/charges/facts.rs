@@ -22,7 +22,7 @@ pub(super) async fn events(ports: &Ports, charge: &Charge) -> Result<Vec<StoredE
     Ok(ports.queries.list_events_of(charge.account, &charge.id.to_string(), MAX_EVENTS).await?)
 }
 
-/// Money that was credited in addition to the charge's amount.
+/// Money that was credited but did not pay the charge: an excess, or a second, late or too small payment.
 pub(super) struct Extra {
     pub(super) pix: String,
     pub(super) amount: String,
@@ -98,7 +98,8 @@ pub(super) const fn status_text(t: &ChargesTexts, status: ChargeStatus) -> (&'st
     }
 }
 
-/// Returns the merchant's part of a charge: its amount without the fee and the shares of others, once these are fixed.
+/// Returns the merchant's part of a paid charge: its amount less the fee and the shares of others. `None` before the
+/// payment, because the payment fixes the shares.
 pub(super) fn net(charge: &Charge) -> Option<Money> {
     let parts = charge.state.settlement()?.parts.iter().copied();
     let net = charge.terms.amount.checked_sub(charge.terms.fee).ok()?;

@@ -35,7 +35,7 @@ fn key_of(form: &Form) -> Option<IdempotencyKey> {
 /// Returns the identity of a form: its path and the values of its fields.
 fn fingerprint(form: &Form, path: &str, fields: &[&str]) -> Fingerprint {
     let values = fields.iter().map(|field| form.get(field));
-    // A length before each value: values cannot run into each other.
+    // The length before each value ensures that different values never form the same text.
     let lengths = [path].into_iter().chain(values).map(|value| (value.len(), value));
     let text = lengths.fold(String::new(), |text, (length, value)| text + &length.to_string() + ":" + value);
     let hash = form.visit.dashboard.logins.ports.keyed_hash.hash(FINGERPRINT_PURPOSE, text.as_bytes());

@@ -30,7 +30,7 @@ use crate::visit::Visit;
 const DEFAULT_MINUTES: &str = "60";
 /// The seconds of a minute.
 const MINUTE_S: u32 = 60;
-/// The fields that make the charge.
+/// The fields that define the charge.
 const FIELDS: [&str; 6] = ["amount", "description", "minutes", "payer_name", "payer_document", "external_id"];
 
 #[derive(Template)]
@@ -65,7 +65,8 @@ pub(crate) async fn form(visit: Visit) -> Result<HttpResponse, Failure> {
     }))
 }
 
-/// A refused form: the reason, and whether a repeat of the same form is safe and useful.
+/// A refused form: the text for the user, and `true` if the form keeps its idempotency key, so that sending it again
+/// resumes the same charge.
 struct Refused(String, bool);
 
 /// Creates the charge and leads to its page.
@@ -161,10 +162,10 @@ fn refused(error: CreateChargeError, t: &'static ChargesTexts, language: Languag
             | ChargeRefusal::SplitRecipientNotEligible { .. },
         ) => t.feature,
         CreateError::ExternalIdConflict(_) => t.external_id_used,
-        // The order of an earlier submission may exist: the key stays.
+        // An earlier submission of the form may have created the charge, so the form keeps its key.
         CreateError::AcquirerUnavailable => return Refused(t.no_acquirer.to_owned(), true),
         CreateError::Internal(cause) => {
-            tracing::error!(cause, "charge not created; the form can be sent again");
+            tracing::error!(cause, "creation of a charge failed; the user can send the form again");
             return Refused(t.unknown.to_owned(), true);
         }
         CreateError::ExternalIdInProgress { .. }

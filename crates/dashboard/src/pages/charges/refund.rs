@@ -80,7 +80,7 @@ pub(super) fn refusal(error: CreateRefundError, t: &'static ChargesTexts, langua
         },
         CreateError::AcquirerUnavailable => t.no_acquirer,
         CreateError::Internal(cause) => {
-            tracing::error!(cause, "refund failed; the form can be sent again");
+            tracing::error!(cause, "creation of a refund failed; the user can send the form again");
             t.unknown
         }
         CreateError::ExternalIdConflict(_)

@@ -65,14 +65,14 @@ struct Open {
     code: String,
 }
 
-/// The form of a refund: the values that were sent, and the reason for which they were refused.
+/// The form of a refund: the values that the user sent, and the reason for which the form was refused.
 #[derive(Default)]
 pub(super) struct RefundForm<'a> {
     pub(super) payment: &'a str,
     pub(super) amount: &'a str,
     pub(super) reason: &'a str,
     pub(super) error: Option<String>,
-    /// The rest of the charge; `None` if the payment of the charge cannot be refunded.
+    /// The amount of the charge that can still be refunded; `None` if none can.
     pub(super) rest: Option<String>,
 }
 
@@ -81,14 +81,14 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpReque
     page(&visit, &request, &id, StatusCode::OK, RefundForm::default()).await
 }
 
-/// Returns the charge of the account with the id of an address.
+/// Returns the charge of the account with the id in a path.
 pub(super) async fn read(visit: &Visit, id: &str) -> Result<Charge, Failure> {
     let (_, account) = visit.merchant()?;
     let name = ChargeName::Id(ChargeId::parse(id).map_err(|_| Failure::NotFound)?);
     Ok(fetch::fetch(&visit.dashboard.logins.ports, &visit.dashboard.syncs, account, &name).await?)
 }
 
-/// Returns the page with a form of a refund.
+/// Returns the page of the charge. If a refund is possible, the page contains `form`.
 pub(super) async fn page(
     visit: &Visit,
     request: &HttpRequest,

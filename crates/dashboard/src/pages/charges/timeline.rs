@@ -1,4 +1,4 @@
-//! The timeline of a charge: its states, its events, and each attempt to deliver them.
+//! The timeline of a charge: its states, its events, and the attempts to deliver the events.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::format::When;
 use crate::texts::Language;
 use crate::texts::charges::ChargesTexts;
 
-/// The most deliveries of an event that are shown: an account has few active endpoints.
+/// The most deliveries of an event that are shown. An account has few active endpoints.
 const MAX_DELIVERIES: usize = 10;
 /// The most attempts of a delivery that are shown, the newest ones.
 const MAX_ATTEMPTS: usize = 10;
@@ -25,7 +25,7 @@ pub(super) struct Line {
     pub(super) when: When,
     pub(super) text: String,
     pub(super) detail: String,
-    /// The page of the event.
+    /// The page of the event; `None` for a line that is no event.
     pub(super) link: Option<String>,
     pub(super) tone: &'static str,
 }

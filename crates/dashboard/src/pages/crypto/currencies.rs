@@ -28,7 +28,7 @@ struct Row {
     withdrawal: Option<String>,
 }
 
-/// Shows the currencies. The page is shown without them while no price can be read.
+/// Shows the currencies. If no price can be read, the page is shown without currencies.
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     let (_, account) = visit.merchant()?;
     let (ports, t) = (&visit.dashboard.logins.ports, CryptoTexts::of(visit.language));
@@ -38,7 +38,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
         Some(sources) => match visit.dashboard.currencies.list(ports, sources, &account).await {
             Ok(current) => (None, current),
             Err(error) => {
-                tracing::warn!(%error, "crypto prices could not be read; the page of crypto is shown without them");
+                tracing::warn!(%error, "crypto prices could not be read; the crypto page is shown without currencies");
                 (Some(t.no_prices), Vec::new())
             }
         },

@@ -14,7 +14,7 @@ use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
 use crate::visit::Visit;
 
-/// The rows of a page.
+/// The number of rows on a page.
 const ROWS: u32 = 50;
 
 #[derive(Template)]
@@ -28,7 +28,7 @@ struct ListPage {
     next: Option<String>,
 }
 
-/// The texts and the address of a list.
+/// The texts and the path of a list.
 struct Kind {
     path: &'static str,
     title: &'static str,

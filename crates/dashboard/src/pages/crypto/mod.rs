@@ -31,7 +31,7 @@ struct CurrencyChoice {
     is_chosen: bool,
 }
 
-/// Returns all currencies for a form.
+/// Returns all currencies for a form. `chosen` is the code of the selected currency, or empty.
 fn choices(chosen: &str) -> Vec<CurrencyChoice> {
     let choice = |currency: Currency| CurrencyChoice {
         code: currency.code(),
@@ -41,7 +41,7 @@ fn choices(chosen: &str) -> Vec<CurrencyChoice> {
     Currency::ALL.map(choice).into()
 }
 
-/// Returns the free texts of a form, or the text of its first mistake.
+/// Returns the description and the external id of a form, or the text about its first mistake.
 fn free_texts(form: &Form, t: &CryptoTexts) -> Result<(Option<Text>, Option<ExternalId>), &'static str> {
     let description = match form.get("description") {
         "" => None,
@@ -72,7 +72,7 @@ fn below_minimum(coins: CryptoAmount, worth: Money, language: Language) -> Strin
     format!("{} {coins} {code} ({}).", t.minimum, brl(worth, language))
 }
 
-/// Returns the text for the user about a quote that was not given.
+/// Returns the text for the user about a quote that was not created.
 fn quote_refusal(refusal: &QuoteRefusal, language: Language) -> String {
     let t = CryptoTexts::of(language);
     match refusal {
@@ -115,7 +115,7 @@ fn withdrawal_refusal(error: &CreateWithdrawalError, language: Language) -> Resu
     })
 }
 
-/// Returns the text about an error that deposits and withdrawals share.
+/// Returns the text for the user about an error that deposits and withdrawals share.
 fn common_refusal<R: std::error::Error>(error: &CreateError<R>, t: &CryptoTexts) -> Result<String, Failure> {
     Ok(match error {
         CreateError::NotPermitted(reason) => not_permitted(*reason, t),

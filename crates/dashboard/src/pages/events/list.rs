@@ -1,4 +1,4 @@
-//! Lists the events of the account, with the filters of `GET /v1/events` in the address.
+//! Lists the events of the account. The query of the URL has the filters of `GET /v1/events`.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -16,7 +16,7 @@ use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::webhooks::WebhookTexts;
 use crate::visit::Visit;
 
-/// The events of a page.
+/// The number of events on a page.
 const PAGE: u32 = 50;
 const TYPE: &str = "type";
 const AFTER_SEQUENCE: &str = "after_sequence";
@@ -71,7 +71,7 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.page(status, &ListPage { page: visit.layout(), t, error, kinds, after_sequence, events, next }))
 }
 
-/// Returns the filter of the address, or the text of its first mistake.
+/// Returns the filter in the query of the URL, or the text about its first mistake.
 fn filter(query: &Query, t: &'static WebhookTexts) -> Result<EventFilter, &'static str> {
     let kind = query.get(TYPE).map(|name| EventType::parse(name).ok_or(t.kind_wrong)).transpose()?;
     let number = |text: &str| text.parse().ok().filter(|number| *number >= 0).ok_or(t.after_sequence_wrong);

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The resource of an event.
 struct Resource {
     id: String,
-    /// The page of the resource, if there is one.
+    /// The path of the resource's page; `None` if the resource has no page.
     path: Option<String>,
 }
 

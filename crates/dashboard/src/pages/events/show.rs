@@ -31,7 +31,7 @@ struct ShowPage<'a> {
     at: When,
     resource: Option<Resource>,
     payload: String,
-    /// Each delivery with the address of its endpoint; `None` for a deleted endpoint.
+    /// Each delivery with the URL of its endpoint; `None` for a deleted endpoint.
     deliveries: Vec<(Row, Option<String>)>,
     is_fresh: bool,
 }

@@ -16,11 +16,12 @@ use crate::format::{When, brl};
 use crate::texts::home::HomeTexts;
 use crate::visit::Visit;
 
-/// The infractions that are read. The nearest deadlines among them are shown.
+/// The largest number of open infractions that are read. The nearest deadlines among them are shown.
 const INFRACTIONS: u32 = 50;
-/// The largest number of lines of each group. The other records are on their own pages.
+/// The largest number of infractions that are shown. If there are more, a last line links to the list of open
+/// infractions.
 const SHOWN: usize = 10;
-/// The largest number of unexpected payments that are read, and of failed payouts.
+/// The largest number of unexpected payments that are read, and the largest number of failed payouts.
 const RECENT: u32 = 10;
 /// Unexpected payments are shown for a week. No later step marks them as done, so only time removes them.
 const UNEXPECTED_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);

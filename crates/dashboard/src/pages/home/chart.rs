@@ -6,7 +6,7 @@ use cais_use_cases::daily_totals::DayTotal;
 use crate::format::brl;
 use crate::texts::Language;
 
-/// The width of a day, and the gap between two.
+/// The width of a day, and the part of it that stays empty between two bars.
 const DAY: i64 = 20;
 const GAP: i64 = 4;
 /// The greatest height of a bar. Bars of incoming money rise from the middle, bars of outgoing money fall.
@@ -65,7 +65,7 @@ pub(super) fn rows(days: &[DayTotal], language: Language) -> Vec<Row> {
     days.iter().rev().map(row).collect()
 }
 
-/// Returns the height of an amount. An amount above zero is visible.
+/// Returns the height of an amount. An amount above zero has at least the height 1, so that it is visible.
 fn scaled(amount: Money, greatest: Money) -> i64 {
     let height = i128::from(amount.centavos()).saturating_mul(i128::from(HEIGHT));
     let height = height.checked_div(i128::from(greatest.centavos())).unwrap_or(0);

@@ -42,7 +42,7 @@ struct OperatorPage {
     page: Layout,
 }
 
-/// Shows the balance; to an operator, a note.
+/// Shows the home page to a merchant, and a note to an operator.
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     let visitor = visit.complete()?;
     let page = visit.layout();

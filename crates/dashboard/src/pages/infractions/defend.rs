@@ -1,4 +1,4 @@
-//! Submits the defense of an infraction. The same form sent twice is one defense.
+//! Submits the defense of an infraction. A form that is sent twice submits one defense.
 
 use actix_web::{HttpResponse, web};
 use cais_domain::infraction::{parse_defense_text, parse_evidence_url};
@@ -31,7 +31,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
     let account = ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
     let work = async move { defend(&ports, &account, id, defense, evidence).await };
     let error = match detached::run(work).await? {
-        // The page shows that the confirmation is still missing.
+        // If the outcome is unknown, the page shows that the acquirer has not confirmed the defense yet.
         Ok(_) | Err(DefendError::Unknown { .. }) => return Ok(redirect(&format!("/infractions/{id}"))),
         Err(DefendError::NotFound) => return Err(Failure::NotFound),
         Err(DefendError::Store(error)) => return Err(error.into()),

@@ -18,9 +18,9 @@ use crate::texts::Language;
 use crate::texts::infractions::InfractionTexts;
 use crate::visit::Visit;
 
-/// The infractions of a page. Each unresolved one needs a read of its block.
+/// The number of infractions on a page. Each unresolved one needs a read of its block.
 const ROWS: u32 = 50;
-/// The unresolved infractions of a status from which the nearest deadlines are chosen: the limit of one read.
+/// The most infractions of one unresolved status that are read. The nearest deadlines among them are shown.
 const MAX_UNRESOLVED: u32 = 200;
 /// The value of the filter for all statuses.
 const ALL: &str = "all";
@@ -110,7 +110,7 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.ok(&InfractionsPage { page: visit.layout(), t, filters, infractions, newest, next }))
 }
 
-/// Returns the rows, and whether older ones exist. The unresolved infractions are one page.
+/// Returns the rows, and `true` if older ones exist. The list of unresolved infractions has only one page.
 async fn read(
     ports: &Ports,
     account: AccountId,
@@ -122,7 +122,7 @@ async fn read(
             let newest = PageRequest { limit: MAX_UNRESOLVED, starting_after: None };
             let mut rows = list::list(ports, account, Some(InfractionStatus::Open), newest).await?.rows;
             rows.extend(list::list(ports, account, Some(InfractionStatus::UnderReview), newest).await?.rows);
-            // A defended infraction needs no action before its deadline.
+            // Defended infractions stand last, because they need no action before their deadline.
             let is_defended = |infraction: &Infraction| infraction.state.status() == InfractionStatus::UnderReview;
             rows.sort_by_key(|infraction| {
                 (is_defended(infraction), infraction.deadline_at.unwrap_or(Timestamp::MAX), infraction.id)
@@ -137,7 +137,7 @@ async fn read(
     Ok((listed.rows, listed.has_more))
 }
 
-/// Returns the amount that the infraction blocks now; `None` after its end.
+/// Returns the amount that the infraction blocks now; `None` once the infraction is resolved.
 pub(crate) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Option<Money>, Failure> {
     if !infraction.state.status().is_open() {
         return Ok(None);

@@ -56,7 +56,7 @@ struct Submitted {
     is_confirmed: bool,
 }
 
-/// The content of a form, and the reason for which it was refused.
+/// The content of a refused form, and the reason of the refusal.
 pub(super) struct Attempt<'a> {
     pub(super) error: String,
     pub(super) text: &'a str,

@@ -15,7 +15,7 @@ use crate::layout::{Layout, redirect};
 use crate::texts::Texts;
 use crate::visit::Visit;
 
-/// The characters of a key's name.
+/// The most characters of a key's name.
 const MAX_NAME_CHARS: usize = 100;
 
 #[derive(Template)]
@@ -40,7 +40,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     Ok(visit.ok(&NewKeyPage { page: visit.layout(), error: None, name: "", days: "", scopes }))
 }
 
-/// Stores the intent. The key is created after its confirmation.
+/// Stores the intent to create the key. The key is created after the user has confirmed the intent.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (visitor, _) = visit.merchant()?;
@@ -66,7 +66,7 @@ fn choices(chosen: Scopes) -> Vec<Choice> {
     Scope::ALL.map(|scope| Choice { name: scope.as_str(), is_chosen: chosen.contains(scope) }).into()
 }
 
-/// Returns the action of the form, or the text of its first mistake.
+/// Returns the action of the form, or the text about the form's first mistake.
 fn request(form: &Form, t: &'static Texts) -> Result<PendingAction, &'static str> {
     let (name, days) = (form.get("name"), form.get("days"));
     let parsed = Text::parse(name, MAX_NAME_CHARS, LineBreaks::Refused).ok().filter(|_| !name.is_empty());

@@ -1,4 +1,4 @@
-//! The first step of a revocation: the key and the consequence.
+//! The first step of a revocation: the page shows the key and the consequence.
 
 use actix_web::{HttpResponse, web};
 use askama::Template;
@@ -25,7 +25,7 @@ pub(crate) async fn show(visit: Visit, prefix: web::Path<String>) -> Result<Http
     Ok(visit.ok(&RevokeKeyPage { page: visit.layout(), prefix: key.prefix.to_string(), name: key.name }))
 }
 
-/// Stores the intent. The key is revoked after its confirmation.
+/// Stores the intent to revoke the key. The key is revoked after the user has confirmed the intent.
 pub(crate) async fn submit(form: Form, prefix: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let key = own_key(visit, &prefix).await?;

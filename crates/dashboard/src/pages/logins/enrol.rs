@@ -55,7 +55,7 @@ fn enrol_page(visit: &Visit, status: StatusCode, error: Option<&str>) -> Result<
     let visitor = visit.half()?;
     let secret = base32(&enrol::pending_secret(&visit.dashboard.logins, &visitor.user)?);
     let url = key_uri(&visitor.user.email, &secret);
-    // The images of this cache are dropped with it, so the secret does not stay in memory.
+    // This cache of images is dropped at once, so the image with the secret does not stay in the cache.
     let qr =
         QrImages::default().data_url(&url).ok_or_else(|| Failure::Unavailable("the QR code is too long".to_owned()))?;
     Ok(visit.page(status, &EnrolPage { page: visit.layout(), error, qr, secret }))
@@ -96,7 +96,7 @@ mod tests {
             *slot = *byte;
         }
         let text = base32(&SigningSecret(secret));
-        // The key of RFC 6238, as its readers write it.
+        // The key of the test vectors of RFC 6238 in base32.
         assert!(text.starts_with("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), "{text}");
         assert_eq!(text.len(), 52);
     }

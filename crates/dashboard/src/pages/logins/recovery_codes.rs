@@ -31,7 +31,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     Ok(visit.ok(&CodesPage { page: visit.layout(), left: recovery.len() }))
 }
 
-/// Stores the intent. The codes are replaced after its confirmation.
+/// Stores the intent to replace the codes. The codes are replaced after the user has confirmed the intent.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     let visitor = form.visit.complete()?;
     let id = begin::begin(&form.visit.dashboard.logins, visitor, PendingAction::RenewRecoveryCodes).await?;

@@ -1,4 +1,4 @@
-//! Lists the open sessions of the user, and ends one.
+//! Lists the open sessions of the user, and ends one of them.
 
 use actix_web::{HttpResponse, web};
 use askama::Template;
@@ -43,7 +43,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     Ok(visit.ok(&SessionsPage { page: visit.layout(), sessions }))
 }
 
-/// Ends a session.
+/// Ends the session with the id in the path.
 pub(crate) async fn end(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visitor = form.visit.complete()?;
     let id = SessionId::parse(&id).map_err(|_| Failure::NotFound)?;

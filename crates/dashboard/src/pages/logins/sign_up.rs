@@ -15,7 +15,7 @@ use crate::form::Form;
 use crate::layout::{Layout, redirect};
 use crate::visit::Visit;
 
-/// The characters of a name: the limit of the command line.
+/// The most characters of a name, as in the command line.
 const MAX_NAME_CHARS: usize = 200;
 
 #[derive(Template)]
@@ -34,7 +34,7 @@ pub(crate) async fn show(visit: Visit) -> HttpResponse {
     visit.ok(&SignUpPage { page, error: None, email: "", name: "", document: "" })
 }
 
-/// Opens the account. The answer is the same for an e-mail that is in use.
+/// Opens the account. If the e-mail is in use, no account is opened, but the response is the same.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let page = visit.layout();
@@ -52,7 +52,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     Ok(visit.page(status, &SignUpPage { page, error: Some(error), email, name, document }))
 }
 
-/// Returns the request of the form, or the text of its first mistake.
+/// Returns the request of the form, or the text about the form's first mistake.
 fn request(form: &Form, t: &'static crate::texts::Texts) -> Result<SignUp, &'static str> {
     let name = form.get("name");
     let parsed = Text::parse(name, MAX_NAME_CHARS, LineBreaks::Refused).ok().filter(|_| !name.is_empty());

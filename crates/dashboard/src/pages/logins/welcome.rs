@@ -20,7 +20,7 @@ struct WelcomePage<'a> {
     link: &'a str,
 }
 
-/// Shows the form of an open link.
+/// Shows the form, if the link can still be used.
 pub(crate) async fn show(visit: Visit, link: web::Path<String>) -> Result<HttpResponse, Failure> {
     let user = use_link::find(&visit.dashboard.logins, &link).await?;
     Ok(visit.ok(&WelcomePage { page: visit.layout(), error: None, email: user.email, link: &link }))

@@ -26,7 +26,7 @@ struct Row {
     is_refusing: bool,
 }
 
-/// Shows the acquirers in the order of the configuration. An installation has few.
+/// Shows the acquirers in the order of the configuration. An installation has few, so one query for each is acceptable.
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     visit.operator()?;
     let ports = visit.ports();

@@ -14,7 +14,7 @@ use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::operator::OperatorTexts;
 use crate::visit::Visit;
 
-/// The changes of a page.
+/// The number of changes on a page.
 const PAGE: u32 = 50;
 const PATH: &str = "/operator/audit";
 const ACCOUNT: &str = "account";
@@ -60,7 +60,8 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.ok(&AuditPage { page: visit.layout(), t, account: wanted, is_unknown, rows, next }))
 }
 
-/// Returns the account with this id or e-mail. An id finds the rows of an account that does not exist any more.
+/// Returns the account with this id or e-mail. An id is not looked up, so the log of an account that no longer exists
+/// can be shown.
 async fn find(visit: &Visit, text: &str) -> Result<Option<AccountId>, Failure> {
     if let Ok(id) = AccountId::parse(text) {
         return Ok(Some(id));

@@ -14,7 +14,7 @@ use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::operator::OperatorTexts;
 use crate::visit::Visit;
 
-/// The callbacks of a page.
+/// The number of callbacks on a page.
 const PAGE: u32 = 50;
 const PATH: &str = "/operator/callbacks";
 
@@ -53,13 +53,13 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.ok(&CallbacksPage { page: visit.layout(), t: OperatorTexts::of(visit.language), callbacks, next }))
 }
 
-/// Processes a callback again: its acquirer's record decides. So no code is needed.
+/// Processes a callback again. The acquirer's records decide the outcome, so the operator enters no confirmation code.
 pub(crate) async fn try_again(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let operator = visit.operator()?.operator(&visit.browser);
     let id = CallbackId::parse(&id).map_err(|_| Failure::NotFound)?;
     match retry(visit.ports(), &operator, id).await {
-        // `Stale`: the service processes the callback at this moment.
+        // `Stale`: another task of the service has just processed the callback.
         Ok(_) | Err(RetryError::Done(_) | RetryError::Commit(CommitError::Stale)) => Ok(redirect(PATH)),
         Err(RetryError::NotFound(_)) => Err(Failure::NotFound),
         Err(RetryError::Query(error)) => Err(error.into()),

@@ -64,7 +64,7 @@ struct PaymentView {
     tx_hash: Option<String>,
 }
 
-/// Shows the withdrawals and payments that wait.
+/// Shows the withdrawals and payments that wait for a decision.
 pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Result<HttpResponse, Failure> {
     page(&visit, request.query_string() == "changed", None).await
 }
@@ -102,7 +102,7 @@ fn decision(form: &Form, t: &'static ReviewTexts) -> Result<PendingAction, &'sta
     Ok(PendingAction::Decide { decision, note })
 }
 
-/// Returns the decision on the payment that the form names.
+/// Returns the decision on the payment in the form; `None` if a field of the form is invalid.
 fn payment(form: &Form, decision: PaymentDecision) -> Option<ReviewDecision> {
     let processor = AcquirerName::parse(form.get("processor")).ok()?;
     let (id, seen) = (ProcessorId::parse(form.get("id")).ok()?, form.get("version").parse().ok()?);

@@ -18,7 +18,7 @@ pub(crate) struct Shown {
     pub(crate) title: &'static str,
     pub(crate) subject: String,
     pub(crate) details: Vec<(&'static str, String)>,
-    /// The page of the first step.
+    /// The path of the page with the first step.
     pub(crate) back: String,
 }
 

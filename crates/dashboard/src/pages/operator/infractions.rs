@@ -22,7 +22,7 @@ use crate::texts::operator::OperatorTexts;
 use crate::texts::reviews::ReviewTexts;
 use crate::visit::Visit;
 
-/// The infractions of a page.
+/// The number of infractions on a page.
 const PAGE: u32 = 50;
 /// The path of the list.
 pub(super) const PATH: &str = "/operator/infractions";
@@ -127,14 +127,15 @@ fn decision(form: &Form, infraction: &Infraction, t: &'static ReviewTexts) -> Re
     Ok(PendingAction::Decide { decision: ReviewDecision::Infraction { id: infraction.id, seen, decision }, note })
 }
 
-/// Returns the infraction of a page, for an operator.
+/// Returns the infraction with the id in a path, if the user is an operator.
 async fn find(visit: &Visit, id: &str) -> Result<Infraction, Failure> {
     visit.operator()?;
     let id = InfractionId::parse(id).map_err(|_| Failure::NotFound)?;
     list::find_for_operator(visit.ports(), id).await?.ok_or(Failure::NotFound)
 }
 
-/// Returns the page; after a wrong form with the text of its mistake and the sent values.
+/// Returns the page. After a refused form, `error` is the text about the mistake, and the page shows the sent values
+/// again.
 async fn page(
     visit: &Visit,
     infraction: Infraction,

@@ -52,7 +52,8 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     page(&visit)
 }
 
-/// Starts the check, and shows its result if it ends soon. The check moves no money, so no code is needed.
+/// Starts the check, and shows its result if it ends soon. The check moves no money, so the operator enters no
+/// confirmation code.
 pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     visit.operator()?;

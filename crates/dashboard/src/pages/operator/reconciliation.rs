@@ -76,7 +76,7 @@ pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
     page(visit, None)
 }
 
-/// Returns the part of the day that is over.
+/// Returns the part of the day that is over; `None` for an invalid or future day.
 fn span(day: &str, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     let (from, until) = (days::beginning(day).ok()?, days::end(day).ok()?.min(now));
     if from < until { Some((from, until)) } else { None }

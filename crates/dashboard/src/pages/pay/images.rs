@@ -1,4 +1,5 @@
-//! The QR code of a charge as a file, for e-mails. Only an open charge has one, so that no payer scans a charge that is over.
+//! The QR code of a charge as a file, for e-mails. Only an open charge has a QR code, so that no payer pays twice or
+//! too late.
 
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{self, Data};

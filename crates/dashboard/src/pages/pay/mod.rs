@@ -1,4 +1,5 @@
-//! The public payment page of a charge. The page needs no cookie and makes no session: its address is the permission.
+//! The public payment page of a charge. The page needs no cookie and no session: the token in its URL is the
+//! permission.
 
 mod images;
 mod show;
@@ -40,7 +41,7 @@ impl PayState {
             ChargeStatus::Refunded => Self::Refunded,
             ChargeStatus::Cancelled | ChargeStatus::Creating | ChargeStatus::Abandoned => Self::Cancelled,
             ChargeStatus::Expired => Self::Expired,
-            // The acquirer did not confirm the expiry yet, but accepts no payment.
+            // The acquirer has not confirmed the expiry yet, but accepts no payment any more.
             ChargeStatus::Pending if charge.state.issued().is_some_and(|issued| now >= issued.expires_at) => {
                 Self::Expired
             }
@@ -59,7 +60,7 @@ impl PayState {
     }
 }
 
-/// A charge whose token a request has.
+/// The charge of the token in a request's URL.
 struct Payment {
     account: Account,
     charge: Charge,
@@ -81,14 +82,15 @@ async fn find(dashboard: &Data<Dashboard>, request: &HttpRequest, token: &str) -
 /// Pays the whole amount of a charge at the built-in sandbox, and applies the payment.
 ///
 /// # Errors
-/// [`Failure::NotFound`] at real acquirers; [`Failure::Unavailable`].
+/// [`Failure::NotFound`] if the service does not run on the sandbox; [`Failure::Unavailable`] if the sandbox or the
+/// store fails.
 pub(crate) async fn pay_in_sandbox(dashboard: &Data<Dashboard>, charge: &Charge) -> Result<(), Failure> {
     let pay = Arc::clone(dashboard.sandbox_pay.as_ref().ok_or(Failure::NotFound)?);
     let txid = charge.txid.clone();
     // On another thread, because the sandbox writes to disk.
     let paid = block(move || pay(&txid)).await.map_err(|error| Failure::Unavailable(error.to_string()))?;
     paid.map_err(Failure::Unavailable)?;
-    // A new gate forces a read, because the acquirer's state of a moment ago is outdated now.
+    // A new gate permits a read at once. The shared gate limits reads, but the state of the last read is outdated now.
     let name = ChargeName::Id(charge.id);
     fetch::fetch(&dashboard.logins.ports, &SyncGate::new(), charge.account, &name).await?;
     Ok(())

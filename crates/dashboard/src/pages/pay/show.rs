@@ -105,7 +105,7 @@ pub(crate) async fn live(
     Ok(HttpResponse::Ok().insert_header((REFRESH, "true")).finish())
 }
 
-/// Pays the charge at the built-in sandbox. The token in the address replaces the token of a form.
+/// Pays the charge at the built-in sandbox. The token in the URL replaces the token of a form.
 pub(crate) async fn pay(
     dashboard: Data<Dashboard>,
     token: web::Path<String>,

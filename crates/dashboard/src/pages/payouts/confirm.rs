@@ -1,4 +1,5 @@
-//! Shows the cost of a payout, and sends it: above a limit with a fresh one-time code.
+//! Shows the cost of a payout, and sends the payout. If the sum of payouts and refunds since the last code exceeds a
+//! limit, the user must enter a one-time code.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
@@ -52,7 +53,7 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResp
     waiting(&visit, parse(&id)?, StatusCode::OK, None).await
 }
 
-/// Approves and sends the payout. A repeat leads to the same payout.
+/// Approves and sends the payout. A form that is sent again leads to the same payout.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (visitor, _) = visit.merchant()?;

@@ -15,7 +15,7 @@ use crate::texts::Language;
 use crate::texts::payouts::PayoutTexts;
 use crate::visit::Visit;
 
-/// The payouts of a page.
+/// The number of payouts on a page.
 const ROWS: u32 = 50;
 
 #[derive(Template)]

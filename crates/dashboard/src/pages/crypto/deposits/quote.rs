@@ -53,7 +53,7 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResp
     page(&visit, &quote, None, ("", ""))
 }
 
-/// Creates the deposit. A repeat leads to the same deposit.
+/// Creates the deposit. A form that is sent again leads to the same deposit.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let quote = find(visit, &id).await?;

@@ -1,4 +1,4 @@
-//! Shows a deposit with its payments, and the same part alone for the refresh of the page.
+//! Shows a deposit with its payments, as a whole page and as the part that refreshes an open page.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ fn view(deposit: &Deposit, payments: &[DepositPayment], raw: String, language: L
     let (t, terms, status) = (CryptoTexts::of(language), &deposit.terms, deposit.state.status());
     let issued = deposit.state.issued();
     let is_pending = status == DepositStatus::Pending;
-    // A deposit that is over has no code, so that no payer scans it.
+    // Only a pending deposit has a QR code, so that no payer pays twice or too late.
     let uri = deposit.pay_uri().filter(|_| is_pending);
     View {
         id: deposit.id.to_string(),

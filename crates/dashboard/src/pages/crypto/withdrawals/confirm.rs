@@ -57,8 +57,8 @@ pub(crate) async fn show(visit: Visit, query: Query, id: web::Path<String>) -> R
     waiting(&visit, parse(&id)?, quote_of(&query)?, StatusCode::OK, None).await
 }
 
-/// Approves and sends the withdrawal. A repeat leads to the same withdrawal. If the quote is over, nothing is sent, and the
-/// page shows a new quote.
+/// Approves and sends the withdrawal. A form that is sent again leads to the same withdrawal. If the quote has expired
+/// or was used, no withdrawal is sent, and the page shows a new quote.
 pub(crate) async fn submit(form: Form, query: Query, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (visitor, _) = visit.merchant()?;
@@ -98,12 +98,12 @@ fn parse(id: &str) -> Result<ConfirmationId, Failure> {
     ConfirmationId::parse(id).map_err(|_| Failure::NotFound)
 }
 
-/// Returns the quote that the address names.
+/// Returns the id of the quote in the query of the URL.
 fn quote_of(query: &Query) -> Result<CryptoQuoteId, Failure> {
     query.id("quote")?.ok_or(Failure::NotFound)
 }
 
-/// Prices a confirmed withdrawal again. Returns the text for the user if no quote is given.
+/// Creates a new quote for a withdrawal. If this is not possible, the inner error is the text for the user.
 async fn requote(visit: &Visit, id: ConfirmationId) -> Result<Result<CryptoQuoteId, String>, Failure> {
     let (visitor, account) = visit.merchant()?;
     let logins = &visit.dashboard.logins;

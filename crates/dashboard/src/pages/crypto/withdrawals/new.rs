@@ -1,4 +1,4 @@
-//! The form of a withdrawal. The next page confirms it by a one-time code.
+//! The form of a withdrawal. On the next page, the user confirms the withdrawal by a one-time code.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -46,7 +46,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     Ok(visit.ok(&shown))
 }
 
-/// Prices the withdrawal and stores the intent. The withdrawal is sent after its confirmation.
+/// Creates a quote, and stores the intent to send the withdrawal. The withdrawal is sent after its confirmation.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (visitor, account) = visit.merchant()?;
@@ -77,7 +77,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
 }
 
-/// Returns the terms to price and the withdrawal of the form, or the text of its first mistake.
+/// Returns the terms of the quote and the withdrawal in the form, or the text about the form's first mistake.
 fn request(form: &Form, t: &CryptoTexts) -> Result<(QuotedTerms, PendingAction), &'static str> {
     let amount = input::amount(form.get("amount")).filter(|amount| amount.is_positive()).ok_or(t.amount_wrong)?;
     let currency = Currency::parse(form.get("currency")).map_err(|_| t.currency_wrong)?;

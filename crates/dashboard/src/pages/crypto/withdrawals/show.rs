@@ -1,4 +1,4 @@
-//! Shows a withdrawal, and the same part alone for the refresh of the page.
+//! Shows a withdrawal, as a whole page and as the part that refreshes an open page.
 
 use actix_web::{HttpResponse, web};
 use askama::Template;

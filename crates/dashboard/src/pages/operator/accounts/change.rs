@@ -16,7 +16,7 @@ use crate::input;
 use crate::layout::redirect;
 use crate::texts::operator::OperatorTexts;
 
-/// Stores the change of a form. Its field `change` names it.
+/// Stores the change of a form. The field `change` contains the kind of the change.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let account = super::find(visit, &id).await?;

@@ -1,4 +1,5 @@
-//! Lists accounts, newest first: all, those whose KYC waits, or the one that a search names.
+//! Lists accounts, newest first: all accounts, the accounts with one KYC status, or the account with a searched id or
+//! e-mail.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -15,7 +16,7 @@ use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::operator::OperatorTexts;
 use crate::visit::Visit;
 
-/// The accounts of a page.
+/// The number of accounts on a page.
 const PAGE: u32 = 50;
 const PATH: &str = "/operator/accounts";
 const SEARCH: &str = "search";

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::texts::operator::OperatorTexts;
 use crate::visit::Visit;
 
-/// Returns the account of a page, for an operator.
+/// Returns the account with the id in a path, if the user is an operator.
 async fn find(visit: &Visit, id: &str) -> Result<Account, Failure> {
     visit.operator()?;
     let id = AccountId::parse(id).map_err(|_| Failure::NotFound)?;

@@ -62,7 +62,7 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpReque
     Ok(page(&visit, account, request.query_string() == "changed", None))
 }
 
-/// Returns the page of an account, after a wrong form with the text of its mistake.
+/// Returns the page of an account. `error` is the text about the mistake of a refused form.
 pub(super) fn page(visit: &Visit, account: Account, is_changed: bool, error: Option<&str>) -> HttpResponse {
     let (language, t) = (visit.language, OperatorTexts::of(visit.language));
     let features = Feature::ALL.map(|one| Switch { name: one.as_str(), is_on: account.features.contains(one) });
@@ -105,7 +105,7 @@ fn fee(account: &Account, operation: Operation, language: Language) -> Fee {
     }
 }
 
-/// Returns an amount as a person of the language types it.
+/// Returns an amount as a form field has it in the language: `1234,56` or `1234.56`.
 fn typed(money: Money, language: Language) -> String {
     with_separator(money.to_string(), language)
 }
