@@ -2,12 +2,12 @@
 //! open orders, and still receives the refunds of its payments.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{AcquirerDrain, ChangeSet, Operator, QueryError, Write};
+use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Operator, QueryError, Write};
 use jiff::Timestamp;
 
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
-use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
+use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
 /// Begins the drain of an acquirer. A repeat has no effect.
 ///
@@ -64,8 +64,12 @@ async fn change(
             after: Some(as_json(&after)),
         };
         change.writes.push(audit::record(ports, operator, change.at, audited));
-        if commit_unless_stale(ports, change).await? {
-            return Ok(AcquirerDrain { version: after.version.saturating_add(1), ..after });
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok(AcquirerDrain { version: after.version.saturating_add(1), ..after }),
+            // Another process changed the row, or inserted it first. The store reports the second insert as `Corrupt`.
+            Err(CommitError::Stale) => {}
+            Err(CommitError::Corrupt(_)) if before.version == 0 => {}
+            Err(error) => return Err(error.into()),
         }
     }
     Err(StoreError::contended())

@@ -4,12 +4,15 @@ use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::merchant::api_key::Scopes;
 use cais_domain::money::Money;
 use cais_ports::{AuditFilter, AuditRow, PageRequest};
+use cais_testkit::hooked::once;
 use cais_use_cases::accounts::{
     acquirers, approve, crypto_spread, features, fees, limits, release_delay, resume, suspend,
 };
 use cais_use_cases::keys::create::{CreateKey, create};
 use cais_use_cases::keys::revoke::revoke;
 use cais_use_cases::{acquirer_drain, audit};
+
+use futures_util::FutureExt as _;
 
 use crate::world::{EMAIL, World, email, name, operator};
 
@@ -99,4 +102,16 @@ async fn drain_and_its_end_write_one_audit_row_each() {
     assert_eq!(first.before.as_deref(), Some(r#"{"acquirer":"main","drained_since":null}"#));
     let after: serde_json::Value = serde_json::from_str(first.after.as_deref().unwrap()).unwrap();
     assert!(after.get("drained_since").is_some_and(serde_json::Value::is_string), "{after}");
+}
+
+#[tokio::test]
+async fn concurrent_first_drains_write_one_audit_row() {
+    let world = World::new();
+    let main = cais_domain::acquirer_name::AcquirerName::parse("main").unwrap();
+    let (other, name) = (world.ports.clone(), main.clone());
+    let raced = world.before_commits(once(move || {
+        acquirer_drain::begin(&other, &operator(), &name).now_or_never().unwrap().unwrap();
+    }));
+    let began = acquirer_drain::begin(&raced.ports, &operator(), &main).await.unwrap();
+    assert_eq!((began.version, rows(&world).await.len()), (1, 1));
 }
