@@ -97,18 +97,19 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let callbacks = ports.queries.list_due_callbacks(ports.clock.now(), CALLBACKS_PER_PASS).await?;
     let listed = callbacks.len();
     let verdicts = judge_all(ports, &callbacks).await;
-    // Almost all callbacks match, so the counts are read only if a verdict is `Unmatched`.
-    let counts = if verdicts.contains(&Ok(Verdict::Unmatched)) {
+    let judged: Vec<_> = callbacks.into_iter().zip(verdicts).map(|(one, verdict)| next(ports, one, verdict)).collect();
+    // Almost all callbacks match, so the counts are read only if a callback becomes unmatched.
+    let counts = if judged.iter().any(|callback| callback.state == CallbackState::Unmatched) {
         ports.queries.count_callbacks().await?
     } else {
         CallbackCounts::default()
     };
     let counts = &counts;
-    let done = stream::iter(callbacks.into_iter().zip(verdicts))
-        .map(|(callback, verdict)| async move {
+    let done = stream::iter(judged)
+        .map(|callback| async move {
             let id = callback.id;
             let is_full = counts.unmatched.get(&callback.acquirer).is_some_and(|count| *count >= MAX_UNMATCHED);
-            match mark(ports, callback, verdict, is_full).await {
+            match store(ports, callback, is_full).await {
                 Ok(finished) => usize::from(finished),
                 Err(error) => {
                     tracing::warn!(callback = %id, %error, "result of a callback could not be stored; the callback is processed again");
@@ -158,7 +159,7 @@ fn names(ports: &Ports, callback: &Callback) -> Result<Vec<CallbackItem>, Result
 
 /// Raises the alert for a callback that could not be matched, and returns its new state. With `is_full`, the acquirer
 /// has too many unmatched callbacks, so the callback is done instead of kept for an operator.
-fn unmatched(callback: &Callback, attempts: u32, is_full: bool) -> CallbackState {
+fn unmatched(callback: &Callback, is_full: bool) -> CallbackState {
     let names = String::from_utf8_lossy(&callback.body);
     if let Some(items) = names::read(&callback.body) {
         for item in items {
@@ -167,7 +168,7 @@ fn unmatched(callback: &Callback, attempts: u32, is_full: bool) -> CallbackState
     }
     tracing::error!(
         alert = alerts::CALLBACK_UNMATCHED, callback = %callback.id, acquirer = %callback.acquirer, received_at = %callback.received_at,
-        attempts, names = names.lines().next(), more = names.lines().count().saturating_sub(1), kept = !is_full,
+        attempts = callback.attempts, names = names.lines().next(), more = names.lines().count().saturating_sub(1), kept = !is_full,
         "callback could not be matched to a charge, payout, infraction or crypto deposit; manual review needed"
     );
     if is_full { CallbackState::Done } else { CallbackState::Unmatched }
@@ -235,14 +236,8 @@ impl Named {
     }
 }
 
-/// Stores the result of a callback. If `is_full`, an unmatched callback is only logged and is not kept for an operator.
-/// Returns `true` if the callback needs no further attempt.
-async fn mark(
-    ports: &Ports,
-    callback: Callback,
-    verdict: Result<Verdict, Unread>,
-    is_full: bool,
-) -> Result<bool, CommitError> {
+/// Returns the callback as its verdict changes it.
+fn next(ports: &Ports, callback: Callback, verdict: Result<Verdict, Unread>) -> Callback {
     let now = ports.clock.now();
     let attempts = callback.attempts.saturating_add(1);
     let (state, attempts, due_at) = match verdict {
@@ -263,11 +258,20 @@ async fn mark(
             }
         }
     };
-    let state = if state == CallbackState::Unmatched { unmatched(&callback, attempts, is_full) } else { state };
-    let mut change = ChangeSet::new(now);
-    change.writes.push(Write::update(Callback { state, attempts, due_at, ..callback }));
+    Callback { state, attempts, due_at, ..callback }
+}
+
+/// Stores the result of a callback. If `is_full`, an unmatched callback is only logged and is not kept for an operator.
+/// Returns `true` if the callback needs no further attempt.
+async fn store(ports: &Ports, mut callback: Callback, is_full: bool) -> Result<bool, CommitError> {
+    if callback.state == CallbackState::Unmatched {
+        callback.state = unmatched(&callback, is_full);
+    }
+    let is_finished = callback.state != CallbackState::Waiting;
+    let mut change = ChangeSet::new(ports.clock.now());
+    change.writes.push(Write::update(callback));
     match ports.store.commit(change).await {
-        Ok(_) => Ok(state != CallbackState::Waiting),
+        Ok(_) => Ok(is_finished),
         // Another node processed the same callback, or a repeat of it arrived. Each effect happens only once, also in
         // these cases.
         Err(CommitError::Stale) => Ok(false),

@@ -6,11 +6,12 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
+use cais_domain::ids::CallbackId;
 use cais_ports::{
-    AuditFilter, CallbackQueries as _, CallbackState, ChargeOrder, Clock as _, PageRequest, ResponseKind,
-    UpstreamStatus,
+    AuditFilter, Callback, CallbackQueries as _, CallbackState, ChangeSet, ChargeOrder, Clock as _, PageRequest,
+    ResponseKind, Store as _, UpstreamStatus, Write,
 };
-use cais_testkit::builders::{a_payment, an_account, an_operator, main_acquirer};
+use cais_testkit::builders::{a_payment, an_account, an_operator, fresh, main_acquirer};
 use cais_testkit::psp::{List, OrderKind, Sending};
 use cais_use_cases::callbacks::retry::{self, RetryError};
 use cais_use_cases::callbacks::{ReceiveError, process, receive};
@@ -319,6 +320,34 @@ async fn pix_that_is_never_shown_ends_unmatched() {
         world.clock.advance(Duration::from_mins(6));
     }
     assert_eq!((states(&world), world.psp.finds(OrderKind::Charge)), (vec![CallbackState::Unmatched], 20));
+}
+
+#[tokio::test]
+async fn unmatched_callbacks_of_an_acquirer_are_bounded() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.call_back(&named(&world, &charge, &a_payment(1).end_to_end_id)).await;
+    let waiting = world.store.callbacks().remove(0);
+    let mut kept = ChangeSet::new(world.clock.now());
+    for number in 0..10_000_u32 {
+        let id: CallbackId = fresh();
+        let body = number.to_string().into_bytes();
+        kept.writes.push(Write::insert(Callback {
+            id,
+            body,
+            state: CallbackState::Unmatched,
+            due_at: None,
+            version: 0,
+            ..waiting.clone()
+        }));
+    }
+    world.store.commit(kept).await.unwrap();
+    for _ in 0..20 {
+        process::run_once(&world.ports).await.unwrap();
+        world.clock.advance(Duration::from_mins(6));
+    }
+    let unmatched = states(&world).iter().filter(|state| **state == CallbackState::Unmatched).count();
+    assert_eq!((unmatched, world.psp.finds(OrderKind::Charge)), (10_000, 20), "the newest is logged and not kept");
 }
 
 #[tokio::test]
