@@ -1,13 +1,14 @@
-//! The pixels of a QR code as a deflate stream (RFC 1951) with a code table made for such images.
+//! The pixels of a QR code as a deflate stream (RFC 1951) with a code table made for QR codes.
 //!
-//! Each row of modules is four equal rows of pixels, and each byte has one of four values. For such data, a general compressor is either
-//! slow or produces an image three times as large.
+//! Each row of modules is four equal rows of pixels, and each byte has one of four values. For such data, a general
+//! compressor is either slow or produces an image three times as large.
 
 use super::png::{LIGHT, MARGINS, NO_FILTER, PIXELS_PER_MODULE, QUIET_PIXELS};
 
 /// The initial capacity, in bytes: enough for the stream of a usual Pix code.
 const USUAL_BYTES: usize = 1_024;
-/// The length of the longest copy that is used. Deflate allows 258, but that length has a separate symbol (section 3.2.5).
+/// The length of the longest copy that is used. Deflate allows 258, but that length has a separate symbol (section
+/// 3.2.5).
 const LONGEST_COPY: u32 = 257;
 /// The symbol of the shortest copies, of three bytes. The symbol 256 ends a block, and lower symbols are literal bytes.
 const FIRST_COPY: u32 = 257;
@@ -122,7 +123,8 @@ impl Stream {
         self.push_code(0b1_1001_0000 + u32::from(LIGHT) - 144, 9);
     }
 
-    /// Writes copies of the bytes `distance` back. The copies are as few as possible, with roughly equal lengths.
+    /// Copies `bytes` bytes in total from `distance` bytes back. The copies are as few as possible, with roughly equal
+    /// lengths.
     fn fixed_copy(&mut self, bytes: u32, distance: u32) {
         let copies = bytes.div_ceil(LONGEST_COPY);
         for copy in 0..copies {
@@ -185,8 +187,8 @@ impl Stream {
         self.push(count - 11, 7);
     }
 
-    /// Writes two modules. The code of the end of the block is 1110, and that of the copy 1111. The lowest bit here is the first bit of a
-    /// code.
+    /// Writes two modules. The code of the end of the block is 1110, and that of the copy 1111. The lowest bit here is
+    /// the first bit of a code.
     fn own_literal(&mut self, byte: u8) {
         let (code, count) = match byte {
             0x00 => (0b00, 2),

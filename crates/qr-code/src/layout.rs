@@ -34,7 +34,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout of a version; `None` for a version too large to scan from a screen.
+    /// Returns the layout of a version. Returns `None` for a version whose rows do not fit in 128 bits, and for a micro
+    /// code.
     pub(super) fn of(version: Version) -> Option<&'static Self> {
         static LAYOUTS: [OnceLock<Layout>; VERSIONS] = [const { OnceLock::new() }; VERSIONS];
         let Version::Normal(number) = version else { return None };

@@ -1,8 +1,8 @@
 //! Renders a text as a QR code in a small PNG, fast enough for every response.
 //!
-//! [`QrImages`] returns images as data URLs and caches recent ones. [`png_file`] and [`svg_file`] return files. `layout` draws the common
-//! parts of a version once. `mask` computes the penalties of masks on whole rows of bits. `png` and `deflate` write the image with a code
-//! table made for such images. ADR 0019 (`docs/adr`) has the measurements.
+//! [`QrImages`] returns images as data URLs and caches recent ones. [`png_file`] and [`svg_file`] return files.
+//! `layout` draws the common parts of a version once. `mask` computes the penalties of masks on whole rows of bits.
+//! `png` and `deflate` write the image with a code table made for QR codes. ADR 0019 (`docs/adr`) has the measurements.
 
 mod deflate;
 mod layout;
@@ -21,7 +21,7 @@ use self::layout::{LEVEL, Layout};
 
 /// The prefix of a data URL of a PNG.
 const URL_PREFIX: &str = "data:image/png;base64,";
-/// Cached images; at about 1 KiB each they need some 2 MiB.
+/// The largest number of cached images. At about 1 KiB each, they need some 2 MiB.
 const REMEMBERED: usize = 2_048;
 
 /// The images of recent codes, cached because lists and repeated reads show the same codes.
@@ -36,7 +36,7 @@ struct Memory {
 }
 
 impl QrImages {
-    /// Returns the image of `code` as a data URL; `None` if the code is too long for a QR code that people can scan.
+    /// Returns the image of `code` as a data URL. Returns `None` if the code is too long for a QR code of version 27.
     #[must_use]
     pub fn data_url(&self, code: &str) -> Option<Arc<str>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).images.get(code).cloned();
@@ -64,13 +64,13 @@ impl Memory {
     }
 }
 
-/// Returns the image of `code` as a PNG file; `None` if the code is too long for a QR code that people can scan.
+/// Returns the image of `code` as a PNG file. Returns `None` if the code is too long for a QR code of version 27.
 #[must_use]
 pub fn png_file(code: &str) -> Option<Vec<u8>> {
     png::encode(&modules(code)?)
 }
 
-/// Returns the image of `code` as an SVG file; `None` if the code is too long for a QR code that people can scan.
+/// Returns the image of `code` as an SVG file. Returns `None` if the code is too long for a QR code of version 27.
 #[must_use]
 pub fn svg_file(code: &str) -> Option<String> {
     svg::encode(&modules(code)?)

@@ -1,8 +1,9 @@
-//! Chooses the mask of a QR code with the lowest penalty (ISO/IEC 18004, section 7.8.3). Penalties are computed on whole rows of bits.
+//! Chooses the mask of a QR code with the lowest penalty (ISO/IEC 18004, section 7.8.3). Penalties are computed on
+//! whole rows of bits.
 
-/// Modules of a line through a finder pattern: dark, light, three dark, light, dark.
+/// The number of modules of a line through a finder pattern: dark, light, three dark, light, dark.
 const FINDER: usize = 7;
-/// Light modules before or after that line, by which scanners identify a finder pattern.
+/// The number of light modules before or after that line, by which scanners identify a finder pattern.
 const FINDER_MARGIN: usize = 4;
 
 /// Returns the rows of the code under the mask with the lowest penalty.
@@ -24,8 +25,8 @@ fn low_bits(count: usize) -> u128 {
     (1_u128 << count).wrapping_sub(1)
 }
 
-/// Returns the cost of runs: five equal modules cost 3, and each further module costs 1. `fives` has a bit for each five equal modules, and
-/// `first_of_run` for each of these that begins a run.
+/// Returns the cost of runs: five equal modules cost 3, and each further module costs 1. `fives` has a bit for each
+/// five equal modules, and `first_of_run` for each of these that begins a run.
 fn run_cost(fives: u128, first_of_run: u128) -> u32 {
     if fives == 0 { 0 } else { fives.count_ones() + 2 * first_of_run.count_ones() }
 }

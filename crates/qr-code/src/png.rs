@@ -4,11 +4,11 @@ use crc32fast::Hasher;
 
 use super::deflate;
 
-/// Modules of light around the code (ISO/IEC 18004, section 6.3.8).
+/// The number of light modules on each side of the code (ISO/IEC 18004, section 6.3.8).
 pub(super) const QUIET_MODULES: u32 = 4;
 /// The width and height of a module in pixels. Four pixels are half a byte, so each byte shows two modules.
 pub(super) const PIXELS_PER_MODULE: u32 = 4;
-/// Blank rows of pixels above the code, and below it.
+/// The number of blank rows of pixels above the code, and of those below.
 pub(super) const QUIET_PIXELS: u32 = QUIET_MODULES * PIXELS_PER_MODULE;
 /// The filter byte of a row whose bytes are unfiltered pixels (section 9.2).
 pub(super) const NO_FILTER: u8 = 0;
@@ -24,12 +24,12 @@ pub(super) const MARGINS: [u32; 2] = [3, 2];
 
 /// The first bytes of every PNG file (section 5.2).
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// The format of the image (section 11.2.1): one bit per pixel, gray, compression 0, filters 0, not interlaced. The standard has no other
-/// compression and no other set of filters.
+/// The format of the image (section 11.2.1): one bit per pixel, gray, compression 0, filters 0, not interlaced. The
+/// standard has no other compression and no other set of filters.
 const FORMAT: [u8; 5] = [1, 0, 0, 0, 0];
 /// The header of a deflate stream with the lowest compression level and without a dictionary (RFC 1950, section 2.2).
 const ZLIB_HEADER: [u8; 2] = [0x78, 0x01];
-/// Bytes of the file in addition to the compressed pixels.
+/// The number of bytes of the file in addition to the compressed pixels.
 const FRAME_BYTES: usize = 63;
 
 /// Returns the image; `None` for an empty code, and for a code too large for the format.
@@ -94,7 +94,8 @@ fn checksum(lines: &[u8], line_bytes: usize) -> u32 {
     adler.value()
 }
 
-/// The two sums of an Adler-32. Their remainders are computed only at the end, because even the largest image causes no overflow.
+/// The two sums of an Adler-32. Their remainders are computed only at the end, because even the largest image causes no
+/// overflow.
 struct Adler {
     sum: u64,
     sum_of_sums: u64,

@@ -14,7 +14,7 @@ fn codes() -> [String; 3] {
     [usual.to_owned(), longest, "0002".to_owned()]
 }
 
-/// Decodes a PNG and checks every checksum. Returns the pixels of a side, and a byte per pixel.
+/// Decodes a PNG and checks every checksum. Returns the number of pixels of a side, and one byte per pixel.
 pub(super) fn decode(file: &[u8]) -> Result<(usize, Vec<u8>), DecodingError> {
     let mut options = DecodeOptions::default();
     options.set_ignore_checksums(false);
@@ -32,7 +32,7 @@ pub(super) fn decode(file: &[u8]) -> Result<(usize, Vec<u8>), DecodingError> {
 }
 
 #[test]
-fn images_scan() {
+fn decoder_reads_the_text_of_each_image() {
     for code in codes() {
         let url = data_url(&code).unwrap();
         let file = STANDARD.decode(url.strip_prefix(URL_PREFIX).unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn images_scan() {
 }
 
 #[test]
-fn images_are_small() {
+fn image_of_a_usual_code_is_small() {
     let [usual, ..] = codes();
     let length = data_url(&usual).unwrap().len();
     // A general compressor of equal speed leaves 2,500.

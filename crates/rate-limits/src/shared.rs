@@ -20,7 +20,8 @@ pub const SHARED: &str = "cais_rate_limits_shared";
 pub const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
 /// The longest wait for a new connection. Requests do not wait for new connections.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(1);
-/// The pause before the next attempt to connect. So at most one request per pause waits without success.
+/// The pause before the next attempt to connect. While Redis hangs, requests wait without success only for
+/// [`ANSWERS_WITHIN`] after each attempt.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The seconds after which Redis removes a window: its minute, and one more for clock differences.
 const KEPT_S: u64 = 120;
@@ -60,8 +61,8 @@ pub struct InvalidRedisUrl;
 
 /// Windows shared by all nodes with the same Redis. While Redis cannot be reached, each node counts its own calls.
 ///
-/// Each call is also counted by this node. A call that this node's own count refuses is not sent to Redis. So even if Redis loses its data,
-/// each node allows at most the limit.
+/// Each call is also counted by this node. A call that this node's own count refuses is not sent to Redis. So even if
+/// Redis loses its data, each node allows at most the limit.
 pub struct SharedWindows {
     local: MinuteWindows,
     link: Arc<Link>,
@@ -69,8 +70,8 @@ pub struct SharedWindows {
 }
 
 impl SharedWindows {
-    /// Creates windows of `limit` calls per key. A call waits for Redis at most `answers_within`. Returns without waiting for Redis. Must
-    /// be called within a tokio runtime.
+    /// Creates windows of `limit` calls per key. A call waits for Redis at most `answers_within`. Returns without
+    /// waiting for Redis. Must be called within a tokio runtime.
     #[must_use]
     pub fn start(url: RedisUrl, limit: u32, answers_within: Duration) -> Self {
         metrics::gauge!(SHARED).set(0.0);
@@ -109,7 +110,7 @@ impl RateLimits for SharedWindows {
     }
 }
 
-/// Counts one call in the window that ends at `reset_s`, and returns the calls so far: one round trip.
+/// Counts one call in the window that ends at `reset_s`, in one round trip. Returns the number of calls so far.
 async fn increment(mut connection: MultiplexedConnection, key: &KeyPrefix, reset_s: i64) -> Result<u64, RedisError> {
     let window = format!("cais:rate:{}:{reset_s}", key.as_str());
     let mut commands = redis::pipe();
@@ -120,7 +121,7 @@ async fn increment(mut connection: MultiplexedConnection, key: &KeyPrefix, reset
     Ok(counted)
 }
 
-/// The connection to Redis; absent while Redis cannot be reached.
+/// The connection to Redis, which is absent while Redis cannot be reached.
 struct Link {
     connection: Mutex<Option<MultiplexedConnection>>,
     lost: tokio::sync::Notify,
@@ -154,7 +155,7 @@ fn warn(cause: &str) {
     );
 }
 
-/// Connects, and reconnects after each loss, until the windows are dropped.
+/// Connects, and reconnects after each loss. After the windows are dropped, no further attempt to connect follows.
 async fn keep_connected(url: RedisUrl, answers_within: Duration, link: Weak<Link>) {
     let mut was_reported = false;
     loop {

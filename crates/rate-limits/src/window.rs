@@ -27,8 +27,9 @@ struct Shard {
 impl Shard {
     /// Enters `window`, and returns the window in which the call counts.
     ///
-    /// A call may read the clock just before a minute ends and lock after it. Such a call counts in the new minute,
-    /// because going back would discard the counts. A clock set back further starts a new window.
+    /// A call may read the clock just before the end of a minute, and lock the shard after another call of the new
+    /// minute. Such a call counts in the new minute, because a return to the old window would discard the counts. A
+    /// clock that is set back further starts a new window.
     fn enter(&mut self, window: i64) -> i64 {
         let late = self.window.checked_sub(1) == Some(window);
         if window != self.window && !late {
@@ -58,8 +59,8 @@ impl Shard {
 
 /// Counts the calls of each key in windows of 60 s aligned to the Unix epoch's minutes.
 ///
-/// The count is exact even for concurrent calls: in one window, exactly the limit is allowed. Memory holds only the keys of the current
-/// minute.
+/// The count is exact even for concurrent calls: in one window, exactly the limit is allowed. Each shard holds only the
+/// keys of one window.
 #[derive(Debug)]
 pub struct MinuteWindows {
     limit: u32,

@@ -6,12 +6,12 @@ use cais_ports::{Clock, IdGenerator};
 use ring::rand::{SecureRandom, SystemRandom};
 use uuid::Uuid;
 
-/// Bits of a UUID other than time, version and variant.
+/// The number of bits of a UUID without time, version and variant.
 const TAIL_BITS: u32 = 74;
 /// The number of bits of the tail that follow the variant.
 const LOW_BITS: u32 = 62;
-/// The mask of the first tail of a millisecond, which is in the lower half of the range. The upper half is reserved for increments within
-/// the millisecond (section 6.2, method 2).
+/// The mask of the first tail of a millisecond, which is in the lower half of the range. The upper half is reserved for
+/// increments within the millisecond (section 6.2, method 2).
 const FRESH_MASK: u128 = (1 << (TAIL_BITS - 1)) - 1;
 
 /// The parts of the last identifier.

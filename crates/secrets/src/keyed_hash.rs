@@ -8,7 +8,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::master_key::MasterKey;
 
-/// Characters of a callback address's token: 128 bits in hex.
+/// The number of characters in the token of a callback address: 128 bits in hex.
 const TOKEN_CHARS: usize = 32;
 
 /// HMAC-SHA256 under the master key, with a separate key for each purpose.
@@ -24,7 +24,8 @@ impl HmacSha256 {
         Self { master: hmac::Key::new(hmac::HMAC_SHA256, &master.0), random: SystemRandom::new() }
     }
 
-    /// Returns the key of a purpose, which is the hash of the purpose's name. So hashes for different purposes are unrelated.
+    /// Returns the key of a purpose, which is the hash of the purpose's name. So hashes for different purposes are
+    /// unrelated.
     fn key(&self, purpose: &str) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&self.master, purpose.as_bytes()).as_ref())
     }

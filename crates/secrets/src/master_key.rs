@@ -18,7 +18,7 @@ use crate::keyed_hash::HmacSha256;
 /// The file of a master key that is not configured, in the data directory.
 pub const MASTER_KEY_FILE: &str = "master.key";
 
-/// Minimum number of distinct bytes. Random keys have about 30, and fewer than 16 with a probability below 10^-18.
+/// The minimum number of distinct bytes. Random keys have about 30, and fewer than 16 with a probability below 10^-18.
 const MIN_DISTINCT_BYTES: usize = 16;
 
 /// 32 secret bytes. Every keyed hash and every stored secret depends on them.
@@ -34,7 +34,7 @@ impl fmt::Debug for MasterKey {
 /// The reason why no master key is available.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterKeyError {
-    /// The file cannot be read or made.
+    /// The file cannot be read or created.
     #[error("the master key in {file} cannot be used")]
     File {
         /// The file.
@@ -52,7 +52,7 @@ pub enum MasterKeyError {
 }
 
 impl MasterKey {
-    /// Reads 32 bytes in hex or base64 of either alphabet.
+    /// Parses 32 bytes in hex, or in base64 of either alphabet. Returns `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = if text.len() == 64 { hex::decode(text)? } else { unbase64(text)? };
@@ -95,7 +95,8 @@ impl MasterKey {
         }
     }
 
-    /// Creates the key of a data directory with mode 0600. Two processes that create the key at the same time receive the same key.
+    /// Creates the key of a data directory with mode 0600. Two processes that create the key at the same time receive
+    /// the same key.
     ///
     /// # Errors
     /// [`MasterKeyError`].
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn key_made_by_eight_at_once_is_one_readable_by_owner_only() {
+    fn concurrent_creations_result_in_one_private_key_file() {
         let folder = tempfile::tempdir().unwrap();
         let keys: Vec<MasterKey> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| MasterKey::create(folder.path()).unwrap())).collect();

@@ -4,7 +4,7 @@ use cais_domain::login::Code;
 use cais_ports::{OneTimeCodes, SigningSecret};
 use ring::hmac;
 
-/// Six decimal digits.
+/// The number of codes with six decimal digits.
 const MODULUS: u32 = 1_000_000;
 
 /// Computes one-time codes.

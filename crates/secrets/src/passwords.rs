@@ -15,8 +15,8 @@ use tokio::sync::Semaphore;
 const MEMORY_KIB: u32 = 19 * 1_024;
 /// The passes over the memory.
 const PASSES: u32 = 2;
-/// The largest number of hashes that are computed at the same time; they need 76 MiB together. The other processors stay free for requests
-/// of the API.
+/// The largest number of hashes that are computed at the same time. Together they need 76 MiB. On a machine with more
+/// processors, the others stay free for requests of the API.
 const MAX_AT_ONCE: usize = 4;
 /// The largest number of callers that wait for a hash, which takes some 30 ms. Further callers are refused at once.
 const MAX_WAITING: usize = 64;
@@ -105,8 +105,9 @@ fn hash(password: &Secret, salt: [u8; SALT_BYTES]) -> Result<PasswordHash, Passw
     Ok(PasswordHash(hash.to_string()))
 }
 
-/// Returns a hash of no password, which is verified if a user has no password. A verification takes as long as with a real hash, so the
-/// duration does not reveal which users exist. The hash is a constant, because a hash that is computed at the start would keep 19 MiB.
+/// Returns a constant hash that no known password has. Without a stored hash, this hash is verified. The verification
+/// takes as long as one of a real hash, so the duration does not reveal which users exist. The hash is not computed at
+/// the start, because the computation would leave 19 MiB of memory in use.
 fn dummy() -> PasswordHash {
     let (salt, output) = ("A".repeat(22), "A".repeat(43));
     PasswordHash(format!("$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p=1${salt}${output}"))
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn callers_beyond_the_waiting_ones_are_refused() {
+    async fn callers_above_the_waiting_limit_are_refused() {
         let passwords = Argon2Passwords::default();
         let places: Vec<_> = (0..MAX_WAITING).map(|_| Place::take(&passwords.waiting).unwrap()).collect();
         assert_eq!(passwords.verify(&Secret::new("x"), None).await, Err(PasswordHashError::Busy));

@@ -5,13 +5,13 @@ use std::cell::RefCell;
 
 /// The largest number of reported problems. More would not help the caller.
 const MAX_ISSUES: usize = 64;
-/// Limit of a path in messages, in characters: a caller may send a field name of any length.
+/// The longest path in messages, in characters. A caller may send a field name of any length.
 const MAX_PATH_CHARS: usize = 128;
 
 /// A problem of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// Position: `amount`, `split[0].percentage`, a parameter's or header's name, or empty for the body as a whole.
+    /// The position: `amount`, `split[0].percentage`, the name of a parameter or header, or empty for the whole body.
     pub path: String,
     /// The message, which follows the path: `must be a number`.
     pub message: Cow<'static, str>,
@@ -48,7 +48,8 @@ impl Issues {
         self.0.borrow().is_empty()
     }
 
-    /// Returns `value` if there are no problems. `value` may be `None` only if the caller added a problem for the missing value.
+    /// Returns `value` if there are no problems. `value` may be `None` only if the caller added a problem for the
+    /// missing value.
     ///
     /// # Errors
     /// All problems.

@@ -28,7 +28,8 @@ impl Number {
         Self { negative, digits, exponent }
     }
 
-    /// Returns the number as an integer; `None` if it has decimals or does not fit in 64 bits.
+    /// Returns the number as an integer. Returns `None` if the number has decimals, or if its magnitude exceeds
+    /// [`i64::MAX`].
     #[must_use]
     pub fn to_i64(&self) -> Option<i64> {
         if self.digits.is_empty() {
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn other_values_are_written_otherwise() {
+    fn different_values_are_written_differently() {
         let texts = ["1", "-1", "10", "1.01", "0", "0.1", "1e-2", "1e99999999999999999999"];
         let forms: std::collections::BTreeSet<_> = texts.iter().map(|text| Number::of(text).to_string()).collect();
         assert_eq!(forms.len(), texts.len(), "{forms:?}");

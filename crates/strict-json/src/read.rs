@@ -12,11 +12,12 @@ use super::{Issues, Node};
 /// The largest depth of nested arrays and objects. The deepest body of the API has three levels.
 const MAX_DEPTH: u32 = 8;
 
-/// The largest number of members of an object. The largest object of the API has ten. Names are compared in pairs, so without a limit the
-/// time would grow with the square of the body's length.
+/// The largest number of members of an object. The largest object of the API has ten. Names are compared in pairs, so
+/// without a limit the time would grow with the square of the body's length.
 const MAX_MEMBERS: usize = 64;
 
-/// Reads a body. Problems are added to `issues`; a value with a problem becomes [`Node::Unreadable`].
+/// Reads a body. Problems are added to `issues`. A value that cannot be read becomes [`Node::Unreadable`]. Of members
+/// with the same name, only the first is kept.
 pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
     if body.is_empty() {
         issues.add("", "must be a JSON object, and is empty");
@@ -39,8 +40,8 @@ pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The members of an object in their order, including repeated names. Of an object above the limit, only the first `MAX_MEMBERS + 1`
-/// members are stored.
+/// The members of an object in their order, including repeated names. Of an object above the limit, only the first
+/// `MAX_MEMBERS + 1` members are stored.
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -126,7 +127,8 @@ impl Builder<'_> {
         Node::Object(kept)
     }
 
-    /// Reports invalid text. The syntax was checked before, so the only possible problem is an unpaired surrogate escape.
+    /// Reports invalid text. The syntax was checked before, so the only possible problem is an unpaired surrogate
+    /// escape.
     fn broken_text<'a>(&self, path: &str) -> Node<'a> {
         self.issues.add(path, "has an escape that is not a character");
         Node::Unreadable

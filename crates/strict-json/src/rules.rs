@@ -30,7 +30,7 @@ pub fn string<'n>(node: &'n Node<'_>) -> Result<&'n str, Problem> {
     }
 }
 
-/// Returns `true` or `false`.
+/// Returns the value of a boolean.
 ///
 /// # Errors
 /// The value is not a boolean.
@@ -43,7 +43,7 @@ pub fn flag(node: &Node<'_>) -> Result<bool, Problem> {
     }
 }
 
-/// Returns the items of an array of at most `max`.
+/// Returns the items of an array of at most `max` items.
 ///
 /// # Errors
 /// The value is not an array, or has more items.

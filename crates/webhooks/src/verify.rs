@@ -1,4 +1,5 @@
-//! Verifies a webhook as its receiver does: the signature over the raw body, compared in constant time, and the age of the attempt.
+//! Verifies a webhook as its receiver does: the signature over the raw body, compared in constant time, and the age of
+//! the attempt.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +11,8 @@ use crate::signing::{VERSION, signed_content};
 
 /// The tolerated difference of clocks in both directions, as in the libraries of Standard Webhooks.
 pub const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
-/// The largest number of signatures that are checked. Senders add one signature per valid secret, and each check reads the whole body.
+/// The largest number of signatures that are checked. Senders add one signature per valid secret, and each check reads
+/// the whole body.
 const MAX_ENTRIES: usize = 16;
 
 /// A received webhook.
@@ -32,13 +34,13 @@ pub enum VerifyError {
     /// The timestamp is not a whole number of seconds.
     #[error("the timestamp is not a whole number of seconds since 1970")]
     Timestamp,
-    /// The webhook may be a replay.
+    /// The timestamp is too far in the past, so the webhook may be a replay.
     #[error("the timestamp is too old")]
     TooOld,
-    /// The clocks differ by more than the tolerance.
+    /// The timestamp is too far in the future, so the clocks differ by more than the tolerance.
     #[error("the timestamp is in the future")]
     TooNew,
-    /// No entry has a known version.
+    /// No entry has the version `v1` and valid base64.
     #[error("the `v1` signature is missing")]
     Missing,
     /// No entry matches a secret: another secret, body, identifier or instant was signed.
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_header_is_named() {
+    fn broken_header_has_its_own_error() {
         let signature = signatures(&[secret(1)], ID, AT_S, BODY);
         for timestamp in ["", "soon", "1760000000.5", "+1760000000", " 1760000000", "99999999999999999999"] {
             let found = judge(&[secret(1)], timestamp, &signature, AT_S);

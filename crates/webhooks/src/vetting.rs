@@ -1,4 +1,4 @@
-//! Checks the URL of a receiver, except for the addresses of its name.
+//! Checks the URL of a receiver, except for the addresses of the host name.
 
 use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -14,10 +14,10 @@ const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;
 /// The addresses of loopback names (RFC 6761, 6.3). Name servers receive no queries for these names.
 pub(crate) const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-/// Loopback names of common hosts files. Names under the first are loopback names too.
+/// Loopback names of common hosts files. Names under `localhost` are loopback names too.
 const OWN_NAMES: [&str; 4] = ["localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"];
 
-/// The checked URL of a receiver. The addresses of its name are checked later.
+/// The checked URL of a receiver. The addresses of a host name are checked when the client connects.
 #[derive(Debug)]
 pub(crate) struct Target {
     /// The URL, exactly as called.
@@ -72,8 +72,8 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     Ok(Target { url, name: Some(name) })
 }
 
-/// Returns whether receivers may use the port. Ports of well-known services other than HTTPS are refused, so that a merchant cannot make
-/// this service call such services. If plain HTTP is permitted, its port is permitted too.
+/// Returns whether receivers may use the port. Ports of well-known services other than HTTPS are refused, so that a
+/// merchant cannot make this service call such services. If plain HTTP is permitted, its port is permitted too.
 const fn is_allowed(port: u16, allow_insecure: bool) -> bool {
     matches!(port, 443 | 8443 | 1024..) || (allow_insecure && port == 80)
 }
