@@ -1,4 +1,5 @@
-//! The differences between the engines: connections, the beginning of a transaction, and the number of rows per statement.
+//! The differences between the engines: connections, the beginning of a transaction, the number of rows per statement, and locks. Also
+//! contains the search for rows by key.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -74,7 +75,7 @@ pub(crate) trait Engine: Send + Sync {
     /// Returns the statement that begins a transaction that reads one snapshot.
     fn begin_snapshot(&self) -> &'static str;
 
-    /// Returns the statement that commits. The statement never interrupts a wait for a replica.
+    /// Returns the statement that commits. A statement timeout must not interrupt the commit while it waits for a replica.
     fn commit(&self) -> &'static str;
 
     /// Executes the statements. Returns whether every guarded row was changed.
@@ -85,7 +86,7 @@ pub(crate) trait Engine: Send + Sync {
         false
     }
 
-    /// Executes the statements as one separate transaction. None of them deletes rows. Returns whether every guarded row was changed; if
+    /// Executes the statements as one separate transaction. None of them may delete rows. Returns whether every guarded row was changed; if
     /// not, nothing is written. After an error the outcome is uncertain.
     fn apply_alone(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         session.run(self.begin())?;
@@ -101,7 +102,7 @@ pub(crate) trait Engine: Send + Sync {
     fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>>;
 }
 
-/// Finds rows of one table by their keys, all of which are texts.
+/// A search for rows of one table by their keys, which are all texts.
 #[derive(Debug)]
 pub(crate) struct Lookup {
     /// The selected columns.
@@ -174,7 +175,7 @@ impl Lookup {
         self.from
     }
 
-    /// Returns the statement for many keys, one array per column (PostgreSQL). Rows are locked in key order.
+    /// Returns the statement for many keys, one array per column (PostgreSQL). With `lock`, the rows are locked in key order.
     pub(crate) fn set_based(&self, lock: bool) -> &str {
         let [plain, locking] = self.set_based.get_or_init(|| {
             let Self { from, alias, keys, .. } = self;
@@ -223,7 +224,7 @@ impl Lookup {
 /// The separator between the columns of a key in one text. No column of a record's key contains the separator.
 pub(crate) const KEY_SEPARATOR: char = '\u{1f}';
 
-/// Returns all columns of the key as one text, the first column, and the version.
+/// Returns the SQL of three columns: the whole key as one text, the first column of the key, and the version.
 fn versions<R: Row<'static>>() -> String {
     let table = R::TABLE;
     let columns: Vec<_> = R::KEYS.iter().map(|name| format!("{table}.{name}")).collect();

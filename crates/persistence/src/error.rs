@@ -3,7 +3,7 @@
 use cais_ports::{CommitError, QueryError};
 use diesel::result::{DatabaseErrorKind, Error};
 
-/// A failure of a statement, classified by the reaction that it requires. The transaction was rolled back in every case.
+/// A failure of a statement, classified by the reaction that it requires. The caller rolls back a transaction that is still open.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     /// Another transaction conflicted: a retry may well succeed.

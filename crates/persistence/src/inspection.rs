@@ -15,9 +15,9 @@ use crate::{OpenError, engine_of};
 pub struct Inspection {
     /// The migrations of the database.
     pub schema: Schema,
-    /// The recorded world. `None` if the schema is not current.
+    /// The recorded world; `None` before the first start, or while migrations are pending.
     pub world: Option<String>,
-    /// The recorded check value of the master key. `None` if the schema is not current.
+    /// The recorded check value of the master key; `None` before the first start, or while migrations are pending.
     pub master_key_check: Option<String>,
     /// The clock of the database.
     pub now: Timestamp,

@@ -1,4 +1,4 @@
-//! The store of Cais on SQLite or PostgreSQL. Change sets are written through a group committer; queries read.
+//! The store of Cais on SQLite or PostgreSQL. A group committer writes change sets. Queries read on connections of their own.
 //!
 //! To add an engine, implement `Engine` and `QueueEngine` in a folder named after it, and add its migrations beside the others.
 
@@ -75,7 +75,7 @@ struct Inner {
 }
 
 impl Persistence {
-    /// Opens a store whose schema is up to date. Blocks while it connects. The file of a SQLite store must exist.
+    /// Opens a store to which every migration of this program was applied. Blocks while it connects. The file of a SQLite store must exist.
     ///
     /// # Errors
     /// [`OpenError`].

@@ -33,7 +33,7 @@ const POLL: Duration = Duration::from_millis(200);
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 const CREATE_LEASE: &str = "CREATE TABLE IF NOT EXISTS migration_lease (name TEXT PRIMARY KEY, owner TEXT NOT NULL, lease_until BIGINT NOT NULL)";
-/// The current time for leases. Leases use the database's clock, because all runners share it.
+/// The SQL of the database's current time in microseconds. Leases use this clock, because all runners share it.
 pub(crate) const NOW_POSTGRES: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
 pub(crate) const NOW_SQLITE: &str = "CAST(unixepoch('subsec') * 1000000 AS BIGINT)";
 
@@ -104,8 +104,8 @@ pub fn status(url: &DatabaseUrl) -> Result<Schema, MigrationError> {
     }
 }
 
-/// Runs pending migrations. Waits while another runner holds the lease. `owner` is the name of this runner, shown by other runners. Blocks.
-/// Creates the file of a SQLite store.
+/// Runs pending migrations, and returns their names. Waits while another runner holds the lease. `owner` is the name of this runner, shown
+/// by other runners. Blocks. Creates the file of a SQLite store.
 ///
 /// # Errors
 /// [`MigrationError`].
@@ -335,7 +335,7 @@ mod tests {
         );
         assert_eq!(schema.accept(), Err(OpenError::SchemaTooOld { pending: vec!["2_b".into()] }));
         let newer = compare(["1".to_owned(), "2".to_owned(), "9".to_owned()].into(), &known);
-        assert_eq!(newer.accept(), Ok(()), "the version before it goes on while the next one is rolled out");
+        assert_eq!(newer.accept(), Ok(()), "nodes of the previous version may restart during a rollout");
     }
 
     #[test]

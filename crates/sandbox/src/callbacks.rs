@@ -1,4 +1,5 @@
-//! Sends callbacks about received and sent Pix, returns and infractions, with retries until a 2xx.
+//! Sends callbacks about received and sent Pix, returns and infractions. A callback is repeated until the receiver answers 2xx, up to a
+//! limit.
 
 use std::{cmp::Reverse, collections::BinaryHeap, error::Error, sync::Arc, time::Duration};
 
@@ -54,7 +55,7 @@ pub fn client() -> reqwest::Result<Client> {
     Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(TIMEOUT).build()
 }
 
-/// Sends callbacks until the server ends, first those left by an earlier process. Never returns.
+/// Sends callbacks, first those that an earlier process did not deliver. Never returns.
 pub async fn deliver(psp: Arc<Psp>, client: Client, retry_base: Duration) {
     let mut queue: BinaryHeap<Due> = BinaryHeap::new();
     let mut in_flight = JoinSet::new();

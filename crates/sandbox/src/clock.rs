@@ -15,8 +15,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns the simulated instant, truncated to milliseconds like the wire format. So a list filtered inclusively by an instant from an
-    /// answer contains the object.
+    /// Returns the simulated instant, truncated to milliseconds like the wire format. So a list that begins at the instant in an answer
+    /// contains the object of that answer.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         let shifted =

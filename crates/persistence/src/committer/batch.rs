@@ -4,16 +4,17 @@
 //!
 //! 1. Balances and event counters are locked in key order (`lock`).
 //! 2. On the pessimistic path, idempotency records, unique values and versions are read and locked (`observe`).
-//! 3. Every change set is judged in order against that snapshot (`cais_commit_rules`), and its writes are collected (`plan`).
+//! 3. Every change set is judged in order against a snapshot, which consists of the rows that were read (`cais_commit_rules`). The writes
+//!    of accepted change sets are collected (`plan`).
 //! 4. All accepted writes are executed together with the batch's own id, and committed (`ops`).
 //!
-//! The optimistic path leaves step 2 out: it inserts rows, and updates rows with guards (the version, the fence). The pessimistic path
-//! follows after a rollback if a guard misses, a statement or a rule fails, or two change sets touch the same key. The pessimistic path
-//! guards new rows as well (`ON CONFLICT DO NOTHING`), because a row that does not exist cannot be locked. Refused change sets are never
-//! written.
+//! The optimistic path leaves step 2 out. It inserts rows, and updates rows with guards (the version, the fence). If a guard misses, the
+//! database refuses a statement, or a rule rejects a change set, the batch is rolled back and runs again on the pessimistic path. A batch
+//! that touches a key twice runs on the pessimistic path at once. The pessimistic path guards new rows as well (`ON CONFLICT DO NOTHING`),
+//! because a row that does not exist cannot be locked. Refused change sets are never written.
 //!
 //! If the engine supports it, an optimistic batch that locks nothing is one statement and one round trip. That statement also commits. If
-//! it fails, the outcome of the batch is looked up, as after a failed COMMIT.
+//! it fails for a reason other than a missed guard or a lock, the outcome of the batch is looked up, as after a failed COMMIT.
 //!
 //! Every step can wait for a lock of another transaction. Each wait has a short limit. If a batch of several change sets reaches the limit:
 //!
@@ -44,7 +45,7 @@ use crate::sql::Session;
 
 /// The largest number of runs of a batch before its change sets run singly, and of a single change set before it fails.
 const ATTEMPTS: u32 = 5;
-/// The first wait after a conflict; it doubles.
+/// The wait after the first conflict. Each further conflict doubles the wait.
 const BACKOFF: Duration = Duration::from_millis(2);
 /// The wait between two attempts to connect.
 const RECONNECT: Duration = Duration::from_millis(50);
@@ -67,13 +68,13 @@ pub(super) enum Outcome {
 enum Ended {
     /// Every change set has its verdict, and everything accepted is durable.
     Done(Verdicts),
-    /// The snapshot was out of date; nothing was written.
+    /// The snapshot was out of date, or a change set was rejected on the optimistic path. Nothing was written.
     Misjudged,
 }
 
 /// The state of a transaction before its COMMIT.
 enum Written {
-    /// Everything is written under this id, with new deliveries in these queues.
+    /// Everything accepted is written, with this batch id. The queues received new deliveries.
     Marked(Verdicts, String, Vec<EndpointQueue>),
     /// There is nothing to write.
     Nothing(Verdicts),
@@ -148,7 +149,7 @@ impl<'e> Runner<'e> {
         changes.iter().map(|_| Outcome::Judged(Err(CommitError::Unavailable(last.clone())))).collect()
     }
 
-    /// Commits one change set that has waited for a lock before. The lock wait is brief now.
+    /// Commits one change set that was stuck before. Waits for locks only briefly.
     pub(super) fn run_stuck(&mut self, change: &ChangeSet, deadline: Instant) -> Outcome {
         self.wait = LockWait::Probe;
         let outcome = self.run(&[change], deadline).pop();
@@ -156,7 +157,7 @@ impl<'e> Runner<'e> {
         outcome.unwrap_or(Outcome::Stuck)
     }
 
-    /// Commits an empty batch, which shows that change sets can be committed now. Housekeeping removes its mark.
+    /// Commits an empty batch, which shows that change sets can be committed now. Housekeeping removes the stored id of the batch.
     ///
     /// # Errors
     /// [`Fault`] if the commit fails.
@@ -183,14 +184,14 @@ impl<'e> Runner<'e> {
             Err(Fault::Locked(_)) => stuck.extend(0..changes.len()),
             Err(fault) => {
                 let fault = self.abort(fault);
-                tracing::debug!(%fault, "locked rows could not be read; only known conflicts are set aside");
+                tracing::debug!(%fault, "locked rows could not be searched; only stuck change sets and those behind them are set aside");
             }
         }
         apart::hold_followers(changes, &mut stuck);
         stuck
     }
 
-    /// Runs the change sets that wait for no locked row.
+    /// Runs the change sets that touch no locked row. If no locked row is found, runs all change sets singly, with a brief lock wait.
     fn run_apart(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
         let waiting = self.waiting(changes, BTreeSet::new());
         if waiting.is_empty() {
@@ -298,8 +299,8 @@ impl<'e> Runner<'e> {
         }
     }
 
-    /// Looks up whether the batch is committed after its commit ended with this fault. If the batch is not committed, the look-up aborts
-    /// the batch for good and returns the fault.
+    /// Looks up the outcome of a batch whose commit failed with `fault`. If the batch is not committed, the look-up aborts the batch for
+    /// good and returns `fault`.
     fn find_out(&mut self, fault: Fault, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
         let engine = self.engine;
         let fault = self.abort(fault);
@@ -317,7 +318,7 @@ impl<'e> Runner<'e> {
                 }
                 // A further look-up is not safe: it could mark a committed batch as aborted.
                 Ok(BatchOutcome::Unknown) => {
-                    why = "the record of the batch was removed".into();
+                    why = "the stored id of the batch was removed".into();
                     break;
                 }
                 Err(error) => {

@@ -1,9 +1,9 @@
 //! Runs a lane: receives change sets, commits them, and sets aside those that wait for locks of other transactions.
 //!
-//! At every turn the lane checks the change sets that are set aside again, without waiting for a lock. So a locked row delays only the
-//! change sets that need it. A change set that shares an idempotency record, a unique value or a record with an earlier one set aside is
-//! set aside too. So changes of one record stay in order. When its caller's deadline passes, a change set is dropped; nothing of it was
-//! written.
+//! At every turn the lane searches for the locked rows of the change sets that are set aside, without waiting for a lock. If the lock of a
+//! change set is not visible, the lane tries the commit again with a brief wait. So a locked row delays only the change sets that need it.
+//! A change set that shares an idempotency record, a unique value or a record with an earlier one set aside is set aside too. So changes of
+//! one record stay in order. When its caller's deadline passes, a change set is dropped; nothing of it was written.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -16,12 +16,12 @@ use super::batch::{Outcome, Runner};
 use super::{Job, Message, Probe, unavailable};
 use crate::pulse::Pulse;
 
-/// The pause before a lane without other work checks the change sets that are set aside again.
+/// The pause between two checks of the change sets that are set aside, if the lane has no other work.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 /// The largest number of change sets that a lane sets aside. Further ones that need a locked row are refused.
 const MAX_ASIDE: usize = 1_024;
 
-/// A lane.
+/// A lane: its queue, its connection, and the change sets that it set aside.
 pub(super) struct Lane<'e> {
     queue: mpsc::Receiver<Message>,
     runner: Runner<'e>,
@@ -101,7 +101,7 @@ impl<'e> Lane<'e> {
         }
     }
 
-    /// Sends the result to the callers of probes.
+    /// Commits an empty batch if callers wait for a probe, and sends them the result.
     fn answer_probes(&mut self) {
         self.probes.retain(|probe| !probe.is_closed());
         if self.probes.is_empty() {
@@ -166,7 +166,7 @@ impl<'e> Lane<'e> {
         }
     }
 
-    /// Runs the first stuck change set, and the next ones while they succeed. A change set that stays stuck moves behind all others.
+    /// Runs the stuck change sets in order, until one of them has to wait again. That one moves behind all others.
     fn try_stuck(&mut self) {
         while let Some(place) = self.aside.iter().position(|waiting| waiting.is_stuck) {
             let Waiting { job, .. } = self.aside.remove(place);

@@ -3,7 +3,7 @@
 //!
 //! A lane is a thread with its own connection and a bounded queue, and serves some of the accounts. The path of a change set:
 //!
-//! 1. [`Committer::commit`] puts it into the queue of its lane, which depends on its account.
+//! 1. [`Committer::commit`] puts the change set into the queue of a lane. The account of the change set determines the lane.
 //! 2. `lane` receives all waiting change sets, without a timer.
 //! 3. `batch` runs them as one transaction: locks, judgment, writes, COMMIT. That module documents the order of steps and the handling of
 //!    failures.
@@ -176,7 +176,7 @@ fn lane_of(change: &ChangeSet, lanes: usize) -> Option<usize> {
     usize::from(shard).checked_rem(lanes)
 }
 
-/// Returns the account of a change set.
+/// Returns the account of the first part that has one; `None` for a change set without an account, which the first lane commits.
 fn account_of(change: &ChangeSet) -> Option<AccountId> {
     let key_account = change.idempotency.as_ref().map(|change| change.name().account);
     key_account

@@ -44,7 +44,7 @@ static SHORT_BLOCKS: Lookup = Lookup::new(
     "b",
     &["account_id"],
 );
-/// The first condition is the condition of the partial index of under-funded blocks.
+/// The condition `state <> 'deleted'` makes the partial index of visible endpoints usable.
 static ENDPOINTS: Lookup = Lookup::of(
     || names::<EndpointRow<'_>>("w"),
     "(SELECT * FROM webhook_endpoints WHERE state <> 'deleted' AND state <> 'disabled') AS w",
@@ -52,8 +52,8 @@ static ENDPOINTS: Lookup = Lookup::of(
     &["account_id"],
 );
 
-/// The lookups of rows other than records, for the test of their plans. The two lookups along nearly empty partial indexes are not
-/// included.
+/// The lookups of rows other than records, for the test of their plans. The lookups of under-funded blocks and of endpoints, which use
+/// partial indexes, have their own test.
 #[cfg(test)]
 pub(crate) static LOOKUPS: [&Lookup; 6] = [&IDEMPOTENCY_RECORDS, &WITHIN, &EVERYWHERE, &BALANCES, &COUNTERS, &BLOCKS];
 

@@ -1,4 +1,4 @@
-//! Determines the outcome of a batch whose COMMIT got no reply: another connection aborts the batch unless it is committed.
+//! Determines the outcome of a batch whose COMMIT got no reply: a later transaction aborts the batch, unless the batch is committed.
 //!
 //! A batch writes its id as committed in its own transaction. [`abort_if_uncommitted`] inserts the same id as aborted in a transaction of
 //! its own. If the lost transaction is still open, the insert waits for its end. If the insert succeeds, the lost transaction can never

@@ -79,7 +79,8 @@ impl<'a> BatchPlan<'a> {
             self.reserve.insert(&reservation.key, reservation);
         }
         for key in &change.unreserve {
-            // A value that this batch reserved has no stored row, unless an earlier change set of the batch returned that row.
+            // A value that this batch reserved has no stored row, unless an earlier change set of the batch freed the value. Then the value
+            // is in `unreserve` already.
             if self.reserve.remove(key).is_none() {
                 self.unreserve.insert(key);
             }

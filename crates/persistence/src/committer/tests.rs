@@ -49,7 +49,7 @@ fn unreserve() -> ChangeSet {
 }
 
 #[test]
-fn value_reserved_returned_and_reserved_again_is_one_row() {
+fn value_reserved_freed_and_reserved_again_is_one_row() {
     let account = an_account().id;
     let changes = [reserve(account, "a"), unreserve(), reserve(account, "c")];
     let (verdicts, plan) = judged(&changes, Snapshot::default());
@@ -59,7 +59,7 @@ fn value_reserved_returned_and_reserved_again_is_one_row() {
 }
 
 #[test]
-fn stored_value_returned_and_reserved_again_is_replaced() {
+fn stored_value_freed_and_reserved_again_is_replaced() {
     let account = an_account().id;
     let keys = KeySnapshot { owners: [(email(), "old".to_owned())].into(), ..KeySnapshot::default() };
     let changes = [reserve(account, "new"), unreserve(), reserve(account, "new")];

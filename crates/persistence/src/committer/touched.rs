@@ -1,15 +1,15 @@
-//! The keys that change sets touch.
+//! The keys that change sets touch, except those of balances, blocks and event counters.
 
 use std::collections::HashSet;
 
 use cais_ports::{ChangeSet, IdempotencyRef, RecordKey, ReservationKey};
 
-/// The keys that change sets touch.
+/// Keys of idempotency records, unique values and records.
 #[derive(Debug, Default)]
 pub(super) struct TouchedKeys<'a> {
     /// Idempotency records that are inserted or updated.
     pub(super) idempotency_records: HashSet<&'a IdempotencyRef>,
-    /// Unique values that are reserved or returned.
+    /// Unique values that are reserved or freed.
     pub(super) reservations: HashSet<&'a ReservationKey>,
     /// Records that are inserted or updated.
     pub(super) records: HashSet<RecordKey>,
@@ -42,7 +42,7 @@ impl<'a> TouchedKeys<'a> {
             || !self.records.is_disjoint(&other.records)
     }
 
-    /// Adds the keys of another.
+    /// Adds the keys of `other`.
     pub(super) fn extend(&mut self, other: Self) {
         self.idempotency_records.extend(other.idempotency_records);
         self.reservations.extend(other.reservations);

@@ -14,7 +14,7 @@ pub(super) const RULES: [&str; 6] = [
      SELECT holder, resource_id, CAST(sum(amount) AS BIGINT) AS total FROM entries \
      WHERE bucket = 'blocked' AND substr(resource_id, 1, 4) = 'inf_' GROUP BY holder, resource_id HAVING sum(amount) <> 0) AS e ON e.holder = b.account_id AND e.resource_id = b.infraction_id \
      WHERE coalesce(b.held, 0) <> coalesce(e.total, 0) LIMIT ?",
-    // Each lost infraction returned its recorded amount; other infractions returned nothing.
+    // The amount that left `blocked` as returned is the amount that the infraction records. Only a lost infraction records such an amount.
     "SELECT 'returned for ' || e.resource_id, coalesce(i.returned, 0), e.total FROM (\
      SELECT holder, resource_id, CAST(-sum(amount) AS BIGINT) AS total FROM entries \
      WHERE bucket = 'blocked' AND kind = 'infraction_returned' AND substr(resource_id, 1, 4) = 'inf_' GROUP BY holder, resource_id) AS e \

@@ -1,4 +1,4 @@
-//! Audits and housekeeping, away from the path of payments.
+//! Audits, housekeeping, the readiness check, and the records of API use. Payments do not wait for this work.
 
 mod clock;
 mod crypto;

@@ -3,7 +3,7 @@
 //! Each rule sums the entries that name a record, and computes the expected sum from the status of the record.
 
 /// The sums of the entries of each payout, refund, infraction and crypto withdrawal, with the account. There are four sums: in transit,
-/// sent, kept by the system accounts, and returned.
+/// sent, kept as fees, and returned.
 macro_rules! moved {
     () => {
         "WITH m AS (SELECT resource_id, max(CASE WHEN substr(holder, 1, 4) = 'acc_' THEN holder END) AS account, \
@@ -16,7 +16,7 @@ macro_rules! moved {
     };
 }
 
-/// An amount of every record of a table, called `t`, and the amount that its status implies.
+/// Selects one of these sums for every record of a table, called `t`, and the amount that the status of the record implies.
 macro_rules! amount {
     ($label:literal $stored:literal of $table:literal $prefix:literal is $expected:literal) => {
         concat!(
@@ -35,8 +35,8 @@ macro_rules! amount {
     };
 }
 
-/// The amount of every charge that was returned or is in transit. The amount is the sum of the refunds with the given statuses plus the
-/// given column of the infractions.
+/// Selects a stored amount of every charge that has a refund or an infraction, and the expected amount: the sum of the refunds with the
+/// given statuses, plus the given column of the infractions.
 macro_rules! of_charge {
     ($label:literal $stored:literal is $statuses:literal and $lost:literal) => {
         concat!(
@@ -64,7 +64,7 @@ macro_rules! differing {
     };
 }
 
-/// The parts of paid charges, one in each row. The list is split from its end, because both engines have a function for that.
+/// The parts of paid charges, one in each row. The list is split from its end by `rtrim`, which both engines have.
 macro_rules! parts {
     () => {
         "WITH RECURSIVE parts (charge, pix, shares, list, recipient, part) AS (\
@@ -109,7 +109,7 @@ pub(super) const RULES: [&str; 5] = [
         amount!("sent by" "sent" of "refunds" "rfd_" is "CASE WHEN t.status = 'completed' THEN t.amount END"),
         differing!()
     ),
-    // A charge records two amounts: refunds in flight and completed refunds.
+    // A charge records two amounts: refunds in flight, and completed refunds with the refunded parts of lost infractions.
     concat!(
         moved!(),
         of_charge!("refunds in flight of" "refunding" is "('pending', 'processing')" and "0"),

@@ -30,7 +30,7 @@ const ID_TAIL_BITS: u32 = 80;
 /// Records that a worker has to take over are kept regardless of their age.
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_records WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_records \
      WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
-/// Ids begin with their instant, so the walk along the key ends at the first young id.
+/// Removes old batch ids. An id begins with its instant of creation, so the walk along the key ends at the first young id.
 const BATCHES: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
      WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
 /// Removes callbacks that are done; the walk ends at the first young id as well.
@@ -67,7 +67,7 @@ pub(crate) struct Pruning {
     engine: Arc<dyn QueueEngine>,
     /// The last account whose events were checked; empty before the first.
     looked_at: Arc<Mutex<String>>,
-    /// The instants at which tables failed.
+    /// The instant of the last failure of each table.
     failed: Arc<Mutex<BTreeMap<&'static str, Instant>>>,
 }
 
@@ -135,7 +135,7 @@ impl Pruning {
         }
     }
 
-    /// Uses a connection whose statements are planned by key, because the statements walk from account to account.
+    /// Removes old events. Uses a connection whose statements are planned by key, because the statements walk from account to account.
     fn prune_events(&self, before: Timestamp) -> Result<u64, Fault> {
         let mut session = self.engine.connect_writer()?;
         // Two concurrent passes would only wait for each other.

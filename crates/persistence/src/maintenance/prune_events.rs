@@ -1,4 +1,4 @@
-//! Removes old events with their deliveries. The oldest events of each account go first, so that the rest has no gap.
+//! Removes old events with their deliveries. The oldest events of each account go first, so that the remaining events have no gap.
 
 use jiff::Timestamp;
 
@@ -9,11 +9,12 @@ use crate::queue::QueueEngine;
 use crate::sql::spec::{Column, Kind, Spec};
 use crate::sql::{Query, Session, Value};
 
-/// The number of events in one transaction. With their deliveries, the write lock of SQLite is held for a few milliseconds.
+/// The number of events in one transaction. Such a transaction, which also removes their deliveries, holds the write lock of SQLite for a
+/// few milliseconds.
 const EVENTS_AT_ONCE: u32 = 100;
 /// The number of accounts that one statement checks.
 const ACCOUNTS: u32 = 1_000;
-/// The largest number of such statements in one call. The next call continues behind them.
+/// The largest number of such statements in one call. The next call continues behind the last checked account.
 const LOOKS: u32 = 20;
 
 /// Selects the last account of the next group of accounts.
@@ -23,10 +24,10 @@ const REACH: &str = "SELECT max(account_id) FROM (SELECT account_id FROM event_c
 const ACCOUNTS_WITH_OLD: &str = "SELECT c.account_id, c.account_id, e.sequence FROM event_counters AS c JOIN events AS e ON e.account_id = c.account_id \
      AND e.sequence = (SELECT min(m.sequence) FROM events AS m WHERE m.account_id = c.account_id) \
      WHERE c.account_id > ? AND c.account_id <= ? AND e.created_at < ? ORDER BY c.account_id";
-/// Selects the oldest events of an account, with their age class.
+/// Selects the oldest events of an account, each as `old` or `young`.
 const OLDEST: &str = "SELECT id, CASE WHEN created_at < ? THEN 'old' ELSE 'young' END, sequence FROM events WHERE account_id = ? \
      ORDER BY sequence LIMIT ?";
-/// Selects the first of these events with a pending delivery.
+/// Selects the first event, up to a sequence number, that an active endpoint has not received yet.
 const WAITED_FOR: &str = "SELECT e.sequence, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
      JOIN pending_deliveries AS p ON p.account_id = d.account_id AND p.endpoint_id = d.endpoint_id AND p.id = d.id \
      JOIN webhook_endpoints AS w ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
@@ -44,7 +45,7 @@ static ATTEMPTS: Spec = Spec::delete("delivery_attempts", &[("account_id", Kind:
 const NAME: &[Column] = &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("id", Kind::Text)];
 const EVENTS: &str = "DELETE FROM events WHERE account_id = ? AND sequence <= ?";
 
-/// Removes events older than `before`, beginning behind the account `looked_at`. Returns their number.
+/// Removes events older than `before`, beginning behind the account `looked_at`, and deliveries of tests. Returns the number of events.
 pub(super) fn prune(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,

@@ -13,10 +13,11 @@ use crate::Persistence;
 
 /// The store is probed at most once in this interval, regardless of the number of callers.
 const KEPT: Duration = Duration::from_millis(500);
-/// The longest probe of lanes and links. The limit is shorter than the wait of the port's caller, so that the error names the failed part.
+/// The longest check of the schema, and the longest probe of lanes and of links. The limit is shorter than the wait of the port's caller,
+/// so that the error names the failed part.
 const WITHIN: Duration = Duration::from_millis(800);
 
-/// The last result.
+/// The last result and its instant.
 #[derive(Debug, Default)]
 pub(crate) struct Readiness(Mutex<Option<(Instant, Result<(), QueryError>)>>);
 

@@ -13,13 +13,13 @@ const MAX_DIFFERENCES: usize = 1_000;
 
 const COUNTS: &str = "SELECT (SELECT count(*) FROM balances WHERE entries > 0), (SELECT count(*) FROM entries)";
 
-/// Keeps one row per instant: of two verifications of one instant, the later result.
+/// Stores a verification. A later verification at the same instant replaces the row.
 const RECORD: &str = "INSERT INTO ledger_verifications (verified_at, differences) VALUES (?, ?) \
      ON CONFLICT (verified_at) DO UPDATE SET differences = excluded.differences";
 const LAST: &str = "SELECT verified_at, differences FROM ledger_verifications ORDER BY verified_at DESC LIMIT 1";
 
-/// A rule as a statement. The columns of a violation: subject, expected value, stored value. Each rule has one parameter: the greatest
-/// number of rows.
+/// The rules, each as a statement that selects violations. The columns of a violation are: subject, expected value, stored value. Each rule
+/// has one parameter: the greatest number of rows.
 const RULES: [&str; 11] = [
     // A balance is the sum of its entries.
     "SELECT holder || '/' || bucket, CAST(coalesce(e.total, 0) AS BIGINT), b.amount FROM balances AS b \

@@ -1,4 +1,4 @@
-//! Connections to PostgreSQL; every wait on them has a limit.
+//! Connections to PostgreSQL, with their settings and time limits.
 
 use cais_ports::alerts;
 use std::collections::HashSet;
@@ -28,8 +28,8 @@ const PARAMETERS: [(&str, &str); 7] = [
     ("keepalives_count", "3"),
 ];
 
-/// The settings of the committer and of reads by id, which always use the primary key. Without them, a plan made for a small table would
-/// still scan the table after it has grown.
+/// The settings of all connections that serve callers or deliveries. Each of their statements follows an index. Without these settings, a
+/// plan made for a small table would still scan the table after it has grown.
 pub(super) const PLANS_BY_KEY: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; \
      SET plan_cache_mode = force_generic_plan; SET jit = off";
 
@@ -45,7 +45,7 @@ const PLANNED_EVERY: Duration = Duration::from_secs(5);
 /// The lock wait of a batch: several times the duration of another node's batch. If a row stays locked for longer, the few change sets that
 /// need the row are set aside.
 const BATCH_LOCK_MS: u32 = 150;
-/// The lock wait of a change set that is set aside. Meanwhile the lane's other change sets wait.
+/// The lock wait of a change set that runs again after an earlier lock wait. Meanwhile the lane's other change sets wait.
 const PROBE_LOCK_MS: u32 = 10;
 /// The longest idle time within a transaction. A batch needs only milliseconds between two statements, so a node that is idle for longer is
 /// frozen or lost. The server then releases its locks while the callers of other nodes still wait.
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_end_soon_after_their_callers() {
+    fn server_time_limits_follow_from_the_deadline() {
         let settings = server().settings;
         for setting in
             ["statement_timeout = 3000;", "lock_timeout = 1500;", "idle_in_transaction_session_timeout = 6000;"]
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn lane_limits_leave_what_the_url_sets() {
+    fn lane_limits_do_not_replace_limits_of_the_url() {
         let limits = "SET idle_in_transaction_session_timeout = 1000; SET lock_timeout = 150; ";
         assert_eq!(server().lane_limits(), limits);
         let url = DatabaseUrl::parse("postgres://h/d?options=-clock_timeout%3D50").unwrap();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_english_or_not() {
+    fn locale_shows_whether_messages_are_english() {
         for (language, english) in [
             ("C", true),
             ("C.UTF-8", true),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_are_made_anew_after_a_while() {
+    fn plans_older_than_the_interval_are_replaced() {
         let url = DatabaseUrl::parse(&Cluster::shared().unwrap().fresh_database().unwrap()).unwrap();
         let server = Postgres::new(&url, Duration::from_mins(1));
         let mut session = server.connect_planned(PLANS_BY_KEY).unwrap();

@@ -1,4 +1,4 @@
-//! The start of the next claim in a queue, so that the claim does not walk past all earlier ones.
+//! The start of the next claim in a queue, so that the claim does not visit the rows of earlier claims again.
 //!
 //! A row that leaves the head of a queue stays in the index until the next vacuum, and each claim would visit it again. So a claim that
 //! fills all slots stores the start of the next claim. A slow commit may insert an older row before that start. A queue is therefore walked
@@ -31,7 +31,7 @@ pub(super) struct Heads(HashMap<QueueKey, Head>);
 
 #[derive(Debug, Clone, Copy)]
 struct Head {
-    /// The due time of the last claimed row. All earlier rows were claimed at the last walk.
+    /// The due time of the last claimed row. All rows before it were claimed since the last walk from the beginning.
     due_at: i64,
     /// The instant of the last walk from the beginning.
     walked: Instant,
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn lane_with_few_rows_is_walked_from_its_beginning() {
+    fn queue_with_few_rows_is_walked_from_its_beginning() {
         let (mut heads, queue, now) = (Heads::default(), (fresh(), 0), Instant::now());
         let queues = |from| Queues::from([(queue, from)]);
         for few in [vec![], vec![8]] {
@@ -122,13 +122,13 @@ mod tests {
             assert_eq!(
                 heads.learn(&queues(BEGINNING), &rows(queue, &few, 2), false, now),
                 Queues::new(),
-                "once is enough"
+                "the queue is walked from its beginning only once"
             );
         }
     }
 
     #[test]
-    fn limited_claim_keeps_starts_of_lanes_without_rows() {
+    fn limited_claim_keeps_starts_of_queues_without_rows() {
         let (mut heads, one, other, now) = (Heads::default(), (fresh(), 0), (fresh(), 0), Instant::now());
         heads.learn(&Queues::from([(one, BEGINNING)]), &rows(one, &[5, 7], 2), false, now);
         let both = Queues::from([(one, 7), (other, BEGINNING)]);

@@ -1,4 +1,4 @@
-//! PostgreSQL: one statement carries a whole batch, because a round trip costs more time than the writes.
+//! PostgreSQL: one statement contains a whole batch, because a round trip costs more time than the writes.
 
 mod connect;
 mod heads;
@@ -78,12 +78,12 @@ impl Engine for Postgres {
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     }
 
-    /// Switches timeouts off first: a COMMIT that is interrupted while it waits for a replica is committed but not replicated.
+    /// Switches the statement timeout off first: a COMMIT that is interrupted while it waits for a replica is committed but not replicated.
     fn commit(&self) -> &'static str {
         "SET LOCAL statement_timeout = 0; COMMIT"
     }
 
-    /// Deletes returned unique values first, in separate statements, because parts of one statement do not see each other's changes.
+    /// Deletes rows first, in separate statements, because parts of one statement do not see each other's changes.
     fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         let (removals, others): (Vec<&Op<'_>>, Vec<&Op<'_>>) = ops.iter().partition(|op| op.spec.removes());
         for op in removals {
@@ -170,7 +170,9 @@ fn combined(ops: &[&Op<'_>], alone: bool) -> String {
 fn bind<'q>(mut query: Query<'q>, op: &'q Op<'_>) -> Result<Query<'q>, Fault> {
     for (position, (name, kind)) in op.spec.columns().enumerate() {
         let column = column(kind, op.rows.iter().map(|row| row.get(position)));
-        query = query.column(column.ok_or_else(|| Fault::Refused(format!("a value of `{name}` has another type")))?);
+        query = query.column(
+            column.ok_or_else(|| Fault::Refused(format!("a value of the column `{name}` has the wrong type")))?,
+        );
     }
     Ok(query)
 }

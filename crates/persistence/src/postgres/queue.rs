@@ -16,7 +16,8 @@ use crate::rows::endpoint::EndpointRow;
 use crate::sql::table::names;
 use crate::sql::{Bind, Query, Session};
 
-/// Losing the last claims and outcomes only repeats deliveries. Waiting for the disk at each commit would halve the rate of one endpoint.
+/// The queue's commits do not wait for the disk. If the server crashes, the last claims and outcomes may be lost, and their deliveries are
+/// repeated. Waiting at each commit would halve the rate of one endpoint.
 const RELAXED: &str = "SET synchronous_commit = off";
 
 /// Reads the first row of each queue, from one queue to the next.
@@ -135,8 +136,8 @@ impl QueueEngine for Postgres {
         true
     }
 
-    /// If a resend commits while the statement waits for its row, the statement does not see the resend and leaves the row unchanged. A
-    /// second statement then applies the outcome.
+    /// If a resend commits while the statement waits for the row of the delivery, the statement does not see the resend and leaves the row
+    /// unchanged. A second statement then applies the outcome.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault> {
         let mut standing = finish(session, &outcomes.iter().enumerate().collect::<Vec<_>>())?;
         let done: HashSet<usize> = standing.iter().copied().collect();
@@ -155,7 +156,7 @@ impl QueueEngine for Postgres {
     }
 }
 
-/// Finishes outcomes, each with its position. Returns the positions of the outcomes whose claim was still valid.
+/// Applies outcomes, each with its position. Returns the positions of the outcomes whose claim was still valid.
 fn finish(session: &mut dyn Session, outcomes: &[(usize, &Outcome<'_>)]) -> Result<Vec<usize>, Fault> {
     let names = |name: fn(&Outcome<'_>) -> String| outcomes.iter().map(|(_, one)| name(one)).collect::<Vec<String>>();
     let accounts = names(|one| one.finished.key.account.to_string());

@@ -28,7 +28,7 @@ macro_rules! claimed_text {
 }
 pub(crate) use claimed_text;
 
-/// The endpoints whose deliveries may be claimed, without duplicates.
+/// The endpoints whose deliveries may be claimed, by their ids.
 pub(crate) type Endpoints = BTreeMap<EndpointId, Arc<Endpoint>>;
 
 /// Returns the queues, each once.

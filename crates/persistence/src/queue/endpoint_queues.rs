@@ -61,7 +61,7 @@ pub(crate) const SET_ASIDE: &str = "UPDATE pending_deliveries SET due_at = due_a
      AND p.due_at <= ? ORDER BY p.due_at LIMIT ?) AND due_at + 0 > 0 AND due_at + 0 <= ? \
      AND EXISTS (SELECT 1 FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ? AND w.epoch = ? AND w.state = 'inactive')";
 
-/// A place among queues.
+/// The position of a queue in the index: its endpoint and its epoch.
 type Place = (String, i64);
 
 fn place(queue: &EndpointQueue) -> Place {
@@ -121,8 +121,8 @@ fn set_aside(session: &mut dyn Session, overdue: &[QueueHead], now: Timestamp) -
     Ok(())
 }
 
-/// Returns a limited number of queues: those behind `after`, and then those from the first on. Also returns the last of them if there are
-/// more.
+/// Returns a limited number of queues: those behind `after`, and then those from the first queue up to `after`. If the limit is reached,
+/// also returns the last of them, because more queues may follow.
 fn walk(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -148,7 +148,7 @@ fn behind(
     after: Option<EndpointQueue>,
     most: u32,
 ) -> Result<Vec<QueueHead>, Fault> {
-    // Without `after` the place is one before every queue.
+    // Without `after` the search begins before every queue.
     let (endpoint, epoch) = after.as_ref().map_or((String::new(), i64::MIN), place);
     read(session, &Query::new(engine.queues()).bind(endpoint).bind(epoch).bind(most))
 }
@@ -157,13 +157,14 @@ fn read(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<QueueHead>, 
     session.load(query)?.iter().map(delivery::read_queue).collect()
 }
 
-/// The progress of the search for deliveries to cancel. Each step continues behind the last queue, and after the last queue the search starts
-/// again.
+/// The progress of the search for deliveries to cancel. Each step continues behind the last visited queue. After the last queue of the
+/// index the search starts again.
 #[derive(Debug, Default)]
 pub(super) struct CancelWalk(Mutex<Option<EndpointQueue>>);
 
 impl CancelWalk {
-    /// Cancels at most `limit` deliveries in the next ended queues. Returns their number, and the queues whose endpoint is active again.
+    /// Cancels at most `limit` deliveries in the next ended queues. Returns their number, and the queues with deliveries that are set aside
+    /// although the endpoint is active again.
     pub(super) fn step(&self, work: &mut Work<'_>, limit: u32) -> Result<(u64, Vec<EndpointQueue>), Fault> {
         let engine = work.engine();
         let after = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn walk_in_steps_comes_by_every_queue() {
+    fn walk_in_steps_visits_every_queue() {
         let (_folder, engine) = database();
         let mut session = engine.connect_writer().unwrap();
         let mut queues: Vec<EndpointQueue> =

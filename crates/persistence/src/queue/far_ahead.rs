@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::error::Fault;
 use crate::sql::{Query, Session};
 
-/// The time between two passes. After the clock is corrected, such a delivery waits at most this long.
+/// The time between two passes. After the clock is corrected, a delivery with a wrong due time waits at most this long.
 const EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// The largest number of rows that one statement changes; the next pass continues.
 const AT_A_TIME: usize = 1_000;
@@ -23,7 +23,7 @@ pub(crate) const RETRIES: &str = "UPDATE pending_deliveries SET due_at = ? WHERE
 pub(crate) const LEASES: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE p.lease_until IS NOT NULL AND p.lease_until > ? LIMIT ?)";
 
-/// The passes of one process.
+/// The instant of the last pass of this process; `None` if the next pass runs at once.
 #[derive(Debug, Default)]
 pub(super) struct FarAhead(Mutex<Option<Timestamp>>);
 

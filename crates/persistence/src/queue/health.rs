@@ -51,7 +51,7 @@ pub(super) fn forget(queue: EndpointQueue) -> Op<'static> {
     Op::free(&FORGET, vec![vec![queue.account.into(), queue.endpoint.into(), queue.epoch.into()]])
 }
 
-/// Returns the statements that store the changes; none without a row.
+/// Returns the statements that store the changes. Statements without rows are left out.
 pub(super) fn ops(changes: &Changes) -> Vec<Op<'static>> {
     let (mut forget, mut keep) = (Vec::new(), Vec::new());
     for ((account, endpoint, epoch), change) in changes {

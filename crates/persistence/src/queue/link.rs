@@ -16,7 +16,7 @@ use crate::sql::Session;
 const WAITING: usize = 256;
 /// The largest number of attempts at work that conflicts with another transaction.
 const ATTEMPTS: u32 = 5;
-/// The first wait after a conflict; it doubles.
+/// The wait after the first conflict. Each further conflict doubles the wait.
 const BACKOFF: Duration = Duration::from_millis(2);
 
 type Connect = fn(&dyn QueueEngine) -> Result<Box<dyn Session>, Fault>;
@@ -56,7 +56,8 @@ impl Link {
     /// Runs the work on the thread. Conflicts are retried.
     ///
     /// # Errors
-    /// [`QueryError::Unavailable`]: at once if too much work waits; at the deadline if the work is not done by then.
+    /// The error of the work. [`QueryError::Unavailable`] at once if too much work waits, and at the deadline if the work is not done by
+    /// then.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Work<'_>) -> Result<T, Fault> + Send + 'static,

@@ -33,7 +33,7 @@ impl Labels {
     pub(super) fn count(self) {
         for (outcome, error) in self.0 {
             counter!(ATTEMPTS, "outcome" => outcome).increment(1);
-            // The labels are a fixed list.
+            // The reasons are a fixed list, so the number of time series has a limit.
             if let Some(reason) = error {
                 counter!(FAILURES, "reason" => reason).increment(1);
             }

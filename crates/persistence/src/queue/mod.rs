@@ -1,8 +1,8 @@
 //! The queue of deliveries, with its own connections and threads, so that deliveries never delay the committer.
 //!
 //! A pending delivery has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which is permanent. Due deliveries
-//! have an index, and the deliveries of each queue have another. So the cost does not depend on the number or the lengths of queues. A
-//! claim or an outcome becomes durable a moment after its reply. A lost claim or outcome only repeats a delivery.
+//! have an index, and the deliveries of each queue have another. So the cost of a claim does not depend on the number or the lengths of
+//! queues. A claim or an outcome becomes durable a moment after its reply. A lost claim or outcome only repeats a delivery.
 //!
 //! A transaction that changes existing rows of both tables locks `pending_deliveries` first and then `deliveries`. New rows are inserted in
 //! the opposite order, because no transaction waits for a new row. An event is locked before both tables. So no cycle of waits can form.
@@ -57,7 +57,7 @@ pub(crate) trait QueueEngine: Engine {
     /// Claims deliveries within the current transaction.
     fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault>;
 
-    /// Reverts the engine's record of a claim that was not committed.
+    /// Forgets where the next claims start, after a claim that was not committed.
     fn unclaim(&self) {}
 
     /// Returns whether [`QueueEngine::finish`] is one statement, which is a transaction of its own.

@@ -36,7 +36,7 @@ pub(crate) const REQUESTED: &str =
 type Key = Vec<String>;
 
 /// Adds deliveries, and makes existing ones due at once. Returns the identifiers of all of them, in order. Returns `None` if more than
-/// `most` tests and resends would wait for one endpoint.
+/// `most` tests and resends would wait for one endpoint. Without `most` their number has no limit.
 pub(super) fn put(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -126,8 +126,8 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
     }
 }
 
-/// Restarts the schedule of an existing delivery. A delivery in flight becomes due when its attempt ends. If its queue has ended or its
-/// lease has expired, the attempt no longer counts.
+/// Restarts the schedule of an existing delivery. A delivery in flight becomes due when its attempt ends. If the queue of that attempt has
+/// ended or its lease has expired, the outcome of the attempt no longer counts.
 fn start_again(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,

@@ -256,7 +256,7 @@ impl Worker {
     }
 
     /// Reads all waiting keys at once. If a row is invalid, each half of the keys is read separately, down to single keys. So only the
-    /// callers of the invalid row receive an error. If the database is lost, all callers do.
+    /// callers of the invalid row receive an error. If the database cannot be reached, all callers receive the error.
     fn answer<K: Hash + Eq, R: Loaded, T: Clone>(
         &mut self,
         lookup: &Lookup,

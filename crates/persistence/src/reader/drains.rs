@@ -10,7 +10,7 @@ use crate::rows::Record as _;
 use crate::rows::drain::acquirer_drains;
 use crate::sql::Query;
 
-/// Counts the open orders at an acquirer. Each count has the condition of a partial index of open rows.
+/// Counts the open orders at an acquirer, each kind up to a limit. Each count has the condition of a partial index of open rows.
 const OPEN_ORDERS: &str = "SELECT \
     (SELECT count(*) FROM (SELECT 1 FROM charges WHERE status = 'pending' AND acquirer = ? LIMIT ?) AS c), \
     (SELECT count(*) FROM (SELECT 1 FROM payouts WHERE due_at IS NOT NULL AND acquirer = ? LIMIT ?) AS p), \

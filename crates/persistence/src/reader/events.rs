@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoints_are_read_among_those_that_are_there() {
+    fn endpoint_list_is_read_along_account_and_id() {
         let steps = Planner::new().plan(&texts(&endpoints_of(fresh(), first())).1);
         assert!(matches!(steps.as_slice(), [step] if step.contains("(account_id=? AND id<?)")), "{steps:?}");
     }

@@ -39,7 +39,7 @@ INSERT INTO refunds (account_id, id, charge_id, end_to_end_id, acquirer, amount,
 SELECT 'acc_a', name_of('rfn_', n), name_of('chg_', n), name_of('E', n), 'main', 1, 'processing', n, n, 0, n, 1
 FROM generate_series(1, 10000) AS n;
 
--- Rare kinds and buckets first, so that a walk along the account would come by all the rest.
+-- Rare kinds and buckets come first, so that a walk along the account would visit all other entries.
 INSERT INTO entries
 SELECT 'acc_a', name_of('ent_', n), (ARRAY['pending', 'blocked'])[1 + n / 500], 1, n,
     (ARRAY['extra_payment', 'fee', 'split', 'release', 'payout', 'payout_failed', 'payout_reversed', 'refund', 'refund_failed',

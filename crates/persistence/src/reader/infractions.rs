@@ -26,7 +26,7 @@ use crate::sql::table::{Row as _, names};
 /// The condition of the index of unresolved infractions.
 const UNRESOLVED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
 
-/// Returns the statement of a page of marked infractions. The first two conditions are those of their partial index.
+/// Returns the statement of a page of infractions that are marked for review. The first two conditions are those of a partial index.
 fn infractions_for_review(page: PageRequest<InfractionId>) -> impl Select<InfractionRow<'static>> {
     infractions::table
         .filter(infractions::review_reason.is_not_null())
@@ -154,7 +154,8 @@ fn head() -> String {
     format!("SELECT {} FROM infractions AS i WHERE ", names::<InfractionRow<'_>>("i"))
 }
 
-/// Returns the statement of a page, one of four. Each text contains the expression of an index that serves only that statement.
+/// Returns the statement of a page, one of four. The statement for an account in any status uses the primary key. Each of the others
+/// contains the expression of an index that serves only that statement.
 fn page_text(filter: InfractionFilter) -> String {
     let (wanted, id) = match (filter.account.is_some(), filter.status.is_some()) {
         (true, false) => ("i.account_id = ? AND ", "i.id"),

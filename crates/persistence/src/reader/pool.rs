@@ -66,8 +66,8 @@ impl ReadPool {
     /// Runs a read on a connection of the pool.
     ///
     /// # Errors
-    /// [`QueryError::Unavailable`]: at once if too many reads wait; at the deadline if no connection is free or the database has not
-    /// replied.
+    /// The error of the read. [`QueryError::Unavailable`] at once if too many reads wait, and at the deadline if no connection is free or
+    /// the database has not replied.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut dyn Session) -> Result<T, Fault> + Send + 'static,

@@ -94,7 +94,7 @@ fn due_callbacks(from: i64, until: i64, most: i64) -> impl Select<CallbackRow<'s
         .limit(most)
 }
 
-/// Finds an open or unmatched callback by its names. The first condition is the condition of the index.
+/// Finds an open or unmatched callback by the names in its body. The first condition is the condition of the index.
 fn named_callback(acquirer: String, names: Vec<u8>) -> impl Select<CallbackRow<'static>> {
     callbacks::table
         .filter(is_none_of(callbacks::state, ["done"]))

@@ -32,7 +32,7 @@ const CRYPTO_PAYMENTS: &str = " FROM crypto_payments AS p WHERE p.processor || '
 /// Selects crypto withdrawals. The expression on the id has an index that no list of an account uses.
 const CRYPTO_WITHDRAWALS: &str = " FROM crypto_withdrawals AS w WHERE w.id || '' > ? AND w.id || '' < ? AND w.created_at >= ? \
      AND w.created_at < ? AND w.processor = ? ORDER BY w.id || '' LIMIT ?";
-/// Goes from one acquirer to the next along the index of payments. Returns those with a payment in the span.
+/// Selects the acquirers with a payment or a payout in the span. For payments, the query goes from one acquirer to the next along an index.
 const ACQUIRERS: &str = "WITH RECURSIVE names (name) AS (SELECT min(acquirer) FROM payments UNION ALL \
      SELECT (SELECT min(m.acquirer) FROM payments AS m WHERE m.acquirer > n.name) FROM names AS n WHERE n.name IS NOT NULL) \
      SELECT n.name FROM names AS n WHERE (SELECT p.paid_at FROM payments AS p WHERE p.acquirer = n.name AND p.paid_at >= ? \
@@ -161,7 +161,7 @@ fn crypto_withdrawals_text() -> String {
     format!("SELECT {}{CRYPTO_WITHDRAWALS}", names::<WithdrawalRow<'_>>("w"))
 }
 
-/// Returns the ids of the records of a span.
+/// Returns the range of the ids of records that were created in a span.
 fn reach<K: IdKind>(from: Timestamp, until: Timestamp) -> Reach {
     Reach::new::<K>(Span { from: Some(from), until: Some(until) }, None)
 }

@@ -1,4 +1,4 @@
-//! The statement: entries along their primary key, and the descriptions of the few entries on the page.
+//! The account statement: pages of entries along an index, with the descriptions of their charges, payouts and refunds.
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, EntryId};
@@ -78,7 +78,7 @@ impl StatementQueries for Persistence {
     }
 }
 
-/// Returns the statement that sums entries by hour. Entries in transit or within the balance count as zero instead of being filtered, so
+/// Returns the statement that sums entries by hour. Internal entries and entries in transit count as zero. They are not filtered out, so
 /// that the limit bounds the number of rows read.
 fn sums_text() -> String {
     let internal: Vec<&str> =
@@ -93,8 +93,8 @@ fn sums_text() -> String {
     )
 }
 
-/// Returns the statement of a page; `None` for entries that no statement shows. Bucket and kind are constants in the text, so that the
-/// index of rare entries is used. There are few such texts.
+/// Returns the SQL of a page; `None` for the bucket `in_transit`, which the account statement never shows. Bucket and kind are constants in
+/// the text, so that the index of rare entries is used. There are few such texts.
 fn page_text(filter: EntryFilter) -> Option<String> {
     let bucket = match filter.bucket {
         None => " AND bucket <> 'in_transit'",
@@ -109,7 +109,7 @@ fn page_text(filter: EntryFilter) -> Option<String> {
     Some(format!("{HEAD} WHERE {holder}{RANGE}{bucket}{kind}{merchants}{TAIL}"))
 }
 
-/// Returns whether these entries have an index.
+/// Returns whether an index of rare entries contains these entries.
 const fn is_rare(filter: EntryFilter) -> bool {
     let rare_kind = match filter.kind {
         None | Some(EntryKind::Charge) => false,

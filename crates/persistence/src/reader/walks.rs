@@ -76,7 +76,7 @@ fn assert_walks(session: &mut dyn Session, tables: &str) {
 }
 
 #[test]
-fn lists_walk_an_index_whatever_the_server_counted() {
+fn lists_walk_an_index_with_and_without_statistics() {
     let url = Cluster::shared().unwrap().fresh_database().unwrap();
     migrations::migrate(&DatabaseUrl::parse(&url).unwrap(), "test").unwrap();
     let server = Postgres::new(&DatabaseUrl::parse(&url).unwrap(), Duration::from_mins(1));

@@ -40,7 +40,7 @@ const OPENING: usize = 3;
 /// The number of changing columns that have a value while the charge waits for its payer: those up to `expires_at`.
 const ISSUING: usize = 5;
 
-/// Inserts new charges without a split before the acquirer is called, which is nearly every new charge. The other columns are null or zero.
+/// Inserts charges before the acquirer is called, as nearly every new charge is inserted. The other columns are null or zero.
 pub(crate) static OPEN: Spec = Spec::insert(TABLE, ChargeRow::COLUMNS.split_at(ChargeRow::FIXED + OPENING).0);
 
 /// Updates charges that begin to wait for their payers.
@@ -149,7 +149,7 @@ impl Record for Charge {
         };
         let covered = charge.refundable().is_ok_and(|rest| !rest.is_negative());
         if row.refunding < 0 || row.refunded < 0 || !covered {
-            return Err(corrupt(TABLE, "more goes back than was paid"));
+            return Err(corrupt(TABLE, "the refunded amounts are negative or exceed the paid amount"));
         }
         Ok(charge)
     }
@@ -160,7 +160,7 @@ fn read_parts(split: &Split, parts: Option<&str>) -> Result<Vec<Money>, Fault> {
     let centavos = parts.iter().flat_map(|parts| parts.split(',')).map(str::parse).collect::<Result<Vec<i64>, _>>();
     let centavos = parsed(TABLE, centavos)?;
     if centavos.len() != split.shares().len() || centavos.iter().any(|part| part.is_negative()) {
-        return Err(corrupt(TABLE, "parts that are not those of the split"));
+        return Err(corrupt(TABLE, "the stored parts do not match the split"));
     }
     Ok(centavos.into_iter().map(Money::from_centavos).collect())
 }
@@ -168,7 +168,7 @@ fn read_parts(split: &Split, parts: Option<&str>) -> Result<Vec<Money>, Fault> {
 fn read_state(row: &ChargeRow<'_>, split: &Split) -> Result<ChargeState, Fault> {
     let acquirer = acquirer(TABLE, &row.acquirer)?;
     let status = parse_enum(TABLE, &row.status, ChargeStatus::parse)?;
-    let impossible = || corrupt(TABLE, format_args!("facts that do not belong to the status `{}`", status.as_str()));
+    let impossible = || corrupt(TABLE, format_args!("fields that contradict the status `{}`", status.as_str()));
     let issued = match (row.copy_paste.as_deref(), optional_instant(TABLE, row.expires_at)?) {
         (Some(copy_paste), Some(expires_at)) => {
             Some(Issued { acquirer: acquirer.clone(), copy_paste: copy_paste.to_owned(), expires_at })

@@ -188,7 +188,7 @@ fn since(due_at: i64) -> Result<(Timestamp, bool), Fault> {
     Ok((instant(TABLE, shown)?, is_set_aside))
 }
 
-/// A queue and its pending deliveries.
+/// A queue with facts about its pending deliveries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QueueHead {
     pub(crate) queue: EndpointQueue,

@@ -11,7 +11,7 @@ use crate::sql::table::table;
 const TABLE: &str = "webhook_endpoints";
 
 table! {
-    /// The row of an endpoint. `events` are types of events between commas; `state_at` is the instant of a final state.
+    /// The row of an endpoint. `events` lists types of events, separated by commas; `state_at` is the instant of a final state.
     EndpointRow of webhook_endpoints
     key { account_id: Text, id: Text }
     fixed { slot: BigInt, created_at: BigInt }
@@ -55,7 +55,9 @@ impl Record for Endpoint {
         let previous = match (row.previous_secret, optional_instant(TABLE, row.previous_until)?) {
             (Some(secret), Some(until)) => Some(PreviousSecret { secret: SealedSecret(secret.into_owned()), until }),
             (None, None) => None,
-            (Some(_), None) | (None, Some(_)) => return Err(corrupt(TABLE, "half a previous secret")),
+            (Some(_), None) | (None, Some(_)) => {
+                return Err(corrupt(TABLE, "the previous secret or the instant of its end is missing"));
+            }
         };
         Ok(Self {
             id: id(TABLE, &row.id)?,

@@ -68,7 +68,7 @@ pub(crate) fn counted(account: AccountId, last_sequence: i64) -> Vec<Value<'stat
 /// Returns the event of a row.
 pub(crate) fn read(row: EventRow<'_>) -> Result<StoredEvent, Fault> {
     if row.sequence < 1 {
-        return Err(corrupt(TABLE, "an event without a sequence number"));
+        return Err(corrupt(TABLE, "the sequence number of an event is below 1"));
     }
     Ok(StoredEvent {
         id: id(TABLE, &row.id)?,

@@ -36,7 +36,7 @@ pub(crate) struct Standing<'a> {
     pub(crate) fence: i64,
     /// The end of the lease; `None` leaves it unchanged.
     pub(crate) lease_until: Option<Timestamp>,
-    /// The instant from which a worker may take over.
+    /// The instant from which a worker may take over; `None` if no worker may.
     pub(crate) due_at: Option<Timestamp>,
     /// The stored answer.
     pub(crate) answer: Option<&'a StoredResponse>,
@@ -131,7 +131,7 @@ pub(crate) fn read(row: IdempotencyRow<'_>) -> Result<IdempotencyRecord, Fault> 
         }),
         (None, None, None) => None,
         (Some(_) | None, Some(_) | None, Some(_) | None) => {
-            return Err(corrupt(TABLE, "an incomplete stored response"));
+            return Err(corrupt(TABLE, "the stored response is incomplete"));
         }
     };
     Ok(IdempotencyRecord {

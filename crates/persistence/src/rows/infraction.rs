@@ -149,6 +149,6 @@ fn read_defense(row: &InfractionRow<'_>) -> Result<Option<Defense>, Fault> {
             Ok(Some(Defense { text, evidence_url, sent_at, submitted_at }))
         }
         (None, None) if text.is_none() && evidence_url.is_none() => Ok(None),
-        (None, Some(_) | None) => Err(corrupt(TABLE, "a defense without the time of its sending")),
+        (None, Some(_) | None) => Err(corrupt(TABLE, "a defense has no time of sending")),
     }
 }

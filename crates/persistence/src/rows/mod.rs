@@ -171,7 +171,9 @@ fn parse_postback(table: &str, endpoint: Option<&str>, url: Option<&str>) -> Res
             Ok(Some(Postback { endpoint: id(table, endpoint)?, url }))
         }
         (None, None) => Ok(None),
-        (Some(_), None) | (None, Some(_)) => Err(corrupt(table, "half an endpoint for its events")),
+        (Some(_), None) | (None, Some(_)) => {
+            Err(corrupt(table, "the endpoint of an order's events lacks its id or its URL"))
+        }
     }
 }
 

@@ -36,7 +36,7 @@ impl Record for Release {
     fn read(row: ReleaseRow<'_>) -> Result<Self, Fault> {
         let (due_at, released_at) = (instant(TABLE, row.due_at)?, optional_instant(TABLE, row.released_at)?);
         if released_at.is_some_and(|released_at| released_at < due_at) {
-            return Err(corrupt(TABLE, "released before its due time"));
+            return Err(corrupt(TABLE, "a release was executed before its due time"));
         }
         Ok(Self {
             account: id(TABLE, &row.account_id)?,

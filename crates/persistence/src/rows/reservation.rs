@@ -38,10 +38,10 @@ pub(crate) static TAKE_EVERYWHERE: Spec = Spec::insert_unless_there(
     &[("space", Kind::Text), ("value", Kind::Text), ("account_id", Kind::Text), ("owner", Kind::Text)],
 );
 
-/// Deletes values returned within an account.
+/// Deletes values that are freed within an account.
 pub(crate) static GIVE_WITHIN: Spec = Spec::delete("account_reservations", WITHIN_ACCOUNT);
 
-/// Deletes values returned globally.
+/// Deletes values that are freed globally.
 pub(crate) static GIVE_EVERYWHERE: Spec = Spec::delete("global_reservations", EVERYWHERE);
 
 /// Returns the values of a reservation.
@@ -54,7 +54,7 @@ pub(crate) fn taken(reservation: &Reservation) -> Vec<Value<'_>> {
     row
 }
 
-/// Returns the key of a returned value.
+/// Returns the key of a freed value.
 pub(crate) fn given(key: &ReservationKey) -> Vec<Value<'_>> {
     let mut row = Vec::new();
     row.extend(key.within().map(Value::from));

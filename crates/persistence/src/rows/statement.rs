@@ -1,4 +1,4 @@
-//! Rows of the statement, and of the split credits among them.
+//! Rows of the account statement, and of split credits.
 
 use cais_domain::ledger::{Bucket, EntryKind};
 use cais_domain::money::Money;
@@ -24,7 +24,7 @@ pub(crate) fn read(row: LineRow) -> Result<StatementEntry, Fault> {
     let kind = parse_enum(TABLE, &kind, EntryKind::parse)?;
     let bucket = match parse_enum(TABLE, &bucket, Bucket::parse)? {
         bucket @ (Bucket::Available | Bucket::Pending | Bucket::Blocked) => bucket,
-        Bucket::InTransit => return Err(corrupt(TABLE, "a statement entry of `in_transit`")),
+        Bucket::InTransit => return Err(corrupt(TABLE, "the account statement has an entry of `in_transit`")),
     };
     Ok(StatementEntry {
         id: id(TABLE, &entry)?,
@@ -42,7 +42,7 @@ pub(crate) fn read(row: LineRow) -> Result<StatementEntry, Fault> {
 /// Returns the split credit from its entry's id, amount and instant.
 pub(crate) fn read_credit((entry, amount, created_at): (String, i64, i64)) -> Result<SplitCredit, Fault> {
     if amount <= 0 {
-        return Err(corrupt(TABLE, "a split credit that is not positive"));
+        return Err(corrupt(TABLE, "the amount of a split credit is not positive"));
     }
     Ok(SplitCredit {
         id: id(TABLE, &entry)?,

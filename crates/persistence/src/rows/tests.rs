@@ -100,7 +100,7 @@ fn charge_with_wrong_parts_or_excess_refunds_is_an_error() {
 }
 
 #[test]
-fn release_before_its_time_is_an_error() {
+fn release_before_its_due_time_is_an_error() {
     let charge = fresh::<cais_domain::ids::kind::Charge>().to_string();
     let row = |released_at| ReleaseRow {
         account_id: account().into(),
@@ -258,7 +258,7 @@ fn infraction_with_inconsistent_columns_is_an_error() {
 }
 
 #[test]
-fn block_above_limit_and_event_without_place_are_errors() {
+fn block_above_limit_and_event_without_number_are_errors() {
     let infraction = fresh::<cais_domain::ids::kind::Infraction>().to_string();
     let row = |max_amount, held| BlockRow {
         account_id: account().into(),

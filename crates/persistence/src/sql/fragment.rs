@@ -54,7 +54,7 @@ impl<S> QueryFragment<Sqlite> for Statement<'_, S> {
         walk(self.query, out, |bind, out| match bind {
             Bind::One(value) => one(value, out),
             Bind::Texts(_) | Bind::Ints(_) | Bind::Blobs(_) => {
-                Err(Error::QueryBuilderError("SQLite takes no columns".into()))
+                Err(Error::QueryBuilderError("SQLite accepts no arrays as values".into()))
             }
         })
     }
@@ -73,13 +73,14 @@ fn walk<'b, DB: Backend>(
     out.push_sql(pieces.next().unwrap_or_default());
     let mut binds = query.binds.iter();
     for piece in pieces {
-        let bind = binds.next().ok_or_else(|| Error::QueryBuilderError("a value is missing".into()))?;
+        let bind =
+            binds.next().ok_or_else(|| Error::QueryBuilderError("the statement has fewer values than `?`".into()))?;
         push(bind, &mut out)?;
         out.push_sql(piece);
     }
     match binds.next() {
         None => Ok(()),
-        Some(_) => Err(Error::QueryBuilderError("a value is left over".into())),
+        Some(_) => Err(Error::QueryBuilderError("the statement has more values than `?`".into())),
     }
 }
 

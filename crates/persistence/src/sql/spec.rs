@@ -224,7 +224,7 @@ impl Spec {
 /// Returns the condition that a column equals an array's element (PostgreSQL).
 ///
 /// The first column of a key is compared with a list of one element. An equality would allow a merge join along the whole index. While the
-/// table is empty, a merge join is the cheapest plan, and the server keeps the plan after the table has grown.
+/// table is empty, a merge join is the cheapest plan, and the plan stays in use for seconds while the table grows.
 pub(crate) fn same_as(column: &str, wanted: &str, is_first: bool) -> String {
     if is_first { format!("{column} = ANY(ARRAY[{wanted}])") } else { format!("{column} = {wanted}") }
 }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_may_exist_are_left_alone() {
+    fn insert_unless_there_keeps_existing_rows() {
         let insert = Spec::insert_unless_there("t", &[("a", Kind::Int), ("b", Kind::Bytes)]);
         assert_eq!(insert.single(), "INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING");
         let hoping = "INSERT INTO t (a, b) SELECT unnest(?::bigint[]), unnest(?::bytea[])";

@@ -1,4 +1,4 @@
-//! Connections to a SQLite file: durable at every commit, with a wait for other processes.
+//! Connections to a SQLite file. Each commit is durable unless the settings relax it. A statement waits for other processes.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -51,7 +51,7 @@ impl Sqlite {
         self.path.exists()
     }
 
-    /// Opens a connection with these additional settings, which writes when its turn comes.
+    /// Opens a connection that writes when its turn comes, with these additional settings.
     pub(super) fn connect_in_turn(&self, settings: &str) -> Result<Writer, Fault> {
         Ok(Writer::new(self.connect(&format!("{WAL}; {settings}"))?, Arc::clone(&self.turns), self.busy_timeout))
     }

@@ -146,7 +146,7 @@ fn due(session: &mut dyn Session, claim: &DeliveryClaim, queue: EndpointQueue) -
         .collect())
 }
 
-/// Finishes one outcome. Returns whether its claim was still valid.
+/// Applies one outcome. Returns whether its claim was still valid.
 fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, Fault> {
     let (finished, attempt) = (outcome.finished, &outcome.finished.attempt);
     let name = [finished.key.account.to_string(), finished.key.endpoint.to_string(), finished.key.id.to_string()];
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_found_from_one_to_the_next() {
+    fn queues_are_found_from_one_to_the_next() {
         let steps = steps(&mut Planner::new(), QUEUES);
         let next = "USING COVERING INDEX pending_deliveries_due ((endpoint_id,epoch)>(?,?))";
         assert_eq!(steps.iter().filter(|step| step.ends_with(next)).count(), 2, "{steps:#?}");
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn claim_reads_only_the_head_of_its_lane() {
+    fn claim_reads_only_the_head_of_its_queue() {
         let mut planner = Planner::new();
         assert_eq!(
             steps(&mut planner, DUE),

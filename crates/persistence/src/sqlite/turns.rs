@@ -25,7 +25,7 @@ struct Line {
 }
 
 impl Turns {
-    /// Waits for the turn until the time limit.
+    /// Waits for a turn, at most `max_wait`.
     ///
     /// # Errors
     /// The error that SQLite returns after its own timeout.

@@ -111,7 +111,7 @@ fn explain(session: &mut dyn Session, query: &Query<'_>) -> (Vec<String>, u64) {
 
 /// Statements are prepared when a service starts, possibly on empty tables. Their plans stay in use for seconds while the tables grow.
 #[test]
-fn plans_that_were_made_while_there_was_nothing_are_right() {
+fn plans_of_empty_tables_use_the_right_indexes() {
     let (server, _url) = server();
     let mut session = server.connect_queue().unwrap();
     let plan = |text: &str| format!("EXPLAIN {text}");
@@ -153,20 +153,20 @@ fn plans_that_were_made_while_there_was_nothing_are_right() {
 }
 
 #[test]
-fn backlog_costs_no_more_than_its_head() {
+fn statements_read_only_the_head_of_a_backlog() {
     let (server, url) = server();
     let (long, mut session) = (fill(&url), server.connect_queue().unwrap());
-    costs_no_more_than_its_head(&server, &mut *session, &long);
+    assert_head_only(&server, &mut *session, &long);
     // A node that stops leaves leases behind. Plans must stay cheap before and after the server analyzes the tables.
     let leave = "UPDATE pending_deliveries SET lease_until = 1, fence = 1 WHERE id LIKE 's%' AND due_at % 5 = 0";
     for statement in ["VACUUM ANALYZE", leave] {
         Cluster::shared().unwrap().sql(url.expose(), statement).unwrap();
     }
     let mut session = server.connect_queue().unwrap();
-    costs_no_more_than_its_head(&server, &mut *session, &long);
+    assert_head_only(&server, &mut *session, &long);
 }
 
-fn costs_no_more_than_its_head(server: &Postgres, session: &mut dyn Session, long: &str) {
+fn assert_head_only(server: &Postgres, session: &mut dyn Session, long: &str) {
     let look = |text: &str| format!("EXPLAIN (ANALYZE, BUFFERS) {text}");
     let (plan, pages) = explain(session, &cancelling(look(CANCEL)));
     assert!(pages < 100, "{pages} pages to cancel the deliveries of one queue: {plan:#?}");
@@ -174,13 +174,13 @@ fn costs_no_more_than_its_head(server: &Postgres, session: &mut dyn Session, lon
     assert!(pages < 1_000, "{pages} pages to go from queue to queue: {plan:#?}");
     // At most 10,000 due deliveries are counted.
     let (plan, pages) = explain(session, &looking(look(OVERDUE), WAITING));
-    assert!(pages < 12_000, "{pages} pages to find what is due: {plan:#?}");
+    assert!(pages < 12_000, "{pages} pages to find the due queues: {plan:#?}");
     for head in [i64::MIN, WAITING / 2] {
         session.run(server.begin()).unwrap();
         let (plan, pages) = explain(session, &claiming(look(CLAIM), long, head));
-        assert!(pages < 500, "{pages} pages to claim eight from {head} on: {plan:#?}");
+        assert!(pages < 500, "{pages} pages to claim eight deliveries from {head} on: {plan:#?}");
         let (plan, pages) = explain(session, &finishing(look(FINISH), long));
-        assert!(pages < 100, "{pages} pages to finish one: {plan:#?}");
+        assert!(pages < 100, "{pages} pages to finish one delivery: {plan:#?}");
         session.run("ROLLBACK").unwrap();
     }
 }
@@ -201,7 +201,7 @@ fn deliveries_to_inactive_endpoint_are_set_aside() {
         sql("UPDATE webhook_endpoints SET state = 'active'");
     }
     let aside = "SELECT count(*) || ' ' || max(due_at + 10000000000000000) FROM pending_deliveries WHERE due_at < 0";
-    assert_eq!(sql(aside), "200 200", "the longest overdue");
+    assert_eq!(sql(aside), "200 200", "the deliveries that are overdue the longest are set aside");
     // A claim commits while the statement waits for the row.
     sql(&format!("UPDATE webhook_endpoints SET state = 'inactive' WHERE id = '{long}'"));
     let mut claim = server.connect_writer().unwrap();
@@ -230,9 +230,9 @@ fn deliveries_to_inactive_endpoint_are_set_aside() {
 /// The number of queues in the test with many queues.
 const QUEUE_COUNT: i64 = 200_000;
 
-/// A delivery waits in each queue, and few of them are due.
+/// Each queue has one delivery, and few of the deliveries are due.
 #[test]
-fn look_with_many_queues_costs_what_is_due() {
+fn search_in_many_queues_reads_only_due_ones() {
     let (server, url) = server();
     let fill = format!(
         "ALTER TABLE pending_deliveries SET (autovacuum_enabled = off); \
@@ -247,7 +247,7 @@ fn look_with_many_queues_costs_what_is_due() {
         let mut session = server.connect_writer().unwrap();
         let look = |text: &str| format!("EXPLAIN (ANALYZE, BUFFERS) {text}");
         let (plan, pages) = explain(&mut *session, &looking(look(OVERDUE), 10));
-        assert!(pages < 100, "{pages} pages to find ten that are due, {statement}: {plan:#?}");
+        assert!(pages < 100, "{pages} pages to find ten due queues, {statement}: {plan:#?}");
         let (plan, pages) = explain(&mut *session, &walking(look(QUEUES), "e150000", 1_000));
         assert!(pages < 10_000, "{pages} pages to go along a thousand queues, {statement}: {plan:#?}");
     }

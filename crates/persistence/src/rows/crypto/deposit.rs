@@ -82,7 +82,7 @@ impl Record for Deposit {
         let (gross, fee) = (row.credited_gross, row.credited_fee);
         let is_credited = matches!(&*row.status, "completed" | "underpaid");
         if fee < 0 || fee > gross || (!is_credited && gross != 0) {
-            return Err(corrupt(TABLE, "credits that do not belong to the status"));
+            return Err(corrupt(TABLE, "the credited amounts contradict the status or each other"));
         }
         Ok(Self {
             id: id(TABLE, &row.id)?,
@@ -121,7 +121,7 @@ impl Record for Deposit {
 
 fn read_state(row: &DepositRow<'_>) -> Result<DepositState, Fault> {
     let status = parse_enum(TABLE, &row.status, DepositStatus::parse)?;
-    let impossible = || corrupt(TABLE, format_args!("facts that do not belong to the status `{}`", status.as_str()));
+    let impossible = || corrupt(TABLE, format_args!("fields that contradict the status `{}`", status.as_str()));
     let extra_id = row.extra_id.as_deref().map(ToOwned::to_owned);
     let expires_at = optional_instant(TABLE, row.expires_at)?;
     let issued = match (row.payment_id.as_deref(), row.address.as_deref(), expires_at) {

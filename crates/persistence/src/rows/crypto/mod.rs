@@ -27,7 +27,7 @@ fn parse_fee_rule(table: &str, text: &str) -> Result<FeeRule, Fault> {
     let centavos = |text: &str| parsed(table, text.parse().map(Money::from_centavos));
     let limit = |text: &str| (text != NONE).then(|| centavos(text)).transpose();
     let [fixed, percentage, min, max] = text.split(' ').collect::<Vec<_>>()[..] else {
-        return Err(corrupt(table, "a fee rule has four parts"));
+        return Err(corrupt(table, "the fee rule does not have four parts"));
     };
     let (fixed, percentage) = (centavos(fixed)?, parsed(table, Percentage::parse(percentage))?);
     parsed(table, FeeRule::try_new(fixed, percentage, limit(min)?, limit(max)?))

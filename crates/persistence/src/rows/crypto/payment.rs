@@ -61,7 +61,12 @@ impl Record for DepositPayment {
             ("credited", None) => PaymentState::Credited,
             ("review", Some(reason)) => PaymentState::Review(reason),
             ("dismissed", Some(reason)) => PaymentState::Dismissed(reason),
-            (state, _) => return Err(corrupt(TABLE, format_args!("state `{state}`"))),
+            (state, _) => {
+                return Err(corrupt(
+                    TABLE,
+                    format_args!("the state `{state}` is unknown or contradicts the review reason"),
+                ));
+            }
         };
         Ok(Self {
             id: parsed(TABLE, ProcessorId::parse(&row.payment_id))?,

@@ -106,7 +106,7 @@ impl Record for Withdrawal {
 
 fn read_state(row: &WithdrawalRow<'_>) -> Result<WithdrawalState, Fault> {
     let status = parse_enum(TABLE, &row.status, WithdrawalStatus::parse)?;
-    let impossible = || corrupt(TABLE, format_args!("facts that do not belong to the status `{}`", status.as_str()));
+    let impossible = || corrupt(TABLE, format_args!("fields that contradict the status `{}`", status.as_str()));
     let batch = row.batch_id.as_deref().map(|batch| parsed(TABLE, ProcessorId::parse(batch))).transpose()?;
     let sent = match (optional_instant(TABLE, row.sent_at)?, batch) {
         (Some(at), batch) => Some(WithdrawalSent { at, batch }),

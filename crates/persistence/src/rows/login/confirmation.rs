@@ -46,7 +46,9 @@ impl Record for Confirmation {
             user: id(TABLE, &row.user_id)?,
             account: parse_account(TABLE, row.account_id.as_deref())?,
             session: id(TABLE, &row.session_id)?,
-            action: action.ok_or_else(|| corrupt(TABLE, format_args!("unknown terms of `{}`", row.action)))?,
+            action: action.ok_or_else(|| {
+                corrupt(TABLE, format_args!("the terms of the action `{}` cannot be read", row.action))
+            })?,
             created_at: instant(TABLE, row.created_at)?,
             expires_at: instant(TABLE, row.expires_at)?,
             state: parse_enum(TABLE, &row.state, ConfirmationState::parse)?,

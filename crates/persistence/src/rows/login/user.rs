@@ -59,14 +59,18 @@ impl Record for User {
             (None, None) if recovery.is_empty() => Totp::Missing,
             (Some(secret), None) if recovery.is_empty() => Totp::Enrolling { secret },
             (Some(secret), Some(last_step)) => Totp::Enrolled { secret, last_step, recovery },
-            (None | Some(_), None) | (None, Some(_)) => return Err(corrupt(TABLE, "half an authenticator")),
+            (None | Some(_), None) | (None, Some(_)) => {
+                return Err(corrupt(TABLE, "the columns of the authenticator contradict each other"));
+            }
         };
         let invitation = match (row.invitation_hash, row.invitation_until) {
             (Some(hash), Some(until)) => {
                 Some(Invitation { hash: SecretHash(bytes32(TABLE, &hash)?), expires_at: instant(TABLE, until)? })
             }
             (None, None) => None,
-            (Some(_), None) | (None, Some(_)) => return Err(corrupt(TABLE, "half a link")),
+            (Some(_), None) | (None, Some(_)) => {
+                return Err(corrupt(TABLE, "the invitation lacks its hash or its expiry"));
+            }
         };
         Ok(Self {
             id: id(TABLE, &row.id)?,
