@@ -24,7 +24,7 @@ enum Put {
     /// The charge was created as ordered.
     Made(UpstreamCharge),
     /// The charge was certainly not created.
-    Not(AcquirerError),
+    NotCreated(AcquirerError),
     /// The txid may be taken. If the existing charge equals the order, an earlier request of ours created it. Without a
     /// charge, the error is the outcome.
     MaybeTaken(AcquirerError),
@@ -47,7 +47,7 @@ pub(super) async fn create(
     let first = put(api, order, &body, deadline.keeping_back(RECOVERY_RESERVE)).await;
     let reason = match first {
         Put::Made(charge) => return Ok(charge),
-        Put::Not(error) => return Err(error),
+        Put::NotCreated(error) => return Err(error),
         Put::MaybeTaken(if_absent) => return existing(api, order, deadline, if_absent).await,
         Put::Wrong(reason) => return Err(not_as_ordered(api, order, reason)),
         Put::Lost(reason) => reason,
@@ -72,7 +72,7 @@ pub(super) async fn create(
         Put::Made(charge) => Ok(charge),
         Put::Wrong(reason) => Err(not_as_ordered(api, order, reason)),
         Put::MaybeTaken(_) => existing(api, order, deadline, AcquirerError::OutcomeUnknown(reason)).await,
-        Put::Not(_) | Put::Lost(_) => Err(AcquirerError::OutcomeUnknown(reason)),
+        Put::NotCreated(_) | Put::Lost(_) => Err(AcquirerError::OutcomeUnknown(reason)),
     }
 }
 
@@ -81,7 +81,7 @@ async fn put(api: &Api, order: &ChargeOrder, body: &[u8], deadline: Deadline) ->
         Ok(reply) => reply,
         Err(AcquirerError::OutcomeUnknown(reason)) => return Put::Lost(reason),
         Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_))) => {
-            return Put::Not(error);
+            return Put::NotCreated(error);
         }
     };
     if reply.status == StatusCode::CONFLICT {
@@ -95,7 +95,7 @@ async fn put(api: &Api, order: &ChargeOrder, body: &[u8], deadline: Deadline) ->
             FindError::Upstream(AcquirerError::OutcomeUnknown(reason)) | FindError::Defect(Defect::Unreadable(reason)),
         ) => Put::Lost(reason),
         Err(FindError::Upstream(error)) if may_be_taken => Put::MaybeTaken(error),
-        Err(FindError::Upstream(error)) => Put::Not(error),
+        Err(FindError::Upstream(error)) => Put::NotCreated(error),
         Err(FindError::Defect(Defect::Mismatch(reason))) => Put::Wrong(reason),
     }
 }

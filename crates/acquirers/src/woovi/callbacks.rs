@@ -10,7 +10,7 @@ use cais_ports::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::wire::{at, word};
+use super::wire::{at, non_empty_text};
 use crate::efi::infraction::is_id;
 use crate::http::part;
 
@@ -67,13 +67,13 @@ pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>
         return Err(refused("is too large"));
     }
     let callback: Callback<'_> = serde_json::from_slice(body).map_err(|_| refused("is not the JSON of Woovi"))?;
-    let is_back = word(callback.event).as_deref() == Some(CAME_BACK);
+    let is_back = non_empty_text(callback.event).as_deref() == Some(CAME_BACK);
     // In a callback about a return, the payment is skipped, because reading that payment would not show the return.
     let of_payment = || sent(&callback).filter(|_| !is_back);
     let named = disputed(&callback).or_else(of_payment).or_else(|| received(&callback));
     if named.is_none() && is_back {
         let back = came_back(&callback);
-        if back.is_none() && word(callback.evento).as_deref() != Some(TEST) {
+        if back.is_none() && non_empty_text(callback.evento).as_deref() != Some(TEST) {
             alert_return(name, &callback);
         }
         return Ok(back.into_iter().collect());
@@ -84,7 +84,7 @@ pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>
 /// Reads a dispute. A dispute without an id is found by the next read of the list.
 fn disputed(callback: &Callback<'_>) -> Option<CallbackItem> {
     let dispute: Dispute<'_> = part(callback.dispute)?;
-    let id = word(dispute.id).filter(|id| is_id(id))?;
+    let id = non_empty_text(dispute.id).filter(|id| is_id(id))?;
     Some(CallbackItem::Infraction(CallbackInfraction { id }))
 }
 
@@ -97,7 +97,7 @@ fn sent(callback: &Callback<'_>) -> Option<CallbackItem> {
 
 /// Reads the return of a sent Pix. The callback names the Pix, but not its payment.
 fn came_back(callback: &Callback<'_>) -> Option<CallbackItem> {
-    let id = |pix: Option<&RawValue>| word(part::<Pix<'_>>(pix)?.end_to_end_id);
+    let id = |pix: Option<&RawValue>| non_empty_text(part::<Pix<'_>>(pix)?.end_to_end_id);
     let end_to_end_id = EndToEndId::parse(&id(callback.original)?).ok()?;
     let return_id = ReturnId::parse(&id(callback.returned)?).ok()?;
     Some(CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id, return_id }))
@@ -111,22 +111,22 @@ fn received(callback: &Callback<'_>) -> Option<CallbackItem> {
     let of_pix = pix.as_ref().and_then(|pix| correlation_id(pix.charge));
     let txid = Txid::parse(&correlation_id(callback.charge).or(of_pix)?).ok()?;
     // The transaction of a return is skipped, because its id and instant are those of the return.
-    let pix = pix.filter(|pix| callback.returned.is_none() && word(pix.r#type).as_deref() != Some("REFUND"));
-    let end_to_end_id = pix.as_ref().and_then(|pix| word(pix.end_to_end_id));
+    let pix = pix.filter(|pix| callback.returned.is_none() && non_empty_text(pix.r#type).as_deref() != Some("REFUND"));
+    let end_to_end_id = pix.as_ref().and_then(|pix| non_empty_text(pix.end_to_end_id));
     let end_to_end_id = end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
     let paid_at = pix.as_ref().and_then(|pix| at(pix.time));
     Some(CallbackItem::Received(CallbackPix { txid, end_to_end_id, paid_at }))
 }
 
 fn correlation_id(value: Option<&RawValue>) -> Option<String> {
-    word(part::<Named<'_>>(value)?.correlation_id)
+    non_empty_text(part::<Named<'_>>(value)?.correlation_id)
 }
 
 /// Raises the alert for a returned payout whose ids are unreadable.
 fn alert_return(name: &AcquirerName, callback: &Callback<'_>) {
     let (original, returned): (Option<Pix<'_>>, Option<Pix<'_>>) = (part(callback.original), part(callback.returned));
-    let id = |pix: &Option<Pix<'_>>| pix.as_ref().and_then(|pix| word(pix.end_to_end_id)).unwrap_or_default();
-    let centavos = returned.as_ref().and_then(|pix| word(pix.value)).unwrap_or_default();
+    let id = |pix: &Option<Pix<'_>>| pix.as_ref().and_then(|pix| non_empty_text(pix.end_to_end_id)).unwrap_or_default();
+    let centavos = returned.as_ref().and_then(|pix| non_empty_text(pix.value)).unwrap_or_default();
     tracing::error!(
         alert = alerts::PAYOUT_RETURN_UNCREDITED, acquirer = %name, end_to_end_id = id(&original),
         return_id = id(&returned), centavos, "callback of a returned payout has an unreadable id; credit by hand needed"

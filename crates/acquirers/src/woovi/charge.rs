@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::api::Api;
 use super::refusal;
 use super::transaction;
-use super::wire::{at, cents, to_cents, word};
+use super::wire::{at, cents, non_empty_text, to_cents};
 use crate::bacen::wire::line;
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Reply};
@@ -83,7 +83,7 @@ enum Post {
     /// The `correlationID` is taken.
     Exists,
     /// The charge was certainly not created.
-    Not(AcquirerError),
+    NotCreated(AcquirerError),
     /// A charge was created that differs from the order.
     Wrong(String),
     /// The charge may have been created.
@@ -103,7 +103,7 @@ pub(super) async fn create(
     let body = request(order)?;
     let (reason, exists) = match post(api, order, &body, deadline.keeping_back(RECOVERY_RESERVE)).await {
         Post::Made(charge) => return Ok(charge),
-        Post::Not(error) => return Err(error),
+        Post::NotCreated(error) => return Err(error),
         Post::Wrong(reason) => return Err(not_as_ordered(api, order, reason)),
         Post::Exists => ("the correlationID is taken, and its charge cannot be read".to_owned(), true),
         Post::Lost(reason) => (reason, false),
@@ -124,7 +124,7 @@ pub(super) async fn create(
     match post(api, order, &body, deadline).await {
         Post::Made(charge) => Ok(charge),
         Post::Wrong(reason) => Err(not_as_ordered(api, order, reason)),
-        Post::Exists | Post::Not(_) | Post::Lost(_) => Err(AcquirerError::OutcomeUnknown(reason)),
+        Post::Exists | Post::NotCreated(_) | Post::Lost(_) => Err(AcquirerError::OutcomeUnknown(reason)),
     }
 }
 
@@ -154,7 +154,7 @@ async fn post(api: &Api, order: &ChargeOrder, body: &Request<'_>, deadline: Dead
     let reply = match api.post(("/charge", &[("return_existing", "true")]), body, deadline).await {
         Ok(reply) => reply,
         Err(AcquirerError::OutcomeUnknown(reason)) => return Post::Lost(reason),
-        Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_))) => return Post::Not(error),
+        Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_))) => return Post::NotCreated(error),
     };
     if refusal::is_duplicate(&reply) {
         return Post::Exists;
@@ -164,7 +164,7 @@ async fn post(api: &Api, order: &ChargeOrder, body: &Request<'_>, deadline: Dead
         Err(
             FindError::Upstream(AcquirerError::OutcomeUnknown(reason)) | FindError::Defect(Defect::Unreadable(reason)),
         ) => Post::Lost(reason),
-        Err(FindError::Upstream(error)) => Post::Not(error),
+        Err(FindError::Upstream(error)) => Post::NotCreated(error),
         Err(FindError::Defect(Defect::Mismatch(reason))) => Post::Wrong(reason),
     }
 }
@@ -256,13 +256,13 @@ fn read(reply: &Reply, txid: &Txid) -> Result<UpstreamCharge, FindError> {
 }
 
 fn facts(charge: &Charge<'_>, txid: &Txid, reply: &Reply) -> Result<UpstreamCharge, Defect> {
-    match word(charge.correlation_id) {
+    match non_empty_text(charge.correlation_id) {
         Some(id) if id == txid.as_str() => {}
         Some(_) => return Err(Defect::mismatch("correlationID", "differs from the request")),
         None => return Err(Defect::mismatch("correlationID", "is missing")),
     }
     let amount = charge.value.and_then(cents).ok_or_else(|| Defect::mismatch("value", "is not an amount"))?;
-    let status = match word(charge.status).as_deref() {
+    let status = match non_empty_text(charge.status).as_deref() {
         Some("COMPLETED") => UpstreamStatus::Completed,
         // `ACTIVE`, `EXPIRED` or an unknown status. Only `expires_at` shows whether the charge has expired.
         Some(_) => UpstreamStatus::Active,
@@ -284,7 +284,7 @@ fn expires_at(charge: &Charge<'_>) -> Result<Timestamp, Defect> {
         return Ok(expires_at);
     }
     let wrong = || Defect::mismatch("expiresDate", "is not an instant");
-    let seconds: i64 = word(charge.expires_in).and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
+    let seconds: i64 = non_empty_text(charge.expires_in).and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
     let created_at = at(charge.created_at).filter(|_| (1..=MAX_EXPIRATION_S).contains(&seconds)).ok_or_else(wrong)?;
     created_at.checked_add(SignedDuration::from_secs(seconds)).map_err(|_| wrong())
 }
@@ -292,7 +292,7 @@ fn expires_at(charge: &Charge<'_>) -> Result<Timestamp, Defect> {
 /// Returns the code after three checks: the checksum is valid, the code is dynamic, and any amount in it is the charge's.
 fn code(charge: &Charge<'_>, amount: Money) -> Result<String, Defect> {
     const FIELD: &str = "brCode";
-    let text = word(charge.br_code).ok_or_else(|| Defect::mismatch(FIELD, "is missing"))?;
+    let text = non_empty_text(charge.br_code).ok_or_else(|| Defect::mismatch(FIELD, "is missing"))?;
     let text = text.trim();
     match BrCode::parse(text) {
         Ok(BrCode::Dynamic(code)) if code.amount.is_none_or(|shown| shown == amount) => Ok(text.to_owned()),

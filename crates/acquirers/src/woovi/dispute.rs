@@ -15,7 +15,7 @@ use super::api::Api;
 use super::list::{self, List};
 use super::refusal;
 use super::transaction;
-use super::wire::{at, cents, word};
+use super::wire::{at, cents, non_empty_text};
 use crate::bacen::wire::line;
 use crate::deadline::Deadline;
 use crate::efi::infraction::{is_id, situation};
@@ -132,16 +132,17 @@ async fn complete(api: &Api, row: Row, deadline: Deadline) -> Result<UpstreamInf
 fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
     let row: Dispute<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
-    let end_to_end_id = word(row.end_to_end_id).and_then(|text| EndToEndId::parse(&text).ok());
+    let end_to_end_id = non_empty_text(row.end_to_end_id).and_then(|text| EndToEndId::parse(&text).ok());
     let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not an end-to-end id"))?;
     // Paths name a dispute without an id by the end-to-end id of its Pix.
-    let id = word(row.id).unwrap_or_else(|| end_to_end_id.to_string());
+    let id = non_empty_text(row.id).unwrap_or_else(|| end_to_end_id.to_string());
     if !is_id(&id) {
         return Err(wrong("id", "is not a dispute id"));
     }
     let amount = row.value.map(|value| cents(value).ok_or_else(|| wrong("value", "is not an amount"))).transpose()?;
-    let status = word(row.status).map(|status| self::status(&status)).ok_or_else(|| wrong("status", "is missing"))?;
-    let reason = word(row.reason).and_then(|text| line(&text, MAX_REASON_CHARS));
+    let status =
+        non_empty_text(row.status).map(|status| self::status(&status)).ok_or_else(|| wrong("status", "is missing"))?;
+    let reason = non_empty_text(row.reason).and_then(|text| line(&text, MAX_REASON_CHARS));
     Ok(Row { id, end_to_end_id, status, reason, amount, opened_at: at(row.created_at) })
 }
 
@@ -164,7 +165,7 @@ pub(super) async fn is_accepted(api: &Api, end_to_end_id: &EndToEndId, deadline:
     }
     let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
     let dispute: Dispute<'_> = refusal::object(envelope.dispute, "dispute")?;
-    Ok(word(dispute.status).is_some_and(|word| status(&word) == UpstreamInfractionStatus::Accepted))
+    Ok(non_empty_text(dispute.status).is_some_and(|word| status(&word) == UpstreamInfractionStatus::Accepted))
 }
 
 /// Sends `POST /dispute/{id}/evidence` once, with our text as the description of the merchant's document.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::refusal;
-use super::wire::{at, cents, word};
+use super::wire::{at, cents, non_empty_text};
 use crate::bacen::wire::line;
 use crate::http::{Defect, FindError, Reply, part};
 use crate::sent::{Expected, MAX_DOCUMENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS};
@@ -70,7 +70,7 @@ struct Failure<'a> {
 pub(super) fn read(reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamPayout, FindError> {
     let sent: Sent<'_> = reply.read(refusal::of_reply)?;
     let payment: Payment<'_> = refusal::object(sent.payment, "payment")?;
-    match word(payment.correlation_id) {
+    match non_empty_text(payment.correlation_id) {
         Some(id) if id == expected.instruction_id.as_str() => {}
         Some(_) => return Err(Defect::mismatch("correlationID", "differs from the request").into()),
         None => return Err(Defect::mismatch("correlationID", "is missing").into()),
@@ -81,7 +81,7 @@ pub(super) fn read(reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamPay
         return Err(Defect::mismatch("value", "is not the ordered amount").into());
     }
     let goes_to = |alias: &str| PixKey::parse_as(alias, order.pix_key.key_type()).is_ok_and(|key| key == order.pix_key);
-    if word(payment.alias).is_some_and(|alias| !goes_to(&alias)) {
+    if non_empty_text(payment.alias).is_some_and(|alias| !goes_to(&alias)) {
         return Err(Defect::mismatch("destinationAlias", "is not the ordered recipient").into());
     }
     Ok(payout)
@@ -93,7 +93,7 @@ pub(super) fn row(place: &str, row: &RawValue) -> Result<Option<UpstreamPayout>,
     let unreadable = || Defect::mismatch(place, "cannot be read");
     let sent: Sent<'_> = part(Some(row)).ok_or_else(unreadable)?;
     let payment: Payment<'_> = part(sent.payment).ok_or_else(unreadable)?;
-    let id = word(payment.correlation_id).and_then(|id| InstructionId::parse(&id).ok());
+    let id = non_empty_text(payment.correlation_id).and_then(|id| InstructionId::parse(&id).ok());
     let Some(instruction_id) = id else { return Ok(None) };
     match facts(&format!("{place}."), (&sent, &payment), &instruction_id) {
         Ok(payout) => Ok(Some(payout)),
@@ -114,9 +114,9 @@ fn facts(
 ) -> Result<UpstreamPayout, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}{field}"), what);
     let amount = payment.value.and_then(cents).ok_or_else(|| wrong("value", "is not an amount"))?;
-    let status = word(payment.status).ok_or_else(|| wrong("status", "is missing"))?;
+    let status = non_empty_text(payment.status).ok_or_else(|| wrong("status", "is missing"))?;
     let transaction: Option<Transaction<'_>> = part(sent.transaction);
-    let end_to_end_id = transaction.as_ref().and_then(|transaction| word(transaction.end_to_end_id));
+    let end_to_end_id = transaction.as_ref().and_then(|transaction| non_empty_text(transaction.end_to_end_id));
     let end_to_end_id = end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
     let progress = match status.as_str() {
         "CONFIRMED" => UpstreamProgress::Done { at: at(transaction.as_ref().and_then(|found| found.time)) },
@@ -142,13 +142,13 @@ fn facts(
 
 /// Returns the recipient institution's reason, else Woovi's description, else Woovi's code.
 fn reason(failure: Option<&Failure<'_>>, transaction: Option<&Transaction<'_>>) -> Option<String> {
-    let shown = |value: Option<&RawValue>| word(value).and_then(|text| line(&text, MAX_REASON_CHARS));
+    let shown = |value: Option<&RawValue>| non_empty_text(value).and_then(|text| line(&text, MAX_REASON_CHARS));
     let of_failure = |failure: &Failure<'_>| shown(failure.description).or_else(|| shown(failure.code));
     transaction.and_then(|found| shown(found.rejected_reason)).or_else(|| failure.and_then(of_failure))
 }
 
 fn recipient(destination: &Destination<'_>) -> Recipient {
-    let shown = |value: Option<&RawValue>, max| word(value).and_then(|text| line(&text, max));
+    let shown = |value: Option<&RawValue>, max| non_empty_text(value).and_then(|text| line(&text, max));
     let inner = || part::<TaxId<'_>>(destination.tax_id).and_then(|found| shown(found.tax_id, MAX_DOCUMENT_CHARS));
     let document = shown(destination.tax_id, MAX_DOCUMENT_CHARS).or_else(inner);
     // Woovi may send an unmasked CPF, which is masked here.

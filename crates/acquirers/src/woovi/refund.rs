@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::api::Api;
 use super::refusal;
-use super::wire::{at, cents, to_cents, word};
+use super::wire::{at, cents, non_empty_text, to_cents};
 use crate::bacen::wire::line;
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, part};
@@ -125,7 +125,7 @@ pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Res
     for (index, row) in rows.into_iter().enumerate() {
         let place = format!("refunds[{index}]");
         let refund: Refund<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(&place, "cannot be read"))?;
-        let of = word(refund.end_to_end_id).filter(|text| !text.starts_with('D'));
+        let of = non_empty_text(refund.end_to_end_id).filter(|text| !text.starts_with('D'));
         let of = of.and_then(|text| EndToEndId::parse(&text).ok());
         let found = ChargeReturn { back: read(&place, &refund)?, of };
         if !returns.contains(&found) {
@@ -140,15 +140,15 @@ fn read(place: &str, refund: &Refund<'_>) -> Result<UpstreamReturn, Defect> {
     let amount = refund.value.and_then(cents);
     let amount = amount.ok_or_else(|| Defect::mismatch(&format!("{place}.value"), "is not an amount"))?;
     // In some documents `endToEndId` contains the id of the returned Pix. Only ids of returns begin with `D`.
-    let return_id = word(refund.return_identification).or_else(|| word(refund.end_to_end_id));
+    let return_id = non_empty_text(refund.return_identification).or_else(|| non_empty_text(refund.end_to_end_id));
     let return_id = return_id.filter(|text| text.starts_with('D')).and_then(|text| ReturnId::parse(&text).ok());
-    let progress = match word(refund.status).as_deref() {
+    let progress = match non_empty_text(refund.status).as_deref() {
         Some("CONFIRMED" | "REFUNDED") => UpstreamProgress::Done { at: at(refund.time) },
         Some("REJECTED" | "NOT_ACCOMPLISHED") => UpstreamProgress::Failed { reason: None },
         // A return with an unknown status counts as in flight. Some documented answers have no status.
         Some(_) | None => UpstreamProgress::Processing,
     };
-    let name = word(refund.correlation_id).or_else(|| return_id.as_ref().map(ToString::to_string));
+    let name = non_empty_text(refund.correlation_id).or_else(|| return_id.as_ref().map(ToString::to_string));
     let name = name.unwrap_or_default();
     Ok(UpstreamReturn { name, return_id, nature: ReturnNature::Ordinary, amount, progress })
 }

@@ -15,7 +15,7 @@ use super::dispute;
 use super::list::{self, List};
 use super::refund::{self, ChargeReturn};
 use super::refusal;
-use super::wire::{at, cents, word};
+use super::wire::{at, cents, non_empty_text};
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Reply, part};
 
@@ -52,7 +52,7 @@ struct Transaction<'a> {
 
 impl Transaction<'_> {
     fn id(&self) -> Option<String> {
-        word(self.end_to_end_id).or_else(|| word(self.older_end_to_end_id))
+        non_empty_text(self.end_to_end_id).or_else(|| non_empty_text(self.older_end_to_end_id))
     }
 }
 
@@ -234,7 +234,7 @@ async fn look_up_return(
         return Err(wrong("endToEndId", "differs from the request").into());
     }
     // In some documents the values of `type` and `status` are exchanged.
-    let (kind, status) = (word(row.r#type), word(row.status));
+    let (kind, status) = (non_empty_text(row.r#type), non_empty_text(row.status));
     let is_return = [&kind, &status].into_iter().any(|found| found.as_deref() == Some("REFUND"));
     // A return with a charge is the return of a received Pix, not of a payout. The charge may be of another system.
     if !is_return || row.charge.is_some() {
@@ -286,13 +286,13 @@ pub(super) async fn page(
 fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
     let row: Transaction<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
-    match word(row.r#type).as_deref() {
+    match non_empty_text(row.r#type).as_deref() {
         // The documents show all these types for received Pix.
         None | Some("PAYMENT" | "DYNAMIC" | "STATIC") => {}
         Some("WITHDRAW" | "REFUND" | "FEE") => return Ok(None),
         Some(_) => return Err(wrong("type", "is not a known type")),
     }
-    let is_refunded = match word(row.status).as_deref() {
+    let is_refunded = match non_empty_text(row.status).as_deref() {
         None | Some("CONFIRMED") => false,
         Some("REFUNDED" | "PARTIAL_REFUND") => true,
         // A Pix with an unknown status counts as not completed, and is read again until its status is known.
@@ -309,5 +309,5 @@ fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
 /// Returns the txid of the charge. Returns `None` without a charge, or if the charge's id is not a valid txid.
 fn txid(row: &Transaction<'_>) -> Option<Txid> {
     let charge: OfCharge<'_> = part(row.charge)?;
-    Txid::parse(&word(charge.correlation_id)?).ok()
+    Txid::parse(&non_empty_text(charge.correlation_id)?).ok()
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::api::Api;
 use super::list::{self, List};
 use super::refusal;
-use super::wire::word;
+use super::wire::non_empty_text;
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, part};
 
@@ -77,8 +77,8 @@ pub(super) async fn register(api: &Api, url: &str, deadline: Deadline) -> Result
 async fn registered(api: &Api, url: &str, deadline: Deadline) -> Result<Vec<String>, FindError> {
     let row = |place: &str, row: &RawValue| {
         let webhook: Webhook<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
-        let is_ours = word(webhook.url).as_deref() == Some(url) && webhook.is_active != Some(false);
-        Ok(if is_ours { word(webhook.event) } else { None })
+        let is_ours = non_empty_text(webhook.url).as_deref() == Some(url) && webhook.is_active != Some(false);
+        Ok(if is_ours { non_empty_text(webhook.event) } else { None })
     };
     // An address has one webhook per event, and a page has more rows.
     let page = list::fetch(api, WEBHOOKS, &[("url", url)], 0, deadline, row).await?;

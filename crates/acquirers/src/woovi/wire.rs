@@ -36,7 +36,7 @@ pub(super) fn at(value: Option<&RawValue>) -> Option<Timestamp> {
 }
 
 /// Returns a text; `None` for an empty one.
-pub(super) fn word(value: Option<&RawValue>) -> Option<String> {
+pub(super) fn non_empty_text(value: Option<&RawValue>) -> Option<String> {
     value.and_then(text).filter(|text| !text.is_empty())
 }
 

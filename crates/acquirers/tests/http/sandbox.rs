@@ -168,7 +168,7 @@ async fn defense_with_lost_reply_is_found_by_look_up() {
 }
 
 #[tokio::test]
-async fn callbacks_name_what_changed() {
+async fn callback_contains_the_changed_infraction() {
     let bed = Bed::start().await;
     let e2e = bed.paid().await;
     let (sender, mut bodies) = unbounded_channel();

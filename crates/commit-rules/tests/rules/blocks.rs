@@ -59,7 +59,7 @@ fn legs(transfers: &[(EntryKind, i64)]) -> Vec<(EntryKind, i64)> {
 }
 
 #[test]
-fn block_seizes_what_is_there_and_then_what_comes_oldest_first() {
+fn block_seizes_the_balance_then_later_credits_oldest_first() {
     let account = an_account().id;
     let [older, younger] = [fresh(), fresh()];
     let changes = [
@@ -136,7 +136,7 @@ fn refused_change_set_moves_and_blocks_nothing() {
 }
 
 #[test]
-fn payout_after_a_block_is_covered_by_what_is_left() {
+fn payout_after_a_block_is_covered_by_the_rest() {
     let account = an_account().id;
     let pay = |centavos| moving(outgoing(account, centavos));
     let changes = [pay(40), hold(account, fresh(), 50), pay(11), pay(10), pay(1)];
@@ -146,7 +146,7 @@ fn payout_after_a_block_is_covered_by_what_is_left() {
 }
 
 #[test]
-fn release_moves_less_by_what_was_seized() {
+fn release_moves_the_amount_less_the_seized_part() {
     let account = an_account().id;
     let changes = [40, 50, 60, 1].map(|centavos| release(account, centavos));
     let judged = judge_all(&changes, holding(account, [0, 80, 70, 70], &[]));

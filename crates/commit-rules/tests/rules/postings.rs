@@ -5,7 +5,7 @@ use cais_testkit::builders::an_account;
 use super::*;
 
 #[test]
-fn cover_is_judged_on_what_earlier_change_sets_left() {
+fn cover_uses_the_balance_after_earlier_change_sets() {
     let account = an_account().id;
     let changes = [60, 50, 40, 1].map(|centavos| moving(outgoing(account, centavos)));
     let judged = judge_all(&changes, snapshot(account, 100));

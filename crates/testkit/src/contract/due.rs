@@ -30,7 +30,7 @@ pub(super) const AT_S: [(i64, u32, usize, usize); 9] = [
 ];
 
 /// The list has unanswered records with an expired lease.
-pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
+pub async fn due_records_come_longest_overdue_first(h: &mut Harness) {
     let account = h.account().await.id;
     for due_s in DUE_S {
         let name = steps::idempotency_ref(account, &format!("due-after-{due_s}"));
@@ -109,7 +109,7 @@ pub async fn overdue_charges_come_longest_overdue_first(h: &mut Harness) {
 }
 
 /// Records that wait stay, and so do young ones. An unmatched callback stays as long as an event.
-pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
+pub async fn pruning_removes_only_old_finished_records(h: &mut Harness) {
     let account = h.account().await.id;
     for (key, at_s, answered) in [("old-answered", 0, true), ("old-waiting", 0, false), ("new-answered", 100, true)] {
         let mut change = take(account, key, "chg_1");

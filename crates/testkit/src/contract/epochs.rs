@@ -15,7 +15,7 @@ use super::harness::{after_s, walk_deliveries};
 use crate::builders::{a_postback, a_test_delivery, an_event, fresh, queue_of, steps};
 
 /// The queue's endpoint is disabled, deleted, of an earlier or later epoch, of another account, or unknown.
-pub async fn queues_that_lead_nowhere_have_nothing(h: &mut Harness) {
+pub async fn queues_of_no_active_endpoint_have_no_deliveries(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(1);
     let ends: [&dyn Fn(Endpoint) -> EndpointStep; 3] = [

@@ -168,7 +168,7 @@ macro_rules! store_suite {
                 resent_delivery_restarts_its_schedule
             }
             epochs {
-                queues_that_lead_nowhere_have_nothing
+                queues_of_no_active_endpoint_have_no_deliveries
                 deliveries_of_inactive_endpoint_wait
                 deliveries_of_inactive_endpoint_end_with_it
                 waiting_delivery_is_cancelled_when_endpoint_ends
@@ -223,10 +223,10 @@ macro_rules! store_suite {
                 newest_keys_are_listed
             }
             due {
-                due_claims_come_longest_overdue_first
+                due_records_come_longest_overdue_first
                 due_callbacks_come_longest_overdue_first
                 overdue_charges_come_longest_overdue_first
-                pruning_removes_only_what_is_done_and_old
+                pruning_removes_only_old_finished_records
             }
             payouts {
                 payouts_come_back_in_every_state

@@ -156,7 +156,7 @@ async fn command_credits_return_once_with_audit_row() {
 }
 
 #[tokio::test]
-async fn command_refuses_what_cannot_have_come_back() {
+async fn command_refuses_impossible_returns_of_a_payout() {
     let world = World::new().await;
     let payout = world.processing().await;
     let id = a_return_id();
