@@ -1,4 +1,4 @@
-//! The query of a page's address: filters and the place in a list.
+//! The query of a page's URL: the filters and the cursor of a list.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -10,7 +10,7 @@ use url::form_urlencoded;
 
 use crate::failure::Failure;
 
-/// The parameter that continues a list after a row.
+/// The parameter with the last row of the previous page, after which the list continues.
 pub(crate) const STARTING_AFTER: &str = "starting_after";
 
 /// The parameters of a request.
@@ -41,7 +41,7 @@ impl FromRequest for Query {
     }
 }
 
-/// Returns a path with these parameters; empty values are left out.
+/// Returns a path with these parameters. Parameters with an empty value are left out.
 pub(crate) fn path_with(path: &str, parameters: &[(&str, &str)]) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(parameters.iter().filter(|(_, value)| !value.is_empty()));

@@ -19,32 +19,32 @@ pub use crate::download::Downloads;
 /// The address under which browsers see the dashboard.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Site {
-    /// The origin, such as `https://pay.example`. `None`: the origin is the `Host` of each request, for development.
+    /// The origin, such as `https://pay.example`. `None` in development: the origin is then the `Host` of each request.
     pub origin: Option<String>,
-    /// The configured public URL of the service, for links that are used outside of the browser. `None`: as for
-    /// `origin`.
+    /// The configured public URL of the service, for links that are used outside of the browser. `None` in development:
+    /// links then contain the `Host` of the request.
     pub base: Option<String>,
     /// `true` if the service runs on the built-in sandbox.
     pub is_sandbox: bool,
 }
 
 impl Site {
-    /// Returns the site at the public URL of the service; `None` for development.
+    /// Returns the site at the public URL of the service. `public_url` is `None` in development.
     ///
     /// # Errors
-    /// The text is no URL.
+    /// `public_url` is not a URL.
     pub fn new(public_url: Option<&str>, is_sandbox: bool) -> Result<Self, url::ParseError> {
         let origin = public_url.map(Url::parse).transpose()?.map(|url| url.origin().ascii_serialization());
         Ok(Self { origin, base: public_url.map(str::to_owned), is_sandbox })
     }
 
-    /// Returns the address of the service for links that are used outside of the browser.
+    /// Returns the URL of the service for links that are used outside of the browser.
     pub(crate) fn base_of(&self, request: &HttpRequest) -> String {
         let host = || request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         self.base.clone().unwrap_or_else(|| format!("http://{}", host()))
     }
 
-    /// Returns whether browsers use TLS, so that cookies may be limited to it.
+    /// Returns `true` if browsers use TLS. Cookies are then sent only over TLS.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.origin.as_ref().is_some_and(|origin| origin.starts_with("https://"))
@@ -53,7 +53,7 @@ impl Site {
 
 /// The state that pages share.
 pub struct Dashboard {
-    /// The use cases of logins, with the ports of all others.
+    /// The use cases of logins, with the ports of all other use cases.
     pub logins: Logins,
     /// The cached API keys of this node. A revocation removes its key from the cache at once.
     pub keys: KeyRing,
@@ -61,24 +61,24 @@ pub struct Dashboard {
     pub syncs: SyncGate,
     /// The newest lists of crypto currencies, shared with the API.
     pub currencies: RecentCurrencies,
-    /// The log of requests, for the number of dropped ones.
+    /// The log of API requests. A page shows how many of its entries were dropped.
     pub requests: RequestLog,
-    /// The money of the last days, by account.
+    /// The incoming and outgoing money of the last days, by account.
     pub totals: DailyTotals,
     /// The address of the pages.
     pub site: Site,
-    /// Pays a charge at the built-in sandbox; `None` at real acquirers.
+    /// Pays a charge at the built-in sandbox; `None` if the service does not run on the sandbox.
     pub sandbox_pay: Option<SandboxPay>,
-    /// The unfinished files, one per account, shared with the API.
+    /// The unfinished CSV files, at most one per account. The API counts its files too.
     pub downloads: Downloads,
     /// The checks that operators start.
     pub checks: Checks,
 }
 
-/// Pays a charge at the built-in sandbox, as its payer would. Writes to disk.
+/// Pays a charge at the built-in sandbox, as its payer would. The call blocks, because it writes to disk.
 ///
 /// # Errors
-/// The reason for the log.
+/// The reason as a text for the log.
 pub type SandboxPay = Arc<dyn Fn(&Txid) -> Result<(), String> + Send + Sync>;
 
 #[cfg(test)]

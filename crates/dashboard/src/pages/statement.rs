@@ -16,7 +16,7 @@ use crate::texts::Language;
 use crate::texts::statement::StatementTexts;
 use crate::visit::Visit;
 
-/// The entries of a page.
+/// The number of entries on a page.
 const ROWS: u32 = 50;
 /// The value of the parameter `csv` for a file in the dialect of Excel in Brazil, as in the API.
 const EXCEL: &str = "excel-br";
@@ -110,7 +110,7 @@ pub(crate) async fn download(visit: Visit, query: Query) -> Result<HttpResponse,
     visit.dashboard.downloads.csv(account, "statement.csv", read).await
 }
 
-/// Returns the filter of the address; `None` for a malformed or reversed one.
+/// Returns the filter in the query of the URL; `None` if a value is malformed or the period is reversed.
 fn filter(query: &Query) -> Option<EntryFilter> {
     let bucket = known(query.get("bucket"), &BUCKETS, Bucket::as_str).ok()?;
     let kind = known(query.get("kind"), &EntryKind::ALL, EntryKind::as_str).ok()?;
@@ -120,10 +120,10 @@ fn filter(query: &Query) -> Option<EntryFilter> {
     if days::is_reversed(created) { None } else { Some(EntryFilter { bucket, kind, created }) }
 }
 
-/// A name that is none of the permitted ones.
+/// A name that is not one of the permitted names.
 struct Unknown;
 
-/// Returns the value with this name, if there is a name.
+/// Returns the value with this name; `None` without a name.
 fn known<T: Copy>(name: Option<&str>, all: &[T], text_of: impl Fn(T) -> &'static str) -> Result<Option<T>, Unknown> {
     let find = |name| all.iter().copied().find(|value| text_of(*value) == name).ok_or(Unknown);
     name.map(find).transpose()
@@ -139,7 +139,7 @@ fn choices<T: Copy + PartialEq>(
     all.iter().map(choice).collect()
 }
 
-/// Returns the address with the same filter and one more parameter, unless that is empty.
+/// Returns the path with the filter of `query` and one further parameter. A parameter with an empty value is left out.
 fn link(path: &str, query: &Query, (name, value): (&str, &str)) -> String {
     let filter = ["bucket", "kind", "created_from", "created_to"];
     let mut parameters: Vec<_> = filter.map(|name| (name, query.get(name).unwrap_or_default())).into();
@@ -161,7 +161,7 @@ fn row(entry: StatementEntry, language: Language) -> Row {
     }
 }
 
-/// Returns the page of a resource by the prefix of its id. A refund has no page of its own.
+/// Returns the path of a resource's page, which follows from the prefix of the id. A refund has no page of its own.
 fn link_of(id: &str) -> Option<String> {
     let (prefix, _) = id.rsplit_once('_')?;
     let folder = match prefix {

@@ -13,7 +13,7 @@ use super::shop::an_operator_browser;
 const EMAIL: &str = "ana@shop.example";
 const OTHER: &str = "bia@shop.example";
 
-/// Returns whether the answer leads to the login. A malformed id may have no page instead.
+/// Returns `true` if the response leads to the login. For a path with a malformed id, 404 counts too.
 fn is_closed(path: &str, seen: &Seen) -> bool {
     (seen.status, seen.location()) == (303, "/login") || (path.contains("/x") && seen.status == 404)
 }
@@ -105,7 +105,7 @@ async fn operator_sets_a_password_and_has_no_merchant_pages() {
     assert!(home.body.contains("operador") && !home.body.contains("/keys"), "{}", home.body);
 }
 
-/// The pages of every user.
+/// The pages that exist for merchants and operators.
 const SHARED: [&str; 13] = [
     "/",
     "/login",
@@ -148,7 +148,7 @@ async fn pages_of_the_other_role_do_not_exist() {
 }
 
 #[actix_web::test]
-async fn no_parameter_chooses_a_target() {
+async fn redirect_ignores_targets_in_the_request() {
     let world = World::new(None);
     let mut browser = world.browser();
     browser.sign_up(EMAIL, "Shop").await;
@@ -162,7 +162,7 @@ async fn no_parameter_chooses_a_target() {
 }
 
 #[actix_web::test]
-async fn free_text_is_escaped_in_every_page() {
+async fn free_text_is_escaped_in_refused_forms() {
     let world = World::new(None);
     let mut browser = world.browser();
     let text = "\"><script>alert(1)</script>";

@@ -29,10 +29,10 @@ use url::form_urlencoded;
 use crate::{Checks, Dashboard, Downloads, Site, configure};
 
 pub(super) const PASSWORD: &str = "correct horse battery";
-/// The host of requests in actix's tests.
+/// The origin of a browser's forms if no public URL is configured.
 pub(super) const ORIGIN: &str = "http://localhost:8080";
 
-/// The service.
+/// The service with its clock, store and acquirer.
 pub(super) struct World {
     pub(super) dashboard: Arc<Dashboard>,
     /// The acquirers and the crypto processor.
@@ -75,7 +75,7 @@ impl World {
         Browser { world: self, cookies: BTreeMap::new(), origin: Some(origin), token: String::new() }
     }
 
-    /// Returns a browser whose user signed up and is logged in, and the user's first page.
+    /// Returns a browser whose user has signed up and is logged in.
     pub(super) async fn logged_in(&self, email: &str) -> Browser<'_> {
         let mut browser = self.browser();
         browser.sign_up(email, "Shop").await;
@@ -92,7 +92,7 @@ impl World {
         self.store.find_user_by_email(email).await.unwrap().unwrap()
     }
 
-    /// Returns the code of the user's authenticator, that number of steps from now.
+    /// Returns the code that the user's authenticator shows `ahead` time steps from now.
     pub(super) async fn code(&self, email: &str, ahead: i64) -> String {
         let user = self.user(email).await;
         let sealed = match &user.totp {
@@ -104,7 +104,7 @@ impl World {
     }
 }
 
-/// Returns the rules for addresses of receivers: https, and not this host. Sends nothing.
+/// Returns a sender that sends nothing. It permits https URLs, except of this host.
 fn receivers() -> MockWebhookSender {
     fn permits(url: &WebhookUrl) -> Result<(), UrlRefusal> {
         match url.as_str() {
@@ -119,7 +119,7 @@ fn receivers() -> MockWebhookSender {
     sender
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) status: u16,
@@ -136,7 +136,7 @@ impl Seen {
         self.header("location").unwrap_or_default()
     }
 
-    /// Returns the text between two others.
+    /// Returns the text of the body between `before` and the next `after`.
     pub(super) fn between(&self, before: &str, after: &str) -> String {
         let rest = self.body.split_once(before).unwrap_or_else(|| panic!("no `{before}` in {}", self.body)).1;
         rest.split_once(after).unwrap().0.to_owned()
@@ -147,7 +147,7 @@ impl Seen {
 pub(super) struct Browser<'w> {
     world: &'w World,
     pub(super) cookies: BTreeMap<String, String>,
-    /// The header `Origin` of its forms.
+    /// The header `Origin` of its forms; `None` sends forms without the header.
     pub(super) origin: Option<String>,
     /// The token of the last page with a form.
     pub(super) token: String,

@@ -10,7 +10,7 @@ use super::browser::{Browser, Seen, World};
 
 pub(super) const EMAIL: &str = "ana@shop.example";
 
-/// Returns a logged-in merchant whose account is approved.
+/// Returns the browser of a logged-in merchant whose account is approved.
 pub(super) async fn merchant<'w>(world: &'w World, email: &str) -> Browser<'w> {
     let browser = world.logged_in(email).await;
     let by = Operator { name: "ops".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() };
@@ -188,7 +188,7 @@ async fn refunds_above_the_limit_need_a_code_and_are_audited() {
 }
 
 #[actix_web::test]
-async fn refund_of_another_session_does_not_exist() {
+async fn refund_confirmation_of_another_account_is_not_found() {
     let world = World::new(None);
     let mut ana = merchant(&world, EMAIL).await;
     let path = created(&mut ana, &[("amount", "10,00")]).await;

@@ -20,14 +20,14 @@ async fn deposits(shop: &Shop<'_>) -> Vec<Deposit> {
     shop.world.store.list_crypto_deposits(shop.base.account.id, page).await.unwrap().rows
 }
 
-/// Requests the quote of a deposit. Returns its path.
+/// Sends the form of a deposit. Returns the path of the quote.
 async fn quoted(shop: &mut Shop<'_>) -> String {
     let seen = shop.fill("/crypto/deposits/new", &[("amount", "200,00"), ("currency", "usdterc20")]).await;
     assert_eq!(seen.status, 303, "{}", seen.body);
     seen.location().to_owned()
 }
 
-/// Fills the form of a withdrawal.
+/// Sends the form of a withdrawal.
 async fn asked(shop: &mut Shop<'_>, amount: &str) -> Seen {
     let fields = [("amount", amount), ("currency", "usdterc20"), ("address", ADDRESS)];
     shop.fill("/crypto/withdrawals/new", &fields).await

@@ -27,7 +27,7 @@ async fn events_lead_to_the_pages_of_their_resources() {
 }
 
 #[actix_web::test]
-async fn events_are_filtered_by_the_address() {
+async fn events_are_filtered_by_the_query() {
     let world = World::new(None);
     let mut browser = world.logged_in(EMAIL).await;
     for _ in 0..51 {

@@ -21,7 +21,7 @@ async fn account(world: &World) -> AccountId {
 }
 
 #[actix_web::test]
-async fn home_shows_what_needs_attention() {
+async fn home_shows_records_that_need_attention() {
     let world = World::new(None);
     let mut browser = world.logged_in(EMAIL).await;
     let quiet = browser.get("/").await.body;

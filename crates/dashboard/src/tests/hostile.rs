@@ -1,4 +1,5 @@
-//! A merchant whose every free text is hostile. All pages show the texts escaped, and belong to this merchant alone.
+//! A merchant whose free texts all contain a script. Every page shows these hostile texts escaped, and only this
+//! merchant can open the pages of the merchant's records.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -100,16 +101,16 @@ async fn hostile_shop(world: &World) -> (Shop<'_>, Vec<String>) {
     (shop, paths)
 }
 
-/// The addresses of a user's pages and forms.
+/// The paths of a user's pages and forms.
 #[derive(Default)]
 struct Site {
     pages: BTreeSet<String>,
     forms: BTreeSet<String>,
-    /// The pages that show a hostile text.
+    /// The number of pages that show a hostile text.
     escaped: usize,
 }
 
-/// Opens every page that a link leads to, and asserts that each shows hostile texts as texts.
+/// Opens every page that a link leads to, and asserts that each page shows hostile texts escaped.
 async fn crawl(world: &World, browser: &mut Browser<'_>, roots: Vec<String>) -> Site {
     let mut site = Site::default();
     let mut open = roots;
@@ -117,7 +118,7 @@ async fn crawl(world: &World, browser: &mut Browser<'_>, roots: Vec<String>) -> 
         if site.pages.contains(&path) {
             continue;
         }
-        // A session has a limit of requests.
+        // The pause keeps the session below its limit of requests.
         world.clock.advance(Duration::from_millis(200));
         let seen = browser.get(&path).await;
         assert_eq!(seen.status, 200, "{path}: {}", seen.body);
@@ -140,7 +141,7 @@ async fn crawl(world: &World, browser: &mut Browser<'_>, roots: Vec<String>) -> 
             seen.body.contains(&format!("method=\"post\" action=\"{action}\""))
         });
         site.forms.extend(posts);
-        // The published event names a charge that does not exist.
+        // The published event names the charge `chg_1`, which does not exist.
         let others = ["/docs", "/assets", "/charges/chg_1"];
         let is_own = |link: &String| link.starts_with('/') && !others.iter().any(|other| link.starts_with(other));
         open.extend(links.into_iter().filter(is_own));
@@ -157,7 +158,7 @@ fn of_records(paths: &BTreeSet<String>) -> Vec<String> {
 }
 
 #[actix_web::test]
-async fn hostile_texts_are_texts_and_records_have_one_owner() {
+async fn hostile_texts_are_escaped_and_records_are_private() {
     let world = World::new(None);
     let (mut shop, mut roots) = hostile_shop(&world).await;
     roots.extend(pages().into_iter().filter(|path| !path.contains("/x") && !path.starts_with("/operator/")));
@@ -211,7 +212,7 @@ async fn hostile_texts_are_texts_and_records_have_one_owner() {
 }
 
 #[actix_web::test]
-async fn hostile_texts_are_texts_for_operators() {
+async fn hostile_texts_are_escaped_for_operators() {
     let world = World::new(None);
     hostile_shop(&world).await;
     let mut operator = an_operator_browser(&world).await;

@@ -45,7 +45,7 @@ async fn infraction_shows_report_block_and_deadline() {
 }
 
 #[actix_web::test]
-async fn defense_is_sent_once() {
+async fn repeated_defense_form_sends_one_defense() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;
     let (infraction, _) = disputed(&shop).await;
@@ -106,7 +106,7 @@ async fn longest_defense_fits_into_the_form() {
 }
 
 #[actix_web::test]
-async fn defense_without_acquirer_may_be_sent_again() {
+async fn defense_refused_without_acquirer_can_be_sent_again() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;
     let (infraction, _) = disputed(&shop).await;
@@ -126,7 +126,7 @@ async fn late_defense_is_refused() {
     let deadline = infraction.deadline_at.unwrap();
     let left = u64::try_from(deadline.duration_since(world.clock.now()).as_secs()).unwrap();
     world.clock.advance(Duration::from_secs(left + 1));
-    // The session is over too; another login shows the infraction without a form.
+    // The session has expired too, so the user logs in again. The infraction then has no form.
     let mut browser = world.browser();
     browser.log_in(EMAIL).await;
     browser.get("/login/code").await;

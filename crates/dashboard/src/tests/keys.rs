@@ -9,7 +9,7 @@ use super::browser::{Browser, World};
 
 const EMAIL: &str = "ana@shop.example";
 
-/// Asks for a key and returns the path of its confirmation.
+/// Sends the form of a new key. Returns the path of the confirmation.
 pub(super) async fn asked(browser: &mut Browser<'_>, name: &str) -> String {
     browser.get("/keys/new").await;
     let fields = [("name", name), ("scope", "charges:read"), ("scope", "charges:write"), ("days", "30")];
@@ -63,7 +63,7 @@ async fn key_is_shown_once_and_revoked_with_another_code() {
 }
 
 #[actix_web::test]
-async fn wrong_codes_end_the_confirmation() {
+async fn fifth_wrong_code_ends_the_confirmation() {
     let world = World::new(None);
     let mut browser = world.logged_in(EMAIL).await;
     let path = asked(&mut browser, "till").await;

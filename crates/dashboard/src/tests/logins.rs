@@ -46,13 +46,13 @@ async fn unknown_email_and_wrong_password_have_the_same_answer() {
     }
     assert_eq!(answers.first(), answers.last());
     assert_eq!(answers.first().unwrap().0, 422);
-    // A sign-up with the e-mail in use looks like any other.
+    // A sign-up with an e-mail in use has the same response as any other sign-up.
     let again = browser.sign_up(EMAIL, "Shop").await;
     assert_eq!(again.location(), "/login?signed-up");
 }
 
 #[actix_web::test]
-async fn brute_force_is_answered_429() {
+async fn eleventh_wrong_password_is_answered_429() {
     let world = World::new(None);
     let mut browser = world.browser();
     let mut last = 0;
@@ -137,7 +137,7 @@ async fn pages_are_portuguese_until_english_is_chosen() {
 }
 
 #[actix_web::test]
-async fn changed_password_ends_the_other_browser() {
+async fn changed_password_ends_other_sessions() {
     let world = World::new(None);
     let mut browser = world.logged_in(EMAIL).await;
     let mut other = world.browser();

@@ -1,4 +1,4 @@
-//! The form of a payout. The next page shows its cost and sends it.
+//! The form of a payout. The next page shows the cost, and sends the payout.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -42,7 +42,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     Ok(visit.ok(&empty))
 }
 
-/// Stores the intent. The payout is sent after its confirmation.
+/// Stores the intent to send the payout. The payout is sent after its confirmation.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (visitor, account) = visit.merchant()?;
@@ -75,7 +75,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
 }
 
-/// Returns the payout of the form, or the text of its first mistake.
+/// Returns the payout of the form, or the text about the form's first mistake.
 fn request(form: &Form, t: &'static PayoutTexts) -> Result<PendingAction, &'static str> {
     let amount = input::amount(form.get("amount")).filter(|amount| *amount >= MIN_AMOUNT).ok_or(t.amount_wrong)?;
     let pix_key = PixKey::parse(form.get("key")).map_err(|_| t.key_wrong)?;

@@ -1,4 +1,4 @@
-//! Shows a payout, and its status alone for the refresh of the page.
+//! Shows a payout, as a whole page and as the part that refreshes an open page.
 
 use actix_web::{HttpResponse, web};
 use askama::Template;

@@ -1,4 +1,4 @@
-//! The filter of the timeline in the address of its page. Its parameters are those of the API.
+//! The filter of the timeline, from the query of the page's URL. The parameters are the same as in the API.
 
 use cais_domain::timeline::{Direction, TransactionStatus};
 use cais_ports::{Span, TransactionFilter};
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::query::{self, Query};
 
-/// The filter has an invalid value.
+/// A value of the filter is invalid, or the period is reversed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InvalidFilter;
 
@@ -28,7 +28,7 @@ impl Fields {
     /// Returns the filter.
     ///
     /// # Errors
-    /// A value is none of the permitted ones, or the period is reversed.
+    /// A value is not permitted, or the period is reversed.
     pub(super) fn filter(&self) -> Result<TransactionFilter, InvalidFilter> {
         let created = Span { from: day(&self.from, days::beginning)?, until: day(&self.to, days::end)? };
         let filter = TransactionFilter {
@@ -51,7 +51,7 @@ impl Fields {
     }
 }
 
-/// Returns the value with that name; `None` for an empty text.
+/// Returns the value with the name `text`; `None` for an empty text.
 fn one_of<T: Copy>(text: &str, known: &[T], name: impl Fn(T) -> &'static str) -> Result<Option<T>, InvalidFilter> {
     if text.is_empty() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Lists the transactions of the account by a filter or a search, and returns them as a file.
+//! Lists the transactions of the account by a filter or a search, and returns filtered transactions as a CSV file.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -19,7 +19,7 @@ use crate::texts::Language;
 use crate::texts::transactions::TransactionsTexts;
 use crate::visit::Visit;
 
-/// Rows of a page.
+/// The number of rows on a page.
 const PAGE_ROWS: u32 = 50;
 /// The characters of a search, as many as the longest identifier has.
 const MAX_SEARCH_CHARS: usize = 120;
@@ -37,9 +37,9 @@ struct TransactionsPage {
     directions: Vec<Choice>,
     statuses: Vec<Choice>,
     rows: Vec<Row>,
-    /// The address of older rows.
+    /// The path of the next older rows; `None` on the last page.
     next: Option<String>,
-    /// The address of the newest rows, on another page than the first.
+    /// The path of the newest rows; `None` on the first page.
     first: Option<String>,
     csv: String,
     excel: String,
@@ -206,7 +206,8 @@ impl Row {
     }
 }
 
-/// Returns the merchant's own words for a charge: its external id, or its description, or its payer.
+/// Returns the text by which the merchant recognizes a charge: the external id, else the description, else the payer's
+/// name.
 fn reference(terms: &ChargeTerms) -> String {
     let external = terms.external_id.as_ref().map(ToString::to_string);
     let text = terms.description.as_ref().or(terms.payer_name.as_ref()).map(|text| text.as_str().to_owned());

@@ -1,4 +1,4 @@
-//! Changes of an endpoint that lead back to its page: fields, pause, test and resend.
+//! Actions on an endpoint that lead back to its page: change of the fields, pause, activation, test and resend.
 
 use actix_web::{HttpResponse, web};
 use cais_domain::ids::DeliveryId;
@@ -15,8 +15,8 @@ use crate::form::Form;
 use crate::layout::redirect;
 use crate::texts::webhooks::WebhookTexts;
 
-/// Changes description and events. A change of the address redirects data and needs a code, so only its intent is
-/// stored.
+/// Changes description and events. A new URL redirects data and needs a one-time code, so the whole change is then only
+/// stored as an intent.
 pub(crate) async fn change(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let endpoint = own(&form.visit, &id).await?;
     match fields::read(&form, WebhookTexts::of(form.visit.language)) {
@@ -78,7 +78,7 @@ async fn apply(
     }
 }
 
-/// Sends a test.
+/// Sends a test event to the endpoint.
 pub(crate) async fn send_test(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let account = visit.account().await?;

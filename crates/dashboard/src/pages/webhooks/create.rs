@@ -1,4 +1,4 @@
-//! Creates a webhook endpoint. The answer to the form shows its secret once.
+//! Creates a webhook endpoint. Only the response to the form shows the endpoint's secret.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;

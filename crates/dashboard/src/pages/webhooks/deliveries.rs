@@ -11,8 +11,8 @@ use crate::format::When;
 use crate::texts::webhooks::WebhookTexts;
 use crate::visit::Visit;
 
-/// A page refreshes itself while an attempt is in flight or follows within this time. The next instant of an attempt in
-/// flight is the end of its lease.
+/// A page refreshes itself if the next attempt of a delivery is due within this time. While an attempt is in flight,
+/// the next attempt is due at the end of the lease, so the page refreshes itself then too.
 const REFRESH_AHEAD: SignedDuration = DELIVERY_LEASE;
 
 /// A delivery.
@@ -28,7 +28,7 @@ pub(crate) struct Row {
     pub(crate) next: Option<When>,
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) can_resend: bool,
-    /// `true` if an attempt is in flight or follows at once.
+    /// `true` if an attempt is in flight or follows soon.
     pub(crate) is_fresh: bool,
 }
 

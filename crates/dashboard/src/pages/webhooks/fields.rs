@@ -1,4 +1,4 @@
-//! The fields of an endpoint in a form: address, description and events.
+//! The fields of an endpoint in a form: URL, description and events.
 
 use cais_domain::event::EventType;
 use cais_domain::merchant::webhook::{Endpoint, MAX_DESCRIPTION, Subscription, WebhookUrl};
@@ -33,7 +33,7 @@ pub(super) struct Values {
 }
 
 impl Fields {
-    /// Returns the fields of a new endpoint: all events.
+    /// Returns the fields of a new endpoint, with all events chosen.
     pub(super) fn new() -> Self {
         Self::with(String::new(), String::new(), |name| name == ALL)
     }
@@ -59,7 +59,7 @@ impl Fields {
     }
 }
 
-/// Returns the values of a form, or the text of its first mistake.
+/// Returns the values of a form, or the text about the form's first mistake.
 pub(super) fn read(form: &Form, t: &'static WebhookTexts) -> Result<Values, &'static str> {
     let url = WebhookUrl::parse(form.get("url")).map_err(|_| t.url_wrong)?;
     let description = form.get("description");

@@ -16,7 +16,7 @@ pub(super) struct Health {
     pub(super) last_success: Option<When>,
     pub(super) failing_since: Option<When>,
     pub(super) waiting: u64,
-    /// `true` if more deliveries than the counted ones may wait.
+    /// `true` if the count has reached its limit, so that more deliveries may wait.
     pub(super) is_counted_to_limit: bool,
 }
 

@@ -24,7 +24,7 @@ fn parse(id: &str) -> Result<EndpointId, Failure> {
     EndpointId::parse(id).map_err(|_| Failure::NotFound)
 }
 
-/// Returns an endpoint of the merchant that is not deleted.
+/// Returns the merchant's endpoint with this id, unless it is deleted.
 async fn own(visit: &Visit, id: &str) -> Result<Endpoint, Failure> {
     let (_, account) = visit.merchant()?;
     let id = parse(id)?;

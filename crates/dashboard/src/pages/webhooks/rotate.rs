@@ -39,7 +39,7 @@ impl SecretPage {
     }
 }
 
-/// Stores the intent. The secret is rotated after its confirmation.
+/// Stores the intent to rotate the secret. The secret is rotated after the user has confirmed the intent.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (endpoint, t) = (own(visit, &id).await?, WebhookTexts::of(visit.language));

@@ -19,7 +19,7 @@ use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::webhooks::WebhookTexts;
 use crate::visit::Visit;
 
-/// The deliveries of a page. Each is shown with its attempts and its payload.
+/// The number of deliveries on a page. Each delivery is shown with its attempts and its payload.
 const PAGE: u32 = 20;
 /// The seconds of an hour.
 const HOUR_S: u32 = 3_600;
@@ -58,7 +58,8 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>, query: Query) -> R
     rendered(&visit, &endpoint, fields, (StatusCode::OK, None), cursor).await
 }
 
-/// Shows the endpoint after a refused change, with the fields as they were sent.
+/// Shows the endpoint after a refused action. `sent` has the fields of a refused form; with `None`, the stored fields
+/// are shown.
 pub(super) async fn refused(
     visit: &Visit,
     endpoint: &Endpoint,
