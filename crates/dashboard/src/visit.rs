@@ -38,15 +38,15 @@ const FORM_CHARS: usize = 2 * FORM_BYTES;
 pub(crate) struct Visit {
     /// The state that pages share.
     pub(crate) dashboard: Data<Dashboard>,
-    /// The browser.
+    /// The client's address and user agent.
     pub(crate) browser: Browser,
     /// The language of the pages.
     pub(crate) language: Language,
-    /// The user with an open session, complete or not.
+    /// The user and the open session, even if the login is not complete yet; `None` without an open session.
     pub(crate) visitor: Option<Visitor>,
-    /// The secret to which forms are bound: the session's cookie, or the cookie for forms.
+    /// The secret to which forms are bound: the session's cookie, or without a session the cookie for forms.
     secret: String,
-    /// `true` if `secret` is a new cookie for forms, which the answer sets.
+    /// `true` if `secret` is a new cookie for forms, which the response sets.
     is_new: bool,
 }
 
@@ -82,7 +82,7 @@ impl Visit {
             tracing::warn!(session = %session.id, "request refused; the session exceeds its limit");
             return Err(Failure::Throttled);
         }
-        // An open page goes on with its refreshes after the end of its session; those are not logged.
+        // An open page continues to refresh itself after its session has ended. These requests are not logged.
         if cookie.is_some() && visitor.is_none() && !is_poll(request) {
             let client = browser.address.map(|address| address.to_string());
             tracing::info!(client, "cookie refused; it belongs to no open session");
@@ -107,7 +107,7 @@ impl Visit {
         draw(&self.dashboard)
     }
 
-    /// Returns whether a form's token is this browser's.
+    /// Returns `true` if `token` is the token of this browser's forms.
     pub(crate) fn has_token(&self, token: &str) -> bool {
         let Some(Ok(bytes)) = hex::decode(token).map(TryInto::try_into) else { return false };
         let hash = cais_ports::SecretHash(bytes);
@@ -151,7 +151,7 @@ impl Visit {
     /// Returns the account of a complete login.
     ///
     /// # Errors
-    /// As for [`Visit::merchant`]; [`Failure::Unavailable`].
+    /// As for [`Visit::merchant`]; [`Failure::Unavailable`] if the store fails.
     pub(crate) async fn account(&self) -> Result<Account, Failure> {
         let (_, account) = self.merchant()?;
         self.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)
@@ -171,7 +171,7 @@ impl Visit {
         Layout::of(self)
     }
 
-    /// Returns a page, and sets the cookie for its forms.
+    /// Returns a page. If the browser has no cookie for forms yet, the response sets it.
     pub(crate) fn page(&self, status: StatusCode, template: &impl Template) -> HttpResponse {
         let mut response = layout::html(status, template);
         let site = &self.dashboard.site;
@@ -188,7 +188,7 @@ impl Visit {
         self.page(StatusCode::OK, template)
     }
 
-    /// Returns the visit with the new session in place of the old one, for the frame of the page that answers a login.
+    /// Returns the visit with the new session in place of the old one, for the page that completes a login.
     pub(crate) fn with_session(&self, created: &NewSession, user: cais_ports::User) -> Self {
         let visitor = Some(Visitor { session: created.session.clone(), user });
         Self { visitor, secret: created.token.expose(), is_new: false, ..self.clone() }
@@ -203,8 +203,8 @@ impl Visit {
     }
 }
 
-/// Returns whether a script sent the request by itself, to refresh a part of an open page. All `hx-get` of the pages are
-/// such refreshes, and a form is none.
+/// Returns `true` if a script sent the request to refresh a part of an open page. Every `hx-get` of the pages is such a
+/// refresh, and no form is.
 fn is_poll(request: &HttpRequest) -> bool {
     request.method() == Method::GET && request.headers().contains_key(POLL_HEADER)
 }

@@ -1,4 +1,4 @@
-//! The pages of operators: every change needs a code and is proven in the store.
+//! The pages of operators. Every change of an account needs a one-time code, and the tests check the stored account.
 
 use std::time::Duration;
 
@@ -37,13 +37,13 @@ async fn account(world: &World) -> Account {
     world.store.find_account_by_email(EMAIL).await.unwrap().unwrap()
 }
 
-/// Sends a form of the account's page.
+/// Sends a form of the account's page, with the version that the page shows.
 async fn sent(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Seen {
     let version = browser.get(path).await.between("name=\"version\" value=\"", "\"");
     browser.post(path, &[fields, &[("version", &version)]].concat()).await
 }
 
-/// Sends a form of the account's page and confirms its change.
+/// Sends a form of the account's page and confirms the change. Returns the stored account.
 async fn changed(world: &World, browser: &mut Browser<'_>, fields: &[(&str, &str)]) -> Account {
     let before = account(world).await;
     let path = format!("/operator/accounts/{}", before.id);
@@ -161,7 +161,7 @@ async fn merchant_has_no_operator_pages() {
 }
 
 #[actix_web::test]
-async fn unmatched_callback_is_processed_again() {
+async fn retried_callback_waits_for_processing() {
     let world = World::new(None);
     let callback = Callback { state: CallbackState::Unmatched, due_at: None, ..a_callback() };
     world.store.commit(steps::write(Write::insert(callback.clone()), start())).await.unwrap();

@@ -17,7 +17,7 @@ const EMAIL: &str = "ana@shop.example";
 const LEDGER: &str = "/operator/ledger";
 const RECONCILIATION: &str = "/operator/reconciliation";
 
-/// Moves money to `in_transit` for a payout that does not exist.
+/// Moves money to `in_transit` for a payout that does not exist. Returns the payout's id.
 async fn lose_track(shop: &Shop<'_>) -> String {
     let (payout, of): (PayoutId, _) = (fresh(), shop.base.account.id);
     let payout = payout.to_string();
@@ -34,12 +34,12 @@ async fn lose_track(shop: &Shop<'_>) -> String {
     payout
 }
 
-/// Returns the differences of the last verification that monitoring shows.
+/// Returns the number of differences that the last ledger check stored for monitoring.
 async fn last_differences(world: &World) -> Option<u64> {
     world.store.last_verification().await.unwrap().map(|last| last.differences)
 }
 
-/// Compares the present day.
+/// Sends the form that compares the present day.
 async fn compared(world: &World, browser: &mut Browser<'_>) -> Seen {
     browser.get(RECONCILIATION).await;
     let today = world.clock.now().to_zoned(days::sao_paulo()).date().to_string();
@@ -67,7 +67,7 @@ async fn ledger_check_shows_differences_and_coins() {
 }
 
 #[actix_web::test]
-async fn failed_ledger_check_is_shown() {
+async fn ledger_check_shows_that_coins_could_not_be_read() {
     let world = World::new(None);
     let mut browser = an_operator_browser(&world).await;
     browser.get(LEDGER).await;
@@ -81,7 +81,7 @@ async fn failed_ledger_check_is_shown() {
 }
 
 #[actix_web::test]
-async fn reconciliation_of_a_day_only_shows_differences() {
+async fn reconciliation_shows_differences_without_repair() {
     let world = World::new(None);
     let shop = Shop::open(&world, EMAIL).await;
     let charge = shop.base.pending(1_000).await;
@@ -114,7 +114,7 @@ async fn reconciliation_needs_a_day_that_has_begun() {
 }
 
 #[actix_web::test]
-async fn merchant_checks_nothing() {
+async fn merchant_cannot_start_checks() {
     let world = World::new(None);
     let mut merchant = world.logged_in(EMAIL).await;
     for path in [LEDGER, RECONCILIATION] {

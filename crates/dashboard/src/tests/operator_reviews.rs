@@ -1,4 +1,4 @@
-//! Operators decide infractions and crypto in review: each decision needs a code.
+//! Operators decide infractions, crypto payments and withdrawals in review. Each decision needs a one-time code.
 
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ const OPERATOR: &str = "ops@cais.example";
 const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
 const CRYPTO: &str = "/operator/crypto";
 
-/// Disputes R$ 6.00 of a Pix of R$ 10.00. R$ 2.00 is returned, and the dispute is rejected.
+/// Disputes R$ 6.00 of a Pix of R$ 10.00. R$ 2.00 is returned although the dispute is rejected, so an operator must
+/// decide. Returns the infraction.
 async fn in_review(shop: &Shop<'_>) -> Infraction {
     let (_, pix) = shop.base.paid(1_000).await;
     let id = shop.base.psp.dispute(&pix, 600);
@@ -52,7 +53,7 @@ async fn wrong_coins(shop: &mut Shop<'_>) -> String {
     deposit.id.to_string()
 }
 
-/// Creates a withdrawal that the processor reports as failed.
+/// Creates a withdrawal that the processor reports as failed. Returns the withdrawal's id.
 async fn failed_withdrawal(shop: &mut Shop<'_>) -> String {
     let fields = [("amount", "500,00"), ("currency", "usdterc20"), ("address", ADDRESS)];
     let confirm = shop.fill("/crypto/withdrawals/new", &fields).await.location().to_owned();
@@ -66,7 +67,8 @@ async fn failed_withdrawal(shop: &mut Shop<'_>) -> String {
     withdrawal.id.to_string()
 }
 
-/// Confirms a decision with a new code. Returns its confirmation page and the answer to the code.
+/// Confirms a decision with a new code, after a wrong one. Returns the confirmation page and the response to the new
+/// code.
 async fn confirmed(world: &World, browser: &mut Browser<'_>, asked: &Seen) -> (Seen, Seen) {
     let path = asked.location().to_owned();
     assert!(path.starts_with("/confirm/"), "{} {}", asked.status, asked.body);
@@ -131,7 +133,7 @@ async fn mistakes_of_an_infraction_decision_are_named() {
         assert_eq!(seen.status, 422, "{outcome} {amount} {note}");
         assert!(seen.between("role=\"alert\">", "<").contains(text), "{text}: {}", seen.body);
     }
-    // The contested amount is known only when the decision is executed.
+    // The amount is compared with the contested amount only when the decision is executed.
     let fields = [("version", version.as_str()), ("outcome", "lost"), ("lost_amount", "6,01"), ("note", "ok")];
     let asked = browser.post(&path, &fields).await;
     let (_, refused) = confirmed(&world, &mut browser, &asked).await;
@@ -198,7 +200,7 @@ async fn withdrawal_in_review_is_decided_with_a_code() {
 }
 
 #[actix_web::test]
-async fn merchant_decides_nothing() {
+async fn merchant_cannot_decide_reviews() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;
     let infraction = in_review(&shop).await;

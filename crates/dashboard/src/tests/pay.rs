@@ -1,4 +1,4 @@
-//! The public payment page, which needs no session, only its secret address.
+//! The public payment page. The page needs no session, only the token in its URL.
 
 use actix_web::test::TestRequest;
 use cais_domain::charge::ChargeStatus;
@@ -40,8 +40,8 @@ async fn payer_sees_the_charge_and_nothing_else() {
         assert_eq!(seen.header("set-cookie"), None);
         assert!(seen.header("content-security-policy").unwrap_or_default().starts_with("default-src 'none'"));
     }
-    let png = payer.get(&format!("{page}/live?was=open")).await;
-    assert_eq!((png.status, png.header("set-cookie")), (204, None));
+    let live = payer.get(&format!("{page}/live?was=open")).await;
+    assert_eq!((live.status, live.header("set-cookie")), (204, None));
     let svg = payer.get(&format!("{page}/qr.svg")).await;
     assert_eq!((svg.status, svg.header("content-type")), (200, Some("image/svg+xml")));
     assert!(svg.body.starts_with("<svg "), "{}", svg.body);
@@ -83,7 +83,7 @@ async fn expired_charge_shows_no_code() {
 }
 
 #[actix_web::test]
-async fn token_that_is_not_ours_finds_nothing() {
+async fn invalid_token_is_answered_404() {
     let world = World::new(None);
     let (_, page) = page_of(&world, &[("amount", "10,00")]).await;
     let mut payer = world.browser();
@@ -110,7 +110,7 @@ async fn token_that_is_not_ours_finds_nothing() {
 }
 
 #[actix_web::test]
-async fn page_is_limited_by_address() {
+async fn payment_page_is_limited_per_client_address() {
     let world = World::new(None);
     let (_, page) = page_of(&world, &[("amount", "10,00")]).await;
     let mut payer = world.browser();

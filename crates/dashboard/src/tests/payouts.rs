@@ -14,7 +14,7 @@ const OTHER: &str = "bia@shop.example";
 const KEY: &str = "joao@bank.example";
 const SCRIPT: &str = "\"><script>alert(1)</script>";
 
-/// Fills the form, and returns the path of the confirming page.
+/// Sends the form of a payout. Returns the path of the confirmation page.
 async fn asked(shop: &mut Shop<'_>, amount: &str) -> String {
     let seen = shop.fill("/payouts/new", &[("amount", amount), ("key", KEY)]).await;
     assert_eq!(seen.status, 303, "{}", seen.body);
@@ -82,7 +82,7 @@ async fn five_wrong_codes_end_a_payout() {
 }
 
 #[actix_web::test]
-async fn order_is_not_confirmed_on_the_page_of_keys() {
+async fn payout_is_not_confirmed_on_the_general_page() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;
     let path = asked(&mut shop, "2000").await.replace("/payouts/confirm/", "/confirm/");
@@ -126,7 +126,7 @@ async fn account_without_approval_sends_no_payout() {
 }
 
 #[actix_web::test]
-async fn payout_without_acquirer_is_sent_by_a_repeat() {
+async fn payout_refused_without_acquirer_is_sent_by_a_repeat() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;
     let path = asked(&mut shop, "10").await;

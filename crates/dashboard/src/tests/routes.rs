@@ -1,7 +1,7 @@
-//! All pages of the dashboard, as the table of pages lists them. So a test over all pages includes a new page at once.
+//! The paths of all pages, read from the table in `pages/mod.rs`. So a test over all pages includes each new page.
 
 const TABLE: &str = include_str!("../pages/mod.rs");
-/// The part of the address of each payment page.
+/// The beginning of the path of each payment page.
 const PUBLIC: &str = "/pay/";
 
 /// Returns the paths with this method, without the payment pages. Each parameter is `x`.
@@ -15,12 +15,12 @@ fn paths(method: &str) -> Vec<String> {
     found.map(|parts| parts.join("/")).collect()
 }
 
-/// Returns all pages.
+/// Returns the paths of all pages.
 pub(super) fn pages() -> Vec<String> {
     paths("get")
 }
 
-/// Returns all paths of forms.
+/// Returns the paths of all forms.
 pub(super) fn forms() -> Vec<String> {
     paths("post")
 }

@@ -1,4 +1,4 @@
-//! The settings show the account, and change nothing.
+//! The settings page shows the account.
 
 use super::browser::World;
 use super::shop::{Shop, check_pages};

@@ -13,7 +13,7 @@ pub(super) struct Shop<'w> {
     pub(super) world: &'w World,
     pub(super) email: &'static str,
     pub(super) browser: Browser<'w>,
-    /// The surroundings of the merchant's account.
+    /// The world of the test, with the merchant's account as its account.
     pub(super) base: cais_testkit::World,
 }
 
@@ -31,7 +31,7 @@ impl<'w> Shop<'w> {
         Self { world, email, browser, base }
     }
 
-    /// Sends the form of a page, which is opened first.
+    /// Opens a page and sends its form.
     pub(super) async fn fill(&mut self, path: &str, fields: &[(&str, &str)]) -> super::browser::Seen {
         assert_eq!(self.browser.get(path).await.status, 200, "{path}");
         self.browser.post(path, fields).await
@@ -43,7 +43,7 @@ impl<'w> Shop<'w> {
     }
 }
 
-/// Returns an operator who is logged in.
+/// Returns the browser of an operator who is logged in.
 pub(super) async fn an_operator_browser(world: &World) -> Browser<'_> {
     let by = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() };
     let email = AccountEmail::parse("ops@cais.example").unwrap();
@@ -59,7 +59,7 @@ pub(super) async fn an_operator_browser(world: &World) -> Browser<'_> {
     browser
 }
 
-/// Asserts that pages are shown in both languages, to a merchant alone, without inline code.
+/// Asserts that pages are shown in both languages, without inline code, and only to the merchant.
 pub(super) async fn check_pages(shop: &mut Shop<'_>, paths: &[&str]) {
     let world = shop.world;
     let (mut operator, mut stranger) = (an_operator_browser(world).await, world.browser());

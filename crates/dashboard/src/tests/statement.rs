@@ -19,7 +19,7 @@ async fn statement_shows_entries_with_links_and_balances() {
 }
 
 #[actix_web::test]
-async fn statement_filter_is_in_the_address() {
+async fn statement_is_filtered_by_the_query() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;
     shop.base.paid(1_500).await;
@@ -63,7 +63,7 @@ async fn statement_is_downloaded_by_the_same_filter() {
 }
 
 #[actix_web::test]
-async fn statement_goes_on_after_its_page() {
+async fn statement_continues_on_the_next_page() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;
     for _ in 0..50 {

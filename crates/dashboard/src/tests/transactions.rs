@@ -6,7 +6,7 @@ use super::browser::World;
 use super::charges::{EMAIL, created, merchant, stored};
 
 #[actix_web::test]
-async fn filters_are_in_the_address() {
+async fn transactions_are_filtered_by_the_query() {
     let world = World::new(None);
     let mut browser = merchant(&world, EMAIL).await;
     assert!(browser.get("/transactions").await.body.contains("Nenhuma transação"));

@@ -1,4 +1,4 @@
-//! Webhook endpoints, deliveries and events: every change is proven in the store.
+//! The pages of webhook endpoints, deliveries and events. The tests check the stored records.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId};
@@ -42,7 +42,7 @@ pub(super) async fn published(world: &World) -> NewEvent {
     event
 }
 
-/// Begins an attempt at the delivery that waits.
+/// Begins an attempt at the waiting delivery of the endpoint.
 async fn claimed(world: &World, id: EndpointId) -> ClaimedDelivery {
     let endpoint = endpoint(world, id).await;
     let now = world.clock.now();
@@ -57,7 +57,7 @@ async fn claimed(world: &World, id: EndpointId) -> ClaimedDelivery {
     world.store.claim(claim).await.unwrap().remove(0)
 }
 
-/// Makes an attempt at the delivery that waits, with this answer.
+/// Makes an attempt at the waiting delivery of the endpoint, with this response body and outcome.
 pub(super) async fn attempted(world: &World, id: EndpointId, body: &str, outcome: AttemptOutcome) {
     let (endpoint, now) = (endpoint(world, id).await, world.clock.now());
     let claimed = claimed(world, id).await;

@@ -3,7 +3,7 @@
 use super::browser::World;
 use super::charges::{EMAIL, created, merchant};
 
-/// The largest first load. The files are counted as they are, so a proxy that compresses them stays far below.
+/// The largest permitted size of a first load, without compression.
 const MAX_BYTES: usize = 100 * 1024;
 /// The rows of a full page of transactions.
 const ROWS: usize = 50;
@@ -21,7 +21,7 @@ async fn first_load_has_at_most_100_kilobytes() {
         let page = browser.get(path).await.body;
         let files: Vec<&str> = page.split("=\"/assets/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         assert_eq!(files.len(), FILES, "{path}");
-        // No part of the page is drawn before its end has arrived, so a later part moves nothing.
+        // The browser draws the page only after its end has arrived, so no part moves while the page loads.
         assert!(page.contains("<link rel=\"expect\" href=\"#end\" blocking=\"render\">"), "{path}");
         assert!(page.contains("<footer id=\"end\">"), "{path}");
         let mut bytes = page.len();

@@ -33,7 +33,7 @@ catalogue! {
     disputed: "Há uma infração aberta sobre esta cobrança. Até o fim da infração, a cobrança não pode ser devolvida.", "An infraction on this charge is open. Until its end, the charge cannot be refunded.";
 
     extras: "Pagamentos inesperados", "Unexpected payments";
-    extras_text: "Este dinheiro entrou no seu saldo além do valor da cobrança.", "This money was credited in addition to the charge's amount.";
+    extras_text: "Este dinheiro entrou no seu saldo, mas não quitou a cobrança.", "This money was credited to your balance, but did not pay the charge.";
     reason: "Motivo", "Reason";
     overpaid: "pago a mais", "overpaid";
     duplicate: "pago de novo", "paid again";

@@ -1,6 +1,6 @@
 //! The catalogues of all texts, in Portuguese and English. A text without one of its languages does not compile.
 //!
-//! The texts of a group of pages are a catalogue of their own in a file of this folder, made by `catalogue!`.
+//! Each group of pages has its own catalogue in a file of this folder, declared with `catalogue!`.
 
 /// A language of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,17 +12,17 @@ pub(crate) enum Language {
 }
 
 impl Language {
-    /// Returns the language of a cookie's value.
+    /// Returns the language of a cookie's value; Portuguese for a missing or unknown value.
     pub(crate) fn of_cookie(value: Option<&str>) -> Self {
         if value == Some(Self::English.code()) { Self::English } else { Self::Portuguese }
     }
 
-    /// Returns the language with this code.
+    /// Returns the language with this code; `None` for an unknown code.
     pub(crate) fn of_code(code: &str) -> Option<Self> {
         [Self::Portuguese, Self::English].into_iter().find(|language| language.code() == code)
     }
 
-    /// Returns the code for HTML.
+    /// Returns the language tag that HTML, the cookie and the query use.
     pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::Portuguese => "pt-BR",

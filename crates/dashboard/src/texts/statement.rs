@@ -73,7 +73,7 @@ impl StatementTexts {
     /// Returns the name of a part of the balance.
     pub(crate) const fn bucket_of(&self, bucket: Bucket) -> &'static str {
         match bucket {
-            // Money in transit is in no statement.
+            // Money in transit has no entries in the statement, so its name is never shown.
             Bucket::Available | Bucket::InTransit => self.available,
             Bucket::Pending => self.pending,
             Bucket::Blocked => self.blocked,
