@@ -17,8 +17,8 @@ use crate::snapshot::Balance;
 pub struct Effects<'a> {
     /// Ledger entries in the order in which the money moves.
     pub entries: Vec<Entry<'a>>,
-    /// Every balance that differs afterwards. A `pending` balance changes without an entry if the whole amount of a release was seized
-    /// before.
+    /// Every balance that differs afterwards. A `pending` balance changes without an entry if the whole amount of a
+    /// release was seized before.
     pub balances: BTreeMap<LedgerAccount, Balance>,
     /// Every block that differs afterwards.
     pub blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,

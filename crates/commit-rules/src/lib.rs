@@ -1,20 +1,21 @@
 //! The rules of a commit, without a database.
 //!
-//! [`judge`] alone decides whether a [`ChangeSet`] is accepted. The function reads a [`Snapshot`] of the store, and returns either the
-//! refusal or the [`Effects`]. Effects are ledger entries, balances, blocks, numbered events and deliveries. All other written data is in
-//! the change set itself. A store has three tasks:
+//! [`judge`] alone decides whether a [`ChangeSet`] is accepted. The function reads a [`Snapshot`] of the store, and
+//! returns either the refusal or the [`Effects`]. Effects are ledger entries, balances, blocks, numbered events and
+//! deliveries. All other written data is in the change set itself. A store has three tasks:
 //!
-//! 1. Load a snapshot that holds at least the keys of the change set and the rows that [`LedgerNeeds`] names. Protect these rows from other
-//!    writers.
+//! 1. Load a snapshot that holds at least the keys of the change set and the rows that [`LedgerNeeds`] names. Protect
+//!    these rows from other writers.
 //! 2. Judge change sets in order against that one snapshot.
 //! 3. Write each accepted change set together with its effects, in one transaction.
 //!
-//! A change set is checked in this order: idempotency record, reservations, versions, cover of each transfer, and the amounts that ending
-//! blocks hold. The checks borrow the snapshot immutably, so a refused change set does not change it.
+//! A change set is checked in this order: idempotency record, reservations, versions, cover of each transfer, and the
+//! amounts that ending blocks hold. The checks borrow the snapshot immutably, so a refused change set does not change
+//! it.
 //!
-//! A store that expects no conflict may judge without reading the keys first: [`Mode::Optimistic`]. Its statements must then check the keys
-//! as [`Mode::Pessimistic`] does here. The keys are the fence of an idempotency record, the owner of a unique value, and the version in
-//! [`Write::read`].
+//! A store that expects no conflict may judge without reading the keys first: [`Mode::Optimistic`]. Its statements must
+//! then check the keys as [`Mode::Pessimistic`] does here. The keys are the fence of an idempotency record, the owner
+//! of a unique value, and the version in [`Write::read`].
 
 mod effects;
 mod events;
@@ -34,11 +35,12 @@ use cais_ports::{ChangeSet, CommitError, IdGenerator};
 
 use postings::Postings;
 
-/// Judges a change set. If the change set is accepted, the snapshot is updated with its effects, for the change sets that follow.
+/// Judges a change set. If the change set is accepted, the snapshot is updated with its effects, for the change sets
+/// that follow.
 ///
 /// # Errors
-/// The refusal of the first check that fails; the snapshot is unchanged. [`CommitError::Corrupt`] if the amount of a transfer is not
-/// positive, an inserted record exists, or a ledger row is missing in the snapshot.
+/// The refusal of the first check that fails; the snapshot is unchanged. [`CommitError::Corrupt`] if the amount of a
+/// transfer is not positive, an inserted record exists, or a ledger row is missing in the snapshot.
 pub fn judge<'a>(
     snapshot: &mut Snapshot,
     change: &'a ChangeSet,

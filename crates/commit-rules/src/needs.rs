@@ -14,9 +14,11 @@ pub struct LedgerNeeds<'a> {
     pub moving: BTreeSet<&'a LedgerAccount>,
     /// Accounts with events: their counters and endpoints are needed.
     pub counted: BTreeSet<AccountId>,
-    /// Accounts that are credited. If such an account has an under-funded block, the caller must add the account to `blocking`.
+    /// Accounts that are credited. If such an account has an under-funded block, the caller must add the account to
+    /// `blocking`.
     pub credited: BTreeSet<AccountId>,
-    /// Accounts whose blocks change or may change. Each needs the balances in [`LedgerNeeds::parts`] and all its blocks.
+    /// Accounts whose blocks change or may change. Each needs the balances in [`LedgerNeeds::parts`] and all its
+    /// blocks.
     pub blocking: BTreeSet<AccountId>,
 }
 

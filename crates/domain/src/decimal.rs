@@ -1,5 +1,5 @@
 //! Parses the text of a JSON number. The result is a scaled integer or an exact decimal. A scaled integer is parsed
-//! without big numbers, because every amount of money is one.
+//! without big numbers. Amounts of money are scaled integers.
 
 use std::str::FromStr as _;
 

@@ -98,8 +98,9 @@ impl FeeRule {
         self.max
     }
 
-    /// Returns the fee of an amount: the fixed part plus the percentage, rounded half-even. The fee is at least the
-    /// minimum and at most the maximum. The fee is never negative, and never above the amount.
+    /// Returns the fee of an amount: the fixed part plus the percentage, rounded half-even. The sum is raised to the
+    /// minimum, then reduced to the maximum. The fee never exceeds the amount, even if the minimum does, and is never
+    /// negative.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`] if the sum of both parts is out of range.

@@ -1,4 +1,4 @@
-//! Percentages, and the rules for rounding to a whole centavo.
+//! Percentages, and the rules for rounding.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ const DECIMALS: u32 = 4;
 /// The number of ten-thousandths of a percent in 100 %.
 const WHOLE: i64 = 1_000_000;
 
-/// The rule for a fraction of a centavo.
+/// The rule for a fraction of the last unit, for example of a centavo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// Rounds to the nearest centavo. Exactly half a centavo is rounded to the even centavo.
+    /// Rounds to the nearest unit. Exactly half a unit is rounded to the even unit.
     HalfEven,
     /// Rounds down, towards minus infinity.
     Floor,

@@ -40,7 +40,7 @@ impl CallbackState {
 pub struct Callback {
     /// The public identifier.
     pub id: CallbackId,
-    /// The acquirer that sent the callback. The path of the request decides it.
+    /// The acquirer that sent the callback. The path of the request names the acquirer.
     pub acquirer: AcquirerName,
     /// The identifiers in the callback, as the use case encodes them. No other part is stored.
     pub body: Vec<u8>,

@@ -39,7 +39,7 @@ pub enum CallbackItem {
     PayoutReturn(CallbackReturn),
     /// An infraction that was opened or changed.
     Infraction(CallbackInfraction),
-    /// A payment at a crypto processor. The processor's record contains the deposit.
+    /// A payment at a crypto processor. The processor's record identifies the deposit.
     CryptoPayment(ProcessorId),
 }
 

@@ -15,7 +15,7 @@ pub use withdrawal::{CryptoWithdrawalOrder, UpstreamWithdrawal, UpstreamWithdraw
 mod deposit;
 mod withdrawal;
 
-/// The resource in a callback. Its status and its amounts are read from the processor.
+/// The resource in a callback. The status and the amounts of the resource are read from the processor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CryptoCallback {
     /// A payment to an address of this service.

@@ -144,7 +144,7 @@ pub struct DeliveryAttempt {
     pub duration_ms: u32,
     /// The reason of the failure, from a fixed list. `None` if the attempt succeeded.
     pub error: Option<String>,
-    /// The start of the answer's body, at most 2 KiB, without control characters.
+    /// The start of the answer's body, at most 2 KiB, without control characters. `None` if there is no body.
     pub response_body: Option<String>,
 }
 

@@ -25,7 +25,7 @@ pub enum CommitError {
     NotCovered {
         /// The account to debit.
         account: LedgerAccount,
-        /// The balance before the change set. The decision was based on it.
+        /// The balance before the change set, on which the decision was based.
         available: Money,
     },
     /// A unique value has another owner.

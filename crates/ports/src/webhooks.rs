@@ -92,7 +92,7 @@ pub struct Sent {
     pub error: Option<AttemptError>,
     /// The pause that the receiver requested, if any.
     pub retry_after: Option<SignedDuration>,
-    /// The start of the answer's body, at most 2 KiB, without control characters.
+    /// The start of the answer's body, at most 2 KiB, without control characters. `None` if there is no body.
     pub response_body: Option<String>,
     /// The duration, in milliseconds.
     pub duration_ms: u32,

@@ -129,8 +129,8 @@ impl Stream {
         let copies = bytes.div_ceil(LONGEST_COPY);
         for copy in 0..copies {
             let length = Run::of_length((copy + 1) * bytes / copies - copy * bytes / copies);
-            // In the fixed table the first 24 symbols have seven bits, beginning with the end of the block. The next symbols have eight
-            // bits.
+            // In the fixed table the first 24 symbols have seven bits, beginning with the end of the block. The next
+            // symbols have eight bits.
             match length.symbol.checked_sub(23) {
                 None => self.push_code(length.symbol + 1, 7),
                 Some(symbol) => self.push_code(0b1100_0000 + symbol, 8),

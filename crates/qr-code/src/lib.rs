@@ -43,7 +43,8 @@ impl QrImages {
         if known.is_some() {
             return known;
         }
-        // The image is rendered outside the lock. Two callers may render the same image, but they do not wait for each other.
+        // The image is rendered outside the lock. Two callers may render the same image, but they do not wait for each
+        // other.
         let image: Arc<str> = data_url(code)?.into();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remember(code.into(), Arc::clone(&image));
         Some(image)

@@ -114,7 +114,8 @@ impl RateLimits for SharedWindows {
 async fn increment(mut connection: MultiplexedConnection, key: &KeyPrefix, reset_s: i64) -> Result<u64, RedisError> {
     let window = format!("cais:rate:{}:{reset_s}", key.as_str());
     let mut commands = redis::pipe();
-    // The key is created with an expiry first. Otherwise a connection lost after the increment would leave a key without expiry.
+    // The key is created with an expiry first. Otherwise a connection lost after the increment would leave a key
+    // without expiry.
     commands.cmd("SET").arg(&window).arg(0).arg("EX").arg(KEPT_S).arg("NX").ignore();
     commands.cmd("INCR").arg(&window);
     let (counted,): (u64,) = commands.query_async(&mut connection).await?;

@@ -11,7 +11,8 @@ const PURPOSE: &str = "sealed-secrets";
 /// The text whose hash is the key.
 const LABEL: &[u8] = b"aes-256-gcm";
 
-/// AES-256-GCM under one master key. An encrypted secret consists of a random nonce of 12 bytes, the ciphertext, and a tag of 16 bytes.
+/// AES-256-GCM under one master key. An encrypted secret consists of a random nonce of 12 bytes, the ciphertext, and a
+/// tag of 16 bytes.
 pub struct Aes256GcmCipher {
     key: [u8; 32],
     random: Arc<dyn KeyedHash>,

@@ -37,8 +37,8 @@ impl UuidV7 {
 
     fn random(&self) -> u128 {
         let mut bytes = [0; 16];
-        // Reading random bytes fails only on systems without a random source. Even then the increments keep identifiers distinct within the
-        // process.
+        // Reading random bytes fails only on systems without a random source. Even then the increments keep identifiers
+        // distinct within the process.
         if self.random.fill(&mut bytes).is_err() {
             tracing::error!("random source of the system failed; a new identifier can be guessed");
         }

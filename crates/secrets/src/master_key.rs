@@ -127,7 +127,8 @@ fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    // The directory is synchronized, so that a power failure cannot lose the file while hashes under its key are stored.
+    // The directory is synchronized, so that a power failure cannot lose the file while hashes under its key are
+    // stored.
     if let Some(folder) = path.parent() {
         fs::File::open(folder)?.sync_all()?;
     }

@@ -50,7 +50,8 @@ const GLOBAL_UNICAST_V6: Ipv6Net = v6([0x2000, 0], 3);
 
 /// Blocks of the global unicast range that are not public.
 const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
-    // Protocol assignments, RFC 2928: Teredo (`2001::/32`), benchmarks (`2001:2::/48`), ORCHID (`2001:10::/28`, `2001:20::/28`).
+    // Protocol assignments, RFC 2928: Teredo (`2001::/32`), benchmarks (`2001:2::/48`), ORCHID (`2001:10::/28`,
+    // `2001:20::/28`).
     v6([0x2001, 0], 23),
     // Documentation, RFC 3849.
     v6([0x2001, 0x0db8], 32),

@@ -145,11 +145,13 @@ impl Resolver {
     /// Starts or joins a look-up; `None` if too many are waiting.
     fn ask(&self, name: &str, purpose: Purpose) -> Option<Answer> {
         let mut under_way = self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        // If the sender of a result was dropped with its runtime, the result never arrives, so another look-up is started.
+        // If the sender of a result was dropped with its runtime, the result never arrives, so another look-up is
+        // started.
         if let Some(answer) = under_way.get(name).filter(|answer| answer.has_changed().is_ok()) {
             return Some(answer.clone());
         }
-        // The permit is released when the look-up ends, not when the caller stops waiting, because the thread is occupied until the end.
+        // The permit is released when the look-up ends, not when the caller stops waiting, because the thread is
+        // occupied until the end.
         let admitted = Arc::clone(&self.0.places(purpose).asking_or_waiting).try_acquire_owned().ok()?;
         let (result, answer) = watch::channel(None);
         under_way.insert(name.to_owned(), answer.clone());

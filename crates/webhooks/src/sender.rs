@@ -158,8 +158,8 @@ impl WebhookSender for HttpSender {
         let Some(name) = self.judge(url)?.name else { return Ok(()) };
         match timeout(self.budgets.vetting, self.resolver.vet(&name)).await {
             Ok(Err(Unresolved::NotAllowed)) => Err(UrlRefusal::NotPublic),
-            // A name is accepted if it does not resolve, resolves too slowly, or was not looked up because too many registrations wait.
-            // Every attempt checks the name again.
+            // A name is accepted if it does not resolve, resolves too slowly, or was not looked up because too many
+            // registrations wait. Every attempt checks the name again.
             Ok(Ok(()) | Err(Unresolved::NotFound)) | Err(_) => Ok(()),
         }
     }

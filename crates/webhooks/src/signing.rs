@@ -1,7 +1,7 @@
 //! Signatures of Standard Webhooks, version `v1`, and the text form of their secrets.
 //!
-//! The signature is the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. A signature is valid for one attempt only, because the
-//! content includes the time of the attempt.
+//! The signature is the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. A signature is valid for one attempt
+//! only, because the content includes the time of the attempt.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -59,7 +59,8 @@ pub fn verify(
     now: Timestamp,
     tolerance: SignedDuration,
 ) -> Result<(), VerifyError> {
-    // The text of the timestamp is signed. Only digits are accepted, because other parsers may read `+5` or ` 5` differently.
+    // The text of the timestamp is signed. Only digits are accepted, because other parsers may read `+5` or ` 5`
+    // differently.
     if !received.timestamp.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(VerifyError::Timestamp);
     }

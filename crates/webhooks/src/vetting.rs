@@ -50,8 +50,8 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     if !url.port_or_known_default().is_some_and(|port| is_allowed(port, allow_insecure)) {
         return Err(UrlRefusal::Port);
     }
-    // `://` is required: browsers accept `https:example.com`, `https:///example.com` and `https:\\example.com`, but other programs parse
-    // these texts differently.
+    // `://` is required: browsers accept `https:example.com`, `https:///example.com` and `https:\\example.com`, but
+    // other programs parse these texts differently.
     let rest = text.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
     if rest.is_none_or(|rest| rest.starts_with(['/', '\\'])) {
         return Err(UrlRefusal::Malformed);

@@ -1,4 +1,4 @@
-//! Parses codes leniently. But an ambiguous receiver or an unreadable amount is an error.
+//! Parses codes leniently. An ambiguous receiver or an unreadable amount is always an error.
 
 use super::crc::crc16;
 use super::tlv::{self, Element, only, required};

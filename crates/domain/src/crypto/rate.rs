@@ -1,5 +1,5 @@
 //! The price of a coin in BRL. The inputs are the coin's price in USDT, the BRL for one USD, and the account's spread.
-//! A USDT counts as one USD.
+//! One USDT counts as one USD.
 
 use std::fmt;
 

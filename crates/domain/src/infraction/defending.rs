@@ -47,7 +47,7 @@ impl Infraction {
         Ok(taken(Self { defense, due_at: Some(pause(at, 0)), attempts: 0, ..self }, None))
     }
 
-    /// Records that the defense will be sent again, because the acquirer has certainly not received the defense.
+    /// Records that the defense will be sent again, because the acquirer reports no defense.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if there is no unconfirmed defense.

@@ -269,7 +269,7 @@ cais_domain::named! {
     /// The state of a confirmation.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ConfirmationState {
-        /// The code was not entered yet.
+        /// The right code was not entered yet.
         Open = "open",
         /// The action was executed.
         Done = "done",

@@ -39,8 +39,8 @@ pub trait Passwords: Send + Sync {
     /// [`PasswordHashError`].
     async fn hash(&self, password: &Secret) -> Result<PasswordHash, PasswordHashError>;
 
-    /// Returns whether the password has this hash. Without a hash, the result is `false` after the same work, so that
-    /// the duration does not show whether a user exists.
+    /// Returns whether the password has the hash `stored`. Without a hash, the result is `false` after the same work,
+    /// so that the duration does not show whether a user exists.
     ///
     /// # Errors
     /// [`PasswordHashError`].

@@ -134,8 +134,8 @@ async fn webhook_without_secret_is_not_sent() {
     assert_eq!(server.connections(), 0);
 }
 
-/// A proxy in the environment would resolve names, so it must be ignored. The environment belongs to the whole process, so another process
-/// runs the test above.
+/// A proxy in the environment would resolve names, so it must be ignored. The environment belongs to the whole process,
+/// so another process runs the test above.
 #[tokio::test]
 async fn proxy_of_the_environment_is_not_used() {
     let proxy = Server::always(Act::Reply(answer("502 The proxy", "", ""))).await;

@@ -87,9 +87,9 @@ named! {
     pub enum PaymentResolution {
         /// The payment has the requested coins, or fewer coins with the same value in BRL.
         Exact = "exact",
-        /// The payment has fewer coins.
+        /// The payment has less than the requested value.
         Underpaid = "underpaid",
-        /// The payment has more coins.
+        /// The payment has more coins than requested.
         Overpaid = "overpaid",
         /// The payment arrived after the payment period.
         Late = "late",

@@ -84,7 +84,7 @@ pub enum ReceiveError {
 
 impl Deposit {
     /// Credits a payment to the address, or marks the payment for review. `known` is the stored payment, and `None` for
-    /// a new one. Only coins that the stored payment has no credit for are credited.
+    /// a new one. Only coins that were not credited before are credited.
     ///
     /// # Errors
     /// [`ReceiveError`].
