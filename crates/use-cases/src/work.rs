@@ -15,9 +15,6 @@ pub(crate) const COMMITS_AT_ONCE: usize = 512;
 /// If the acquirer does not have an order of this age, the order is sent again with the same identifier. By then no
 /// earlier request can be in transit.
 pub(crate) const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
-/// The time after a decision in which the worker that made it may still send. Another worker usually decides only after
-/// [`RESEND_AFTER`].
-pub(crate) const SEND_WITHIN: SignedDuration = SignedDuration::from_secs(30);
 /// If the acquirer's complete answer does not contain an order of this age, an alert is raised. By then the pauses
 /// between polls are minutes long.
 pub(crate) const UNPROVEN_AFTER: SignedDuration = SignedDuration::from_mins(10);

@@ -5,7 +5,6 @@ use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionError, InfractionState, InfractionStatus, InfractionStep};
 use cais_domain::merchant::account::{Account, NotPermitted};
 use cais_domain::text::Text;
-use jiff::Timestamp;
 
 use super::defense::{about_to_send, note_receipt, withdraw};
 use super::fetch::REQUEST_DEADLINE;
@@ -16,7 +15,6 @@ use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, RETRY_AFTER_S, StoreError};
 use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
-use crate::work::SEND_WITHIN;
 
 /// The reason why the acquirer does not have the defense, or may not have it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +80,7 @@ pub async fn defend(
             Ok(InfractionStep::AlreadyTaken(infraction)) => return answer_repeat(ports, *infraction, &submitted).await,
             Ok(step @ InfractionStep::Taken(_)) => {
                 if let Some(infraction) = about_to_send(ports, step, now).await? {
-                    return submit(ports, infraction, &submitted, now).await;
+                    return submit(ports, infraction, &submitted).await;
                 }
             }
             Err(error) => return Err(error.into()),
@@ -92,13 +90,8 @@ pub async fn defend(
 }
 
 /// Sends the stored defense to the acquirer for the first time.
-async fn submit(
-    ports: &Ports,
-    infraction: Infraction,
-    submitted: &DefenseText,
-    decided_at: Timestamp,
-) -> Result<Infraction, DefendError> {
-    let until = decided_at.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
+async fn submit(ports: &Ports, infraction: Infraction, submitted: &DefenseText) -> Result<Infraction, DefendError> {
+    let until = infraction.sent().map_or_else(|| ports.clock.now(), |sent| sent.send_until());
     match send_begun(ports, &infraction, EarlierRequests::None, until).await {
         UpstreamResult::Known(DefenseRecord::Receipt) => Ok(note_receipt(ports, &infraction).await?),
         UpstreamResult::Known(record @ DefenseRecord::Listed(_)) => {

@@ -23,7 +23,7 @@ use crate::work::RESEND_AFTER;
 /// The time for sending. The API answers a POST within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 
-/// The smallest result of [`time_to_arrive`]: the longest duration of one request to an acquirer.
+/// The smallest result of [`time_to_arrive`]: half of it to begin a request, and [`SEND_BUDGET`] for the request itself.
 const MIN_TIME_TO_ARRIVE: SignedDuration = SignedDuration::from_secs(10);
 
 /// After this number of checks without a result, an operator is alerted. The pauses between checks double, so eight

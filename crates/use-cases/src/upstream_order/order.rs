@@ -40,6 +40,14 @@ pub(crate) struct Sent {
     pub is_shown: bool,
 }
 
+impl Sent {
+    /// The time after which the process that stored the order begins no request: half of [`Sent::arrives_within`], so
+    /// that its request has ended when another process may send the order again.
+    pub(crate) fn send_until(&self) -> Timestamp {
+        self.at.saturating_add(self.arrives_within / 2).unwrap_or(Timestamp::MAX)
+    }
+}
+
 /// An order after a read of its acquirer.
 #[derive(Debug, Clone)]
 pub(crate) enum Refreshed<T> {

@@ -6,7 +6,6 @@ use std::time::Duration;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{AcquirerError, CommitError};
 use futures_util::future::join_all;
-use jiff::Timestamp;
 
 use super::keyed::commit_update;
 use super::order::{Refreshed, SyncError, UpstreamOrder, send};
@@ -14,7 +13,7 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream::is_overload;
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
-use crate::work::{PASS_LIMIT, Pass, SEND_WITHIN, WorkError};
+use crate::work::{PASS_LIMIT, Pass, WorkError};
 
 /// The time for one read of an acquirer by a worker.
 pub(crate) const READ_BUDGET: Duration = Duration::from_secs(5);
@@ -127,7 +126,7 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
     };
     tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found or not approved at its acquirer; the order is sent once more");
     let earlier = if last.is_shown { EarlierRequests::Shown } else { EarlierRequests::Unknown };
-    let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
+    let until = order.sent().map_or(now, |sent| sent.send_until());
     match send(ports, &*acquirer, &order, earlier, until).await {
         UpstreamResult::Known(record) => Ok(order.apply(ports, record).await?),
         UpstreamResult::Refused(reason) => Ok(order.end_refused(ports, &reason).await?),

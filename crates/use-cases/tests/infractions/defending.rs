@@ -263,3 +263,18 @@ async fn process_resumed_after_deadline_sends_no_defense() {
     assert_eq!((world.psp.defenses(), world.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
     world.check().await;
 }
+
+#[tokio::test]
+async fn process_resumed_near_deadline_leaves_sending_to_others() {
+    let world = World::new().await;
+    world.disputed().await;
+    world.psp.set_list(List::Infractions, Listing::Pages(9));
+    world.clock.set(world.last().deadline_at.unwrap() - 20.seconds());
+    // After ten seconds, other nodes may send the defense again.
+    let slept = world.sleeping_after_commit(Duration::from_secs(6));
+    assert_eq!(slept.defend("Entregue.").await, Err(DefendError::Unknown { retry_after_s: 2 }));
+    assert_eq!((world.psp.defenses(), world.last().defense.is_some()), ((0, 0), true));
+    world.clock.advance(Duration::from_secs(4));
+    assert_eq!((world.resume().await, world.psp.defenses()), (1, (1, 1)));
+    world.check().await;
+}
