@@ -16,8 +16,8 @@ pub type MonotonicClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The breaker of one acquirer.
 ///
-/// A failure is a missing connection, a timeout, or a status 5xx, 401 or 429. Every other complete response counts as answered: also a
-/// business refusal, a 403, or a record that this service rejects.
+/// A failure is a failed connection, a timeout, or a status 5xx, 401 or 429. Every other complete response counts as
+/// answered: also a business refusal, a 403, or a record that this service rejects.
 pub struct Breaker {
     name: String,
     clock: MonotonicClock,

@@ -1,4 +1,4 @@
-//! The breaker of an institution, with all calls counted and timed.
+//! Calls to an institution through its breaker. The calls are counted and timed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

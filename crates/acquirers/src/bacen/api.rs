@@ -1,4 +1,4 @@
-//! Authenticated requests of the API Pix, with raw answers.
+//! Sends authenticated requests of the API Pix. Most answers are returned unparsed.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(crate) struct Api {
     json: HeaderValue,
 }
 
-/// The header of an institution for the registration of a callback address.
+/// A header that an institution requires for the registration of a callback address.
 pub(crate) type CallbackHeader = (HeaderName, HeaderValue);
 
 /// A request before its token is added.
@@ -181,7 +181,8 @@ impl Api {
         self.call(Question { body: Some(body), ..question }, deadline).await
     }
 
-    /// Sends a `POST` with a JSON body. Sends it a second time only after a refused token. Returns the raw answer.
+    /// Sends a `POST` with a JSON body. Sends the request a second time only after a refused token (401). Returns the
+    /// raw answer.
     pub(crate) async fn post(&self, path: &str, body: &[u8], deadline: Deadline) -> Result<Reply, AcquirerError> {
         let question = Question::new(Method::POST, self.url(path)?);
         self.call(Question { body: Some(body), ..question }, deadline).await
@@ -227,7 +228,7 @@ impl Api {
         self.call(Question { body, header, max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
     }
 
-    /// Requests an access token that is not kept. Returns the raw answer.
+    /// Requests an access token for the trial. The token is not used for other requests. Returns the raw answer.
     pub(super) async fn ask_token(&self) -> Result<Reply, AcquirerError> {
         self.tokens.request().await
     }
@@ -303,7 +304,8 @@ impl Decoration {
         Ok(Self { path_prefix: profile.path_prefix.clone(), headers, query })
     }
 
-    /// Returns the address of a path of the standard, which begins with `/v2` or an institution's own version.
+    /// Returns the URL of a path. The institution's prefix replaces `/v2` of a path of the standard; other paths, such
+    /// as an institution's own extensions, stay unchanged.
     fn url(&self, base: &str, path: &str) -> Option<Url> {
         let path = match path.strip_prefix("/v2/") {
             Some(rest) => format!("{base}{}/{rest}", self.path_prefix),

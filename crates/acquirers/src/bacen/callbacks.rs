@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 /// The largest accepted callback, in bytes: the limit of the HTTP endpoint, because an accepted callback must be
 /// processed.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The largest number of Pix in a callback. A callback of the largest size cannot hold as many Pix with all required fields.
+/// The largest number of items in a callback. A callback of the largest size cannot hold as many Pix with all required
+/// fields.
 const MAX_ITEMS: usize = 10_000;
 
 #[derive(Deserialize)]
@@ -45,7 +46,8 @@ struct Pix {
 #[derive(Debug)]
 pub(crate) struct Unreadable;
 
-/// Returns the resources in `{"pix": […]}` and `{"infracoes": […]}`, each once, in order. `item` parses one item.
+/// Returns the resources in `{"pix": […]}` and `{"infracoes": […]}`, each once, in order. `item` parses one item, and
+/// returns `None` for an item that names no resource of ours.
 ///
 /// # Errors
 /// [`AcquirerError::Refused`] if no item can be read.
@@ -78,7 +80,7 @@ pub(crate) fn read(
     match unreadable {
         0 => Ok(found),
         some if found.is_empty() => Err(refused(&format!("has {some} items that cannot be read"))),
-        // The readable items are processed without waiting for a repair of the others.
+        // Unreadable items must not delay the readable ones.
         some => {
             tracing::error!(
                 alert = alerts::CALLBACK_UNREADABLE,
@@ -90,7 +92,7 @@ pub(crate) fn read(
     }
 }
 
-/// Reads an item of the standard: only received Pix.
+/// Parses an item as the standard defines it. Only received Pix are in the standard; other items give `None`.
 pub(crate) fn standard(item: Item<'_>) -> Result<Option<CallbackItem>, Unreadable> {
     match item {
         Item::Pix(pix) => received(pix),
@@ -98,7 +100,7 @@ pub(crate) fn standard(item: Item<'_>) -> Result<Option<CallbackItem>, Unreadabl
     }
 }
 
-/// Reads a received Pix. A Pix without a charge, or with a txid that cannot be ours (a static code), gives `None`.
+/// Parses a received Pix. A Pix without a charge, or with a txid that cannot be ours (a static code), gives `None`.
 pub(crate) fn received(pix: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     let pix: Pix = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     let Some(txid) = pix.txid.and_then(|text| Txid::parse(&text).ok()) else { return Ok(None) };

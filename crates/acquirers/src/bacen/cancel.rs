@@ -11,8 +11,9 @@ use crate::http::of_reply;
 /// The time reserved for reading the charge afterwards.
 const READ_RESERVE: std::time::Duration = std::time::Duration::from_millis(1_500);
 
-/// Sends a `PATCH` that removes the charge. If the answer does not show the removal, the charge is read. A charge that has ended is
-/// returned. If the charge is still payable, the error of the `PATCH` is returned.
+/// Sends a `PATCH` that removes the charge. A `PATCH` that was certainly not executed (`Unavailable`) is an error. If
+/// any other answer does not show the removal, the charge is read. A charge that has ended is returned. If the charge
+/// is still payable, the error of the `PATCH` is returned.
 pub(super) async fn cancel(api: &Api, txid: &Txid, deadline: Deadline) -> Result<UpstreamCharge, AcquirerError> {
     let reply = api.remove_charge(txid, deadline.keeping_back(READ_RESERVE)).await;
     let error = match reply {

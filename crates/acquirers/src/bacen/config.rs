@@ -15,7 +15,7 @@ pub struct BacenConfig {
     pub name: AcquirerName,
     /// The base of the paths `/v2/…`: `https`, or `http` on this machine.
     pub base_url: String,
-    /// The address that issues tokens; `None` means `/oauth/token` below `base_url`.
+    /// The address that issues tokens; `None` means the `token_path` of the profile below `base_url`.
     pub token_url: Option<String>,
     /// The id of the `OAuth2` client.
     pub client_id: String,
@@ -51,7 +51,7 @@ impl Default for Timeouts {
     }
 }
 
-/// The reason a configuration is invalid.
+/// The reason for which a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum BacenConfigError {
     /// The address of the API is invalid.

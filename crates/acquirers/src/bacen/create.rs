@@ -100,7 +100,8 @@ async fn put(api: &Api, order: &ChargeOrder, body: &[u8], deadline: Deadline) ->
     }
 }
 
-/// Returns the charge that already has the txid, if it matches the order.
+/// Returns the charge that already has the txid, if it matches the order. `if_absent` is the error if no charge has the
+/// txid.
 async fn existing(
     api: &Api,
     order: &ChargeOrder,

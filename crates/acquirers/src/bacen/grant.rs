@@ -1,4 +1,4 @@
-//! The token of `OAuth2` client credentials (RFC 6749, 4.4), in the two forms of institutions.
+//! The token of `OAuth2` client credentials (RFC 6749, 4.4), with the two encodings that institutions require.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::http::{Granted, Secret, TokenGrant};
 /// The assumed life of a token whose answer has no `expires_in`, which RFC 6749 permits. The value is short to be safe.
 const DEFAULT_LIFE_S: u64 = 300;
 
-/// The form of a token request.
+/// The encoding of a token request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrantForm {
-    /// A form, as in the RFC.
+    /// The encoding of HTML forms, as in the RFC.
     Form,
     /// JSON.
     Json,

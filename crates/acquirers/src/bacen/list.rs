@@ -68,8 +68,8 @@ struct Paging<'a> {
     pages: Option<&'a RawValue>,
 }
 
-/// Requests a page of the list at `path`. `row` parses each row by its position and skips rows that cannot be ours.
-/// Unreadable rows are reported on the page beside the others.
+/// Requests a page of the list at `path`. `row` parses a row at a position, and returns `None` for a row that cannot be
+/// ours. Unreadable rows are reported on the page beside the readable ones.
 pub(crate) async fn page<T>(
     api: &Api,
     (path, of): (&str, Rows),
@@ -124,8 +124,9 @@ fn name(row: &RawValue) -> Option<String> {
     NAMES.iter().find_map(|name| line(fields.get(*name)?.as_str()?, MAX_NAME_CHARS))
 }
 
-/// Returns the number of the page after `asked`, and the count of pages. If the answer has no count, a full page has a next page. An empty
-/// page never has one.
+/// Returns the number of the page after `asked`, and the count of pages. If the answer has no count, a page with at
+/// least [`DEFAULT_PAGE`] rows (or the requested number, if that is smaller) has a next page. An empty page never has
+/// one.
 fn following(
     paging: Option<Paging<'_>>,
     asked: u32,

@@ -42,7 +42,7 @@ use read::Expected;
 /// The reason for refusing payouts: the standard has no request for them.
 const SENDS_NOTHING: &str = "this institution sends no Pix";
 
-/// The reason for refusing infractions: the standard has no request for them.
+/// The reason for refusing defenses: the standard has no request for them.
 const NO_DEFENSES: &str = "this institution accepts no defenses";
 
 /// An institution of the standard over HTTP.
@@ -52,7 +52,7 @@ pub struct BacenAcquirer {
 }
 
 impl BacenAcquirer {
-    /// Creates the client without a request.
+    /// Creates the client, and sends no request.
     ///
     /// # Errors
     /// [`BacenConfigError`] for the invalid part of the configuration.
@@ -60,7 +60,7 @@ impl BacenAcquirer {
         Self::asking_tokens(config, config.profile.token_body)
     }
 
-    /// Creates the client of an institution with another form of token request.
+    /// Creates the client of an institution with another encoding of token requests.
     pub(crate) fn asking_tokens(config: &BacenConfig, grant: GrantForm) -> Result<Self, BacenConfigError> {
         Ok(Self { api: Api::new(config, grant)? })
     }
@@ -73,7 +73,7 @@ impl BacenAcquirer {
         self.api.check_access().await
     }
 
-    /// Returns the API for an institution's extensions.
+    /// Returns the API, for requests that an institution has in addition to the standard.
     pub(crate) fn api(&self) -> &Api {
         &self.api
     }

@@ -45,14 +45,14 @@ impl Dates {
 
 /// The differences of one institution from the standard.
 ///
-/// In the values of `headers` and `query`, `{client_id}` and `{application_key}` are replaced.
+/// In the values of `headers` and `query`, `{client_id}` and `{application_key}` stand for the configured values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// The path of the API, in place of `/v2`.
     pub path_prefix: String,
     /// The path that issues tokens, below the base address. A configured token address replaces it.
     pub token_path: String,
-    /// The body of token requests.
+    /// The encoding of the body of token requests.
     pub token_body: GrantForm,
     /// The query of token requests.
     pub token_query: Vec<(String, String)>,
@@ -117,8 +117,8 @@ impl Profile {
         }
     }
 
-    /// Itaú: the credentials are in the body, tokens come from another host, and requests name the client. Issue 163 of
-    /// the standard reports instants without a correct offset. Documented, not tried.
+    /// Itaú: the credentials are in the body, tokens come from another host, and each request has the client's id in a
+    /// header. Issue 163 of the standard reports instants without a correct offset. Documented, not tried.
     fn itau() -> Self {
         Self {
             path_prefix: "/pix_recebimentos/v2".to_owned(),

@@ -24,7 +24,8 @@ const MAX_EXPIRATION_S: i64 = 10 * 365 * 86_400;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     txid: &'a Txid,
-    /// The order whose amount and key the answer must have, with a usable code.
+    /// The order. The answer must have its amount, the configured key and a usable code. `None` for a read that follows
+    /// no order.
     order: Option<&'a ChargeOrder>,
 }
 
@@ -34,7 +35,7 @@ impl<'a> Expected<'a> {
         Self { txid, order: None }
     }
 
-    /// Expects the ordered charge with its code.
+    /// Expects the ordered charge with a usable code.
     pub(super) fn ordered(order: &'a ChargeOrder) -> Self {
         Self { txid: &order.txid, order: Some(order) }
     }
@@ -131,7 +132,7 @@ fn expires_at(cob: &Cob<'_>, dates: Dates) -> Result<Timestamp, Defect> {
     let created = calendar.and_then(|calendar| calendar.criacao.as_deref());
     let created = created.ok_or_else(|| mismatch("calendario.criacao", "is missing"))?;
     let created = dates.read(created).ok_or_else(|| mismatch("calendario.criacao", "is not an instant"))?;
-    let wrong = || mismatch("calendario.expiracao", "is not a time to pay");
+    let wrong = || mismatch("calendario.expiracao", "is not a valid number of seconds");
     let seconds = match calendar.and_then(|calendar| calendar.expiracao) {
         Some(text) => text.get().trim_matches('"').parse().map_err(|_| wrong())?,
         None => DEFAULT_EXPIRATION_S,

@@ -24,7 +24,8 @@ pub(super) async fn page(
     list::page(api, ("/v2/pix", Rows::Pix), request, deadline, |at, row| read(api, at, row)).await
 }
 
-/// Requests `GET /v2/pix/{e2eid}`, also for a Pix without one of our charges.
+/// Requests `GET /v2/pix/{e2eid}`, also for a Pix without one of our charges. Returns `None` if the institution answers
+/// that the Pix does not exist.
 pub(super) async fn find(
     api: &Api,
     end_to_end_id: &EndToEndId,

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 const MAX_REQUEST_CHARS: usize = 140;
 /// The longest `nome`, in characters.
 const MAX_NAME_CHARS: usize = 200;
-/// Integer digits of an amount on the wire.
+/// The most digits before the decimal point of an amount.
 const MAX_INTEGER_DIGITS: usize = 10;
 /// The longest `expiracao`, an int32 of seconds.
 const MAX_EXPIRATION_S: u32 = i32::MAX.unsigned_abs();
@@ -119,7 +119,7 @@ pub(crate) fn line(text: &str, max: usize) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// Returns whether the text matches `\d{1,10}\.\d{2}` exactly.
+/// Returns `true` if the whole text matches `\d{1,10}\.\d{2}`.
 fn is_wire_amount(text: &str) -> bool {
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     text.split_once('.').is_some_and(|(reais, centavos)| {
@@ -145,7 +145,7 @@ pub(super) struct CallbackBody<'a> {
     pub(super) webhook_url: &'a str,
 }
 
-/// The answer to `PUT /v2/webhook/{chave}` where it has a body.
+/// The body of the answer to `PUT /v2/webhook/{chave}`, which some institutions send.
 #[derive(Deserialize)]
 pub(super) struct Registered<'a> {
     #[serde(borrow, rename = "webhookUrl")]
@@ -164,7 +164,7 @@ pub(super) struct Cob<'a> {
     pub(super) chave: Option<Cow<'a, str>>,
     #[serde(rename = "pixCopiaECola")]
     pub(super) pix_copia_e_cola: Option<String>,
-    /// Each Pix is parsed separately, so that an unreadable one is reported.
+    /// Each Pix is parsed separately, so that the error contains the position of an unreadable Pix.
     pub(super) pix: Option<Vec<&'a RawValue>>,
 }
 

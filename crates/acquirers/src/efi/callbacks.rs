@@ -11,7 +11,7 @@ use super::wire::GivenBack;
 use crate::bacen::callbacks::{self, Item, Unreadable};
 use crate::http::{part, text};
 
-/// The fields that distinguish a sent from a received Pix, and its returns.
+/// The field that distinguishes a sent from a received Pix, and the returns of a sent Pix.
 #[derive(Deserialize)]
 struct Pix<'a> {
     #[serde(borrow, rename = "gnExtras")]
@@ -47,7 +47,7 @@ fn disputed(item: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     Ok(Some(CallbackItem::Infraction(CallbackInfraction { id })))
 }
 
-/// Reads a Pix. A sent Pix with an identifier of another system gives `None`.
+/// Parses a Pix. A sent Pix with an identifier of another system gives `None`.
 fn pix(pix: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     let item: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     // A received Pix may have `gnExtras` of any shape.
@@ -80,10 +80,10 @@ mod tests {
     const SENT: &str = "01jd8x2m4pe9ktva0c6rzq5w3n";
     const OTHER: &str = "01jd8x2m4pe9ktva0c6rzq5w3p";
 
-    /// Returns `sent` or `received` lines with the identifier.
+    /// Returns a line for each item, with the kind and the identifier.
     fn found(items: &str) -> Option<Vec<String>> {
         let found = read(format!(r#"{{"pix":[{items}]}}"#).as_bytes()).ok()?;
-        let line = |noticed: &CallbackItem| match noticed {
+        let line = |item: &CallbackItem| match item {
             CallbackItem::Sent(sent) => {
                 let returns = sent.returns.iter().map(|id| format!(" {id}"));
                 format!("sent {}{}", sent.instruction_id, returns.collect::<String>())
@@ -137,7 +137,7 @@ mod tests {
     fn callback_names_infractions_and_pix() {
         let ids = |body: &str| {
             let found = read(body.as_bytes()).ok()?;
-            let line = |noticed: &CallbackItem| match noticed {
+            let line = |item: &CallbackItem| match item {
                 CallbackItem::Sent(_) => "sent".to_owned(),
                 CallbackItem::PayoutReturn(_) => "return".to_owned(),
                 CallbackItem::Received(_) => "received".to_owned(),

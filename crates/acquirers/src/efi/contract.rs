@@ -10,7 +10,7 @@ use crate::bacen::contract::{ContractReport, ContractStep, ContractTrial};
 
 /// The name of the payout's step.
 const PAYOUT: &str = "payout";
-/// The limit of one call of the payout.
+/// The time limit of one call.
 const BUDGET: Duration = Duration::from_secs(15);
 
 impl EfiAcquirer {
@@ -20,7 +20,7 @@ impl EfiAcquirer {
         let mut report = self.bacen.try_contract_with(trial, self.callback_header()).await;
         report.steps.push(match payout {
             Some(order) => self.try_payout(order).await,
-            None => ContractStep::skipped(PAYOUT, "no key was given"),
+            None => ContractStep::skipped(PAYOUT, "no Pix key of a recipient was given"),
         });
         report
     }

@@ -20,7 +20,7 @@ use crate::http::{Defect, folded, instant, part, text};
 const MAX_ID_CHARS: usize = 64;
 /// The longest kept reason, in characters: the limit of DICT.
 const MAX_REASON_CHARS: usize = 2_000;
-/// The longest kept defense, in characters: more than our longest text with its address.
+/// The longest kept defense, in characters: more than our longest text with the address of the evidence.
 const MAX_DEFENSE_CHARS: usize = 4_000;
 
 /// A row. Texts may be strings or numbers: Efí's documents show strings, and its newest client uses numbers.
@@ -146,7 +146,8 @@ pub(crate) fn situation(word: &str) -> Situation {
     }
 }
 
-/// Returns the text unchanged, with line breaks: it is compared with the sent text.
+/// Returns the text with its line breaks, because it is compared with the sent text. Other control characters become
+/// blanks, and a longer text is cut.
 fn defense_text(text: &str) -> Option<String> {
     let harmless = |letter: char| if letter.is_control() && !matches!(letter, '\n' | '\r') { ' ' } else { letter };
     let kept: String = text.chars().take(MAX_DEFENSE_CHARS).map(harmless).collect();
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn defense_text_is_kept_unchanged_and_bounded() {
+    fn defense_text_keeps_line_breaks_and_is_bounded() {
         assert_eq!(defense_text("a\r\nb\u{0}\tc").as_deref(), Some("a\r\nb  c"));
         assert_eq!(defense_text(" \n"), None);
         assert_eq!(defense_text(&"é".repeat(5_000)).map(|text| text.chars().count()), Some(4_000));

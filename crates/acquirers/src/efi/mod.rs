@@ -41,12 +41,12 @@ pub struct EfiAcquirer {
     bacen: BacenAcquirer,
     /// True if our callback address accepts only clients with Efí's certificate.
     callbacks_use_mtls: bool,
-    /// The limit for a read of the balance.
+    /// The time limit for a read of the balance.
     balance_timeout: Duration,
 }
 
 impl EfiAcquirer {
-    /// Creates the client without a request. The configured key receives and pays.
+    /// Creates the client, and sends no request. The configured Pix key receives and pays.
     ///
     /// # Errors
     /// [`BacenConfigError`] for the invalid part of the configuration.

@@ -21,15 +21,17 @@ const REFUSALS: [&str; 7] = [
     "json_invalido",
     "pagamento_negado",
 ];
-/// The problem kinds of an absent sent Pix. The general `NaoEncontrado` also comes from a removed path.
+/// The problem kinds of an absent sent Pix. The general `NaoEncontrado` is not included, because a removed path has the
+/// same kind.
 const SENT_ABSENT: [&str; 2] = ["PixEnviadoNaoEncontrado", "pix_nao_encontrado"];
 
 /// The text of a refusal while the paying key has no webhook.
 const NO_WEBHOOK: &str = "Efí sends no Pix because the paying key has no webhook; \
     the operator must register the callback address by restarting the service";
 
-/// Returns whether Efí refuses every Pix because the paying key has no webhook. Efí documents the rule, but not the kind of the refusal. So
-/// an invalid request counts if its kind or text mentions a webhook. The look-up after each refusal proves that the Pix was not sent.
+/// Returns `true` if Efí refuses every Pix because the paying key has no webhook. Efí documents the rule, but not the
+/// kind of the refusal. So an invalid request counts if its kind or text mentions a webhook. The look-up after each
+/// refusal proves that the Pix was not sent.
 fn lacks_webhook(reply: &Reply) -> bool {
     matches!(reply.status.as_u16(), 400 | 404 | 422)
         && Problem::read(reply).is_some_and(|problem| problem.is_typed() && problem.mentions(&["webhook"]))

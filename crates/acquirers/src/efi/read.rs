@@ -1,5 +1,5 @@
-//! Reads sent Pix. Answers that contradict the request are refused. An unreadable Pix of ours makes its whole list an
-//! error, so that no movement of money is missed.
+//! Reads sent Pix. Answers that contradict the request are refused. An unreadable Pix of ours is reported as an
+//! unreadable row of its list, so that no movement of money is missed.
 
 use cais_domain::document::Cpf;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
@@ -130,7 +130,8 @@ fn reason(failure: &Failure<'_>) -> Option<String> {
     }
 }
 
-/// Returns whether the recipient in the answer can be the owner of the key; true if the answer has no recipient.
+/// Returns `true` if the recipient in the answer can be the owner of the key. An answer without a recipient, or without
+/// the recipient's key and account, is accepted too.
 fn goes_to(sent: &Sent<'_>, key: &PixKey) -> bool {
     let Some(favored) = part::<Favored<'_>>(sent.favorecido) else { return true };
     match favored.chave.and_then(text) {

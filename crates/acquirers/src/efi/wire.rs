@@ -37,7 +37,7 @@ struct Recipient<'a> {
 /// Returns the body of `PUT /v3/gn/pix/{idEnvio}`; `payer` is our own key.
 ///
 /// # Errors
-/// [`AcquirerError::Refused`] for an order that the wire cannot express.
+/// [`AcquirerError::Refused`] for an order that Efí's format cannot express.
 pub(super) fn send_request(order: &PayoutOrder, payer: &str) -> Result<Vec<u8>, AcquirerError> {
     let (cpf, cnpj) = match &order.recipient_document {
         Some(Document::Cpf(cpf)) => (Some(cpf.as_str()), None),
@@ -104,7 +104,7 @@ pub(super) struct GivenBack<'a> {
     #[serde(borrow, rename = "rtrId")]
     pub(super) rtr_id: Option<&'a RawValue>,
     pub(super) valor: Option<&'a RawValue>,
-    /// An instant, or two of them.
+    /// One instant, or an object with the instants of request and settlement.
     pub(super) horario: Option<&'a RawValue>,
     pub(super) status: Option<&'a RawValue>,
 }

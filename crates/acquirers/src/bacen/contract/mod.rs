@@ -25,9 +25,9 @@ pub struct ContractReport {
 /// An operation of the trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ContractStep {
-    /// The operation.
+    /// The name of the operation.
     pub name: &'static str,
-    /// Method and path; `None` for a skipped step.
+    /// The method and the path; `None` for a skipped step.
     pub request: Option<String>,
     /// The body of the request.
     pub request_body: Option<Value>,
@@ -37,7 +37,7 @@ pub struct ContractStep {
     pub answer: Option<Value>,
     /// The divergences from the standard; empty for a step that passed.
     pub divergences: Vec<String>,
-    /// The reason why the step was skipped.
+    /// The reason for which the step was skipped; `None` if it was not.
     pub skipped: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub struct ContractTrial {
     pub txid: Txid,
     /// The address of the test webhook. The registered address is restored at the end.
     pub webhook_url: String,
-    /// The present instant. Lists are read from a day before it.
+    /// The present instant. Charges are listed from 15 minutes before it, received Pix from one day before it.
     pub now: Timestamp,
     /// A received Pix of at least R$ 0.01, which is returned in part; `None` skips the refund.
     pub paid: Option<EndToEndId>,

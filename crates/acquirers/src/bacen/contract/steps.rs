@@ -18,7 +18,7 @@ use crate::http::{Reply, encode_segment};
 const AMOUNT: &str = "1.00";
 /// The amount of the test refund.
 const REFUND: &str = "0.01";
-/// The limit of one step.
+/// The time limit of one request.
 const STEP: Duration = Duration::from_secs(15);
 /// The span of the list of charges around the trial. The institution's clock may differ by minutes.
 const SPAN: SignedDuration = SignedDuration::from_mins(15);
@@ -301,7 +301,7 @@ async fn webhook(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader
     vec![put, get, last]
 }
 
-/// Returns a centavo of a received Pix, and reads the return.
+/// Sends a refund of one centavo of a received Pix, and reads the refund.
 async fn refund(api: &Api, pix: &str, id: &str) -> Vec<ContractStep> {
     let path = format!("/v2/pix/{pix}/devolucao/{id}");
     let mut put = call(api, "refund", Method::PUT, &path, Some(json!({ "valor": REFUND }))).await;
